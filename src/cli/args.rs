@@ -124,9 +124,9 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
     Edit(EditArgs),
     /// Let the hooks of this project run, once you have seen them
     #[command(
-        after_help = "Hooks that came with a project do not run before you trust them: events that they would decide are blocked. What counts is the content of hookrun.toml, of all files in hooks.d and of those that commands name, together with the repository: all its work trees share it, and content that was trusted once stays trusted.
+        after_help = "Hooks that came with a project do not run before you trust them: events that they would decide are blocked. What counts is the content of hookrun.toml, of the files in hooks.d and of those that commands name, without comments in hookrun.toml and without tests, together with the repository: all its work trees share it, and content that was trusted once stays trusted.
 
-Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a person at a terminal, except with --digest, --show, --diff, --list and --revoke."
+Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a person at a terminal, except with --digest, --show and --revoke."
     )]
     Trust(TrustArgs),
     /// Carry the hooks of another tool over into hookrun.toml

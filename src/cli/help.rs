@@ -182,11 +182,6 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "take what is declared now",
     ),
     (
-        "sets",
-        "hookrun sets why baseline",
-        "see what it brings, and who declares it",
-    ),
-    (
         "init",
         "hookrun init",
         "see what it would write, and say yes or no",
@@ -254,13 +249,13 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "trust",
-        "hookrun trust --diff",
-        "see what has changed since you trusted them",
+        "hookrun trust --follow origin/main",
+        "run the hooks that were merged there",
     ),
     (
         "trust",
         "hookrun trust --show",
-        "see the digest, for `hookrun run --trust DIGEST` in CI",
+        "see what has changed, and the digest for `hookrun run --trust DIGEST` in CI",
     ),
     (
         "completions",

@@ -1,22 +1,21 @@
 //! `hookrun trust`: a person sees what a project's hooks are, and lets them run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::config::sets::lock::{LOCK, Lock, LockedSet};
+use crate::config::git::GitRepository;
+use crate::config::sets::LOCK;
 use crate::config::trust::{
-    ContentFile, FileMark, HookFiles, KeptTrust, TrustChoice, TrustRecord, TrustReport, TrustStore,
-    TrustedBy,
+    ContentFile, FileMark, FollowedBranch, HookFiles, KeptTrust, TrustChoice, TrustRecord,
+    TrustReport, TrustStore, TrustedBy, follow,
 };
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::engine::duration::DEFAULT_TIMEOUT;
-use crate::engine::event::OnFailure;
 use crate::engine::harmless::plain;
-use crate::engine::hook::{Background, Hook, LayerKind, duration_text};
+use crate::engine::hook::{Hook, LayerKind};
 use crate::engine::ui::PATIENCE;
 use crate::hosts::folders;
 use crate::lab::report::Paths;
@@ -47,24 +46,15 @@ struct SeenProject {
 }
 
 impl SeenProject {
-    /// Looks at the files too if `reads`: those of what is forgotten need not be readable. Hooks in
-    /// the folders of hosts count, whichever host will ask.
-    fn look(store: TrustStore, reads: bool, env: &Environment) -> Result<SeenProject> {
+    /// Hooks in the folders of hosts count, whichever host will ask.
+    fn look(store: TrustStore, env: &Environment) -> Result<SeenProject> {
         let choice = Choice {
             hosts: folders::all().collect(),
-            trust: Some(TrustChoice::Told),
             ..Choice::default()
         };
-        let reports = Config::load(&choice, env, ConfigScope::Events(&[]))
-            .trust
-            .reports;
         let mut sets = Vec::new();
-        for report in reports {
-            let files = if reads {
-                report.read()
-            } else {
-                Ok(HookFiles::default())
-            };
+        for report in reports(&choice, env) {
+            let files = report.read();
             let files = files.map_err(failed("the hooks cannot be read"))?;
             let before = store.latest(&report.repository, &report.folder, &files);
             sets.push(SeenSet {
@@ -73,14 +63,7 @@ impl SeenProject {
                 before,
             });
         }
-        let config = Config::load(
-            &Choice {
-                trust: None,
-                ..choice
-            },
-            env,
-            ConfigScope::All,
-        );
+        let config = Config::load(&choice, env, ConfigScope::All);
         Ok(SeenProject {
             store,
             config,
@@ -99,61 +82,24 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
         let help = "set HOME: what is trusted is kept there";
         return Err(Complaint::with_cure(env.why_no_home(), help));
     };
-    if args.list {
-        return list(&store, out);
+    if args.revoke {
+        return revoke(&store, env, out);
     }
-    let seen = SeenProject::look(store, !args.never && !args.revoke, env)?;
+    if let Some(branch) = &args.follow {
+        return follow_branch(branch, &store, env, out);
+    }
+    let seen = SeenProject::look(store, env)?;
     if seen.sets.is_empty() {
         let help = "`hookrun list` shows the hooks; those of the system and the user need no trust";
         return Err(Complaint::with_cure("this project has no hooks", help));
     }
-    let state = if seen.is_trusted() {
-        ExitStatus::Yes
-    } else {
-        ExitStatus::No
-    };
-    if args.revoke {
-        return revoke(&seen, out);
-    }
     if let Some(digest) = &args.digest {
         return pinned(digest, &seen, out);
     }
-    if args.diff {
-        let diffs: String = seen.sets.iter().map(|set| set.diff(&seen.store)).collect();
-        let nothing = if seen.sets.iter().all(|set| set.before.is_none()) {
-            "nothing of these hooks was trusted before: `hookrun trust --show`\n"
-        } else {
-            "nothing has changed since it was last trusted\n"
-        };
-        write!(out, "{}", if diffs.is_empty() { nothing } else { &diffs })?;
-        return Ok(state);
-    }
     if args.show {
-        for set in &seen.sets {
-            write!(out, "{}", set.screen(&seen.config))?;
-            set.files
-                .files
-                .iter()
-                .try_for_each(|file| writeln!(out, "  {}", described(&file.mark)))?;
-        }
-        return Ok(state);
+        return show(&seen, out);
     }
-    let Some(terminal) = Terminal::open(env) else {
-        let help = "run it in a terminal, or name the digest that you have seen: `--digest DIGEST`";
-        return Err(Complaint::with_cure(
-            "`hookrun trust` needs an interactive terminal",
-            help,
-        ));
-    };
-    if args.never {
-        let question = "never run the hooks here, and let pass what they would block?";
-        let all = seen.sets.iter().collect::<Vec<_>>();
-        return if terminal.agrees(question) {
-            forget(&all, &seen.store, out)
-        } else {
-            Ok(state)
-        };
-    }
+    let terminal = open_terminal(env)?;
     if seen.is_trusted() {
         writeln!(out, "the hooks of this project are trusted already")?;
         return Ok(ExitStatus::Yes);
@@ -161,12 +107,82 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     ask(&seen, &terminal, env, out)
 }
 
+fn open_terminal(env: &Environment) -> Result<Terminal> {
+    Terminal::open(env).ok_or_else(|| {
+        let help = "run it in a terminal, or name the digest that you have seen: `--digest DIGEST`";
+        Complaint::with_cure("`hookrun trust` needs an interactive terminal", help)
+    })
+}
+
+/// Shows what would run, what has changed, and all files.
+fn show(seen: &SeenProject, out: &mut dyn Write) -> Result {
+    for set in &seen.sets {
+        let report = &set.report;
+        write!(out, "{}", set.screen(&seen.config))?;
+        if let Some(FollowedBranch { branch, tip }) = seen.store.followed(&report.repository) {
+            writeln!(out, "  follows {} at {}", plain(&branch), plain(&tip))?;
+        }
+        for file in &set.files.files {
+            writeln!(out, "  {}", described(&file.mark))?;
+        }
+        write!(out, "{}", set.diff(&seen.store))?;
+    }
+    if seen.is_trusted() {
+        Ok(ExitStatus::Yes)
+    } else {
+        Ok(ExitStatus::No)
+    }
+}
+
+/// Trusts the hooks of a branch of a remote, now and later.
+fn follow_branch(
+    branch: &str,
+    store: &TrustStore,
+    env: &Environment,
+    out: &mut dyn Write,
+) -> Result {
+    let mut repositories: Vec<PathBuf> = reports(&Choice::default(), env)
+        .into_iter()
+        .map(|report| report.repository)
+        .collect();
+    repositories.dedup();
+    let [repository] = repositories.as_slice() else {
+        let cause = "there is not exactly one repository with hooks here";
+        let help = "change to the folder of the repository that has the hooks";
+        return Err(Complaint::with_cure(cause, help));
+    };
+    let tip = follow::tip_of(&GitRepository::at(repository), branch)?;
+    let shown_repository = shown(repository);
+    let question = format!(
+        "run any hooks that {} of {shown_repository} has, now and after each fetch?",
+        plain(branch)
+    );
+    if !open_terminal(env)?.agrees(&question) {
+        return Ok(ExitStatus::No);
+    }
+    let followed = FollowedBranch {
+        branch: branch.to_string(),
+        tip,
+    };
+    let written = store.follow(repository, &followed);
+    written.map_err(failed("cannot write which branch is followed"))?;
+    writeln!(out, "follows {}: {shown_repository}", plain(branch))?;
+    let mut exit = ExitStatus::Yes;
+    for report in reports(&Choice::default(), env) {
+        if let Some(why) = report.why_untrusted() {
+            writeln!(out, "{}", plain(&why))?;
+            exit = ExitStatus::No;
+        }
+    }
+    Ok(exit)
+}
+
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
 pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
     let Some(store) = TrustStore::of(env) else {
         return Ok(());
     };
-    let seen = SeenProject::look(store, true, env)?;
+    let seen = SeenProject::look(store, env)?;
     if seen.is_trusted() {
         return Ok(());
     }
@@ -199,20 +215,17 @@ fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn
         text.push_str(&format!("{}\n", problem_text(&problem, &paths)));
     }
     loop {
-        let question = "Run these hooks from now on?\n  y      yes\n  d      show the files first\n  \
-                        n      not now: what they would decide is blocked\n  \
-                        never  they never run here: what they would decide is allowed\n\
-                        y, d, n or never: ";
+        let question = "Run these hooks from now on?\n  y  yes\n  d  show the files first\n  \
+                        n  not now: what they would decide is blocked\ny, d or n: ";
         let answer = terminal.answer(&text, question, Instant::now() + PATIENCE);
         match answer.as_deref() {
             Some("y" | "Y" | "yes") => break,
             Some("d") => text = wanted.iter().map(|set| set.whole()).collect(),
-            Some("never") => return forget(&wanted, store, out),
             Some("" | "n" | "no") | None => {
                 writeln!(out, "not trusted: the hooks do not run")?;
                 return Ok(ExitStatus::No);
             }
-            Some(_) => text = "Answer y, d, n or never.\n".to_string(),
+            Some(_) => text = "Answer y, d or n.\n".to_string(),
         }
     }
     keep(&wanted, TrustedBy::Person, store, out)
@@ -241,13 +254,18 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
     let cause = format!("the hooks here have another digest: {}", digests.join(", "));
     Err(Complaint::with_cure(
         cause,
-        "`hookrun trust --diff` shows what has changed",
+        "`hookrun trust --show` shows what has changed",
     ))
 }
 
-fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
-    for SeenSet { report, .. } in &seen.sets {
-        let count = seen.store.forget(&report.repository, &report.folder, false);
+/// Forgets what is trusted. The hooks need not be readable for that.
+fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result {
+    let choice = Choice {
+        hosts: folders::all().collect(),
+        ..Choice::default()
+    };
+    for report in reports(&choice, env) {
+        let count = store.forget(&report.repository, &report.folder);
         let count = count.map_err(failed("cannot forget what is trusted"))?;
         let repository = shown(&report.repository);
         let count = counted(count, "version");
@@ -259,68 +277,30 @@ fn revoke(seen: &SeenProject, out: &mut dyn Write) -> Result {
     Ok(ExitStatus::Yes)
 }
 
-fn forget(sets: &[&SeenSet], store: &TrustStore, out: &mut dyn Write) -> Result {
-    for SeenSet { report, .. } in sets {
-        let kept = store.forget(&report.repository, &report.folder, true);
-        kept.map_err(failed("cannot keep that"))?;
-        writeln!(out, "never: no hook of {} runs", shown(&report.repository))?;
-    }
-    Ok(ExitStatus::Yes)
-}
-
-fn list(store: &TrustStore, out: &mut dyn Write) -> Result {
-    let (records, never) = store.all();
-    if records.is_empty() && never.is_empty() {
-        writeln!(out, "nothing is trusted yet")?;
-    }
-    for record in &records {
-        let count = counted(record.files.len(), "file");
-        writeln!(out, "{}  {count}  {}", shown(&record.folder), record.digest)?;
-    }
-    for repository in &never {
-        writeln!(out, "{}  never", shown(repository))?;
-    }
-    Ok(ExitStatus::Yes)
-}
-
 impl SeenSet {
-    /// What would run, on which events, and what loosens a default.
+    /// What would run, and on which events.
     fn screen(&self, config: &Config) -> String {
-        let mut text = String::new();
         let folder = shown(&self.report.folder);
-        let state = match (
-            self.report.is_trusted(),
-            self.report.is_never(),
-            &self.before,
-        ) {
-            (true, ..) => "are trusted",
-            (_, true, _) => "never run",
-            (.., Some(_)) => "have changed since you trusted them",
-            (.., None) => "are not trusted yet",
+        let state = if self.report.is_trusted() {
+            "are trusted"
+        } else if self.before.is_some() {
+            "have changed since you trusted them"
+        } else {
+            "are not trusted yet"
         };
         let count = counted(self.files.files.len(), "file");
         let digest = self.files.digest();
-        let _ = writeln!(text, "The hooks in {folder} {state}.\n  {count}, {digest}");
-        if self.before.is_none() {
-            let sets = self.lock().sets;
-            sets.iter()
-                .for_each(|set| text.push_str(&format!("  set {}\n", plain(&set.to_string()))));
-        }
+        let mut text = format!("The hooks in {folder} {state}.\n  {count}, {digest}\n");
         let mut events: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let mut loosened = Vec::new();
         for hook in self.hooks(config) {
-            let of_set = hook.source.set.as_ref().map(|set| format!(" (set {set})"));
-            let name = plain(&format!("{}{}", hook.name, of_set.unwrap_or_default()));
-            events.entry(&hook.event).or_default().push(name);
-            loosened.extend(looser(hook, config).map(|how| format!("{} {how}", plain(&hook.name))));
+            let name = match &hook.source.set {
+                Some(set) => format!("{} (set {set})", hook.name),
+                None => hook.name.clone(),
+            };
+            events.entry(&hook.event).or_default().push(plain(&name));
         }
         for (event, names) in events {
             let _ = writeln!(text, "  {:<16} {}", plain(event), names.join(", "));
-        }
-        loosened.sort();
-        loosened.dedup();
-        for how in loosened {
-            let _ = writeln!(text, "  note: {how}");
         }
         text
     }
@@ -353,7 +333,7 @@ impl SeenSet {
         let Some(before) = &self.before else {
             return String::new();
         };
-        let mut text = self.changed_sets(before, store);
+        let mut text = String::new();
         let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
         let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
         for path in before.changed(&self.files) {
@@ -372,39 +352,6 @@ impl SeenSet {
             let diff = LineDiff::of(&old, &new).unified();
             diff.lines()
                 .for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
-        }
-        text
-    }
-
-    /// The shared sets that are locked now.
-    fn lock(&self) -> Lock {
-        let lock = self.files.files.iter().find(|file| file.mark.path == LOCK);
-        Lock::read(&lock.map(text_of).unwrap_or_default(), Path::new(LOCK)).0
-    }
-
-    /// Which of them are others than before: what their files are is in no diff of the lock.
-    fn changed_sets(&self, before: &TrustRecord, store: &TrustStore) -> String {
-        let kept = before.files.iter().find(|mark| mark.path == LOCK);
-        let kept = kept
-            .and_then(|mark| store.trusted_text(&mark.content))
-            .unwrap_or_default();
-        let then = Lock::read(&kept, Path::new(LOCK)).0;
-        let now = self.lock();
-        let names = then.sets.iter().chain(&now.sets).map(|set| &set.name);
-        let mut text = String::new();
-        for name in names.collect::<BTreeSet<_>>() {
-            let shown = |set: Option<&LockedSet>| {
-                set.map_or("none".to_string(), |set| {
-                    plain(&format!("{set} from {}", set.source))
-                })
-            };
-            let then = then.find(name);
-            let now = now.find(name);
-            if then != now {
-                let then = shown(then);
-                let now = shown(now);
-                let _ = writeln!(text, "set {}\n  was {then}\n  is  {now}", plain(name));
-            }
         }
         text
     }
@@ -464,27 +411,6 @@ fn text_of(file: &ContentFile) -> String {
     std::str::from_utf8(&file.bytes).map_or_else(|_| otherwise(), str::to_string)
 }
 
-/// How a hook loosens what is the default.
-fn looser(hook: &Hook, config: &Config) -> impl Iterator<Item = String> {
-    let spec = config.catalog.find(&hook.event).ok();
-    let spec = spec.filter(|spec| spec.blocks);
-    let closes = spec
-        .as_ref()
-        .is_some_and(|spec| spec.on_failure == OnFailure::Block);
-    let lets_through = spec
-        .as_ref()
-        .is_some_and(|spec| hook.on_failure(spec) == OnFailure::Allow);
-    let timeout = hook.usual_timeout();
-    let is_slow = timeout > DEFAULT_TIMEOUT && spec.is_some();
-    [
-        (closes && lets_through).then(|| "lets events through when it fails".to_string()),
-        is_slow.then(|| format!("may take {}", duration_text(timeout))),
-        (hook.background == Background::Detach).then(|| "leaves processes running".to_string()),
-    ]
-    .into_iter()
-    .flatten()
-}
-
 fn shortened(diff: &str) -> String {
     let count = diff.lines().count();
     if count <= SHOWN_LINES {
@@ -493,7 +419,7 @@ fn shortened(diff: &str) -> String {
     let shown: Vec<&str> = diff.lines().take(SHOWN_LINES).collect();
     let more = count - SHOWN_LINES;
     format!(
-        "{}\n({more} more lines: `hookrun trust --diff`)\n",
+        "{}\n({more} more lines: `hookrun trust --show`)\n",
         shown.join("\n")
     )
 }
@@ -510,14 +436,20 @@ pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
 
 /// Whether the hooks of the project may run.
 pub(crate) fn is_trusted(env: &Environment) -> bool {
+    reports(&Choice::default(), env)
+        .iter()
+        .all(TrustReport::is_trusted)
+}
+
+/// Each folder of the project with hooks, and whether they are trusted.
+fn reports(choice: &Choice, env: &Environment) -> Vec<TrustReport> {
     let choice = Choice {
         trust: Some(TrustChoice::Told),
-        ..Choice::default()
+        ..choice.clone()
     };
-    let reports = Config::load(&choice, env, ConfigScope::Events(&[]))
+    Config::load(&choice, env, ConfigScope::Events(&[]))
         .trust
-        .reports;
-    reports.iter().all(TrustReport::is_trusted)
+        .reports
 }
 
 /// Does `write`, and keeps what was trusted trusted.
@@ -525,18 +457,10 @@ pub(crate) fn keeping<T>(
     env: &Environment,
     write: impl FnOnce() -> Result<(T, Vec<PathBuf>)>,
 ) -> Result<T> {
-    let choice = Choice {
-        trust: Some(TrustChoice::Told),
-        ..Choice::default()
-    };
-    let reports = || {
-        Config::load(&choice, env, ConfigScope::Events(&[]))
-            .trust
-            .reports
-    };
-    let kept = KeptTrust::before(&reports());
+    let kept = KeptTrust::before(&reports(&Choice::default(), env));
     let (done, written) = write()?;
-    let after = kept.after(&reports(), &written, TrustStore::of(env).as_ref());
-    after.map_err(failed("cannot keep what is trusted"))?;
+    let now = reports(&Choice::default(), env);
+    let trusted = kept.after(&now, &written, TrustStore::of(env).as_ref());
+    trusted.map_err(failed("cannot keep what is trusted"))?;
     Ok(done)
 }

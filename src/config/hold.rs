@@ -9,11 +9,10 @@ use super::env::Environment;
 use super::layer::Layer;
 use super::manifest::Manifest;
 use super::problem::Problem;
-use super::sets::hookset::HOOKSET;
 use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::Catalog;
-use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Handler, Hook, LayerKind, Warm};
 use crate::engine::outcome::Decision;
 
@@ -120,7 +119,7 @@ impl<'j> TrustJudge<'j> {
             .chain(&layer.drop_ins)
             .chain(loose)
             .cloned();
-        let places = places.chain([layer.folder.join(HOOKSET)]).collect();
+        let places = places.collect();
         let is_set = layer.declared_in.is_some();
         let mut parts = trust::parts(layer, &folder, handlers(files));
         let named = if is_set {
@@ -177,14 +176,34 @@ impl<'j> TrustJudge<'j> {
 
     /// Judges the hooks in a folder, and says whether their files are known and trusted.
     fn judge(&mut self, folder: &Path, parts: Vec<PathBuf>, policy: &TrustPolicy) -> bool {
-        let since = self.read_since;
-        let store = self.store.as_ref();
-        let (mut report, seal) = trust::judge(folder, parts, since, self.choice, policy, store);
-        report.skips = policy.skips == Some(true) || report.is_never();
+        let (mut report, mut seal) = self.look_at(folder, parts, policy);
+        match accept_branch(&report, self.store.as_ref()) {
+            Some(Ok(())) => (report, seal) = self.look_at(folder, report.parts, policy),
+            Some(Err(why)) => report.not_of_branch = Some(why),
+            None => {}
+        }
+        report.skips = policy.skips == Some(true);
         let is_sealed = seal.is_some();
         self.found.reports.push(report);
         self.found.seals.extend(seal);
         is_sealed
+    }
+
+    fn look_at(
+        &self,
+        folder: &Path,
+        parts: Vec<PathBuf>,
+        policy: &TrustPolicy,
+    ) -> (TrustReport, Option<TrustSeal>) {
+        let since = self.read_since;
+        trust::judge(
+            folder,
+            parts,
+            since,
+            self.choice,
+            policy,
+            self.store.as_ref(),
+        )
     }
 
     /// Keeps the hooks that are not trusted from running, or only says so.
@@ -195,7 +214,7 @@ impl<'j> TrustJudge<'j> {
         problems: &mut Vec<Problem>,
     ) -> ProjectTrust {
         for report in &self.found.reports {
-            let Some((why, cure)) = report.complaint() else {
+            let Some(why) = report.why_untrusted() else {
                 continue;
             };
             if report.skips {
@@ -205,23 +224,16 @@ impl<'j> TrustJudge<'j> {
                     .iter()
                     .filter(|owned| owned.folder == report.folder);
                 let places: Vec<&PathBuf> = own.flat_map(|owned| &owned.places).collect();
-                let is_own = |file: &Path| places.iter().any(|place| file.starts_with(place));
-                problems.retain(|problem| !is_own(&problem.file));
+                problems
+                    .retain(|problem| !places.iter().any(|place| problem.file.starts_with(place)));
             }
             if *self.choice == TrustChoice::Told {
-                let why = if report.parts.is_empty() {
-                    why
-                } else {
-                    format!("{why}, and do not run")
-                };
-                let told = Complaint::with_cure(why, cure);
-                problems.push(told.warning(&report.folder, None));
+                problems.push(Complaint::new(why).warning(&report.folder, None));
                 continue;
             }
             if report.has_changed() && !report.skips {
                 // What it was changed to must not decide which events it is asked about.
-                let changed = Complaint::with_cure(&*why, &*cure);
-                problems.push(changed.in_file(&report.folder, None));
+                problems.push(Complaint::new(&*why).in_file(&report.folder, None));
             }
             for owned in self
                 .owned
@@ -229,13 +241,25 @@ impl<'j> TrustJudge<'j> {
                 .filter(|owned| owned.folder == report.folder)
             {
                 let hooks = &mut hooks[owned.hooks.clone()];
-                self.found
-                    .held
-                    .extend(hold(hooks, report, catalog, &format!("{why}; {cure}")));
+                self.found.held.extend(hold(hooks, report, catalog, &why));
             }
         }
         self.found
     }
+}
+
+/// Trusts hooks that the followed branch has, or says why they are not trusted; `None` if they are
+/// trusted, or no branch is followed. Only our own program starts git.
+#[cfg(feature = "cli")]
+fn accept_branch(report: &TrustReport, store: Option<&TrustStore>) -> Option<Result<(), String>> {
+    let store = store.filter(|_| !report.is_trusted())?;
+    let followed = store.followed(&report.repository)?;
+    Some(trust::follow::accept(report, followed, store))
+}
+
+#[cfg(not(feature = "cli"))]
+fn accept_branch(_: &TrustReport, _: Option<&TrustStore>) -> Option<Result<(), String>> {
+    None
 }
 
 /// Whether a layer has hooks of hookrun's own, and not only those of a host.
@@ -266,9 +290,10 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
         .iter_mut()
         .filter(|hook| hook.enabled && hook.idle.is_none())
     {
-        let why = format!("`{}` did not run: {why}", hook.name);
-        let is_closed = |spec: &EventSpec| spec.blocks && spec.on_failure == OnFailure::Block;
-        let blocks = catalog.find(&hook.event).is_ok_and(|spec| is_closed(&spec));
+        let why = format!("{why}; `{}` did not run", hook.name);
+        let blocks = catalog
+            .find(&hook.event)
+            .is_ok_and(|spec| spec.blocks && spec.on_failure == OnFailure::Block);
         if blocks && !report.skips {
             // In the text of a rule, braces are for values.
             let reason = why.replace('{', "{{").replace('}', "}}");
@@ -279,12 +304,10 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
             continue;
         }
         hook.idle = Some(why.clone());
-        if !report.is_never() {
-            held.push(HeldHook {
-                event: hook.event.clone(),
-                why,
-            });
-        }
+        held.push(HeldHook {
+            event: hook.event.clone(),
+            why,
+        });
     }
     held
 }

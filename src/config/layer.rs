@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
-use super::sets::hookset::{self, HOOKSET, HookSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 use crate::hosts::settings::SystemFolders;
@@ -23,7 +22,7 @@ pub const SUITES: &str = "tests";
 
 /// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
 /// that hooks share.
-pub(super) const RESERVED: &[&str] = &[SUITES, "lib"];
+pub(crate) const RESERVED: &[&str] = &[SUITES, "lib"];
 
 /// Names of what editors and interpreters leave behind, and of read-me files: `*` is any
 /// text. vim tries with `4913` whether it may write a folder.
@@ -44,8 +43,8 @@ pub struct Layer {
     pub settings_of: Option<&'static str>,
     /// Hooks outside the folders of events.
     pub loose: Vec<StandaloneScript>,
-    /// What the folder says about itself as a shared set.
-    pub(crate) set: Option<HookSet>,
+    /// The name of the shared set that it is.
+    pub(crate) set: Option<String>,
     /// The folder of the layer that declares it, for a set in the store.
     pub(crate) declared_in: Option<PathBuf>,
 }
@@ -155,9 +154,6 @@ pub(super) fn layer_in(
     }
     if layer.manifests.is_empty() && layer.drop_ins.is_empty() {
         return None;
-    }
-    if is_there(&folder.join(HOOKSET)) {
-        layer.set = Some(hookset::load(folder, problems));
     }
     Some(layer)
 }

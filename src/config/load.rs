@@ -16,6 +16,7 @@ use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
+use super::trust::is_about_trust;
 use super::{commands, reader, set_layers, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -135,7 +136,7 @@ impl Config {
                 }
             }
             if let Some(set) = &layer.set {
-                set_layers::bind(&mut loader, first, set, layer, env);
+                set_layers::bind(&mut loader, first, set);
             }
             if let Some(judge) = &mut judge {
                 judge.look(layer, manifests, first..loader.hooks.len(), &policy);
@@ -247,22 +248,26 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
 }
 
+/// Why a gate is blocked with this complaint about the configuration.
 pub(crate) fn refusal_for(complaint: &str) -> String {
+    if is_about_trust(complaint) {
+        return complaint.to_string();
+    }
     format!("nothing is allowed while {complaint}")
 }
 
-/// That there are errors among `problems`, and the first of them. `None` without errors.
+/// That there are errors among `problems`, and the first of them. `None` without errors. Hooks that
+/// have changed since they were trusted come first: they are not a mistake that `validate` shows.
 pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
     let errors: Vec<&Problem> = problems
         .filter(|problem| problem.severity == Severity::Error)
         .collect();
-    let first = errors.first()?;
-    // Hooks that have changed since a person trusted them are no mistake that `validate` could show.
-    let place = first.place().to_string();
-    let cause = first.cause.as_str();
-    if cause.contains(&place) {
-        return Some([cause, first.cure.as_deref().unwrap_or_default()].join("; "));
+    if let Some(changed) = errors.iter().find(|error| is_about_trust(&error.cause)) {
+        return Some(changed.cause.clone());
     }
+    let first = errors.first()?;
+    let place = first.place();
+    let cause = &first.cause;
     let more = match errors.len() - 1 {
         0 => String::new(),
         1 => " (and 1 more error)".to_string(),

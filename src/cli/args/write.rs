@@ -278,27 +278,20 @@ pub(crate) struct EditArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("instead")
-    .args(["show", "diff", "list", "revoke", "never", "digest"]))]
+    .args(["show", "revoke", "follow", "digest"]))]
 pub(crate) struct TrustArgs {
-    /// Show what would run, its files and their digest; the status says whether it is trusted
+    /// Show what would run, its files, their digest and what has changed; the status says whether
+    /// it is trusted
     #[arg(long)]
     pub(crate) show: bool,
-
-    /// Show what has changed since it was last trusted
-    #[arg(long)]
-    pub(crate) diff: bool,
-
-    /// List everything that is trusted, of all projects
-    #[arg(long)]
-    pub(crate) list: bool,
 
     /// Trust nothing of this repository any more
     #[arg(long)]
     pub(crate) revoke: bool,
 
-    /// Never run the hooks of this repository, and let the events pass that they would decide
-    #[arg(long)]
-    pub(crate) never: bool,
+    /// Run the hooks that this branch of a remote has, whenever it was fetched: `origin/main`
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) follow: Option<String>,
 
     /// Trust the hooks if they have this digest, without a question
     #[arg(long, value_name = "DIGEST", value_parser = digest)]

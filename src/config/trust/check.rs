@@ -33,8 +33,6 @@ pub enum TrustState {
     Unknown,
     /// Something else of its repository was trusted: a guard may be gone.
     Changed,
-    /// A person has said that they never run.
-    Never,
     /// The files cannot be looked at.
     Unreadable(Arc<SetError>),
 }
@@ -51,8 +49,10 @@ pub struct TrustReport {
     pub digest: String,
     /// What is part of the set, below the folder.
     pub parts: Vec<PathBuf>,
-    /// The files that are not as they were when a person last trusted them.
+    /// The files that are not as they were when they were last trusted.
     pub changed: Vec<String>,
+    /// Why the branch that is followed does not vouch for them.
+    pub not_of_branch: Option<String>,
     /// Events pass that its hooks would decide.
     pub skips: bool,
 }
@@ -109,105 +109,94 @@ pub(crate) fn judge(
         digest: String::new(),
         parts,
         changed: Vec::new(),
+        not_of_branch: None,
         skips: false,
     };
-    if store.is_some_and(|store| store.is_never(&report.repository)) {
-        report.state = TrustState::Never;
-        return (report, None);
-    }
-    if policy
-        .paths
-        .iter()
-        .any(|path| report.folder.starts_with(path))
-    {
+    if policy.paths.iter().any(|path| folder.starts_with(path)) {
         report.state = TrustState::Trusted;
         return (report, None);
     }
-    match look(&report, read_since, store) {
+    let seal = match look(&mut report, read_since, store) {
+        Ok(Some(seal)) => seal,
+        // An empty folder in which there never was a hook.
+        Ok(None) => {
+            report.state = TrustState::Trusted;
+            return (report, None);
+        }
         Err(error) => {
             report.state = TrustState::Unreadable(Arc::new(error));
-            (report, None)
+            return (report, None);
         }
-        Ok((digest, files, seal)) => {
-            report.digest = digest;
-            let is_kept = |store: &TrustStore| store.is_trusted(&report.repository, &report.digest);
-            let is_pinned = match choice {
-                TrustChoice::Required { digests } => digests.contains(&report.digest),
-                TrustChoice::Told => false,
-            };
-            if !is_pinned && !store.is_some_and(is_kept) {
-                let had_others = |store: &TrustStore| {
-                    store.has_records(&report.repository) || store.had_hooks(&report.folder)
-                };
-                if store.is_some_and(had_others) {
-                    report.state = TrustState::Changed;
-                    let files = files.or_else(|| report.read().ok());
-                    let changed = store
-                        .zip(files)
-                        .and_then(|(store, files)| changed_files(&report, &files, store));
-                    report.changed = changed.unwrap_or_default();
-                }
-                return (report, None);
-            }
-            report.state = TrustState::Trusted;
-            (report, Some(seal))
-        }
+    };
+    let is_pinned = match choice {
+        TrustChoice::Required { digests } => digests.contains(&report.digest),
+        TrustChoice::Told => false,
+    };
+    let is_known = store.is_some_and(|store| store.is_trusted(&report.repository, &report.digest));
+    if is_pinned || is_known {
+        report.state = TrustState::Trusted;
+        return (report, Some(seal));
     }
-}
-
-/// The files of a set that differ from what was trusted last.
-fn changed_files(
-    report: &TrustReport,
-    files: &HookFiles,
-    store: &TrustStore,
-) -> Option<Vec<String>> {
-    let before = store.latest(&report.repository, &report.folder, files)?;
-    Some(
-        before
-            .changed(files)
-            .into_iter()
-            .map(str::to_string)
-            .collect(),
-    )
+    if let Some(store) = store
+        && (store.has_records(&report.repository) || store.had_hooks(&report.folder))
+    {
+        report.state = TrustState::Changed;
+        report.changed = report.changes(store).unwrap_or_default();
+    }
+    (report, None)
 }
 
 /// The digest of the files in a list, which are read only if their stamps have changed since it was
-/// last found; then they come with it.
+/// last found.
 pub(crate) fn digest_of(
     list: &FileList,
     stamps: &[u8],
     store: Option<&TrustStore>,
-) -> Result<(String, Option<HookFiles>), SetError> {
+) -> Result<String, SetError> {
     if let Some(known) = store.and_then(|store| store.known_digest(&list.key(), stamps)) {
-        return Ok((known, None));
+        return Ok(known);
     }
     let now = SystemTime::now();
-    let files = list.read()?;
-    let digest = files.digest();
+    let digest = list.read()?.digest();
     if let Some(store) = store.filter(|_| !list.changed_since(now - STEP)) {
         store.keep_digest(&list.key(), stamps, &digest);
     }
-    Ok((digest, Some(files)))
+    Ok(digest)
 }
 
-/// The digest of a set, its files if they had to be read, and the seal of them.
+/// Finds the digest of a set, and seals its files. `None` where there are none and never were.
 fn look(
-    report: &TrustReport,
+    report: &mut TrustReport,
     read_since: SystemTime,
     store: Option<&TrustStore>,
-) -> Result<(String, Option<HookFiles>, TrustSeal), SetError> {
+) -> Result<Option<TrustSeal>, SetError> {
     let list = FileList::of(&report.folder, &report.parts)?;
+    let had_hooks = store.is_some_and(|store| store.had_hooks(&report.folder));
+    if !list.has_files() && !had_hooks {
+        return Ok(None);
+    }
     let stamps = list.stamps();
-    let (digest, files) = digest_of(&list, &stamps, store)?;
-    let is_recent = list.changed_since(read_since - STEP);
-    let seal = TrustSeal {
+    let digest = digest_of(&list, &stamps, store)?;
+    report.digest.clone_from(&digest);
+    Ok(Some(TrustSeal {
         folder: report.folder.clone(),
         parts: report.parts.clone(),
         stamps,
-        digest: digest.clone(),
-        is_recent,
-    };
-    Ok((digest, files, seal))
+        digest,
+        is_recent: list.changed_since(read_since - STEP),
+    }))
+}
+
+/// How the reason of a block begins that only a person can lift.
+const CHANGED: &str = "hooks changed: run `hookrun trust`";
+const UNKNOWN: &str = "hooks not trusted: run `hookrun trust`";
+
+/// The most files that a reason names.
+const NAMED_FILES: usize = 8;
+
+/// Whether a complaint is that hooks are not trusted.
+pub(crate) fn is_about_trust(complaint: &str) -> bool {
+    complaint.starts_with(CHANGED) || complaint.starts_with(UNKNOWN)
 }
 
 impl TrustReport {
@@ -219,6 +208,17 @@ impl TrustReport {
         FileList::of(&self.folder, &self.parts)?.read()
     }
 
+    /// The files that differ from what was trusted last.
+    fn changes(&self, store: &TrustStore) -> Option<Vec<String>> {
+        let files = self.read().ok()?;
+        let Some(before) = store.latest(&self.repository, &self.folder, &files) else {
+            let all = files.files.into_iter();
+            return Some(all.map(|file| file.mark.path).collect());
+        };
+        let changed = before.changed(&files).into_iter();
+        Some(changed.map(str::to_string).collect())
+    }
+
     pub fn is_trusted(&self) -> bool {
         matches!(self.state, TrustState::Trusted)
     }
@@ -228,50 +228,29 @@ impl TrustReport {
         matches!(self.state, TrustState::Changed)
     }
 
-    /// Whether a person has said that these hooks never run.
-    pub fn is_never(&self) -> bool {
-        matches!(self.state, TrustState::Never)
-    }
-
-    /// The first file that has changed, and how many more.
-    fn named_changes(&self) -> String {
-        match self.changed.as_slice() {
-            [] => String::new(),
-            [file] => format!(" ({file})"),
-            [file, more @ ..] => format!(" ({file} and {} more)", more.len()),
-        }
-    }
-
-    /// Why the hooks do not run, and what to do; `None` if they do.
-    pub(crate) fn complaint(&self) -> Option<(String, String)> {
+    /// What to do, and why the hooks do not run; `None` if they do.
+    pub(crate) fn why_untrusted(&self) -> Option<String> {
         let folder = self.folder.display();
-        match &self.state {
-            TrustState::Trusted => None,
-            TrustState::Unknown => Some((
-                format!("the hooks in {folder} are not trusted"),
-                "run `hookrun trust` at a terminal: it shows what they are, and asks".to_string(),
-            )),
-            TrustState::Changed if self.parts.is_empty() => Some((
-                format!("the hooks in {folder} were trusted, and are gone"),
-                "put them back, or tell `hookrun trust` that there are none".to_string(),
-            )),
-            TrustState::Changed => Some((
-                format!(
-                    "the hooks in {folder} have changed since a person trusted them{}",
-                    self.named_changes()
-                ),
-                "run `hookrun trust` at a terminal: it shows what has changed, and asks"
-                    .to_string(),
-            )),
-            TrustState::Never => Some((
-                format!("the hooks of {} never run here", self.repository.display()),
-                "`hookrun trust` asks again".to_string(),
-            )),
-            TrustState::Unreadable(error) => Some((
-                format!("cannot tell whether the hooks in {folder} are trusted: {error}"),
-                "mend that, then run `hookrun trust`".to_string(),
-            )),
+        let mut why = match &self.state {
+            TrustState::Trusted => return None,
+            TrustState::Unknown => format!("{UNKNOWN} at a terminal (hooks of {folder})"),
+            TrustState::Changed => {
+                let named = self.changed.len().min(NAMED_FILES);
+                let files = self.changed[..named].join(", ");
+                let more = match self.changed.len() - named {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!("{CHANGED} at a terminal (changed in {folder}: {files}{more})")
+            }
+            TrustState::Unreadable(error) => {
+                format!("{UNKNOWN} when this is fixed: {error} (hooks of {folder})")
+            }
+        };
+        if let Some(not_of_branch) = &self.not_of_branch {
+            why.push_str(&format!("; {not_of_branch}"));
         }
+        Some(why)
     }
 }
 
@@ -343,13 +322,8 @@ impl TrustPolicy {
 /// all of them were written by the command.
 #[derive(Debug)]
 pub struct KeptTrust {
-    before: Vec<TrustedSet>,
-}
-
-#[derive(Debug)]
-struct TrustedSet {
-    folder: PathBuf,
-    marks: BTreeSet<FileMark>,
+    /// The files of each folder; `None` for one that was not trusted.
+    before: Vec<(PathBuf, Option<BTreeSet<FileMark>>)>,
 }
 
 impl KeptTrust {
@@ -357,20 +331,17 @@ impl KeptTrust {
     /// [`TrustChoice`].
     #[must_use]
     pub fn before(reports: &[TrustReport]) -> KeptTrust {
-        let set = |report: &TrustReport| {
-            let set = if report.is_trusted() {
+        let mut before = Vec::new();
+        for report in reports {
+            let files = if report.is_trusted() {
                 report.read().ok()
             } else {
                 None
             };
-            TrustedSet {
-                folder: report.folder.clone(),
-                marks: marks(set.unwrap_or_default()),
-            }
-        };
-        KeptTrust {
-            before: reports.iter().map(set).collect(),
+            let marks = files.map(|set| set.files.into_iter().map(|file| file.mark).collect());
+            before.push((report.folder.clone(), marks));
         }
+        KeptTrust { before }
     }
 
     /// Trusts what has changed since, if it is in `written`. `reports` are those of the new
@@ -389,37 +360,28 @@ impl KeptTrust {
             .iter()
             .filter_map(|file| file.canonicalize().ok())
             .collect();
-        for report in reports
-            .iter()
-            .filter(|report| !report.is_trusted() && !report.is_never())
-        {
+        for report in reports.iter().filter(|report| !report.is_trusted()) {
             let Ok(set) = report.read() else { continue };
-            let before = self.before.iter().find(|set| set.folder == report.folder);
-            let is_known = |mark: &FileMark| before.is_some_and(|set| set.marks.contains(mark));
-            let is_ours = |file: &Path| {
-                report
-                    .folder
-                    .join(file)
-                    .canonicalize()
-                    .is_ok_and(|file| written.contains(&file))
+            let nothing = BTreeSet::new();
+            let before = match self.before.iter().find(|(at, _)| *at == report.folder) {
+                Some((_, Some(marks))) => marks,
+                Some((_, None)) => continue,
+                None => &nothing,
             };
-            // A set that was there and was not trusted has no marks.
-            let was_empty = before.is_none();
-            let was_trusted = before.is_some_and(|set| !set.marks.is_empty());
-            let is_all_ours = set
-                .files
+            let is_ours = set.files.iter().all(|file| {
+                let path = report.folder.join(&file.path);
+                before.contains(&file.mark)
+                    || path
+                        .canonicalize()
+                        .is_ok_and(|path| written.contains(&path))
+            });
+            let has_all = before
                 .iter()
-                .all(|file| is_known(&file.mark) || is_ours(&file.path));
-            let is_there = |mark: &FileMark| set.files.iter().any(|it| it.mark.path == mark.path);
-            let lost = before.is_some_and(|set| !set.marks.iter().all(is_there));
-            if is_all_ours && !lost && (was_empty || was_trusted) {
+                .all(|mark| set.files.iter().any(|file| file.mark.path == mark.path));
+            if is_ours && has_all {
                 store.trust(&report.repository, &report.folder, &set, TrustedBy::Command)?;
             }
         }
         Ok(())
     }
-}
-
-fn marks(set: HookFiles) -> BTreeSet<FileMark> {
-    set.files.into_iter().map(|file| file.mark).collect()
 }

@@ -1,4 +1,7 @@
-//! The files of a set of hooks, and the digest of their content.
+//! The files of a set of hooks, and the digest of what counts of their content.
+//!
+//! Cases and suites decide nothing, and neither do comments in a file of TOML that hookrun itself
+//! reads: whoever changes them needs nobody's approval.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,6 +14,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use toml::de::DeTable;
+
+use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST, RESERVED, SUITES};
+use crate::config::tree::Tree;
 
 /// A larger set is not read: each of its files is looked at for every event.
 const MOST_FILES: usize = 10_000;
@@ -29,8 +36,52 @@ const OF_EDITORS: &[&str] = &[
 ];
 
 fn is_of_editor(name: &[u8]) -> bool {
-    let ends = |end: &&str| name.ends_with(end.as_bytes());
-    name.starts_with(b".#") || name.starts_with(b".") && OF_EDITORS.iter().any(ends)
+    name.starts_with(b".#")
+        || name.starts_with(b".") && OF_EDITORS.iter().any(|end| name.ends_with(end.as_bytes()))
+}
+
+/// Whether a path below the folder of a set is that of its suites.
+fn is_of_suites(path: &Path) -> bool {
+    [DROP_INS, HIDDEN]
+        .iter()
+        .any(|folder| path.ends_with(Path::new(folder).join(SUITES)))
+}
+
+/// Whether a file below the folder of a set counts for trust.
+pub(super) fn counts_for_trust(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    !is_of_editor(name.as_bytes()) && !path.ancestors().any(is_of_suites)
+}
+
+/// The SHA-256 of what counts of a file of a set for trust.
+pub(super) fn counted_content(path: &Path, bytes: &[u8]) -> String {
+    if is_read_as_toml(path)
+        && let Some(text) = without_comments(bytes)
+    {
+        return hex(&Sha256::digest(text));
+    }
+    hex(&Sha256::digest(bytes))
+}
+
+/// Whether hookrun itself reads a file, as a `hookrun.toml` or as rules in the folder of an event.
+fn is_read_as_toml(path: &Path) -> bool {
+    let mut names = path.iter().rev();
+    let name = names.next().unwrap_or_default();
+    let folder = names.next().unwrap_or_default();
+    let is_of_event = names.next().is_some_and(|above| above == DROP_INS)
+        && !RESERVED.iter().any(|reserved| folder == *reserved)
+        && path.extension().is_some_and(|ending| ending == "toml");
+    name == MANIFEST || is_of_event
+}
+
+/// The values of a document without its comments and blanks; `None` for what is not TOML.
+fn without_comments(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let (document, errors) = DeTable::parse_recoverable(text);
+    if text.starts_with("#!") || !errors.is_empty() {
+        return None;
+    }
+    Some(format!("toml {}", Tree::of_toml(&document).to_json()))
 }
 
 /// Why a set cannot be checked, and so is not trusted.
@@ -72,19 +123,34 @@ enum FileKind {
 pub struct FileList {
     folder: PathBuf,
     parts: Vec<PathBuf>,
+    /// Whether all of every file counts, as in a shared set.
+    is_exact: bool,
     /// By their paths below the folder.
     listed: BTreeMap<PathBuf, ListedFile>,
 }
 
 impl FileList {
-    /// Lists `parts` of a folder, with all that is in them. What is not there counts as missing.
+    /// Lists what counts for trust of `parts` of a folder. What is not there counts as missing.
     ///
     /// # Errors
     /// When something cannot be looked at, is neither file nor folder, or is too much.
     pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
+        FileList::new(folder, parts, false)
+    }
+
+    /// Lists all files of a folder.
+    ///
+    /// # Errors
+    /// As for [`of`](FileList::of).
+    pub fn exactly(folder: &Path) -> Result<FileList, SetError> {
+        FileList::new(folder, &[PathBuf::new()], true)
+    }
+
+    fn new(folder: &Path, parts: &[PathBuf], is_exact: bool) -> Result<FileList, SetError> {
         let mut list = FileList {
             folder: folder.to_path_buf(),
             parts: parts.to_vec(),
+            is_exact,
             listed: BTreeMap::new(),
         };
         for part in parts {
@@ -135,11 +201,21 @@ impl FileList {
         for entry in fs::read_dir(&whole).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
-            if is_folder || !is_of_editor(entry.file_name().as_bytes()) {
-                self.add(&path.join(entry.file_name()), depth + 1)?;
+            let child = path.join(entry.file_name());
+            let is_of_editor = !is_folder && is_of_editor(entry.file_name().as_bytes());
+            if !is_of_editor && (self.is_exact || !is_of_suites(&child)) {
+                self.add(&child, depth + 1)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether it has anything but folders.
+    #[must_use]
+    pub fn has_files(&self) -> bool {
+        self.listed
+            .values()
+            .any(|listed| listed.kind != FileKind::Folder || listed.link.is_some())
     }
 
     /// What tells this list from others: one folder may have several sets, its own and one in the
@@ -231,7 +307,11 @@ impl FileList {
                         .map_err(unreadable)?;
                     let too_long = || SetError::TooLong(self.folder.clone());
                     left = left.checked_sub(bytes.len() as u64).ok_or_else(too_long)?;
-                    hex(&Sha256::digest(&bytes))
+                    if self.is_exact {
+                        hex(&Sha256::digest(&bytes))
+                    } else {
+                        counted_content(path, &bytes)
+                    }
                 }
             };
             let mut mark = FileMark::of(path, *is_program, content);
@@ -312,7 +392,7 @@ pub struct FileMark {
     pub path: String,
     /// `755` if its owner may execute it, else `644`: all that git keeps of permissions.
     pub mode: String,
-    /// The SHA-256 of the content; `folder` where a link leads to one, whose files have their own
+    /// The SHA-256 of what counts of the content; `folder` where a link leads to one, whose files have their own
     /// marks, and `missing` where a command or a link names what is not there.
     pub content: String,
     /// What the link says that its path is.

@@ -10,8 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::config::layer::{HIDDEN, Layer};
-use crate::config::sets::hookset::HOOKSET;
-use crate::config::sets::lock::LOCK;
+use crate::config::sets::LOCK;
 use crate::engine::hook::Handler;
 use crate::engine::shell;
 use crate::hosts::folders;
@@ -42,8 +41,8 @@ pub(crate) fn parts<'h>(
                 .chain(loose)
                 .map(below),
         );
-        // What pins shared sets, what hooks of a set may touch, and all of the hidden folder.
-        let beside = [LOCK, HOOKSET, HIDDEN].map(PathBuf::from);
+        // What pins shared sets, and all of the hidden folder.
+        let beside = [LOCK, HIDDEN].map(PathBuf::from);
         let is_there = |file: &PathBuf| folder.join(file).symlink_metadata().is_ok();
         parts.extend(beside.into_iter().filter(is_there));
     }

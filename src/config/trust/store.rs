@@ -22,9 +22,9 @@ const VERSION: u32 = 1;
 /// The longest text that is kept to show later what has changed, in bytes.
 const LONGEST_KEPT: usize = 256 * 1024;
 
-const NEVER: &str = "never";
 const NAME: &str = "repository";
 const FOLDERS: &str = "folders";
+const FOLLOWED: &str = "followed";
 
 /// How content came to be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub enum TrustedBy {
     Digest,
     /// A command of hookrun wrote it into content that was trusted.
     Command,
+    /// It was at the tip of the branch that a person follows.
+    Branch,
 }
 
 /// What is kept of trusted content.
@@ -63,6 +65,15 @@ impl TrustRecord {
             .map(|mark| mark.path.as_str())
             .collect()
     }
+}
+
+/// The branch of a remote whose hooks a person trusts: what is merged there was reviewed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowedBranch {
+    /// `origin/main`.
+    pub branch: String,
+    /// The commit that it was at last: what comes after it must lead to it.
+    pub tip: String,
 }
 
 /// All records of a user.
@@ -94,9 +105,22 @@ impl TrustStore {
         counts(&self.record(repository, digest))
     }
 
-    /// Whether the hooks of a repository are never to run.
-    pub fn is_never(&self, repository: &Path) -> bool {
-        counts(&self.of_repository(repository).join(NEVER))
+    /// The branch that a repository follows, if a person has said so.
+    pub fn followed(&self, repository: &Path) -> Option<FollowedBranch> {
+        let file = self.of_repository(repository).join(FOLLOWED);
+        if !counts(&file) {
+            return None;
+        }
+        serde_json::from_slice(&fs::read(file).ok()?).ok()
+    }
+
+    /// Notes the branch that a repository follows.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn follow(&self, repository: &Path, branch: &FollowedBranch) -> io::Result<()> {
+        let file = self.of_repository(repository).join(FOLLOWED);
+        write(&file, &serde_json::to_vec(branch)?)
     }
 
     /// Notes that this content is trusted, and keeps its texts to show later what has changed.
@@ -130,43 +154,34 @@ impl TrustStore {
             when,
             by,
         };
-        let own = self.of_repository(&record.repository);
-        remove(&own.join(NEVER))?;
-        write(&own.join(NAME), record.repository.as_os_str().as_bytes())?;
+        let name = self.of_repository(&record.repository).join(NAME);
+        write(&name, record.repository.as_os_str().as_bytes())?;
         let text = serde_json::to_vec_pretty(&record)?;
         write(&self.record(&record.repository, &record.digest), &text)
     }
 
-    /// Forgets what is trusted in a repository, and in this folder of it, and says how many contents
-    /// that were. With `never` nobody is asked again.
+    /// Forgets what is trusted in a repository, in this folder of it, and which branch it follows.
+    /// Returns how many contents that were.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn forget(&self, repository: &Path, folder: &Path, never: bool) -> io::Result<usize> {
+    /// When it cannot be removed.
+    pub fn forget(&self, repository: &Path, folder: &Path) -> io::Result<usize> {
         let own = self.of_repository(repository);
         let records = files_in(&own);
         for file in &records {
             fs::remove_file(file)?;
         }
-        let is_of = |file: &PathBuf| {
-            fs::read(file).is_ok_and(|name| name == repository.as_os_str().as_bytes())
-        };
-        let known = fs::read_dir(self.folder.join(FOLDERS))
+        remove(&own.join(FOLLOWED))?;
+        remove(&self.mark(folder))?;
+        for mark in fs::read_dir(self.folder.join(FOLDERS))
             .into_iter()
             .flatten()
-            .flatten();
-        for file in known
-            .map(|entry| entry.path())
-            .filter(is_of)
-            .chain([self.mark(folder)])
+            .flatten()
         {
-            remove(&file)?;
-        }
-        if never {
-            write(&own.join(NAME), repository.as_os_str().as_bytes())?;
-            write(&own.join(NEVER), b"")?;
-        } else {
-            remove(&own.join(NEVER))?;
+            let name = fs::read(mark.path()).unwrap_or_default();
+            if name == repository.as_os_str().as_bytes() {
+                remove(&mark.path())?;
+            }
         }
         Ok(records.len())
     }
@@ -208,23 +223,6 @@ impl TrustStore {
         let is_here = |record: &TrustRecord| record.folder == folder;
         let records = records.filter(|record| is_here(record) || is_of_set(record));
         records.max_by_key(|record| (is_here(record), is_of_set(record), record.when))
-    }
-
-    /// Everything that is trusted, by repositories, and the repositories whose hooks never run.
-    pub fn all(&self) -> (Vec<TrustRecord>, Vec<PathBuf>) {
-        let mut records = Vec::new();
-        let mut never = Vec::new();
-        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        for folder in folders.map(|entry| entry.path()) {
-            records.extend(records_in(&folder));
-            if folder.join(NEVER).exists() {
-                let name = fs::read(folder.join(NAME)).unwrap_or_default();
-                never.push(PathBuf::from(std::ffi::OsStr::from_bytes(&name)));
-            }
-        }
-        records.sort_by(|a, b| (&a.repository, a.when).cmp(&(&b.repository, b.when)));
-        never.sort();
-        (records, never)
     }
 
     fn text(&self, sha256: &str) -> PathBuf {

@@ -177,7 +177,6 @@ const ATTACKS: &[Attack] = &[
     Attack { name: "a module beside the hooks", make: with_lib, change: |at| fs::write(at.join("hooks.d/lib/json.py"), "").unwrap() },
     Attack { name: "compiled Python", make: with_lib, change: |at| program(&at.join("hooks.d/lib/__pycache__/json.cpython-312.pyc"), "x") },
     Attack { name: "a hidden file", make: with_lib, change: |at| fs::write(at.join("hooks.d/lib/.env"), "A=1").unwrap() },
-    Attack { name: "a case of the suite", make: project, change: |at| program(&at.join("hooks.d/tests/a.toml"), "") },
     Attack { name: "same length and time, written", make: project, change: |at| disguise(&at.join(HOOK), |file, text| fs::write(file, text).unwrap()) },
     Attack { name: "same length and time, put in its place", make: project, change: |at| disguise(&at.join(HOOK), |file, text| {
         let new = file.with_extension("new");
@@ -206,7 +205,10 @@ const ATTACKS: &[Attack] = &[
         symlink("real", at.join("hooks.d")).unwrap();
     } },
     Attack { name: "links in a circle", make: project, change: |at| symlink("..", at.join("hooks.d/lib")).unwrap() },
-    Attack { name: "hookrun.toml", make: by_words, change: |at| append(&at.join("hookrun.toml")) },
+    Attack { name: "hookrun.toml", make: by_words, change: |at| {
+        let text = fs::read_to_string(at.join("hookrun.toml")).unwrap();
+        fs::write(at.join("hookrun.toml"), text + "priority = 1\n").unwrap();
+    } },
     Attack { name: "a second configuration", make: project, change: |at| program(&at.join(".hookrun/hooks.d/tool.pre/00-first.sh"), GUARD) },
     Attack { name: "the script of a command", make: by_words, change: |at| append(&at.join("tools/check.sh")) },
     Attack { name: "the script of an interpreter", make: by_interpreter, change: |at| append(&at.join("tools/check.sh")) },
@@ -243,14 +245,6 @@ const ATTACKS: &[Attack] = &[
     Attack { name: "one guard and the repository taken away", make: repository, change: |at| {
         fs::rename(at.join(".git"), at.join("real")).unwrap();
         fs::rename(at.join(HOOK), at.join("hooks.d/README")).unwrap();
-    } },
-    Attack { name: "a note in a folder of everyone that the hooks never run", make: project, change: |at| {
-        let trust = at.join("home/.local/state/hookrun/trust");
-        for folder in fs::read_dir(trust).unwrap().flatten() {
-            fs::write(folder.path().join("never"), "").unwrap();
-            mode(&folder.path(), 0o777);
-        }
-        OPEN.iter().for_each(|folder| mode(&at.join(folder), 0o755));
     } },
     Attack { name: "records that everyone may write", make: project, change: |at| {
         let trust = at.join("home/.local/state/hookrun/trust");
@@ -326,7 +320,7 @@ fn what_is_mounted_over_trusted_hooks_does_not_run() {
         let _ = fs::remove_file(sandbox.at("ran"));
         let ran = line(&format!("mount --bind {from} {over} && "));
         assert!(
-            ran.status == 2 && ran.stdout.contains("trusted"),
+            ran.status == 2 && ran.stdout.contains("trust"),
             "{from}: {ran:?}"
         );
         sandbox.has_no_file("home/evil");
@@ -418,19 +412,14 @@ fn escapes_in_what_has_changed_are_shown() {
     let sandbox = sandbox
         .script(HOOK, evil)
         .script("hooks.d/lib/\u{1b}[2J", "x\n");
-    for arguments in [["trust", "--diff"], ["trust", "--show"]] {
-        let shown = sandbox.hookrun(&arguments, b"").stdout;
-        assert!(
-            !shown.contains(['\u{1b}', '\u{202e}', '\u{7}']),
-            "{shown:?}"
-        );
-        assert!(shown.contains("10-guard.sh"), "{shown}");
-    }
+    let shown = sandbox.hookrun(&["trust", "--show"], b"").stdout;
     assert!(
-        sandbox
-            .hookrun(&["trust", "--diff"], b"")
-            .stdout
-            .contains("\\u{1b}[2K")
+        !shown.contains(['\u{1b}', '\u{202e}', '\u{7}']),
+        "{shown:?}"
+    );
+    assert!(
+        shown.contains("10-guard.sh") && shown.contains("\\u{1b}[2K"),
+        "{shown}"
     );
 }
 
@@ -465,7 +454,7 @@ fn a_changed_file_does_not_make_a_gate_of_a_team_an_event_that_passes() {
             .file("hookrun.toml", &declared(change))
             .run("deploy.now");
         assert!(
-            ran.status == 2 && ran.stdout.contains("have changed"),
+            ran.status == 2 && ran.stdout.contains("hooks changed: run `hookrun trust`"),
             "{change}: {ran:?}"
         );
     }
@@ -491,17 +480,15 @@ fn a_person_may_say_that_there_are_no_hooks_any_more() {
         let sandbox = project().trusted();
         sandbox.runs();
         fs::remove_dir_all(sandbox.at("hooks.d")).unwrap();
+        let reason = "hooks changed: run `hookrun trust`";
+        let held = sandbox.holds().stdout;
         assert!(
-            sandbox
-                .holds()
-                .stdout
-                .contains("were trusted, and are gone")
+            held.contains(reason) && held.contains(": hooks.d/tool.pre/10-guard.sh)"),
+            "{held}"
         );
+        sandbox.hookrun(&["list"], b"").says(reason);
         sandbox
-            .hookrun(&["list"], b"")
-            .says("were trusted, and are gone\n");
-        sandbox
-            .hookrun(&["trust", "--diff"], b"")
+            .hookrun(&["trust", "--show"], b"")
             .exits(1)
             .prints("10-guard.sh: removed");
         let digest = sandbox.digest();

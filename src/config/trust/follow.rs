@@ -1,0 +1,145 @@
+//! Hooks of a branch that a person follows: what is merged into `origin/main` was reviewed.
+//!
+//! The branch is read from git's objects, by the name that `git fetch` writes, and its files are
+//! compared with those of the work tree. Nothing of the work tree says what the branch has. A branch
+//! that was rewritten needs a person again.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use super::check::TrustReport;
+use super::files::{HookFiles, counted_content, counts_for_trust};
+use super::parts::find_repository;
+use super::store::{FollowedBranch, TrustStore, TrustedBy};
+use crate::config::git::GitRepository;
+use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST};
+use crate::config::sets::LOCK;
+use crate::engine::complaint::Complaint;
+
+/// Trusts the hooks of `report` if they are what the followed branch has at its tip.
+///
+/// # Errors
+/// Why they are not, in words for a person.
+pub(crate) fn accept(
+    report: &TrustReport,
+    followed: FollowedBranch,
+    store: &TrustStore,
+) -> Result<(), String> {
+    let repository = &report.repository;
+    let git = GitRepository::at(repository);
+    let FollowedBranch { branch, tip } = followed;
+    let now = tip_of(&git, &branch).map_err(|complaint| complaint.cause)?;
+    if now != tip {
+        let words = ["merge-base", "--is-ancestor", &tip, &now];
+        let output = git.git(&words, Vec::new());
+        if !output.is_ok_and(|output| output.status.success()) {
+            return Err(format!(
+                "`{branch}` was rewritten: look at it, then `hookrun trust --follow {branch}`"
+            ));
+        }
+        let tip = now.clone();
+        let followed = FollowedBranch {
+            branch: branch.clone(),
+            tip,
+        };
+        store
+            .follow(repository, &followed)
+            .map_err(|error| format!("the tip of `{branch}` cannot be kept: {error}"))?;
+    }
+    let files = report.read().map_err(|error| error.to_string())?;
+    let differs = format!("`{branch}` has other hooks");
+    let own = own_content(report, &files).ok_or(&*differs)?;
+    let committed = committed_content(report, &git, &now).map_err(|complaint| complaint.cause)?;
+    // What is read here must also be what was loaded.
+    if own != committed || files.digest() != report.digest {
+        return Err(differs);
+    }
+    store
+        .trust(repository, &report.folder, &files, TrustedBy::Branch)
+        .map_err(|error| format!("what `{branch}` has cannot be kept: {error}"))
+}
+
+/// The commit that a branch of a remote (`origin/main`) was at when it was last fetched.
+///
+/// # Errors
+/// When git cannot be asked, or knows no such branch.
+pub(crate) fn tip_of(git: &GitRepository, branch: &str) -> Result<String, Complaint> {
+    let commit = git.commit(&format!("refs/remotes/{branch}"))?;
+    commit.ok_or_else(|| {
+        let cause = format!("no branch of a remote is named `{branch}` here");
+        Complaint::with_cure(cause, "name one as `origin/main`, and `git fetch` it first")
+    })
+}
+
+/// What counts of a file: whether it is executable, and the digest of its content.
+type CountedContent = (bool, String);
+
+/// The files by their paths in the repository. `None` with links, which a commit is not asked about.
+fn own_content(
+    report: &TrustReport,
+    files: &HookFiles,
+) -> Option<BTreeMap<PathBuf, CountedContent>> {
+    let mut content = BTreeMap::new();
+    for file in &files.files {
+        if file.mark.link.is_some() {
+            return None;
+        }
+        // A file that a command names and that is not there must not be in the commit either.
+        if file.mark.content != "missing" {
+            let path = in_repository(report, &file.path);
+            content.insert(path, (file.is_program(), file.mark.content.clone()));
+        }
+    }
+    Some(content)
+}
+
+/// The same of a commit: all that would count if it were checked out.
+fn committed_content(
+    report: &TrustReport,
+    git: &GitRepository,
+    commit: &str,
+) -> Result<BTreeMap<PathBuf, CountedContent>, Complaint> {
+    let mut parts = report.parts.clone();
+    let hidden = Path::new(HIDDEN);
+    let places = [
+        PathBuf::from(MANIFEST),
+        PathBuf::from(DROP_INS),
+        hidden.join(MANIFEST),
+        hidden.join(DROP_INS),
+    ];
+    // The folder of a host is a set apart.
+    if parts.is_empty() || places.iter().any(|place| parts.contains(place)) {
+        // Also what was removed from the work tree.
+        parts.extend(places);
+        parts.extend([LOCK, HIDDEN].map(PathBuf::from));
+    }
+    let paths: Vec<String> = parts
+        .iter()
+        .map(|part| in_repository(report, part).display().to_string())
+        .collect();
+    let folder = in_repository(report, Path::new(""));
+    let mut content = BTreeMap::new();
+    for file in git.files(commit, &paths)? {
+        let below = file.path.strip_prefix(&folder).unwrap_or(&file.path);
+        if counts_for_trust(below) || parts.iter().any(|part| part == below) {
+            let digest = counted_content(below, &file.bytes);
+            content.insert(file.path, (file.is_executable, digest));
+        }
+    }
+    Ok(content)
+}
+
+/// The path in the repository of a path below the folder of the hooks.
+fn in_repository(report: &TrustReport, path: &Path) -> PathBuf {
+    let root = find_repository(&report.folder).root;
+    let folder = report.folder.strip_prefix(root).unwrap_or(Path::new(""));
+    let mut whole = PathBuf::new();
+    for part in folder.join(path).components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            Component::Normal(name) => whole.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    whole
+}
