@@ -3,7 +3,6 @@
 mod args;
 mod completions;
 mod deliver;
-mod errand;
 mod exit;
 mod help;
 mod host;

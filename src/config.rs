@@ -1,24 +1,23 @@
 //! Configuration: layers, `hookrun.toml`, directives, hosts' settings files, and the environment.
 
 pub mod commands;
-mod convention;
 mod directive;
 pub mod discover;
 mod draft;
 pub mod env;
+#[cfg(feature = "cli")]
+pub(crate) mod git;
 mod hold;
 pub mod keys;
-mod layer;
+pub(crate) mod layer;
 mod load;
 mod loader;
 mod manifest;
 pub mod problem;
-mod project;
 pub(crate) mod reader;
 pub(crate) mod relative;
 mod served;
-mod set_layers;
-pub(crate) mod set_store;
+pub(crate) mod set_layers;
 pub(crate) mod sets;
 mod settings;
 mod sources;
@@ -38,5 +37,4 @@ pub use manifest::{EVENT_KEYS, LOG_KEYS, TOP_KEYS};
 pub use problem::{PlacedValue, Position, Problem, Severity};
 pub use reader::{KeyRow, names};
 pub use set_layers::UsedSet;
-pub use sets::declared::SET_KEYS;
-pub use sets::hookset::{HOOKSET_KEYS, NEEDS_KEYS};
+pub use sets::SET_KEYS;

@@ -11,6 +11,8 @@ pub mod chain;
 pub mod complaint;
 pub(crate) mod duration;
 pub(crate) mod ending;
+#[cfg(feature = "cli")]
+pub(crate) mod errand;
 pub mod event;
 pub mod exec;
 pub mod harmless;

@@ -155,7 +155,7 @@ fn shipped() -> Vec<CompletionCandidate> {
 fn sets() -> Vec<CompletionCandidate> {
     let sets = config(ConfigScope::Event("")).sets;
     sets.iter()
-        .map(|set| word(&set.declared.name, Some(&set.declared.source.locked())))
+        .map(|set| word(&set.declared.name, Some(&set.declared.git)))
         .collect()
 }
 

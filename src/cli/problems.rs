@@ -14,8 +14,8 @@ use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook, Lives};
 use crate::engine::spelling;
 
-use crate::cli::errand::Errand;
 use crate::cli::streams;
+use crate::engine::errand::Errand;
 use crate::lab::report::Paths;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.

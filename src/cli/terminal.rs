@@ -13,9 +13,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::cli::errand;
 use crate::cli::streams;
 use crate::config::Environment;
+use crate::engine::errand;
 use crate::engine::harmless::plain;
 use crate::engine::ui::{Asker, MessageKind, PATIENCE, Ui};
 use console::measure_text_width;

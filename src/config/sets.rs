@@ -1,7 +1,320 @@
-//! Shared hook sets: what a `hookrun.toml` declares, `hookrun.lock` pins, and what is in a set.
+//! Shared hook sets: `[sets.NAME]` of a `hookrun.toml` says which repository one comes from, and
+//! `hookrun.lock` next to it exactly which content runs.
 //!
 //! Deciding an event reads the store alone. Only `hookrun sets` fetches anything.
 
-pub(crate) mod declared;
-pub(crate) mod hookset;
-pub(crate) mod lock;
+use std::fmt;
+use std::path::Path;
+
+use super::problem::{Position, Problem};
+use super::reader::{self, DocumentReader, KeyRow, Setting};
+use super::tree::TreeEntry;
+use super::value::KeyValue;
+use crate::engine::complaint::Complaint;
+
+/// A set that a file declares.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeclaredSet {
+    pub(crate) name: String,
+    /// The repository; a relative path means one next to the declaring file.
+    pub(crate) git: String,
+    /// A tag, a branch or a whole commit.
+    pub(crate) rev: String,
+    /// Its commit must have a signature that `git verify-commit` accepts.
+    pub(crate) is_signed: bool,
+    /// Where it is declared.
+    pub(crate) at: Position,
+}
+
+/// The keys of a `[sets.NAME]` table.
+#[rustfmt::skip]
+pub const SET_KEYS: &[KeyRow<DeclaredSet>] = &[
+    KeyRow::key("git", KeyValue::Text, "required", "the repository: an https, ssh, git or file URL, or a path next to the file",
+        |set, key| checked(key, check_url).map(|url| set.git = url)),
+    KeyRow::key("rev", KeyValue::Text, "required", "a tag, a branch or a whole commit",
+        |set, key| checked(key, check_rev).map(|rev| set.rev = rev)),
+    KeyRow::key("signed", KeyValue::Flag, "false", "whether `git verify-commit` must accept the signature of the commit",
+        |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
+];
+
+/// Reads a `[sets.NAME]` table.
+pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<DeclaredSet> {
+    let before = reader.problems.len();
+    let name = &entry.key;
+    if let Err(complaint) = check_name(name) {
+        reader.complain(entry.at, complaint);
+    }
+    let Some(table) = entry.tree.entries() else {
+        let cure = format!("write `[sets.{name}]`, and `git = \"…\"` below it");
+        reader.fault(entry.tree.offset, "a set is not a table", cure);
+        return None;
+    };
+    let mut set = DeclaredSet {
+        name: name.clone(),
+        at: reader.at(entry.at),
+        ..DeclaredSet::default()
+    };
+    reader.take(table, SET_KEYS, "", &mut set);
+    if reader.problems.len() == before {
+        if set.git.is_empty() {
+            let cause = format!("the set `{name}` has no `git`");
+            reader.fault(entry.at, cause, "name its repository: `git = \"URL\"`");
+        }
+        if set.rev.is_empty() {
+            let cause = format!("the set `{name}` has no `rev`");
+            reader.fault(entry.at, cause, "name a tag: `rev = \"v1.0\"`");
+        }
+    }
+    (reader.problems.len() == before).then_some(set)
+}
+
+fn checked(
+    key: &Setting<'_, '_>,
+    check: fn(&str) -> Result<(), Complaint>,
+) -> Result<String, Complaint> {
+    let text = key.text()?;
+    check(text)?;
+    Ok(text.to_string())
+}
+
+/// Names of sets are words: they are typed, and written into files.
+pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
+    let begins_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let is_word = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    if begins_well && is_word {
+        return Ok(());
+    }
+    let cause = format!("`{name}` cannot be the name of a set");
+    let cure = "use letters, digits, `-` and `_`";
+    Err(Complaint::with_cure(cause, cure))
+}
+
+/// The transports that git is allowed; all others are switched off.
+pub(crate) const PROTOCOLS: &[&str] = &["https", "ssh", "git", "file"];
+
+/// Rejects what git would read as an option or as a program to run.
+pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
+    let Some(why) = unusable(url) else {
+        return Ok(());
+    };
+    let cure = "write an https, ssh, git or file URL without a password, or the path of a \
+                repository";
+    let cause = format!("`{url}` cannot be used as a repository: {why}");
+    Err(Complaint::with_cure(cause, cure))
+}
+
+fn unusable(url: &str) -> Option<&'static str> {
+    if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
+        return Some("it is empty or contains a blank");
+    }
+    if url.starts_with('-') {
+        return Some("it begins like an option");
+    }
+    if url.contains("::") && !url.contains("://[") {
+        return Some("it names a program that git would run");
+    }
+    let rest = match url.split_once("://") {
+        Some((protocol, _)) if !PROTOCOLS.contains(&protocol) => {
+            return Some("its protocol is not supported");
+        }
+        Some(("file", _)) => return None,
+        Some((_, rest)) => rest,
+        None if is_path(url) => return None,
+        None => url,
+    };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    if host.starts_with('-') || user.starts_with('-') {
+        return Some("its host begins like an option");
+    }
+    if user.contains(':') {
+        return Some("a password is in the URL, and it would be in `hookrun.lock`");
+    }
+    None
+}
+
+/// Whether a repository is named by its path, and neither by a URL nor as `host:path`.
+pub(crate) fn is_path(url: &str) -> bool {
+    !url.contains("://") && !url.split('/').next().unwrap_or_default().contains(':')
+}
+
+/// Rejects what cannot be the name of a tag, a branch or a commit.
+pub(crate) fn check_rev(rev: &str) -> Result<(), Complaint> {
+    let is_plain = !rev.is_empty() && !rev.starts_with(['-', '/', '.']) && !rev.contains("..");
+    let has_good_letters = rev
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "._/+-@#=".contains(c));
+    if is_plain && has_good_letters {
+        return Ok(());
+    }
+    let cause = format!("`{rev}` cannot be the name of a tag, a branch or a commit");
+    Err(Complaint::with_cure(cause, "name a tag: `v1.0`"))
+}
+
+/// The name of the lock file, next to the `hookrun.toml` that declares the sets.
+pub(crate) const LOCK: &str = "hookrun.lock";
+
+const HEAD: &str = "# Written by `hookrun sets`. Commit it with hookrun.toml.\nversion = 1\n";
+
+const TREE: &str = "sha256:";
+
+const CURE: &str = "`hookrun sets update` writes it anew";
+
+/// What a lock file pins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Lock {
+    pub(crate) sets: Vec<LockedSet>,
+}
+
+/// One set, pinned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LockedSet {
+    pub(crate) name: String,
+    /// The repository and what was asked of it, as they are declared.
+    pub(crate) git: String,
+    pub(crate) rev: String,
+    /// The whole commit that `rev` meant.
+    pub(crate) commit: String,
+    /// The digest of all files: 64 hexadecimal digits.
+    pub(crate) tree: String,
+    /// How many files it has.
+    pub(crate) files: usize,
+    /// Whether the signature of the commit was verified.
+    pub(crate) is_signed: bool,
+}
+
+/// On one line: name, rev, what pins it, and files.
+impl fmt::Display for LockedSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LockedSet {
+            name, rev, files, ..
+        } = self;
+        let commit = short(&self.commit);
+        let plural = if *files == 1 { "" } else { "s" };
+        let tree = short(&self.tree);
+        write!(
+            f,
+            "{name} {rev} ({commit}): {files} file{plural}, {TREE}{tree}"
+        )
+    }
+}
+
+/// The first digits of a commit or a digest.
+fn short(digits: &str) -> &str {
+    digits.get(..12).unwrap_or(digits)
+}
+
+#[rustfmt::skip]
+const LOCK_KEYS: &[KeyRow<Lock>] = &[
+    KeyRow::key("version", KeyValue::Number, "required", "the version of the form",
+        |_, key| key.number_in(1..=1).map(|_| ())),
+    KeyRow::key("set", KeyValue::Table(Vec::new), "none", "a set", set_sets),
+];
+
+#[rustfmt::skip]
+const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
+    KeyRow::key("name", KeyValue::Text, "required", "its name in hookrun.toml",
+        |set, key| key.text().map(|text| set.name = text.to_string())),
+    KeyRow::key("git", KeyValue::Text, "required", "where it comes from",
+        |set, key| key.text().map(|text| set.git = text.to_string())),
+    KeyRow::key("rev", KeyValue::Text, "required", "the tag, branch or commit",
+        |set, key| key.text().map(|text| set.rev = text.to_string())),
+    KeyRow::key("commit", KeyValue::Text, "required", "what that was",
+        |set, key| key.text().map(|text| set.commit = text.to_string())),
+    KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
+    KeyRow::key("files", KeyValue::Number, "required", "how many they are",
+        |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
+    KeyRow::key("signed", KeyValue::Flag, "false", "whether the signature of the commit was verified",
+        |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
+];
+
+impl Lock {
+    /// Reads a lock file; one that is not there pins nothing.
+    pub(crate) fn load(file: &Path, problems: &mut Vec<Problem>) -> Lock {
+        if matches!(file.try_exists(), Ok(false)) {
+            return Lock::default();
+        }
+        reader::load(file, problems, Lock::read)
+    }
+
+    pub(crate) fn read(text: &str, file: &Path) -> (Lock, Vec<Problem>) {
+        let mut reader = DocumentReader::new(text, file);
+        let document = reader.toml(text, |_| Some(CURE.to_string()));
+        let mut lock = Lock::default();
+        let table = document.entries().unwrap_or_default();
+        reader.take(table, LOCK_KEYS, "", &mut lock);
+        (lock, reader.problems)
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<&LockedSet> {
+        self.sets.iter().find(|set| set.name == name)
+    }
+
+    /// Replaces the entry of this name, or adds it.
+    pub(crate) fn put(&mut self, set: LockedSet) {
+        self.sets.retain(|other| other.name != set.name);
+        self.sets.push(set);
+        self.sets.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// The text of the file.
+    pub(crate) fn text(&self) -> String {
+        let mut text = HEAD.to_string();
+        for set in &self.sets {
+            text.push_str("\n[[set]]\n");
+            for (key, value) in [
+                ("name", &set.name),
+                ("git", &set.git),
+                ("rev", &set.rev),
+                ("commit", &set.commit),
+                ("tree", &format!("{TREE}{}", set.tree)),
+            ] {
+                text.push_str(&format!("{key} = {}\n", quoted(value)));
+            }
+            text.push_str(&format!("files = {}\n", set.files));
+            if set.is_signed {
+                text.push_str("signed = true\n");
+            }
+        }
+        text
+    }
+}
+
+/// A string of TOML. What JSON escapes, TOML reads.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn set_sets(lock: &mut Lock, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for table in key.tree.items().ok_or_else(|| key.wrong())? {
+        let mut set = LockedSet::default();
+        let entries = table.entries().unwrap_or_default();
+        key.reader.take(entries, LOCKED_KEYS, "", &mut set);
+        let needed = [&set.name, &set.git, &set.rev, &set.commit, &set.tree];
+        if needed.into_iter().any(String::is_empty) {
+            let cause = "a set has no `name`, `git`, `rev`, `commit` or `tree`";
+            key.reader.fault(table.offset, cause, CURE);
+        } else if lock.find(&set.name).is_some() {
+            let cause = format!("`{}` is locked twice", set.name);
+            key.reader.fault(table.offset, cause, CURE);
+        } else {
+            lock.sets.push(set);
+        }
+    }
+    Ok(())
+}
+
+/// Takes a digest. It is the name of a folder, so nothing but digits may be in it.
+fn set_tree(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let digits = key.text()?.strip_prefix(TREE).unwrap_or_default();
+    let is_hexadecimal = digits
+        .bytes()
+        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if digits.len() != 64 || !is_hexadecimal {
+        return Err(Complaint::with_cure("`tree` is not a SHA-256", CURE));
+    }
+    set.tree = digits.to_string();
+    Ok(())
+}

@@ -25,9 +25,7 @@ use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
     HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
 };
-use hookrun::internals::config::{
-    EVENT_KEYS, HOOKSET_KEYS, KeyRow, LOG_KEYS, NEEDS_KEYS, SET_KEYS, names as names_of,
-};
+use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, SET_KEYS, names as names_of};
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
@@ -78,8 +76,6 @@ const PARTS: &[Part] = &[
     ("event-keys", || keys(EVENT_KEYS)),
     ("log-keys", || keys(LOG_KEYS)),
     ("set-keys", || keys(SET_KEYS)),
-    ("hookset-keys", || keys(HOOKSET_KEYS)),
-    ("needs-keys", || keys(NEEDS_KEYS)),
     ("redactions", redactions),
     ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
@@ -184,8 +180,6 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     wanted.extend(names_of(EVENT_KEYS));
     wanted.extend(names_of(LOG_KEYS));
     wanted.extend(names_of(SET_KEYS));
-    wanted.extend(names_of(HOOKSET_KEYS));
-    wanted.extend(names_of(NEEDS_KEYS));
     wanted.extend(secret_rules().iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
@@ -236,9 +230,11 @@ fn the_tutorial_shows_what_hookrun_prints() {
         .rand_bytes(5)
         .tempdir_in("/tmp")
         .unwrap();
+    // A reader is asked, at a terminal.
+    let trust = format!("[trust]\npaths = \"{}\"\n", place.path().display());
     walk(
         "docs/tutorial.md",
-        &Sandbox::new().without_trust(),
+        &Sandbox::new().file(USER_FILE, &trust),
         place.path(),
         "/tmp/guard",
     );

@@ -1,7 +1,6 @@
 //! Shared hook sets: declared, fetched, locked, and run from the store alone.
 
 mod attacks;
-mod needs;
 mod signatures;
 
 use std::fs;
@@ -11,8 +10,6 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
-
-const ABOUT: &str = "name = 'base'\nversion = '1.0'\n";
 
 const STRICTER: &str = "[[rule]]\nruns = 'git push'\ndeny = 'never'\n";
 
@@ -29,7 +26,7 @@ impl Sets {
         let sets = Sets {
             sandbox: Sandbox::new(),
         };
-        let sets = sets.repository("r", &[("hookset.toml", ABOUT), ("hookrun.toml", GUARD)]);
+        let sets = sets.repository("r", &[("hookrun.toml", GUARD)]);
         sets.git("r", &["tag", "v1"]).exits(0);
         sets
     }
@@ -124,7 +121,7 @@ fn the_hooks_of_a_set_decide_and_are_shown_with_its_name() {
     sets.add("base", "r", "v1")
         .exits(0)
         .prints("added base v1")
-        .prints("2 files");
+        .prints("1 file,");
     assert_eq!(
         sets.sandbox.read("hookrun.toml"),
         "[sets.base]\ngit = \"r\"\nrev = \"v1\"\n"
@@ -154,14 +151,14 @@ fn the_lock_has_the_commit_and_the_digest_and_is_written_only_when_it_changes() 
     let list = sets.sandbox.json(&["sets", "list", "--format", "json"]);
     let tree = list["sets"][0]["tree"].as_str().unwrap();
     let body = format!(
-        "name = \"base\"\nsource = \"git+r\"\nrev = \"v1\"\ncommit = \"{commit}\"\ntree = \"{tree}\"\nfiles = 2\n"
+        "name = \"base\"\ngit = \"r\"\nrev = \"v1\"\ncommit = \"{commit}\"\ntree = \"{tree}\"\nfiles = 1\n"
     );
     assert!(
         lock.ends_with(&format!("version = 1\n\n[[set]]\n{body}")),
         "{lock}"
     );
-    let wanted = json!({ "name": "base", "source": "git+r", "rev": "v1", "commit": commit,
-        "tree": tree, "files": 2, "signed": false, "layer": "project", "file": "hookrun.toml", "line": 1,
+    let wanted = json!({ "name": "base", "git": "r", "rev": "v1", "commit": commit,
+        "tree": tree, "files": 1, "signed": false, "layer": "project", "file": "hookrun.toml", "line": 1,
         "folder": sets.store()[0] });
     assert_eq!(list["sets"][0], wanted);
     let before = fs::metadata(sets.sandbox.at("hookrun.lock"))
@@ -232,32 +229,25 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
             "[sets.a]\ngit = 'r'\n",
             "1:7: the set `a` has no `rev` [name a tag: `rev = \"v1.0\"`]",
         ),
-        (
-            "[sets.a]\nrev = 'r'\n",
-            "1:7: the set `a` does not say where it comes from",
-        ),
-        (
-            "[sets.a]\ngit = 'r'\npath = 'r'\nrev = 'v'\n",
-            "1:7: the set `a` has `git` and `path`",
-        ),
+        ("[sets.a]\nrev = 'r'\n", "1:7: the set `a` has no `git`"),
         (
             "[sets.a]\npath = 'r'\nrev = 'v'\n",
-            "1:7: the set `a` has a `rev`, and only one of `git` has it",
+            "2:1: unknown key `path`",
         ),
         (
             "[sets.a]\ngit = 'ext::sh'\nrev = 'v'\n",
-            "2:7: `ext::sh` is no repository",
+            "2:7: `ext::sh` cannot be used as a repository",
         ),
         (
             "[sets.a]\ngit = 'r'\nrev = '-v'\n",
-            "3:7: `-v` is no name of a tag",
+            "3:7: `-v` cannot be the name of a tag",
         ),
         (
             "[sets.a]\ngit = 'r'\nrevv = 'v'\n",
             "3:1: unknown key `revv`",
         ),
         (
-            "[sets.'../a']\npath = 'r'\n",
+            "[sets.'../a']\ngit = 'r'\nrev = 'v'\n",
             "1:7: `../a` cannot be the name of a set",
         ),
         ("sets = 3\n", "1:8: `sets` takes a table"),
@@ -291,51 +281,32 @@ fn a_branch_is_followed_by_update_alone_and_a_whole_commit_never_moves() {
 }
 
 #[test]
-fn sets_of_folders_are_copied_too_and_a_user_has_sets_for_all_projects() {
-    let sandbox = Sandbox::new()
-        .file("s/hookset.toml", ABOUT)
-        .file("s/hookrun.toml", GUARD);
-    let sets = Sets { sandbox };
-    sets.sets(&["add", "own", "--path", "s", "--user"]).exits(0);
+fn a_user_has_sets_for_all_projects() {
+    let sets = Sets::new();
+    let add = ["add", "own", "--git", "r", "--rev", "v1", "--user"];
+    sets.sets(&add).exits(0);
     let text = sets.sandbox.read("home/.config/hookrun/hookrun.toml");
     let added = format!(
-        "[sets.own]\npath = \"{}\"\n",
-        sets.sandbox.at("s").display()
+        "[sets.own]\ngit = \"{}\"\nrev = \"v1\"\n",
+        sets.sandbox.at("r").display()
     );
     assert!(text.ends_with(&added), "{text}");
     sets.force_push().blocks_saying("no force");
     sets.sandbox
         .hookrun(&["list"], b"")
         .prints("(user layer, set own)");
-    let sets = sets.file("s", "hookrun.toml", "");
-    sets.force_push().blocks_saying("no force");
-    let again = sets.sets(&["add", "own", "--path", "s", "--user"]);
-    again
+    sets.sets(&add)
         .exits(2)
         .says("has a set `own` already")
-        .says("change its `path` there");
-    sets.sets(&["add", "none", "--path", "home"])
+        .says("change its `rev` there");
+    let sets = sets.repository("empty", &[("README", "nothing\n")]);
+    sets.add("none", "empty", "main")
         .exits(2)
-        .says("has no hookset.toml");
-}
-
-#[test]
-fn why_says_who_declares_a_set_and_what_it_brings() {
-    let sets = Sets::new();
-    let sets = sets.file("r", "hooks.d/tool.pre/10-look.sh", "#!/bin/sh\n");
-    sets.commit("r");
-    sets.add("base", "r", "main").exits(0);
-    let ran = sets.sets(&["why", "base"]);
-    ran.exits(0)
-        .prints("declared hookrun.toml:1 (project layer)")
-        .prints("from     git+r");
-    ran.prints("10-look.sh  tool.pre")
-        .prints("    hooks.d/tool.pre/10-look.sh\n");
-    ran.prints("hookrun.toml:1  tool.pre  runs git push --force");
-    sets.sets(&["why", "bse"])
+        .says("has no hookrun.toml and no hooks.d");
+    sets.sets(&["update", "owns"])
         .exits(2)
-        .says("no set `bse` is declared")
-        .says("`base`?");
+        .says("no set `owns` is declared")
+        .says("`own`?");
 }
 
 #[test]
@@ -364,7 +335,7 @@ fn cases_of_a_project_see_the_hooks_of_its_sets() {
 
 #[test]
 fn a_set_says_nothing_that_is_the_owners_to_say() {
-    let own = "[sets.more]\npath = 'x'\n[log]\nenabled = false\n";
+    let own = "[sets.more]\ngit = 'x'\nrev = 'v'\n[log]\nenabled = false\n";
     let sets = Sets::new().file("r", "hookrun.toml", &format!("{GUARD}{own}"));
     sets.commit("r");
     sets.add("base", "r", "main").exits(0);
@@ -431,18 +402,16 @@ fn deciding_starts_no_git_and_decides_the_same_without_the_repository() {
 }
 
 #[test]
-fn an_update_takes_what_is_new_and_a_dry_run_writes_nothing() {
+fn an_update_takes_what_is_new() {
     let sets = Sets::new();
     sets.add("base", "r", "main").exits(0);
     let sets = sets.file("r", "hookrun.toml", STRICTER);
     sets.commit("r");
-    let lock = sets.sandbox.read("hookrun.lock");
-    let ran = sets.sets(&["update", "--dry-run"]);
-    ran.exits(0).prints("updated base main");
-    assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
     sets.sandbox.run_shell("git push").allows();
-    let ran = sets.sets(&["update"]);
-    ran.exits(0).prints("changed hookrun.lock");
+    sets.sets(&["update"])
+        .exits(0)
+        .prints("updated base main")
+        .prints("changed hookrun.lock");
     sets.sandbox.run_shell("git push").blocks("never");
 }
 

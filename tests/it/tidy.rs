@@ -34,6 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plan", &["hook", "event"]),
     ("run", &["names", "hook", "ending", "outcome", "event"]),
     ("session", &[]),
+    ("errand", &[]),
     ("shell", &[]),
     ("ui", &["session", "lock"]),
     (
@@ -90,7 +91,7 @@ fn is_of_engine(name: &str) -> bool {
 const ONLY_IN: &[(&str, &[&str], &str)] = &[
     (
         "Command::new(",
-        &["engine/exec/child.rs", "cli/errand.rs"],
+        &["engine/exec/child.rs", "engine/errand.rs"],
         "child.rs starts hooks, errand.rs starts everything else",
     ),
     (
@@ -103,7 +104,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
         &[
             "engine/exec/child.rs",
             "engine/exec/tree.rs",
-            "cli/errand.rs",
+            "engine/errand.rs",
         ],
         "only these signal",
     ),

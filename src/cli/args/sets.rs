@@ -1,8 +1,6 @@
 //! The arguments of `sets`.
 
-use std::path::PathBuf;
-
-use clap::{ArgGroup, Args, Subcommand};
+use clap::{Args, Subcommand};
 
 use super::options::TextFormat;
 use crate::cli::streams::OutputShape;
@@ -27,46 +25,32 @@ pub(crate) enum SetsAction {
         #[arg(long, value_enum, default_value_t = TextFormat::Human)]
         format: TextFormat,
     },
-    /// Show who declares a set, and which hooks and files it brings
-    Why {
-        /// The set
-        #[arg(value_name = "SET")]
-        name: String,
-    },
 }
 
 impl SetsAction {
     pub(crate) fn shape(&self) -> OutputShape {
         match self {
             SetsAction::List { format } => format.shape(),
-            SetsAction::Add(_)
-            | SetsAction::Update(_)
-            | SetsAction::Verify
-            | SetsAction::Why { .. } => OutputShape::People,
+            SetsAction::Add(_) | SetsAction::Update(_) | SetsAction::Verify => OutputShape::People,
         }
     }
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("source").args(["git", "path"]).required(true))]
 pub(crate) struct AddedSet {
     /// What to call it here
     pub(crate) name: String,
 
     /// The repository that it is in: an https, ssh, git or file URL, or a path
-    #[arg(long, value_name = "URL", allow_hyphen_values = true, requires = "rev")]
-    pub(crate) git: Option<String>,
+    #[arg(long, value_name = "URL", allow_hyphen_values = true)]
+    pub(crate) git: String,
 
     /// A tag, a branch or a whole commit of the repository
-    #[arg(long, value_name = "REV", allow_hyphen_values = true, requires = "git")]
-    pub(crate) rev: Option<String>,
-
-    /// The folder that it is in
-    #[arg(long, value_name = "DIR")]
-    pub(crate) path: Option<PathBuf>,
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    pub(crate) rev: String,
 
     /// Take it only if `git verify-commit` accepts the signature of the commit
-    #[arg(long, requires = "git")]
+    #[arg(long)]
     pub(crate) signed: bool,
 
     /// Declare it in your own hookrun.toml, for all projects
@@ -83,8 +67,4 @@ pub(crate) struct UpdatedSets {
     /// Take a tag that names another commit than the locked one
     #[arg(long)]
     pub(crate) moved: bool,
-
-    /// Show what would change, and write no lock
-    #[arg(long)]
-    pub(crate) dry_run: bool,
 }

@@ -13,7 +13,7 @@ use crate::cli::args::SchemaArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::config::reader::specs;
 use crate::config::value::{KeySpec, KeyValue};
-use crate::config::{Config, ConfigScope, Environment, HOOKSET_KEYS, TOP_KEYS};
+use crate::config::{Config, ConfigScope, Environment, TOP_KEYS};
 use crate::decide::find_event;
 use crate::engine::answer::RESULT_KEYS;
 use crate::engine::complaint::Complaint;
@@ -45,7 +45,6 @@ pub struct NamedSchema {
 pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "hookrun.toml", about: "hooks, rules, events and sets", keywords: || table(&specs(TOP_KEYS), false) },
     NamedSchema { name: "hookrun-suite", about: "a file of cases", keywords: || table(&specs(SUITE_KEYS), true) },
-    NamedSchema { name: "hookset.toml", about: "what a shared set says about itself", keywords: || table(&specs(HOOKSET_KEYS), false) },
     NamedSchema { name: "decision-report", about: "the output of hookrun test EVENT --format json", keywords: report::<RunReport> },
     NamedSchema { name: "why-report", about: "a line of hookrun why --format json, and each line of the decision log", keywords: report::<DecisionLine<'_>> },
     NamedSchema { name: "stats-report", about: "the output of hookrun why --stats --format json", keywords: report::<StatsReport> },

@@ -20,12 +20,12 @@ use crate::hosts::{LATEST, native};
 use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
-use crate::cli::errand::{Errand, ErrandEnd};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input;
 use crate::cli::run::person::{self, Person};
 use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
+use crate::engine::errand::{Errand, ErrandEnd};
 
 /// How long git may take to list the changed paths, if there is no budget.
 const LISTING: Duration = Duration::from_secs(30);

@@ -32,9 +32,9 @@ use crate::engine::session::make_private;
 use crate::hosts::Reply;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
-use crate::cli::errand;
 use crate::cli::exit::Result;
 use crate::cli::run::person::Person;
+use crate::engine::errand;
 
 /// How long it may take to connect to the helper, ask it and be accepted. Then `run` decides itself.
 const ACCEPTING: Duration = Duration::from_millis(5);

@@ -9,10 +9,10 @@ use crate::engine::event::Event;
 use crate::engine::exec::{Abort, Subreaper};
 
 use crate::cli::args::{RunArgs, SuperviseArgs};
-use crate::cli::errand;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
+use crate::engine::errand;
 
 /// Starts `hookrun supervise` for an event. False if it cannot.
 pub(crate) fn start(event: &Event, args: &RunArgs, env: &Environment) -> bool {

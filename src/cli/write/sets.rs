@@ -1,27 +1,27 @@
-//! `hookrun sets`: shared hook sets are declared, fetched, locked and shown.
+//! `hookrun sets`: shared hook sets are declared, fetched, locked and listed.
 
 mod fetch;
-mod git;
-mod shown;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+use serde_json::{Value, json};
+
+use super::files::{Becomes, FileWrite, WritePlan};
+use crate::cli::args::{AddedSet, SetsAction, SetsArgs, TextFormat, UpdatedSets};
+use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::host::install::files::Target;
+use crate::cli::streams;
 use crate::config::discover::MANIFEST;
-use crate::config::sets::declared::{self, DeclaredSet, SetDraft, SetSource, is_path};
-use crate::config::sets::lock::{LOCK, Lock, LockedSet, quoted};
+use crate::config::sets::{self, DeclaredSet, LOCK, Lock, is_path, quoted};
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling::{did_you_mean, nearest};
+use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
-use rustix::fs::{Access, access};
-
-use super::files::{Becomes, FileWrite, WritePlan};
-use crate::cli::args::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
-use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::files::Target;
-use crate::cli::streams;
+use crate::log::report::present;
 
 const NONE_DECLARED: &str = "no sets are declared: `hookrun sets add NAME` declares one\n";
 
@@ -34,42 +34,9 @@ pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> R
     match &args.action {
         SetsAction::Add(added) => add(added, &config, env, out),
         SetsAction::Update(args) => update(args, &config, env, out),
-        SetsAction::Verify => verify(&config, env, out),
-        SetsAction::List { format } => shown::list(&config, *format, env, out),
-        SetsAction::Why { name } => {
-            for set in named(&config, Some(name))? {
-                shown::why(set, &config, env, out)?;
-            }
-            Ok(ExitStatus::Yes)
-        }
+        SetsAction::Verify => verify(&config, out, env),
+        SetsAction::List { format } => list(&config, *format, env, out),
     }
-}
-
-/// The declared sets of this name; without one, those whose lock may be written.
-fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>> {
-    let Some(name) = name else {
-        let may_write = |set: &&UsedSet| {
-            let folder = set.file.parent().unwrap_or(&set.file);
-            access(folder, Access::WRITE_OK).is_ok()
-        };
-        return Ok(config.sets.iter().filter(may_write).collect());
-    };
-    let found: Vec<&UsedSet> = config
-        .sets
-        .iter()
-        .filter(|set| set.declared.name == name)
-        .collect();
-    if found.is_empty() {
-        let names = config.sets.iter().map(|set| set.declared.name.as_str());
-        let help = did_you_mean(nearest(name, names), || {
-            format!("`hookrun sets add {name}` declares one")
-        });
-        return Err(Complaint::with_cure(
-            format!("no set `{name}` is declared"),
-            help,
-        ));
-    }
-    Ok(found)
 }
 
 fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
@@ -80,72 +47,77 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     };
     let paths = Paths::from(&env.cwd);
     let name = &args.name;
-    declared::check_name(name)?;
-    let is_same = |set: &&UsedSet| set.file == file && set.declared.name == *name;
-    if let Some(there) = config.sets.iter().find(is_same) {
+    sets::check_name(name)?;
+    sets::check_url(&args.git)?;
+    sets::check_rev(&args.rev)?;
+    if config
+        .sets
+        .iter()
+        .any(|set| set.file == file && set.declared.name == *name)
+    {
         let cause = format!("`{}` has a set `{name}` already", paths.show(&file));
-        let key = match there.declared.source {
-            SetSource::Git { .. } => "rev",
-            SetSource::Path(_) => "path",
-        };
-        let cure = format!("change its `{key}` there, then `hookrun sets update {name}`");
+        let cure = format!("change its `rev` there, then `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }
-    args.git.as_deref().map_or(Ok(()), declared::check_url)?;
-    args.rev.as_deref().map_or(Ok(()), declared::check_rev)?;
-    // What was typed means the working directory, and in the file its own folder.
-    let is_here = file.parent() == Some(&env.cwd);
-    let moved = |path: &Path| {
-        let path = if is_here {
-            path.to_path_buf()
-        } else {
-            env.cwd.join(path)
-        };
-        path.display().to_string()
+    // A path that was typed means the working directory, and in the file its own folder.
+    let is_elsewhere = file.parent() != Some(&env.cwd);
+    let git = if is_path(&args.git) && is_elsewhere {
+        env.cwd.join(&args.git).display().to_string()
+    } else {
+        args.git.clone()
     };
-    let url = |url: &String| {
-        if is_path(url) {
-            moved(Path::new(url))
-        } else {
-            url.clone()
-        }
-    };
-    let draft = SetDraft {
-        git: args.git.as_ref().map(url),
-        path: args.path.as_deref().map(moved),
+    let set = DeclaredSet {
+        name: name.clone(),
+        git,
         rev: args.rev.clone(),
         is_signed: args.signed,
+        at: Position::default(),
     };
-    let set = draft.declare(name, Position::default())?;
     let locked = fetch::newest(&set, &file, None, env)?;
+    writeln!(out, "added {}", plain(&locked.to_string()))?;
     let place = file.with_file_name(LOCK);
     let mut lock = lock_of(&place, config);
-    lock.put(locked.clone());
-    writeln!(out, "added {}", line(&locked))?;
-    write(
-        vec![
-            FileWrite::added(file, &table(&set))?,
-            whole(&place, lock.text())?,
-        ],
-        env,
-        out,
-    )?;
-    writeln!(out, "  `hookrun sets why {name}` shows what the set brings")?;
+    lock.put(locked);
+    let changes = vec![
+        FileWrite::added(file, &table(&set))?,
+        whole(&place, lock.text())?,
+    ];
+    write(changes, env, out)?;
     if !args.user {
         writeln!(out, "{LOOK}")?;
     }
     Ok(ExitStatus::Yes)
 }
 
+/// The `hookrun.toml` of the nearest folder of the project; it may not be there yet.
+fn file_of_project(config: &Config) -> PathBuf {
+    let layer = config
+        .layers
+        .iter()
+        .rfind(|layer| layer.is_own_of_project());
+    match layer.and_then(|layer| layer.manifests.first()) {
+        Some(manifest) => manifest.clone(),
+        None => config.nearest_folder().join(MANIFEST),
+    }
+}
+
+/// The table of a set in `hookrun.toml`.
+fn table(set: &DeclaredSet) -> String {
+    let signed = if set.is_signed { "signed = true\n" } else { "" };
+    format!(
+        "[sets.{}]\ngit = {}\nrev = {}\n{signed}",
+        set.name,
+        quoted(&set.git),
+        quoted(&set.rev)
+    )
+}
+
 /// A file with a new text.
 fn whole(path: &Path, text: String) -> Result<FileWrite> {
-    let becomes = Becomes::Changed {
-        target: Target::read(path)?,
-        text,
-    };
+    let target = Target::read(path)?;
     Ok(FileWrite {
         path: path.to_path_buf(),
-        becomes,
+        becomes: Becomes::Changed { target, text },
     })
 }
 
@@ -160,105 +132,93 @@ fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) ->
     plan.write_untrusted(&Paths::from(&env.cwd), out)
 }
 
-/// The `hookrun.toml` of the nearest folder of the project; it may not be there yet.
-fn file_of_project(config: &Config) -> PathBuf {
-    let layer = config
-        .layers
-        .iter()
-        .rfind(|layer| layer.is_own_of_project());
-    let found = layer.and_then(|layer| layer.manifests.first().cloned());
-    found.unwrap_or_else(|| config.nearest_folder().join(MANIFEST))
-}
-
-/// The table of a set in `hookrun.toml`.
-fn table(set: &DeclaredSet) -> String {
-    let rows = match &set.source {
-        SetSource::Git { url, rev } => vec![("git", url), ("rev", rev)],
-        SetSource::Path(path) => vec![("path", path)],
-    };
-    let mut table = format!("[sets.{}]\n", set.name);
-    for (key, value) in rows {
-        table.push_str(&format!("{key} = {}\n", quoted(value)));
-    }
-    if set.is_signed {
-        table.push_str("signed = true\n");
-    }
-    table
+/// The lock in `place`, without sets that are no longer declared. One with mistakes pins nothing,
+/// and is written anew.
+fn lock_of(place: &Path, config: &Config) -> Lock {
+    let mut lock = Lock::load(place, &mut Vec::new());
+    lock.sets.retain(|locked| {
+        config
+            .sets
+            .iter()
+            .any(|set| set.declared.name == locked.name && set.file.with_file_name(LOCK) == place)
+    });
+    lock
 }
 
 fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
     let sets = named(config, args.name.as_deref())?;
+    if sets.is_empty() {
+        streams::remark(NONE_DECLARED);
+    }
     let mut locks: Vec<(PathBuf, Lock)> = Vec::new();
     let mut has_changed = false;
     for set in &sets {
         let old = set.locked.as_ref();
-        let pin = old.filter(|_| !args.moved);
+        let pin = if args.moved { None } else { old };
         let new = fetch::newest(&set.declared, &set.file, pin, env)?;
         let word = if old == Some(&new) {
             "unchanged"
         } else {
             "updated"
         };
-        writeln!(out, "{word} {}", line(&new))?;
+        writeln!(out, "{word} {}", plain(&new.to_string()))?;
         has_changed |= old.map(|old| &old.tree) != Some(&new.tree);
         let place = set.file.with_file_name(LOCK);
-        if locks.iter().all(|(file, _)| *file != place) {
-            locks.push((place.clone(), lock_of(&place, config)));
+        match locks.iter_mut().find(|(file, _)| *file == place) {
+            Some((_, lock)) => lock.put(new),
+            None => {
+                let mut lock = lock_of(&place, config);
+                lock.put(new);
+                locks.push((place, lock));
+            }
         }
-        let lock = locks.iter_mut().find(|(file, _)| *file == place);
-        lock.into_iter().for_each(|(_, lock)| lock.put(new.clone()));
     }
-    if sets.is_empty() {
-        streams::remark(NONE_DECLARED);
+    let mut changes = Vec::new();
+    for (file, lock) in &locks {
+        changes.push(whole(file, lock.text())?);
     }
-    if !args.dry_run {
-        let changes = locks.iter().map(|(file, lock)| whole(file, lock.text()));
-        write(changes.collect::<Result<_>>()?, env, out)?;
-        if has_changed && sets.iter().any(|set| set.layer == LayerKind::Project) {
-            writeln!(out, "{LOOK}")?;
-        }
+    write(changes, env, out)?;
+    if has_changed && sets.iter().any(|set| set.layer == LayerKind::Project) {
+        writeln!(out, "{LOOK}")?;
     }
     Ok(ExitStatus::Yes)
 }
 
-/// The lock in `place`, without sets that are no longer declared. One with mistakes pins nothing,
-/// and is written anew.
-fn lock_of(place: &Path, config: &Config) -> Lock {
-    let mut lock = Lock::load(place, &mut Vec::new());
-    let files = config
+/// The declared sets of this name; without one, those whose lock may be written.
+fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>> {
+    let Some(name) = name else {
+        let all = config.sets.iter();
+        return Ok(all
+            .filter(|set| {
+                let folder = set.file.parent().unwrap_or(&set.file);
+                access(folder, Access::WRITE_OK).is_ok()
+            })
+            .collect());
+    };
+    let meant: Vec<&UsedSet> = config
         .sets
         .iter()
-        .filter(|set| set.file.with_file_name(LOCK) == place);
-    let names: Vec<&String> = files.map(|set| &set.declared.name).collect();
-    lock.sets.retain(|set| names.contains(&&set.name));
-    lock
+        .filter(|set| set.declared.name == name)
+        .collect();
+    if !meant.is_empty() {
+        return Ok(meant);
+    }
+    let names = config.sets.iter().map(|set| set.declared.name.as_str());
+    let help = did_you_mean(nearest(name, names), || {
+        format!("`hookrun sets add {name}` declares one")
+    });
+    let cause = format!("no set `{name}` is declared");
+    Err(Complaint::with_cure(cause, help))
 }
 
-/// A set on one line.
-fn line(set: &LockedSet) -> String {
-    plain(&set.to_string())
-}
-
-fn verify(config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
-    let mut exit = ExitStatus::Yes;
+fn verify(config: &Config, out: &mut dyn Write, env: &Environment) -> Result {
     if config.sets.is_empty() {
         streams::remark(NONE_DECLARED);
     }
+    let mut exit = ExitStatus::Yes;
     for set in &config.sets {
-        let name = &set.declared.name;
-        let fetched = match (&set.folder, &set.locked) {
-            (Ok(_), Some(locked)) if set.declared.is_signed => {
-                fetch::locked(set, locked, env).map(|()| format!("ok {}", line(locked)))
-            }
-            (Ok(_), Some(locked)) => Ok(format!("ok {}", line(locked))),
-            (Err(_), Some(locked)) => {
-                fetch::locked(set, locked, env).map(|()| format!("fetched {}", line(locked)))
-            }
-            (Err(cause), None) => Err(Complaint::new(cause.clone())),
-            (Ok(_), None) => Err(Complaint::new(format!("the set `{name}` is not locked"))),
-        };
-        match fetched {
-            Ok(line) => writeln!(out, "{line}")?,
+        match verified(set, env) {
+            Ok(line) => writeln!(out, "{}", plain(&line))?,
             Err(complaint) => {
                 streams::remark(&format!("error: {}\n", plain(&complaint.to_string())));
                 exit = ExitStatus::No;
@@ -266,4 +226,93 @@ fn verify(config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
         }
     }
     Ok(exit)
+}
+
+/// Checks the files and the signature of a set, and fetches its files if they are not there.
+fn verified(set: &UsedSet, env: &Environment) -> Result<String> {
+    let locked = match (&set.locked, &set.folder) {
+        (Some(locked), _) => locked,
+        (None, Err(cause)) => return Err(Complaint::new(cause.clone())),
+        (None, Ok(_)) => {
+            let cause = format!("the set `{}` is not locked", set.declared.name);
+            return Err(Complaint::new(cause));
+        }
+    };
+    if set.folder.is_ok() {
+        if set.declared.is_signed {
+            fetch::locked(set, locked, env)?;
+        }
+        return Ok(format!("ok {locked}"));
+    }
+    fetch::locked(set, locked, env)?;
+    Ok(format!("fetched {locked}"))
+}
+
+/// Shows all sets: 0 all can be used, 1 not all.
+fn list(config: &Config, format: TextFormat, env: &Environment, out: &mut dyn Write) -> Result {
+    let paths = Paths::from(&env.cwd);
+    match format {
+        TextFormat::Json => {
+            let sets: Vec<Value> = config.sets.iter().map(|set| json_of(set, &paths)).collect();
+            writeln!(out, "{:#}", json!({ "version": 1, "sets": sets }))?;
+        }
+        TextFormat::Human => {
+            if config.sets.is_empty() {
+                out.write_all(NONE_DECLARED.as_bytes())?;
+            }
+            for set in &config.sets {
+                human(set, &paths, out)?;
+            }
+        }
+    }
+    if config.sets.iter().all(|set| set.folder.is_ok()) {
+        Ok(ExitStatus::Yes)
+    } else {
+        Ok(ExitStatus::No)
+    }
+}
+
+fn json_of(set: &UsedSet, paths: &Paths) -> Value {
+    let locked = set.locked.as_ref();
+    present(json!({
+        "name": set.declared.name,
+        "git": set.declared.git,
+        "rev": set.declared.rev,
+        "commit": locked.map(|locked| &locked.commit),
+        "tree": locked.map(|locked| format!("sha256:{}", locked.tree)),
+        "files": locked.map(|locked| locked.files),
+        "signed": locked.is_some_and(|locked| locked.is_signed),
+        "layer": set.layer.name(),
+        "file": paths.show(&set.file),
+        "line": set.declared.at.line,
+        "folder": set.folder.as_ref().ok(),
+        "problem": set.folder.as_ref().err(),
+    }))
+}
+
+fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
+    let declared = &set.declared;
+    let DeclaredSet { name, git, rev, .. } = declared;
+    writeln!(out, "{BOLD}{name}{BOLD:#} {}", plain(rev))?;
+    let file = format!("{}:{}", paths.show(&set.file), declared.at.line);
+    let mut rows = vec![
+        ("declared", format!("{file} ({} layer)", set.layer.name())),
+        ("from", git.clone()),
+    ];
+    if let Some(locked) = &set.locked {
+        let tree = format!("sha256:{}, {} files", locked.tree, locked.files);
+        rows.push(("commit", locked.commit.clone()));
+        rows.push(("tree", tree));
+        if locked.is_signed {
+            let signed = "git has verified the signature of the commit";
+            rows.push(("signed", signed.to_string()));
+        }
+    }
+    if let Err(problem) = &set.folder {
+        rows.push(("problem", problem.clone()));
+    }
+    for (name, value) in rows {
+        writeln!(out, "  {DIM}{name:<8}{DIM:#} {}", plain(&value))?;
+    }
+    Ok(())
 }

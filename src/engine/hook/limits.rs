@@ -1,6 +1,5 @@
 //! What a hook may use up and touch, and how strictly everything that it starts ends with it.
 
-use std::path::{Component, Path};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -164,45 +163,6 @@ impl Default for Sandbox {
     }
 }
 
-impl Sandbox {
-    /// What both allow. Of paths that a hook may write, those of `bound` stay, and not a narrower
-    /// one in them: that may be a link to somewhere else.
-    #[must_use]
-    pub fn within(&self, bound: &Sandbox) -> Sandbox {
-        let common = |own: &[String], bound: &[String]| {
-            let is_meant = |path: &&String| own.iter().any(|folder| is_in(path, folder));
-            bound.iter().filter(is_meant).cloned().collect()
-        };
-        Sandbox {
-            read: match (&self.read, &bound.read) {
-                (own, None) => own.clone(),
-                (None, bound) => bound.clone(),
-                (Some(own), Some(bound)) => Some(common(own, bound)),
-            },
-            write: common(&self.write, &bound.write),
-            network: self.network && bound.network,
-            required: self.required || bound.required,
-        }
-    }
-}
-
-/// Whether `path` is in `folder`, by their names alone.
-fn is_in(path: &str, folder: &str) -> bool {
-    let parts = |text| {
-        Path::new(text)
-            .components()
-            .filter(|part| *part != Component::CurDir)
-    };
-    let leads_up = |text| parts(text).any(|part| part == Component::ParentDir);
-    let is_of_project = |text: &str| !text.starts_with(['/', '~']);
-    let is_below = is_of_project(path) == is_of_project(folder)
-        && parts(folder)
-            .zip(parts(path))
-            .all(|(one, other)| one == other)
-        && parts(folder).count() <= parts(path).count();
-    path == folder || is_below && !leads_up(path) && !leads_up(folder)
-}
-
 impl std::fmt::Display for Sandbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.read {
@@ -279,37 +239,6 @@ mod tests {
             [("memory", "1 MiB".to_string()), ("files", "16".to_string())]
         );
         assert_eq!(Limits::default().of_process(), None);
-    }
-
-    #[test]
-    fn two_sandboxes_together_allow_what_both_do() {
-        let sandbox = |write: &[&str], network, required| Sandbox {
-            write: write.iter().map(ToString::to_string).collect(),
-            network,
-            required,
-            ..Sandbox::default()
-        };
-        for (own, bound, both) in [
-            (&["."][..], &["build", "~/x", "/tmp"][..], &["build"][..]),
-            (
-                &["src", "/"],
-                &["src", "src/a", "srcx", "/tmp"],
-                &["src", "src/a", "/tmp"],
-            ),
-            (&["src/link"], &["src"], &[]),
-            (&["src"], &["src/../.."], &[]),
-            (&["./build"], &["build"], &["build"]),
-            (&["~"], &["~/.cache"], &["~/.cache"]),
-        ] {
-            let found = sandbox(own, true, true).within(&sandbox(bound, false, false));
-            assert_eq!(found, sandbox(both, false, true), "{own:?} {bound:?}");
-        }
-        let reads = Sandbox {
-            read: Some(vec!["src".into()]),
-            ..Sandbox::default()
-        };
-        assert_eq!(reads.within(&Sandbox::default()), reads);
-        assert_eq!(Sandbox::default().within(&reads), reads);
     }
 
     #[test]

@@ -155,11 +155,6 @@ fn every_shell_completes_what_exists_here_and_runs_no_hook() {
         ),
         ("hookrun uninstall co", &["codex"], &["claude"]),
         ("hookrun doctor g", &["gemini", "git"], &["claude"]),
-        (
-            "hookrun sets why ",
-            &["base", "more"],
-            &["tool.pre", "two words"],
-        ),
         ("hookrun sets update b", &["base"], &["more"]),
         ("hookrun completions f", &["fish"], &["bash"]),
         ("hookrun new a --lang p", &["python"], &["sh"]),

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::errand::Errand;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
+use crate::engine::errand::Errand;
 use crate::engine::hook::parse_duration;
 use crate::engine::shell::{self, ShellWord};
 

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::look::{HostLook, InstalledEntries};
 use crate::cli::args::SettingsScope;
-use crate::cli::errand::Errand;
 use crate::cli::host::install::files::read_value;
 use crate::cli::host::install::host::NAME;
 use crate::cli::host::install::program::{PROBE_LIMIT, found_by, is_own};
 use crate::cli::look::validate::{Findings, error, warning};
 use crate::config::{Environment, Problem};
+use crate::engine::errand::Errand;
 use crate::engine::exec::command;
 use crate::engine::hook::Handler;
 use crate::hosts::install::HostShell;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::time::Duration;
 
-use crate::cli::errand::Errand;
 use crate::cli::exit::{Result, failed};
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
+use crate::engine::errand::Errand;
 
 /// How long git may take for one question about its configuration.
 const PATIENCE: Duration = Duration::from_secs(10);

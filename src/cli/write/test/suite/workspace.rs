@@ -17,8 +17,8 @@ use tempfile::TempDir;
 
 use super::stillness::Stillness;
 use super::trial::{CaseTrial, not_a_file, read};
-use crate::cli::errand;
 use crate::cli::exit::Result;
+use crate::engine::errand;
 
 const SETUP_LIMIT: Duration = Duration::from_secs(60);
 

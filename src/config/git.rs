@@ -1,0 +1,209 @@
+//! Reads the objects of a repository with the system's git: never checked out, so that no filter,
+//! link, hook or submodule does anything.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
+
+use super::env::Environment;
+use super::sets::PROTOCOLS;
+use crate::engine::complaint::Complaint;
+use crate::engine::errand::Errand;
+use crate::engine::harmless::plain;
+
+/// The most files that a shared set, or the hooks of a commit, may have.
+const MOST_FILES: usize = 2000;
+
+/// The most bytes that they may have together.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long one command of git may take: a slow network, and a large history.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// Settings of the user that would run something, or write more than is asked for.
+#[rustfmt::skip]
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false",
+    "fetch.recurseSubmodules=false",
+];
+
+/// A repository, by the folder of its objects.
+#[derive(Debug)]
+pub(crate) struct GitRepository {
+    folder: PathBuf,
+    /// The variables of git that are not passed on: they would lead it elsewhere.
+    scrubbed: Vec<String>,
+}
+
+/// A file of a commit.
+#[derive(Debug)]
+pub(crate) struct CommittedFile {
+    /// From the top of the repository.
+    pub(crate) path: PathBuf,
+    pub(crate) is_executable: bool,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl GitRepository {
+    pub(crate) fn at(folder: &Path) -> GitRepository {
+        let variables = Environment::beginning_with("GIT_").into_iter();
+        GitRepository {
+            folder: folder.to_path_buf(),
+            scrubbed: variables.map(|(name, _)| name).collect(),
+        }
+    }
+
+    /// The commit that a name means.
+    pub(crate) fn commit(&self, name: &str) -> Result<Option<String>, Complaint> {
+        let name = format!("{name}^{{commit}}");
+        let output = self.git(&["rev-parse", "--verify", "--quiet", &name], Vec::new())?;
+        let commit = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        let is_known = output.status.success() && !commit.is_empty();
+        Ok(is_known.then_some(commit))
+    }
+
+    /// The files of `commit` in these paths; none for a path that is not there.
+    ///
+    /// # Errors
+    /// When there are links, submodules, names that lead elsewhere, or too much.
+    pub(crate) fn files(
+        &self,
+        commit: &str,
+        paths: &[String],
+    ) -> Result<Vec<CommittedFile>, Complaint> {
+        let mut words = vec!["ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--"];
+        words.extend(paths.iter().map(String::as_str));
+        let listed = self.read(&words, Vec::new())?;
+        let mut entries = Vec::new();
+        let mut objects = String::new();
+        let mut bytes = 0;
+        for line in listed
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty())
+        {
+            let entry = TreeLine::parse(line)
+                .map_err(|cause| Complaint::new(format!("commit {commit}: {cause}")))?;
+            bytes += entry.size as u64;
+            objects.push_str(&format!("{}\n", entry.object));
+            entries.push(entry);
+            if entries.len() > MOST_FILES {
+                let cause = format!("commit {commit} has more than {MOST_FILES} files");
+                return Err(Complaint::new(cause));
+            }
+            if bytes > MOST_BYTES {
+                let cause = format!("commit {commit} has more than {} MiB", MOST_BYTES >> 20);
+                return Err(Complaint::new(cause));
+            }
+        }
+        let printed = self.read(&["cat-file", "--batch"], objects.into_bytes())?;
+        let mut rest = printed.as_slice();
+        let mut files = Vec::new();
+        for entry in entries {
+            let Some(bytes) = next_object(&mut rest, entry.size) else {
+                let cause = format!("git did not print all files of {commit}");
+                return Err(Complaint::new(cause));
+            };
+            files.push(CommittedFile {
+                path: PathBuf::from(entry.path),
+                is_executable: entry.is_executable,
+                bytes,
+            });
+        }
+        Ok(files)
+    }
+
+    /// What a command of git prints, which must succeed.
+    pub(crate) fn read(&self, words: &[&str], stdin: Vec<u8>) -> Result<Vec<u8>, Complaint> {
+        let output = self.git(words, stdin)?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let printed = plain(String::from_utf8_lossy(&output.stderr).trim());
+        let cause = format!("`git {}` failed: {printed}", words[0]);
+        Err(Complaint::new(cause))
+    }
+
+    pub(crate) fn git(&self, words: &[&str], stdin: Vec<u8>) -> Result<Output, Complaint> {
+        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+        let mut errand = Errand::new("git", settings.chain(words.iter().copied()), LIMIT);
+        errand.stdin = stdin;
+        errand.kept_bytes = MOST_BYTES + 256 * MOST_FILES as u64;
+        for name in &self.scrubbed {
+            errand.command.env_remove(name);
+        }
+        errand.command.current_dir(&self.folder);
+        errand.command.env("LC_ALL", "C");
+        // Whatever the settings of the user say.
+        errand
+            .command
+            .env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));
+        errand.command.env("GIT_TERMINAL_PROMPT", "0");
+        // A repository on this machine could name another one to fetch what it lacks.
+        errand.command.env("GIT_NO_LAZY_FETCH", "1");
+        // Neither does an object stand for another one.
+        errand.command.env("GIT_NO_REPLACE_OBJECTS", "1");
+        // No repository around the folder is looked for.
+        errand.command.env("GIT_DIR", &self.folder);
+        let ended = errand.output().map_err(|error| {
+            Complaint::with_cure(format!("cannot start git: {error}"), "install it")
+        })?;
+        ended.ok_or_else(|| {
+            let cause = format!("`git {}` did not end in 5 minutes", words[0]);
+            let cure = "it cannot ask for a password here: use an agent for keys, or a credential \
+                        helper";
+            Complaint::with_cure(cause, cure)
+        })
+    }
+}
+
+/// Takes what `git cat-file --batch` prints for an object: a line about it, its content, a line end.
+fn next_object(rest: &mut &[u8], size: usize) -> Option<Vec<u8>> {
+    let start = rest.iter().position(|byte| *byte == b'\n')? + 1;
+    let content = rest.get(start..start + size)?.to_vec();
+    *rest = rest.get(start + size + 1..)?;
+    Some(content)
+}
+
+/// A line of `git ls-tree -l`: mode, kind, object, size, a tab and the path.
+struct TreeLine {
+    path: String,
+    object: String,
+    size: usize,
+    is_executable: bool,
+}
+
+impl TreeLine {
+    fn parse(line: &[u8]) -> Result<TreeLine, String> {
+        let line = String::from_utf8_lossy(line);
+        let (head, path) = line.split_once('\t').unwrap_or_default();
+        let shown = plain(path);
+        let words: Vec<&str> = head.split_whitespace().collect();
+        let &[mode, _, object, size] = words.as_slice() else {
+            return Err(format!("git lists `{}`", plain(&line)));
+        };
+        let is_executable = match mode {
+            "100644" | "100664" => false,
+            "100755" => true,
+            "120000" => return Err(format!("`{shown}` is a link")),
+            "160000" => return Err(format!("`{shown}` is a submodule")),
+            _ => return Err(format!("`{shown}` has the mode {mode}")),
+        };
+        if is_misleading(path) {
+            return Err(format!("`{shown}` is not a plain name"));
+        }
+        Ok(TreeLine {
+            path: path.to_string(),
+            object: object.to_string(),
+            size: size.parse().map_err(|_| format!("`{shown}` has no size"))?,
+            is_executable,
+        })
+    }
+}
+
+/// Whether a path leads elsewhere, or a file system or a person could read it as another.
+fn is_misleading(path: &str) -> bool {
+    path.contains(|c: char| c.is_control() || matches!(c, '\\' | '\u{fffd}'))
+        || path
+            .split('/')
+            .any(|part| matches!(part, "" | "." | "..") || part.eq_ignore_ascii_case(".git"))
+}
