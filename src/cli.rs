@@ -37,7 +37,7 @@ use inside::{field, send, state, ui};
 use look::{decisions, doctor, events, explain, list, replay, schema, validate, why};
 use run::{git, quick, supervise};
 use streams::{Leavable, OutputShape, Sink};
-use write::{add, edit, import, init, new, sets, test};
+use write::{add, import, init, new, sets, test};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -162,7 +162,6 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::New(args) => new::new(args, env, out),
         Command::Add(args) => add::add(args, env, out),
         Command::Sets(args) => sets::sets(args, env, out),
-        Command::Edit(args) => edit::edit(args, env, out),
         Command::Trust(args) => trust::trust(args, env, out),
         Command::Man(args) => man::man(args),
         Command::Supervise(args) => {

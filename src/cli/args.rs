@@ -23,7 +23,7 @@ pub(crate) use run::{RunArgs, RunFormat, SuperviseArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
-pub(crate) use write::{AddArgs, EditArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
+pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
 
 use crate::cli::streams::{Color, OutputShape};
 
@@ -117,11 +117,6 @@ Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 n
         after_help = "Exit status: 0 done, 1 a set cannot be used, 2 it could not be done. Only `add`, `update` and `verify` fetch anything; a set that is not on this machine blocks every gate until `verify` has fetched it."
     )]
     Sets(SetsArgs),
-    /// Edit a hook, or another of its files
-    #[command(
-        after_help = "What is trusted stays trusted, if nothing else has changed meanwhile. Exit status: 0 edited, or nothing was changed; 2 it could not be."
-    )]
-    Edit(EditArgs),
     /// Let the hooks of this project run, once you have seen them
     #[command(
         after_help = "Hooks that came with a project do not run before you trust them: events that they would decide are blocked. What counts is the content of hookrun.toml, of the files in hooks.d and of those that commands name, without comments in hookrun.toml and without tests, together with the repository: all its work trees share it, and content that was trusted once stays trusted.
@@ -223,7 +218,6 @@ impl Command {
             Command::Init(_)
             | Command::New(_)
             | Command::Add(_)
-            | Command::Edit(_)
             | Command::Trust(_)
             | Command::Import(_)
             | Command::Install(_)

@@ -4,19 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::trust::TrustChoice;
-use crate::config::{
-    Choice, Config, ConfigScope, Environment, Position, Problem, Severity, line_of_directive,
-};
+use crate::config::{Config, Environment, Position, Problem, Severity, line_of_directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::action::TOOLS;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook, Lives};
 use crate::engine::spelling;
 
-use crate::cli::streams;
 use crate::engine::errand::Errand;
-use crate::lab::report::Paths;
 
 /// How long a syntax check may take. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
@@ -43,16 +38,6 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
     // Not Perl: `perl -c` runs BEGIN blocks and what `use` loads.
     ("node", &["--check"]),
 ];
-
-/// Says on stderr what is wrong with the hooks here, for a person who has just changed them.
-pub(crate) fn warn(env: &Environment) {
-    let choice = Choice {
-        trust: Some(TrustChoice::Told),
-        ..Choice::default()
-    };
-    let config = Config::load(&choice, env, ConfigScope::All);
-    streams::problems(all_problems(&config, env), &Paths::from(&env.cwd));
-}
 
 /// All errors and warnings about these hooks.
 pub(crate) fn all_problems(config: &Config, env: &Environment) -> Vec<Problem> {

@@ -29,7 +29,6 @@ const COMMANDS: &[&str] = &[
     "init",
     "new",
     "add",
-    "edit",
     "trust",
     "sets",
     "events",

@@ -116,20 +116,11 @@ fn install_asks_a_person_and_tells_everybody_else() {
 }
 
 #[test]
-fn a_person_who_trusts_or_edits_a_hook_is_told_what_is_wrong_with_it() {
+fn a_person_who_trusts_a_hook_is_told_what_is_wrong_with_it() {
     let wrong = "#!/bin/sh\n# hookrun: tool=wrte\nexit 1\n";
     let sandbox = with_event(project()).script("hooks.d/tool.pre/20-env.sh", wrong);
     let trusted = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "y\r")]);
     trusted.exits(0).says("did you mean `write`?");
-    let editor = "#!/bin/sh\nprintf '#!/bin/sh\\n# hookrun: run=x\\n' >\"$1\"\n";
-    let sandbox = sandbox.script("home/edit", editor);
-    let own = sandbox.at("home/edit").display().to_string();
-    let sandbox = sandbox.variable("EDITOR", &own);
-    let edited = at_terminal(&sandbox, &["edit", "20-env.sh"], &[]);
-    edited
-        .exits(0)
-        .says("unknown setting `run`")
-        .says("did you mean `runs`?");
 }
 
 #[test]
@@ -153,39 +144,4 @@ fn a_person_sees_what_is_wrong_before_the_question() {
     // What is asked about is no problem.
     assert!(!asked.stderr.contains("warning"), "{asked:?}");
     asked.exits(1);
-}
-
-#[test]
-fn what_is_edited_stays_trusted_and_what_others_change_does_not() {
-    let editor = "#!/bin/sh\necho '# edited' >>\"$1\"\n";
-    let both = "#!/bin/sh\necho '# edited' >>\"$1\"\necho >>hooks.d/lib/common.sh\n";
-    let less = "#!/bin/sh\necho '# edited' >>\"$1\"\nrm hooks.d/lib/common.sh\n";
-    for (editor, stays) in [(editor, true), (both, false), (less, false)] {
-        let sandbox = with_event(project()).file("hooks.d/lib/common.sh", "");
-        let sandbox = sandbox.script("home/edit", editor);
-        let own = sandbox.at("home/edit").display().to_string();
-        let sandbox = sandbox.variable("EDITOR", &own).trusted();
-        at_terminal(&sandbox, &["edit", "10-guard.sh"], &[]).exits(0);
-        assert!(
-            sandbox
-                .read("hooks.d/tool.pre/10-guard.sh")
-                .ends_with("# edited\n")
-        );
-        if stays {
-            sandbox.runs()
-        } else {
-            drop(sandbox.holds())
-        }
-    }
-    let sandbox = project();
-    let ran = sandbox.hookrun(&["edit", "10-guard.sh"], b"");
-    assert!(
-        ran.status == 2 && ran.stderr.contains("needs a terminal"),
-        "{ran:?}"
-    );
-    let ran = sandbox.hookrun(&["edit", "10-gaurd.sh"], b"");
-    assert!(
-        ran.status == 2 && ran.stderr.contains("did you mean `10-guard.sh`?"),
-        "{ran:?}"
-    );
 }
