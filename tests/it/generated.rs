@@ -34,7 +34,7 @@ use hookrun::internals::log::redact::{SECRET_KEYS, SecretRule, rules as secret_r
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
-use hookrun::internals::scenario::coverage::{POINTS, PointRow, SETTINGS};
+use hookrun::internals::scenario::coverage::{POINTS, PointRow};
 use hookrun::internals::scenario::keys::{
     CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
     STEP_KEYS, TOP_KEYS,
@@ -82,7 +82,6 @@ const PARTS: &[Part] = &[
     ("expect-keys", || keys(EXPECT_KEYS)),
     ("never-keys", || keys(NEVER_KEYS)),
     ("coverage-points", coverage_points),
-    ("coverage-not-counted", not_counted),
     ("capabilities-of-hosts", hosts::capabilities),
     ("hosts-in-short", hosts::in_short),
     ("events-of-opencode", || hosts::events("opencode")),
@@ -663,11 +662,6 @@ fn coverage_points() -> String {
         ["point", "what has it", "covered when", "because"],
         POINTS.iter().map(row),
     )
-}
-
-fn not_counted() -> String {
-    let row = |(name, why): &(&str, &str)| [code(name), (*why).to_string()];
-    table(["setting", "how it counts"], SETTINGS.iter().map(row))
 }
 
 fn keys<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> String {

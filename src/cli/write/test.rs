@@ -29,14 +29,17 @@ use crate::cli::run::person::Person;
 use crate::cli::run::start_up;
 use crate::cli::streams;
 use crate::cli::trust::untrusted_note;
-use suite::selection::unknown_hook;
+use suite::load::unknown_hook;
 
 /// Decides one event and shows how, or plays the suite.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    if args.is_suite() {
+    if args.suite.are_given() {
         return suite::test(args, env, out);
     }
-    if args.event.is_none() && !is_one_event(args) {
+    let is_one_event = args.event.is_some()
+        || args.is_about_one_event()
+        || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout));
+    if !is_one_event {
         // Many CI systems give an empty pipe.
         if input::promises_event() {
             streams::remark("note: nothing is on stdin, so this plays the suite\n");
@@ -45,34 +48,17 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if args.format.is_of_lists() {
         let format = args.format.name();
-        return Err(match &args.event {
-            Some(_) => Complaint::with_cure(
-                "one event is no list of cases",
-                "take --format json, or leave the event out: `hookrun test` plays the suite",
-            ),
-            None => Complaint::with_cure(
-                format!("there is an event on stdin, and `--format {format}` is for a suite"),
-                format!(
-                    "play the suite: `hookrun test --suite --format {format}`; or decide the event: \
-                     `hookrun test EVENT`"
-                ),
-            ),
-        });
+        return Err(Complaint::with_cure(
+            format!("`--format {format}` is for a suite, and this is one event"),
+            format!("take --format json, or `hookrun test --suite --format {format}`"),
+        ));
     }
     test_one(args, env, out)
-}
-
-/// Whether one event is meant though none is named: it is on stdin, or an option is given that only
-/// one event has.
-fn is_one_event(args: &TestArgs) -> bool {
-    args.is_about_one_event()
-        || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout))
 }
 
 fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
     let (abort, grounds) = start_up()?;
-    let wanted = expected_reason(args)?;
     let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
     let mut input = None;
     let request = match &args.event {
@@ -151,16 +137,18 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(signal) = abort.signal() {
         return Ok(ExitStatus::Signal(signal));
     }
-    judge(args, wanted.as_ref(), &run)
+    judge(args, args.expect_reason.as_ref(), &run)
 }
 
-/// Says whether somebody else than the person who tries them runs the hooks of the project.
+/// Says that `run` blocks what is tried here, if the hooks of the project are not trusted.
 fn tell_untrusted(args: &TestArgs, env: &Environment) {
-    let is_named = !args.source.hooks.is_empty() || !args.source.settings.is_empty();
-    let is_of_project = args.command.is_none() && !is_named;
-    if args.format == CheckFormat::Human && is_of_project {
-        let note = untrusted_note(env).map(|note| format!("note: {note}\n"));
-        streams::remark(&note.unwrap_or_default());
+    let is_of_project =
+        args.command.is_none() && args.source.hooks.is_empty() && args.source.settings.is_empty();
+    if args.format == CheckFormat::Human
+        && is_of_project
+        && let Some(note) = untrusted_note(env)
+    {
+        streams::remark(&format!("note: {note}\n"));
     }
 }
 
@@ -201,71 +189,48 @@ fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<Event
 }
 
 /// The exit status: without an expectation 0 is allowed and 1 is not; with one 0 is as expected.
-fn judge(args: &TestArgs, wanted: Option<&Regex>, run: &Run) -> Result {
+fn judge(args: &TestArgs, expected_reason: Option<&Regex>, run: &Run) -> Result {
     let outcome = &run.outcome;
-    let own_failure = outcome
-        .refusal()
-        .is_some_and(|refusal| refusal.hook.is_none());
-    if own_failure
-        && outcome
-            .refusal()
-            .is_some_and(|refusal| refusal.cause == Cause::Failure)
+    if let Some(block) = outcome.refusal()
+        && block.hook.is_none()
+        && block.cause == Cause::Failure
     {
         return Ok(ExitStatus::CouldNot);
     }
-    if args.expect.is_none() && wanted.is_none() {
+    if args.expect.is_none() && expected_reason.is_none() {
         return Ok(if outcome.is_allowed() {
             ExitStatus::Yes
         } else {
             ExitStatus::No
         });
     }
-    let mut misses = Vec::new();
-    if let Some(expected) = &args.expect {
-        let found = outcome.settled.word();
-        if expected != found {
-            misses.push(format!("expected {expected}, but the decision is {found}"));
-        }
+    let mut exit = ExitStatus::Yes;
+    let decision = outcome.settled.word();
+    if let Some(expected) = &args.expect
+        && expected != decision
+    {
+        streams::remark(&format!(
+            "FAILED: expected {expected}, but the decision is {decision}\n"
+        ));
+        exit = ExitStatus::No;
     }
-    if let Some(wanted) = wanted {
-        let reason = outcome.reason().unwrap_or_default();
-        if !wanted.is_match(&reason) {
-            misses.push(format!(
-                "expected a reason that matches /{wanted}/, but it is `{reason}`"
-            ));
-        }
+    let reason = outcome.reason().unwrap_or_default();
+    if let Some(expected) = expected_reason
+        && !expected.is_match(&reason)
+    {
+        let miss = format!("expected a reason that matches /{expected}/, but it is `{reason}`");
+        streams::remark(&format!("FAILED: {}\n", plain(&miss)));
+        exit = ExitStatus::No;
     }
-    for miss in &misses {
-        streams::remark(&format!("FAILED: {}\n", plain(miss)));
-    }
-    Ok(if misses.is_empty() {
-        ExitStatus::Yes
-    } else {
-        ExitStatus::No
-    })
-}
-
-fn expected_reason(args: &TestArgs) -> Result<Option<Regex>> {
-    let Some(text) = &args.expect_reason else {
-        return Ok(None);
-    };
-    Regex::new(text).map(Some).map_err(|error| {
-        Complaint::with_cure(
-            format!("--expect-reason `{text}` is not a regular expression"),
-            error
-                .to_string()
-                .lines()
-                .last()
-                .unwrap_or_default()
-                .trim_start_matches("error: "),
-        )
-    })
+    Ok(exit)
 }
 
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
-    let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
-    let is_known = |name: &String| config.hooks.iter().any(|hook| hook.is_called(name));
-    if let Some(name) = names.iter().find(|name| !is_known(name)) {
+    for name in names {
+        if config.hooks.iter().any(|hook| hook.is_called(name)) {
+            continue;
+        }
+        let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
         let unknown = || unknown_hook(name, &known, event);
         return Err(not_loaded(name, config).unwrap_or_else(unknown));
     }
@@ -300,10 +265,9 @@ fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -
             base: env.cwd.clone(),
         }
     };
-    let (layer, file) = (LayerKind::Explicit, "--command".into());
     let source = HookSource {
-        layer,
-        file,
+        layer: LayerKind::Explicit,
+        file: "--command".into(),
         line: None,
         set: None,
     };

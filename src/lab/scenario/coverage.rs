@@ -1,10 +1,10 @@
 //! Policy coverage: what cases have shown about hooks, and what they have not.
 //!
 //! Pure: it turns hooks and their fates into points. A point is something that a case can show and
-//! that hookrun can observe with certainty. [`SETTINGS`] says how each setting counts.
+//! that hookrun can observe with certainty.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::{Config, Position};
 use crate::engine::event::EventSpec;
@@ -42,15 +42,14 @@ struct SeenHook<'s> {
 
 impl SeenHook<'_> {
     fn trace(&self) -> Option<&Trace> {
-        if let Fate::Ran(trace) = self.fate {
-            Some(trace)
-        } else {
-            None
+        match self.fate {
+            Fate::Ran(trace) => Some(trace),
+            _ => None,
         }
     }
 
     fn verdict(&self) -> Option<&Verdict> {
-        self.trace().and_then(|trace| trace.ending.verdict())
+        self.trace()?.ending.verdict()
     }
 
     fn allowed(&self) -> bool {
@@ -68,14 +67,13 @@ impl SeenHook<'_> {
         if self.trace().is_some() && self.looks_at_files {
             return true;
         }
-        let Some(verdict) = self.verdict() else {
-            return false;
-        };
-        verdict.decision != Decision::Allow
-            || verdict.output.is_some()
-            || verdict.additional_context.is_some()
-            || !verdict.findings.is_empty()
-            || !verdict.update.is_empty()
+        self.verdict().is_some_and(|verdict| {
+            verdict.decision != Decision::Allow
+                || verdict.output.is_some()
+                || verdict.additional_context.is_some()
+                || !verdict.findings.is_empty()
+                || !verdict.update.is_empty()
+        })
     }
 }
 
@@ -102,54 +100,6 @@ pub const POINTS: &[PointRow] = &[
 fn is_question(hook: &Hook) -> bool {
     matches!(hook.handler, Handler::Rule(Decision::Ask { .. }))
 }
-
-/// How coverage counts each setting of a hook, or why it does not.
-pub const SETTINGS: &[(&str, &str)] = &[
-    ("timeout", "a case would have to wait for it"),
-    (
-        "limits",
-        "a working hook never reaches them, as with its timeout",
-    ),
-    (
-        "sandbox",
-        "hookrun does not see what a hook did not try to touch",
-    ),
-    ("containment", "it shows only when a hook must be ended"),
-    (
-        "background",
-        "what a hook leaves running is not seen with certainty",
-    ),
-    ("lives", "no program holds the session of a case"),
-    (
-        "warm",
-        "it changes how a hook starts, and nothing that it does",
-    ),
-    ("dialect", "every answer uses it: `ran`"),
-    (
-        "reads",
-        "it shows only where a value is too large for the environment",
-    ),
-    (
-        "enabled",
-        "a hook that is disabled, or cannot run here, has no points",
-    ),
-    ("name", "it is no behaviour"),
-    ("description", "it is no behaviour"),
-    ("event", "it is a separate point: `ran`"),
-    ("command", "running it is `ran`"),
-    ("shell", "running it is `ran`"),
-    ("deny", "deciding it is `blocked`"),
-    ("ask", "deciding it is `asked`"),
-    ("match", "each of its keys has a point: `matched.KEY`"),
-    ("except", "it is a key of the matcher: `matched.except`"),
-    ("on_failure", "it shows when the hook fails: `failed`"),
-    ("rewrite", "a case checks it with `update`"),
-    ("priority", "an order shows only where two hooks run"),
-    (
-        "parallel",
-        "it changes when a hook starts, not what it does",
-    ),
-];
 
 pub(super) fn excusable() -> Vec<&'static str> {
     POINTS
@@ -188,10 +138,18 @@ pub struct Who {
 
 impl Who {
     pub fn of(hook: &Hook) -> Who {
-        let (event, name) = (hook.event.clone(), hook.name.clone());
         Who {
-            event,
-            hook: name,
+            event: hook.event.clone(),
+            hook: hook.name.clone(),
+            file: hook.source.file.clone(),
+            line: hook.source.line,
+        }
+    }
+
+    pub fn in_run(run: &Run, hook: &HookRun) -> Who {
+        Who {
+            event: run.event.spec().name.to_string(),
+            hook: hook.hook.clone(),
             file: hook.source.file.clone(),
             line: hook.source.line,
         }
@@ -200,16 +158,6 @@ impl Who {
     /// As [`Hook::is_called`].
     pub fn is_called(&self, name: &str) -> bool {
         self.hook == name || self.file.file_name().is_some_and(|file| file == name)
-    }
-
-    pub fn in_run(run: &Run, hook: &HookRun) -> Who {
-        let (event, name) = (run.event.spec().name.to_string(), hook.hook.clone());
-        Who {
-            event,
-            hook: name,
-            file: hook.source.file.clone(),
-            line: hook.source.line,
-        }
     }
 }
 
@@ -267,36 +215,23 @@ pub fn measure(
     }
     let mut coverage = Coverage::default();
     let mut used = BTreeSet::new();
-    let untrue = |place: usize, problem| {
-        let (file, never) = &never[place];
-        Excuse {
-            file: file.clone(),
-            at: never.at,
-            problem,
-        }
-    };
     for (hook, spec) in subjects {
         let who = Who::of(hook);
-        if coverage
-            .parts
-            .last()
-            .is_none_or(|part| part.who.event != who.event)
-        {
+        let last = coverage.parts.last();
+        if last.is_none_or(|part| part.who.event != who.event) {
             coverage.parts.push(shown.event(&who));
         }
         let mut part = shown.hook(hook, spec, &who);
         for point in &mut part.points {
-            let said = never.iter().enumerate().filter(|(_, (_, never))| {
-                let is_of = never.events.is_empty() || never.events.contains(&who.event);
-                who.is_called(&never.hook) && never.point == point.name && is_of
-            });
-            for (place, (_, never)) in said {
-                used.insert(place);
+            for (number, (file, never)) in never.iter().enumerate() {
+                if !never.excuses(&who, point) {
+                    continue;
+                }
+                used.insert(number);
                 if point.state == PointState::Covered {
-                    let what = format!("a case shows `{}` of {}", point.name, who.hook);
-                    coverage
-                        .untrue
-                        .push(untrue(place, format!("{what} ({})", who.event)));
+                    let (name, hook, event) = (&point.name, &who.hook, &who.event);
+                    let problem = format!("a case shows `{name}` of {hook} ({event})");
+                    coverage.untrue.push(Excuse::of(file, never, problem));
                 } else {
                     point.state = PointState::Never(never.why.clone());
                 }
@@ -304,18 +239,34 @@ pub fn measure(
         }
         coverage.parts.push(part);
     }
-    for (place, (_, never)) in never
-        .iter()
-        .enumerate()
-        .filter(|(place, _)| !used.contains(place))
-    {
-        let what = format!(
-            "no hook `{}` has a point `{}` there",
-            never.hook, never.point
-        );
-        coverage.untrue.push(untrue(place, what));
+    for (number, (file, never)) in never.iter().enumerate() {
+        if !used.contains(&number) {
+            let problem = format!(
+                "no hook `{}` has a point `{}` there",
+                never.hook, never.point
+            );
+            coverage.untrue.push(Excuse::of(file, never, problem));
+        }
     }
     coverage
+}
+
+impl Never {
+    fn excuses(&self, who: &Who, point: &Point) -> bool {
+        who.is_called(&self.hook)
+            && self.point == point.name
+            && (self.events.is_empty() || self.events.contains(&who.event))
+    }
+}
+
+impl Excuse {
+    fn of(file: &Path, never: &Never, problem: String) -> Excuse {
+        Excuse {
+            file: file.to_path_buf(),
+            at: never.at,
+            problem,
+        }
+    }
 }
 
 /// The hooks that can run, each once, by event and in plan order.
@@ -323,7 +274,7 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
     let mut subjects = Vec::new();
     let mut known = BTreeSet::new();
     for config in configs {
-        for hook in config.hooks.iter().filter(|hook| can_run(hook)) {
+        for hook in config.hooks.iter().filter(|hook| hook.may_run()) {
             let spec = config.catalog.iter().find(|spec| spec.name == hook.event);
             if let Some(spec) = spec
                 && known.insert(Who::of(hook))
@@ -334,10 +285,6 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
     }
     subjects.sort_by_key(|(hook, _)| (hook.event.clone(), hook.priority, hook.source.layer));
     subjects
-}
-
-pub fn can_run(hook: &Hook) -> bool {
-    hook.may_run()
 }
 
 #[derive(Debug, Default)]
@@ -432,17 +379,19 @@ fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Poin
 impl Coverage {
     /// The number of covered points, and of points that can be covered.
     pub fn counts(&self) -> (usize, usize) {
-        let states = || self.points().map(|(_, point)| &point.state);
-        let covered = states()
-            .filter(|state| **state == PointState::Covered)
-            .count();
-        (
-            covered,
-            covered
-                + states()
-                    .filter(|state| **state == PointState::Missing)
-                    .count(),
-        )
+        let mut covered = 0;
+        let mut all = 0;
+        for (_, point) in self.points() {
+            match point.state {
+                PointState::Covered => {
+                    covered += 1;
+                    all += 1;
+                }
+                PointState::Missing => all += 1,
+                PointState::Never(_) => {}
+            }
+        }
+        (covered, all)
     }
 
     pub fn reaches(&self, percent: u8) -> bool {

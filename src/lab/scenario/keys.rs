@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::case::{Content, Expect, StepInput, Suite, SuppliedFile};
 pub use super::expect::{EXPECT_KEYS, ExpectRow, REPLY_KEYS};
-use super::{coverage, expect};
+use super::{Content, Expect, StepInput, Suite, SuppliedFile, coverage, expect};
 use crate::config::PlacedValue;
 use crate::config::keys::dialect_names;
 use crate::config::reader::{DocumentReader, KeyRow, Setting, names, specs};
@@ -28,7 +27,7 @@ pub struct StepDraft {
     pub(super) hooks: Vec<PlacedValue<String>>,
     pub(super) env: Vec<(String, String)>,
     pub(super) files: Vec<SuppliedFile>,
-    pub(super) setup: Vec<PlacedValue<String>>,
+    pub(super) setup: Vec<String>,
     /// The inputs for stdin, each with its key and offset.
     pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
     /// `Some(None)` if it has a mistake.
@@ -118,7 +117,7 @@ const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "ask
 const CONTEXT: KeyRow<StepDraft> = KeyRow::key("context", KeyValue::Json, "what the event requires", "the event's context", set_context);
 #[rustfmt::skip]
 const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Text, "none", "a file with the context, relative to the file of cases",
-    |case, key| key.text().map(|path| add_input(case, key, StepInput::File(key.placed(path.into())))));
+    |case, key| key.text().map(|path| add_input(case, key, StepInput::File(path.into()))));
 #[rustfmt::skip]
 const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "what is sent instead of a context; need not be JSON",
     |case, key| key.text().map(|text| add_input(case, key, StepInput::Text(text.to_string()))));
@@ -126,13 +125,13 @@ const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "w
 const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Map(&KeyValue::Text), "none", "variables of the hooks' environment", set_env);
 #[rustfmt::skip]
 const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Text, KeyValue::Table(|| specs(FILE_KEYS))])), "none", "files in its folder: a path with its text", |case, key| {
-    let laid = key.table()?.iter().filter_map(|entry| read_laid(key.reader, entry));
-    case.files.extend(laid);
+    let files = key.table()?.iter().filter_map(|entry| read_file_entry(key.reader, entry));
+    case.files.extend(files);
     Ok(())
 });
 #[rustfmt::skip]
 const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "lines for `sh -e`, run in its folder before",
-    |case, key| key.text().map(|lines| case.setup.push(key.placed(lines.to_string()))));
+    |case, key| key.text().map(|lines| case.setup.push(lines.to_string())));
 #[rustfmt::skip]
 const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs(EXPECT_KEYS)), "required, or in each step", "what must come back", |case, key| {
     case.expect = Some(None);
@@ -145,12 +144,9 @@ fn some_names(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<String>>, Complai
     key.some_texts(&format!("name one, or drop it for {}", key.default))
 }
 
-fn paths(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<PathBuf>>, Complaint> {
-    let path = |text: PlacedValue<String>| PlacedValue {
-        value: text.value.into(),
-        at: text.at,
-    };
-    Ok(some_names(key)?.into_iter().map(path).collect())
+fn paths(key: &Setting<'_, '_>) -> Result<Vec<PathBuf>, Complaint> {
+    let names = some_names(key)?.into_iter();
+    Ok(names.map(|name| name.value.into()).collect())
 }
 
 fn set_skip(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
@@ -214,104 +210,75 @@ pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
     KeyRow::key("text", KeyValue::Text, "empty", "what is in it",
         |file, key| key.text().map(|text| file.text = Some(text.to_string()))),
     KeyRow::key("copy", KeyValue::Text, "none", "the file that it is a copy of, relative to the file of cases",
-        |file, key| key.text().map(|path| file.copy = Some(key.placed(path.into())))),
+        |file, key| key.text().map(|path| file.copy = Some(path.into()))),
     KeyRow::key("mode", KeyValue::Text, "\"644\"", "its permissions, in octal", set_mode),
 ];
 
 #[derive(Debug, Default)]
 pub struct FileDraft {
     text: Option<String>,
-    copy: Option<PlacedValue<PathBuf>>,
+    copy: Option<PathBuf>,
     mode: Option<u32>,
 }
 
 fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let text = key.text()?;
-    file.mode = u32::from_str_radix(text, 8)
-        .ok()
-        .filter(|mode| *mode <= 0o7777);
-    match file.mode {
-        Some(_) => Ok(()),
-        None => {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o7777 => file.mode = Some(mode),
+        _ => {
             let cause = format!("`{text}` is not a file mode");
-            Err(Complaint::with_cure(cause, "write them in octal: \"755\""))
+            return Err(Complaint::with_cure(cause, "write it in octal: \"755\""));
         }
     }
+    Ok(())
 }
 
 /// A file to create: its text, or a table. `None` if it has a mistake.
-fn read_laid(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<SuppliedFile> {
-    let (name, tree) = (&entry.key, &entry.tree);
-    if let Some(cause) = no_path(name) {
-        let cause = format!("`{name}` cannot be laid out: {cause}");
-        reader.fault(
-            entry.at,
-            cause,
-            "write the path of a file in the case's folder",
-        );
+fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<SuppliedFile> {
+    let TreeEntry {
+        key: path,
+        at,
+        tree,
+    } = entry;
+    if !is_file_path(path) {
+        let cause = format!("`{path}` is not the path of a file in the case's folder");
+        reader.fault(*at, cause, "write a relative path without `..`");
         return None;
     }
-    let path = PlacedValue {
-        value: name.clone(),
-        at: reader.at(entry.at),
-    };
-    if let Some(text) = tree.text() {
-        return Some(SuppliedFile {
-            path,
-            content: Content::Text(text.to_string()),
-            mode: None,
-        });
-    }
-    let Some(table) = tree.entries() else {
-        let cause = format!("the file `{name}` is neither a text nor a table");
-        let cure = "write its text, or `{ copy = \"…\", mode = \"755\" }`";
-        reader.fault(tree.offset, cause, cure);
-        return None;
-    };
-    let before = reader.problems.len();
     let mut file = FileDraft::default();
-    reader.take(table, FILE_KEYS, "", &mut file);
+    let before = reader.problems.len();
+    match (tree.text(), tree.entries()) {
+        (Some(text), _) => file.text = Some(text.to_string()),
+        (None, Some(table)) => reader.take(table, FILE_KEYS, "", &mut file),
+        (None, None) => {
+            let cause = format!("the file `{path}` is neither a text nor a table");
+            let cure = "write its text, or `{ copy = \"…\", mode = \"755\" }`";
+            reader.fault(tree.offset, cause, cure);
+        }
+    }
+    if file.text.is_some() && file.copy.is_some() {
+        let cause = format!("the file `{path}` has a `text` and a `copy`");
+        reader.fault(tree.offset, cause, "keep one of them");
+    }
     if reader.problems.len() > before {
         return None;
     }
-    let content = match (file.text, file.copy) {
-        (Some(_), Some(copy)) => {
-            let cause = format!("the file `{name}` has a `text` and a `copy`");
-            let complaint = Complaint::with_cure(cause, "keep one of them");
-            reader
-                .problems
-                .push(complaint.in_file(reader.file, Some(copy.at)));
-            return None;
-        }
-        (Some(text), None) => Content::Text(text),
-        (None, Some(copy)) => Content::Copy(copy.value),
-        (None, None) if file.mode.is_some() => Content::Text(String::new()),
-        (None, None) => {
-            let cause = format!("the file `{name}` has no content");
-            reader.fault(tree.offset, cause, "give it a `text` or a `copy`");
-            return None;
-        }
-    };
     Some(SuppliedFile {
-        path,
-        content,
+        path: path.clone(),
+        content: match file.copy {
+            Some(copy) => Content::Copy(copy),
+            None => Content::Text(file.text.unwrap_or_default()),
+        },
         mode: file.mode,
     })
 }
 
-/// Why a file of a case cannot have this path; `None` if it can.
-fn no_path(path: &str) -> Option<&'static str> {
-    let is_folder = |end: &str| matches!(end, "" | "." | "{case.folder}" | "{case.home}");
-    match path {
-        "" => Some("it has no name"),
-        _ if path.contains('\0') => Some("there is a NUL in it"),
-        _ if path.split('/').any(|part| part == "..") => {
-            Some("it is outside of the case's folders")
-        }
-        _ if path.starts_with('/') || path.starts_with("{suite.folder}") => {
-            Some("it is outside of the case's folders")
-        }
-        _ if path.rsplit('/').next().is_some_and(is_folder) => Some("it is a folder"),
-        _ => None,
-    }
+/// Whether a case may create a file with this path. It may begin with the token of a folder.
+fn is_file_path(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_folder = matches!(last, "" | "." | "{case.folder}" | "{case.home}");
+    let leaves = path.starts_with('/')
+        || path.starts_with("{suite.folder}")
+        || path.split('/').any(|part| part == "..");
+    !is_folder && !leaves && !path.contains('\0')
 }

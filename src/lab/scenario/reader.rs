@@ -5,14 +5,14 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use super::case::{Case, CaseStep, StepInput, Suite};
-use super::coverage::Never;
-use super::fill::{TOKENS, unknown_tokens};
 use super::keys::{
     CASE_KEYS, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft,
     TOP_KEYS,
 };
-use super::rows::{self, LONGEST_TEXT_BYTES, Placeholders, RowValues};
+use super::placeholders::{
+    LONGEST_TEXT_BYTES, Placeholders, RowValues, TOKENS, fill, is_name, unknown_tokens,
+};
+use super::{Case, CaseStep, Never, StepInput, Suite};
 use crate::config::reader::DocumentReader;
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 use crate::config::{PlacedValue, Position, Problem};
@@ -120,31 +120,27 @@ impl CaseReader<'_> {
         let before = self.0.problems.len();
         let mut draft = NeverDraft::default();
         self.0.take(tree.entries()?, NEVER_KEYS, "", &mut draft);
-        let NeverDraft {
-            hook,
-            events,
-            point,
-            why,
-        } = draft;
-        let given = [
-            ("hook", hook.is_some()),
-            ("point", point.is_some()),
-            ("why", why.is_some()),
-        ];
         // A wrong value is already reported as a problem.
         if self.0.problems.len() == before {
-            for (name, _) in given.into_iter().filter(|(_, is_given)| !is_given) {
-                let cure = format!("add `{name} = \"…\"`; a gap is only excused with all of them");
-                self.fault(tree.offset, format!("`[[never]]` has no `{name}`"), cure);
+            for (name, is_given) in [
+                ("hook", draft.hook.is_some()),
+                ("point", draft.point.is_some()),
+                ("why", draft.why.is_some()),
+            ] {
+                if !is_given {
+                    let cause = format!("`[[never]]` has no `{name}`");
+                    let cure =
+                        format!("add `{name} = \"…\"`; a gap is only excused with all of them");
+                    self.fault(tree.offset, cause, cure);
+                }
             }
         }
-        let at = self.0.at(tree.offset);
         Some(Never {
-            hook: hook?,
-            events,
-            point: point?,
-            why: why?,
-            at,
+            hook: draft.hook?,
+            events: draft.events,
+            point: draft.point?,
+            why: draft.why?,
+            at: self.0.at(tree.offset),
         })
     }
 
@@ -174,72 +170,43 @@ impl CaseReader<'_> {
             cases.extend(self.case(tree, self.0.at(tree.offset), defaults));
             return;
         }
-        let own = tree
-            .entries()
-            .unwrap_or_default()
-            .iter()
-            .filter(|entry| entry.key != "with");
-        let value = TreeValue::Table(own.cloned().collect());
-        let plain = Tree {
-            value,
-            offset: tree.offset,
-        };
+        let mut template = tree.clone();
+        if let TreeValue::Table(entries) = &mut template.value {
+            entries.retain(|entry| entry.key != "with");
+        }
+        let written_name = template.at(&["name"]).and_then(Tree::text);
         let rows = self.tables(tree, "with");
-        let is_one = rows.len() == 1;
-        for (number, row) in (1..).zip(rows) {
+        for (number, row) in (1..).zip(&rows) {
             let Some(values) = self.values(row) else {
                 continue;
             };
-            let mut found = Placeholders::default();
-            let filled = rows::fill(&plain, &values, &mut found);
-            self.check_placeholders(row, &found);
-            let before = self.0.problems.len();
-            let case = self.case(&filled, self.0.at(row.offset), defaults);
-            // Problems at the place of a missing value only repeat that it is missing.
-            let missing: Vec<Position> = found
-                .missing
-                .iter()
-                .map(|(_, offset)| self.0.at(*offset))
-                .collect();
-            let news = self.0.problems.split_off(before);
-            let is_own = |problem: &Problem| !problem.at.is_some_and(|at| missing.contains(&at));
-            self.0.problems.extend(news.into_iter().filter(is_own));
-            let name = |tree: &Tree| tree.at(&["name"]).and_then(Tree::text).map(str::to_string);
-            let is_named = name(&plain) != name(&filled);
-            cases.extend(case.map(|mut case| {
-                if !is_named && !is_one {
-                    case.name = format!("{} (row {number})", case.name);
-                }
-                case
-            }));
+            let mut placeholders = Placeholders::default();
+            let filled = fill(&template, &values, &mut placeholders);
+            self.check_placeholders(row, &placeholders);
+            let Some(mut case) = self.case(&filled, self.0.at(row.offset), defaults) else {
+                continue;
+            };
+            if rows.len() > 1 && filled.at(&["name"]).and_then(Tree::text) == written_name {
+                case.name = format!("{} (row {number})", case.name);
+            }
+            cases.push(case);
         }
     }
 
     /// Reports placeholders without a value, and values without a placeholder.
-    fn check_placeholders(&mut self, row: &Tree, found: &Placeholders) {
-        for (name, offset) in &found.missing {
+    fn check_placeholders(&mut self, row: &Tree, placeholders: &Placeholders) {
+        for (name, offset) in &placeholders.missing {
             let line = self.0.at(row.offset).line;
             let cause = format!("the row at line {line} has no value for `{{{name}}}`");
             let cure =
                 format!("add `{name} = …` to it; for the text itself write `{{{{{name}}}}}`");
             self.fault(*offset, cause, cure);
         }
-        for (name, offset) in &found.unwritable {
-            let cause = format!("`{name}` is a list or a table, which cannot be part of a text");
-            self.fault(
-                *offset,
-                cause,
-                format!("make the whole string `{{{name}}}`"),
-            );
-        }
         for TreeEntry { key: name, at, .. } in row.entries().unwrap_or_default() {
-            if rows::is_name(name) && !found.used.contains(name) {
+            if is_name(name) && !placeholders.used.contains(name) {
                 let cause = format!("nothing in the case uses the value `{name}`");
-                self.fault(
-                    *at,
-                    cause,
-                    format!("write `{{{name}}}` where it belongs, or drop it"),
-                );
+                let cure = format!("write `{{{name}}}` where it belongs, or drop it");
+                self.fault(*at, cause, cure);
             }
         }
     }
@@ -252,13 +219,12 @@ impl CaseReader<'_> {
             tree,
         } in row.entries()?
         {
-            if !rows::is_name(name) {
+            if !is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
                 self.fault(*at, cause, "use lower case letters, digits and `_`");
                 continue;
             }
-            let is_repeat = tree.at(&["times"]).is_some();
-            let tree = if is_repeat {
+            let tree = if tree.at(&["times"]).is_some() {
                 self.repeated(tree)?
             } else {
                 tree.clone()
@@ -276,12 +242,9 @@ impl CaseReader<'_> {
         if self.0.problems.len() > before {
             return None;
         }
-        let (text, times) = (
-            draft.text?,
-            usize::try_from(draft.times?).unwrap_or(usize::MAX),
-        );
-        let length = text.len().checked_mul(times);
-        if length.is_none_or(|length| length > LONGEST_TEXT_BYTES) {
+        let text = draft.text?;
+        let times = usize::try_from(draft.times?).unwrap_or(usize::MAX);
+        if text.len().saturating_mul(times) > LONGEST_TEXT_BYTES {
             let cause = "the text would be longer than 64 MiB";
             self.fault(tree.offset, cause, "repeat it less often");
             return None;
@@ -304,53 +267,37 @@ impl CaseReader<'_> {
             let cure = "add `name = \"…\"`, the sentence that it proves";
             self.fault(tree.offset, "the case has no `name`", cure);
         }
-        let skip = draft.skip.take();
-        let (env, files, setup) = (
-            std::mem::take(&mut draft.env),
-            std::mem::take(&mut draft.files),
-            std::mem::take(&mut draft.setup),
-        );
-        let steps = if tree.at(&["step"]).is_none() {
-            self.step(draft, None, tree.offset).into_iter().collect()
+        let mut case = Case {
+            name: String::new(),
+            at,
+            skip: draft.skip.take(),
+            env: std::mem::take(&mut draft.env),
+            files: std::mem::take(&mut draft.files),
+            setup: std::mem::take(&mut draft.setup),
+            steps: Vec::new(),
+        };
+        if tree.at(&["step"]).is_none() {
+            case.steps.extend(self.step(draft, None, tree.offset));
         } else {
-            let tables = self.tables(tree, "step");
             if draft.expect.is_some() || !draft.inputs.is_empty() {
                 let cause = "a case with steps expects and sends nothing itself";
                 self.fault(tree.offset, cause, "move it into a `[[case.step]]`");
             }
-            self.steps(&tables, &draft)
-        };
-        let name = one_line(&name?);
-        let is_whole = self.0.problems.len() == before;
-        is_whole.then_some(Case {
-            name,
-            at,
-            skip,
-            env,
-            files,
-            setup,
-            steps,
-        })
-    }
-
-    fn steps(&mut self, tables: &[&Tree], case: &StepDraft) -> Vec<CaseStep> {
-        let mut steps = Vec::new();
-        for (number, table) in (1..).zip(tables) {
-            let mut draft = StepDraft {
-                inputs: Vec::new(),
-                expect: None,
-                ..case.clone()
-            };
-            self.0.take(
-                table.entries().unwrap_or_default(),
-                STEP_KEYS,
-                "",
-                &mut draft,
-            );
-            draft.meant.append(&mut self.0.meant);
-            steps.extend(self.step(draft, Some(number), table.offset));
+            for (number, table) in (1..).zip(self.tables(tree, "step")) {
+                let mut own = StepDraft {
+                    inputs: Vec::new(),
+                    expect: None,
+                    ..draft.clone()
+                };
+                let entries = table.entries().unwrap_or_default();
+                self.0.take(entries, STEP_KEYS, "", &mut own);
+                own.meant.append(&mut self.0.meant);
+                case.steps
+                    .extend(self.step(own, Some(number), table.offset));
+            }
         }
-        steps
+        case.name = one_line(&name?);
+        (self.0.problems.len() == before).then_some(case)
     }
 
     fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {

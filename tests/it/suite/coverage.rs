@@ -1,9 +1,6 @@
 //! `--coverage`: what no case has shown.
 
-use hookrun::internals::config::keys::HOOK_KEYS;
-use hookrun::internals::scenario::coverage::{
-    Coverage, CoveragePart, Point, PointState, SETTINGS, Who,
-};
+use hookrun::internals::scenario::coverage::{Coverage, CoveragePart, Point, PointState, Who};
 use serde_json::Value;
 
 use super::{GUARD, HEAD, case, guarded, report, suite};
@@ -266,14 +263,6 @@ fn a_hook_that_is_disabled_has_no_points() {
     suite(&sandbox, &["--coverage-min", "100"])
         .exits(0)
         .prints("4 of 4 points");
-}
-
-#[test]
-fn every_setting_of_a_hook_says_how_it_counts() {
-    for row in HOOK_KEYS {
-        let is_listed = SETTINGS.iter().any(|(name, _)| *name == row.name);
-        assert!(is_listed, "{}", row.name);
-    }
 }
 
 #[test]

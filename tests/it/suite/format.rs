@@ -265,16 +265,6 @@ fn a_step_that_differs_is_named() {
 }
 
 #[test]
-fn how_long_deciding_takes_can_be_bounded() {
-    meets("true", "expect = { decision = 'allow', within = '1h' }");
-    misses(
-        "true",
-        "expect = { decision = 'allow', within = '1us' }",
-        "within",
-    );
-}
-
-#[test]
 fn a_case_that_is_skipped_is_told_with_its_reason() {
     let sandbox = super::guarded(
         "[[case]]\nname = 'later'\nskip = 'not yet'\nevent = 'tool.pre'\nexpect = { decision = 'block' }\n",

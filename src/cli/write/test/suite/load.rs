@@ -1,92 +1,114 @@
-//! Reads files of cases and the hooks that they test, and checks that both fit together.
+//! Reads files of cases and the hooks that they test, checks that both fit together, and selects
+//! the cases that the command line asks for.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::problem::utf8;
+use crate::config::reader::read_file;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
-use crate::hosts::{self, folders};
+use crate::engine::spelling;
+use crate::hosts::{self, events_called, folders, native};
 use crate::lab::report::problems::CheckedFile;
-use crate::lab::scenario::{self, Case, CaseStep, Keys, PlacedValue, StepInput, Suite};
-use serde_json::{Map, Value};
+use crate::lab::scenario::coverage::Who;
+use crate::lab::scenario::{self, Case, CaseStep, Never, PlacedValue, StepInput, Suite};
 
-use super::found;
-use super::selection::unknown_hook;
-use super::trial::{self, Asks, Bench, CaseFile, CaseTrial, LoadedSuite};
-
-use crate::cli::args::SourceArgs;
+use super::find::{CaseFile, hooks_around};
+use crate::cli::args::{SourceArgs, TestArgs};
 use crate::decide::EventRequest;
+use crate::decide::hooks::nearest_hook;
+
+/// The hooks that cases test, as one host loads them.
+#[derive(Debug)]
+pub(super) struct TestedHooks {
+    choice: Choice,
+    host: String,
+    pub(super) config: Config,
+}
+
+#[derive(Debug)]
+pub(super) struct LoadedCase {
+    pub(super) file: PathBuf,
+    /// The folder of its file, without links.
+    pub(super) folder: PathBuf,
+    pub(super) case: Case,
+    /// One for each step.
+    pub(super) step_hooks: Vec<StepHooks>,
+}
+
+/// The hooks that may run in one step.
+#[derive(Debug)]
+pub(super) struct StepHooks {
+    pub(super) tested: Arc<TestedHooks>,
+    /// All hooks of its event, or those that the step names.
+    pub(super) registry: Registry,
+    /// The canonical names that the step's event may have.
+    events: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct LoadedSuite {
+    pub(super) cases: Vec<LoadedCase>,
+    pub(super) tested: Vec<Arc<TestedHooks>>,
+    /// Each `[[never]]` with its file.
+    pub(super) never: Vec<(PathBuf, Never)>,
+    pub(super) checks: Vec<CheckedFile>,
+    /// Files without a case.
+    pub(super) skipped: Vec<PathBuf>,
+}
 
 pub(super) fn load(files: &[CaseFile], source: &SourceArgs, env: &Environment) -> LoadedSuite {
     let mut loader = SuiteLoader {
         source,
         env,
         loaded: LoadedSuite::default(),
-        slips: Vec::new(),
     };
     for file in files {
-        if let Some(why) = file.misplaced {
-            loader.loaded.passed_over.push((file.path.clone(), why));
-            continue;
-        }
-        let text = match read(&file.path) {
-            Ok(text) => text,
-            Err(problem) => {
-                loader.problem(*problem);
-                continue;
-            }
-        };
-        if file.is_guess && !scenario::has_cases(&text) {
-            let why = "has no [[case]]";
-            loader.loaded.passed_over.push((file.path.clone(), why));
-            continue;
-        }
-        let (suite, problems) = scenario::read(&text, &file.path);
-        if problems.is_empty() {
-            loader.suite(&file.path, suite);
-        } else {
-            problems
-                .into_iter()
-                .for_each(|problem| loader.problem(problem));
-        }
+        loader.file(file);
     }
     loader.loaded
-}
-
-fn read(file: &Path) -> Result<String, Box<Problem>> {
-    let bytes = trial::read(file).map_err(|error| {
-        let cause = format!("cannot be read: {error}");
-        let wrong = Complaint::with_cure(cause, "make it a file of TOML that can be read");
-        Box::new(wrong.in_file(file, None))
-    })?;
-    utf8(bytes).map_err(|at| {
-        let wrong = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-        Box::new(wrong.in_file(file, Some(at)))
-    })
 }
 
 struct SuiteLoader<'l> {
     source: &'l SourceArgs,
     env: &'l Environment,
     loaded: LoadedSuite,
-    /// Of the file that is being read.
-    slips: Vec<ContextSlip>,
-}
-
-/// A key of a case's context that nearly matches one of the event's.
-struct ContextSlip {
-    key: String,
-    at: Position,
-    complaint: Complaint,
-    /// Whether the case expects that the event is allowed.
-    is_allowed: bool,
 }
 
 impl SuiteLoader<'_> {
+    fn file(&mut self, file: &CaseFile) {
+        let path = &file.path;
+        let bytes = match read_file(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let cause = format!("cannot be read: {error}");
+                let complaint = Complaint::with_cure(cause, "make it a readable TOML file");
+                return self.problem(complaint.in_file(path, None));
+            }
+        };
+        let text = match utf8(bytes) {
+            Ok(text) => text,
+            Err(at) => {
+                let complaint = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
+                return self.problem(complaint.in_file(path, Some(at)));
+            }
+        };
+        if file.may_lack_cases && !scenario::has_cases(&text) {
+            self.loaded.skipped.push(path.clone());
+            return;
+        }
+        let (suite, problems) = scenario::read(&text, path);
+        if problems.is_empty() {
+            self.suite(path, suite);
+        }
+        for problem in problems {
+            self.problem(problem);
+        }
+    }
+
     fn problem(&mut self, problem: Problem) {
         let checks = &mut self.loaded.checks;
         match checks.iter_mut().find(|check| check.file == problem.file) {
@@ -102,8 +124,8 @@ impl SuiteLoader<'_> {
         }
     }
 
-    fn fault(&mut self, file: &Path, at: Position, failure: Complaint) {
-        self.problem(failure.in_file(file, Some(at)));
+    fn fault(&mut self, file: &Path, at: Position, complaint: Complaint) {
+        self.problem(complaint.in_file(file, Some(at)));
     }
 
     fn suite(&mut self, file: &Path, suite: Suite) {
@@ -114,70 +136,44 @@ impl SuiteLoader<'_> {
         let folder = folder
             .canonicalize()
             .unwrap_or_else(|_| folder.to_path_buf());
-        let never = suite
-            .never
-            .into_iter()
-            .map(|never| (file.to_path_buf(), never));
-        self.loaded.never.extend(never);
+        for never in suite.never {
+            self.loaded.never.push((file.to_path_buf(), never));
+        }
         for case in suite.cases {
-            let asks: Option<Vec<Asks>> = case
-                .steps
-                .iter()
-                .map(|step| self.asks(file, step, &choice))
-                .collect();
-            self.check_sources(file, &case);
-            if let Some(asks) = asks {
-                let (file, folder) = (file.to_path_buf(), folder.clone());
-                self.loaded.trials.push(CaseTrial {
-                    file,
-                    folder,
+            let mut step_hooks = Vec::new();
+            for step in &case.steps {
+                step_hooks.extend(self.step_hooks(file, step, &choice));
+            }
+            if step_hooks.len() == case.steps.len() {
+                self.loaded.cases.push(LoadedCase {
+                    file: file.to_path_buf(),
+                    folder: folder.clone(),
                     case,
-                    asks,
+                    step_hooks,
                 });
             }
-        }
-        self.report_slips(file);
-    }
-
-    /// A case that a slip blocks is worth something; that it is allowed proves nothing. But a key
-    /// that is a slip in one case is one in the others as well.
-    fn report_slips(&mut self, file: &Path) {
-        let slips = std::mem::take(&mut self.slips);
-        let counts = |key: &str| slips.iter().any(|slip| slip.is_allowed && slip.key == key);
-        for slip in slips.iter().filter(|slip| counts(&slip.key)) {
-            self.fault(file, slip.at, slip.complaint.clone());
         }
     }
 
     /// Which hooks a file tests: those of the command line, those that it names, or those around
     /// it.
     fn choice(&mut self, file: &Path, suite: &Suite) -> Option<Choice> {
-        let of_file = |path: &PlacedValue<PathBuf>| file.parent().unwrap_or(file).join(&path.value);
         let mut choice = Choice {
-            explicit: self
-                .source
-                .hooks
-                .iter()
-                .map(|path| self.env.cwd.join(path))
-                .collect(),
-            settings: self
-                .source
-                .settings
-                .iter()
-                .map(|path| self.env.cwd.join(path))
-                .collect(),
+            explicit: below(&self.env.cwd, &self.source.hooks),
+            settings: below(&self.env.cwd, &self.source.settings),
             discover: self.source.discover,
             ..Choice::default()
         };
         if choice.explicit.is_empty() && choice.settings.is_empty() {
-            choice.explicit = suite.hooks.iter().map(of_file).collect();
-            choice.settings = suite.settings.iter().map(of_file).collect();
+            let folder = file.parent().unwrap_or(file);
+            choice.explicit = below(folder, &suite.hooks);
+            choice.settings = below(folder, &suite.settings);
         }
         if choice.explicit.is_empty() && choice.settings.is_empty() {
-            let Some(folder) = found::hooks_around(file) else {
+            let Some(folder) = hooks_around(file) else {
                 let cure = "add `hooks = \"…\"` to it, or give --hooks";
-                let wrong = Complaint::with_cure("nothing says which hooks it tests", cure);
-                self.problem(wrong.in_file(file, None));
+                let complaint = Complaint::with_cure("nothing says which hooks it tests", cure);
+                self.problem(complaint.in_file(file, None));
                 return None;
             };
             choice.explicit.push(folder);
@@ -185,177 +181,288 @@ impl SuiteLoader<'_> {
         Some(choice)
     }
 
-    /// The hooks of `choice` as `host` has them; their mistakes are reported.
-    fn bench(&mut self, choice: &Choice, host: &str) -> Arc<Bench> {
-        let is_known = |bench: &&Arc<Bench>| bench.choice == *choice && bench.host == host;
-        if let Some(known) = self.loaded.benches.iter().find(is_known) {
-            return Arc::clone(known);
+    /// The hooks of `choice` as `host` loads them; their mistakes are reported.
+    fn tested(&mut self, choice: &Choice, host: &str) -> Arc<TestedHooks> {
+        for tested in &self.loaded.tested {
+            if tested.choice == *choice && tested.host == host {
+                return Arc::clone(tested);
+            }
         }
         let dialect = hosts::find(host);
-        let hosts = dialect
-            .and_then(|dialect| folders::of(dialect.name))
-            .into_iter()
-            .collect();
-        let asked = Choice {
-            hosts,
+        let host_folders = dialect.and_then(|dialect| folders::of(dialect.name));
+        let of_host = Choice {
+            hosts: host_folders.into_iter().collect(),
             ..choice.clone()
         };
-        let config = Config::load(&asked, self.env, ConfigScope::All).for_host(dialect);
-        for problem in config
-            .problems
-            .iter()
-            .filter(|one| one.severity == Severity::Error)
-        {
-            self.problem(problem.clone());
+        let config = Config::load(&of_host, self.env, ConfigScope::All).for_host(dialect);
+        for problem in &config.problems {
+            if problem.severity == Severity::Error {
+                self.problem(problem.clone());
+            }
         }
-        let bench = Bench {
+        let tested = Arc::new(TestedHooks {
             choice: choice.clone(),
             host: host.to_string(),
             config,
-        };
-        let bench = Arc::new(bench);
-        self.loaded.benches.push(Arc::clone(&bench));
-        bench
+        });
+        self.loaded.tested.push(Arc::clone(&tested));
+        tested
     }
 
-    /// What a step asks; `None`, and a problem, if it cannot.
-    fn asks(&mut self, file: &Path, step: &CaseStep, choice: &Choice) -> Option<Asks> {
-        let bench = self.bench(choice, &step.host.value);
-        let config = &bench.config;
+    /// The hooks of a step; `None` if there is a mistake, which is reported.
+    fn step_hooks(&mut self, file: &Path, step: &CaseStep, choice: &Choice) -> Option<StepHooks> {
+        let tested = self.tested(choice, &step.host.value);
+        let config = &tested.config;
         if config.has_errors() {
-            // They are reported already.
             return None;
         }
         if config.hooks.is_empty() {
             let at = choice.explicit.first().or(choice.settings.first());
-            let where_from = at.map(|at| at.display().to_string()).unwrap_or_default();
+            let shown = at.map(|at| at.display().to_string()).unwrap_or_default();
             let cure = "add `hooks = \"…\"` to the file of cases, or give --hooks";
-            let cause = format!("there are no hooks in `{where_from}`");
-            self.problem(Complaint::with_cure(cause, cure).in_file(file, None));
+            let complaint = Complaint::with_cure(format!("there are no hooks in `{shown}`"), cure);
+            self.problem(complaint.in_file(file, None));
             return None;
         }
-        let asked = EventRequest::new(&step.event.value, &step.host.value);
-        if let Err(failure) = asked.check(config) {
-            self.fault(file, step.event.at, failure);
+        let request = EventRequest::new(&step.event.value, &step.host.value);
+        if let Err(complaint) = request.check(config) {
+            self.fault(file, step.event.at, complaint);
             return None;
         }
-        let events = asked.names(config);
-        let bound: Vec<&Hook> = config
-            .hooks
-            .iter()
-            .filter(|hook| events.contains(&hook.event))
-            .collect();
-        let before = self.loaded.checks.len();
-        let known: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
-        for (name, at) in named(step) {
-            if bound.iter().any(|hook| hook.is_called(name)) {
-                continue;
+        let events = request.names(config);
+        let mut bound: Vec<&Hook> = config.hooks.iter().collect();
+        bound.retain(|hook| events.contains(&hook.event));
+        let bound_names: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
+        let checks = self.loaded.checks.len();
+        for (name, at) in hook_names(step) {
+            if !bound.iter().any(|hook| hook.is_called(name)) {
+                self.fault(
+                    file,
+                    at,
+                    unknown_hook(name, &bound_names, &step.event.value),
+                );
             }
-            self.fault(file, at, unknown_hook(name, &known, &step.event.value));
         }
         self.check_context(file, step, &events, config);
-        let is_picked = |hook: &&Hook| {
-            step.hooks.is_empty() || step.hooks.iter().any(|name| hook.is_called(&name.value))
-        };
-        let picked = bound.into_iter().filter(is_picked).cloned();
-        let registry = Registry::loaded(picked, config.catalog.clone());
-        (self.loaded.checks.len() == before).then(|| Asks {
+        if self.loaded.checks.len() > checks {
+            return None;
+        }
+        if !step.hooks.is_empty() {
+            bound.retain(|hook| step.hooks.iter().any(|name| hook.is_called(&name.value)));
+        }
+        let registry = Registry::loaded(bound.into_iter().cloned(), config.catalog.clone());
+        Some(StepHooks {
             registry,
             events,
-            bench: Arc::clone(&bench),
+            tested: Arc::clone(&tested),
         })
     }
 
-    /// Files that a case copies or sends must be there.
-    fn check_sources(&mut self, file: &Path, case: &Case) {
-        let folder = file.parent().unwrap_or(file);
-        for (path, at) in trial::sources(case) {
-            let cause = match folder.join(path).metadata() {
-                Ok(meta) if meta.is_file() => continue,
-                Ok(_) => format!("`{}` is not a file", path.display()),
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    format!("there is no file `{}`", path.display())
-                }
-                Err(error) => format!("cannot look at `{}`: {error}", path.display()),
-            };
-            let help = "its path is relative to the file of cases";
-            self.fault(file, at, Complaint::with_cure(cause, help));
-        }
-    }
-
-    /// A context must be one, and its keys those of the event, or clearly others.
+    /// Reports keys of a context that nearly match one of the event's: without it the case would
+    /// test another event than its author thinks.
     fn check_context(&mut self, file: &Path, step: &CaseStep, events: &[String], config: &Config) {
         let (context, at) = match &step.input {
-            StepInput::Nothing | StepInput::Text(_) => return,
             StepInput::Context(value) => (value.value.as_object().cloned(), value.at),
             StepInput::Json(text) => (serde_json::from_str(&text.value).ok(), text.at),
-            StepInput::File(path) => {
-                let source = file.parent().unwrap_or(file).join(&path.value);
-                // One that cannot be read is reported where it is named.
-                let Ok(bytes) = trial::read(&source) else {
-                    return;
-                };
-                (self.context_in(&source, &bytes), path.at)
-            }
+            StepInput::Nothing | StepInput::Text(_) | StepInput::File(_) => return,
         };
-        let is_allowed = step.expect.decision.value == "allow";
-        let Some(context) = context else { return };
-        let bindings = hosts::find(&step.host.value);
-        let bindings = bindings.map(|dialect| dialect.called(&step.event.value));
-        let specs = config
-            .catalog
-            .iter()
-            .filter(|spec| events.contains(&spec.name.to_string()));
-        let keys = Keys::of(specs, &bindings.unwrap_or_default());
-        for (key, meant) in keys.slips(&context) {
+        if step.host.value != native::NAME {
+            return;
+        }
+        let mut known = Vec::new();
+        for spec in config.catalog.iter() {
+            if events.iter().any(|event| *event == spec.name) {
+                known.extend(spec.context.iter().map(|key| key.name.as_ref()));
+            }
+        }
+        let context = context.unwrap_or_default();
+        let own = [native::NAMES_EVENT_BY, "action", "raw"];
+        let keys = context
+            .keys()
+            .map(String::as_str)
+            .filter(|key| !own.contains(key));
+        for (key, meant) in spelling::near_misses(keys, known.into_iter()) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
-            let complaint = Complaint::with_cure(cause, help);
-            self.slips.push(ContextSlip {
-                key,
-                at,
-                complaint,
-                is_allowed,
-            });
-        }
-    }
-
-    /// The context in a file; a mistake of that file where there is none.
-    fn context_in(&mut self, source: &Path, bytes: &[u8]) -> Option<Map<String, Value>> {
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        match serde_json::from_slice(text) {
-            Ok(context) => Some(context),
-            Err(error) => {
-                let at = Position {
-                    line: error.line().max(1),
-                    column: error.column().max(1),
-                };
-                let cause = format!("is not a JSON object: {error}");
-                let wrong =
-                    Complaint::with_cure(cause, "correct it; to send other text, use `stdin`");
-                self.problem(wrong.in_file(source, Some(at)));
-                None
-            }
+            self.fault(file, at, Complaint::with_cure(cause, help));
         }
     }
 }
 
-fn named(step: &CaseStep) -> Vec<(&str, Position)> {
-    let mut names: Vec<(&str, Position)> = step
-        .hooks
-        .iter()
-        .map(|hook| (hook.value.as_str(), hook.at))
+fn below<'p>(folder: &Path, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<PathBuf> {
+    paths.into_iter().map(|path| folder.join(path)).collect()
+}
+
+fn below<'p>(folder: &Path, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<PathBuf> {
+    paths.into_iter().map(|path| folder.join(path)).collect()
+}
+
+/// The keys of `context` that nearly match a missing key of the event, each with that key. Other
+/// keys of the user's are fine.
+fn key_slips<'s>(
+    context: &Map<String, Value>,
+    specs: impl Iterator<Item = &'s EventSpec>,
+    bindings: &[Binding],
+) -> Vec<(String, String)> {
+    let mut expected: BTreeSet<String> = BTreeSet::new();
+    let mut accepted: BTreeSet<&str> = [native::NAMES_EVENT_BY, "action", "raw"].into();
+    let native_keys: Vec<&str> = specs
+        .flat_map(|spec| spec.context.iter().map(|key| key.name.as_ref()))
         .collect();
+    for name in native_keys {
+        accepted.insert(name);
+        if bindings.is_empty() {
+            expected.insert(name.to_string());
+        }
+        for binding in bindings {
+            expected.insert(binding.theirs(name).to_string());
+        }
+    }
+    for Binding { dialect, row } in bindings {
+        accepted.insert(dialect.names_event_by);
+        accepted.extend(row.keys.iter().chain(row.also).map(|(theirs, _)| *theirs));
+        accepted.extend(row.stand_ins.iter().map(|one| one.theirs));
+        accepted.extend(row.when.iter().map(|(key, _)| *key));
+        accepted.extend(row.as_text);
+        if let Some(gather) = &row.gather {
+            accepted.extend(gather.keys);
+        }
+    }
+    let unread = context
+        .keys()
+        .map(String::as_str)
+        .filter(|key| expected.contains(*key) || !accepted.contains(key));
+    spelling::near_misses(unread, expected.iter().map(String::as_str))
+        .into_iter()
+        .map(|(key, meant)| (key.to_string(), meant.to_string()))
+        .collect()
+}
+
+/// The hooks that a step names, apart from hookrun itself, which can fail as well.
+fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
+    let mut names = Vec::new();
+    for PlacedValue { value, at } in &step.hooks {
+        names.push((value.as_str(), *at));
+    }
     let expect = &step.expect;
-    let lists = [
+    for list in [
         expect.by.as_ref(),
         expect.asked.as_ref(),
         Some(&expect.failed),
-    ];
-    for list in lists.into_iter().flatten() {
+    ] {
+        let Some(list) = list else { continue };
         names.extend(list.value.iter().map(|name| (name.as_str(), list.at)));
     }
-    // hookrun itself can fail as well.
     names.retain(|(name, _)| *name != "hookrun");
     names
+}
+
+impl LoadedSuite {
+    /// The cases that `--filter`, `--hook` and `--event` select.
+    pub(super) fn selected(&self, args: &TestArgs) -> Vec<&LoadedCase> {
+        let mut cases: Vec<&LoadedCase> = self.cases.iter().collect();
+        if let Some(filter) = &args.suite.filter {
+            cases.retain(|loaded| filter.is_match(&loaded.case.name));
+        }
+        if !args.suite.events.is_empty() {
+            cases.retain(|loaded| loaded.is_of_event(&args.suite.events));
+        }
+        if !args.hook.is_empty() {
+            cases.retain(|loaded| loaded.may_run(&args.hook));
+        }
+        cases
+    }
+
+    /// Why no case is selected, or not those that the user means.
+    pub(super) fn check_selection(
+        &self,
+        cases: &[&LoadedCase],
+        args: &TestArgs,
+    ) -> Option<Complaint> {
+        for name in &args.suite.events {
+            let mut unknown = events_called(name).is_empty();
+            let mut nearest = None;
+            for tested in &self.tested {
+                match tested.config.catalog.find(name) {
+                    Ok(_) => unknown = false,
+                    Err(error) => nearest = error.nearest,
+                }
+            }
+            if unknown {
+                let help = match nearest {
+                    Some(nearest) => format!("did you mean `--event {nearest}`?"),
+                    None => "`hookrun events` lists them".to_string(),
+                };
+                let cause = format!("unknown event `{name}`");
+                return Some(Complaint::with_cure(cause, help));
+            }
+        }
+        if !cases.is_empty() {
+            return None;
+        }
+        if self.cases.is_empty() {
+            let help = "write a table `[[case]]`; hookrun-suite(5) describes it";
+            return Some(Complaint::with_cure("there are no cases", help));
+        }
+        let hooks: Vec<Arc<Hook>> = self.cases.iter().flat_map(LoadedCase::hooks).collect();
+        let mut help = "check --filter, --hook and --event".to_string();
+        for name in &args.hook {
+            let nearest = nearest_hook(name, hooks.iter().map(|hook| hook.name.as_str()));
+            if let Some(nearest) = nearest.filter(|nearest| nearest != name) {
+                help = format!("did you mean `--hook {nearest}`?");
+            }
+        }
+        let cause = format!("none of the {} cases is chosen", self.cases.len());
+        Some(Complaint::with_cure(cause, help))
+    }
+}
+
+impl LoadedCase {
+    fn hooks(&self) -> Vec<Arc<Hook>> {
+        self.step_hooks
+            .iter()
+            .flat_map(|step| step.registry.hooks())
+            .collect()
+    }
+
+    fn may_run(&self, names: &[String]) -> bool {
+        self.hooks()
+            .iter()
+            .any(|hook| names.iter().any(|name| hook.is_called(name)))
+    }
+
+    fn is_of_event(&self, names: &[String]) -> bool {
+        self.case
+            .steps
+            .iter()
+            .zip(&self.step_hooks)
+            .any(|(step, hooks)| {
+                names.iter().any(|name| {
+                    step.event.value.eq_ignore_ascii_case(name)
+                        || hooks.events.iter().any(|event| names_event(name, event))
+                })
+            })
+    }
+}
+
+/// Whether `--hook` and `--event` select a hook, or, for `is_event`, the whole of its event.
+pub(super) fn is_selected(who: &Who, is_event: bool, args: &TestArgs) -> bool {
+    let events = &args.suite.events;
+    if !events.is_empty() && !events.iter().any(|name| names_event(name, &who.event)) {
+        return false;
+    }
+    args.hook.is_empty() || !is_event && args.hook.iter().any(|name| who.is_called(name))
+}
+
+fn names_event(name: &str, event: &str) -> bool {
+    name.eq_ignore_ascii_case(event) || events_called(name).contains(&event)
+}
+
+pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint {
+    let help = match nearest_hook(name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => format!("no hook is bound to `{event}`"),
+        None => format!("bound to `{event}`: {}", known.join(", ")),
+    };
+    Complaint::with_cure(format!("no hook `{name}` for `{event}`"), help)
 }

@@ -1,230 +1,244 @@
-//! Plays cases: each in its own workspace, several at once, reported in their order.
+//! Plays cases: each in fresh folders of its own, with an environment that holds nothing of the
+//! user's, several at once, reported in their order.
 
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
+use crate::config::Environment;
+use crate::config::reader::read_file;
 use crate::engine::complaint::Complaint;
+use crate::engine::errand;
 use crate::engine::event::Context;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
+use crate::engine::run::signal_name;
 use crate::engine::runner::Runner;
+use crate::lab::report::plain;
 use crate::lab::scenario::{
-    CaseFolders, CaseResult, CaseStep, End, StepInput, StepOutcome, StepResult, misses,
+    CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepOutcome, StepResult,
+    SuppliedFile, misses,
 };
+use indicatif::ProgressBar;
+use tempfile::TempDir;
 
-use super::trial::{self, Asks, CaseTrial};
-use super::workspace::{CaseDirs, SuiteFolder, Workspace};
+use super::load::{LoadedCase, StepHooks};
 use crate::cli::exit::Result;
+use crate::cli::streams;
 use crate::decide::EventRequest;
 use crate::decide::request::reply_to;
 
+const SETUP_LIMIT: Duration = Duration::from_secs(60);
+
+const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What goes wrong with a case itself, in words.
+type CaseError<T> = std::result::Result<T, String>;
+
 #[derive(Debug)]
-pub(super) struct SuiteRunner<'c> {
-    /// What decides, with the hooks of each case.
+pub(super) struct SuitePlayer<'c> {
     pub(super) runner: &'c Runner,
-    pub(super) folder: &'c SuiteFolder,
     pub(super) abort: &'c Abort,
+    pub(super) env: &'c Environment,
+    /// The folder that all cases have theirs in.
+    pub(super) root: &'c Path,
     pub(super) jobs: usize,
-    /// Whether the first that is not as expected is the last.
+    /// Whether the first case that is not as expected is the last.
     pub(super) fail_fast: bool,
 }
 
-/// What came of the cases so far.
-struct Board<'b> {
+/// The results so far.
+struct Board {
     next: usize,
     first_bad: usize,
-    played: Vec<Option<CaseResult>>,
-    told: &'b mut (dyn FnMut(&CaseResult) + Send),
+    bad: usize,
+    results: Vec<Option<CaseResult>>,
+    bar: ProgressBar,
 }
 
-impl SuiteRunner<'_> {
-    /// Plays all `trials`; `told` is called as each ends, in any order. The result is in the order of
-    /// the trials, whichever ends first.
-    pub(super) fn play_all(
-        &self,
-        trials: &[&CaseTrial],
-        told: &mut (dyn FnMut(&CaseResult) + Send),
-    ) -> Vec<CaseResult> {
-        let played = trials.iter().map(|_| None).collect();
+/// Makes the folder for all cases of a run, with a `bin` in which hooks find hookrun.
+pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
+    let cannot = |error: io::Error| {
+        let cause = format!(
+            "cannot make a folder in `{}`: {error}",
+            env.temporary.display()
+        );
+        Complaint::with_cure(cause, "set TMPDIR to a folder that may be written")
+    };
+    let temporary = env.temporary.canonicalize().map_err(cannot)?;
+    let folder = tempfile::Builder::new()
+        .prefix("hookrun-suite-")
+        .tempdir_in(temporary)
+        .map_err(cannot)?;
+    let bin = folder.path().join("bin");
+    fs::create_dir(&bin).map_err(cannot)?;
+    if let Some(program) = &env.program {
+        symlink(program, bin.join("hookrun")).map_err(cannot)?;
+    }
+    Ok(folder)
+}
+
+impl SuitePlayer<'_> {
+    /// Plays all `cases`. The results are in their order, whichever ends first.
+    pub(super) fn play_all(&self, cases: &[&LoadedCase]) -> Vec<CaseResult> {
         let board = Mutex::new(Board {
             next: 0,
             first_bad: usize::MAX,
-            played,
-            told,
+            bad: 0,
+            results: cases.iter().map(|_| None).collect(),
+            bar: streams::bar(Some(cases.len() as u64), "{bar:30} {pos}/{len} {msg}"),
         });
         thread::scope(|scope| {
-            for _ in 0..self.jobs.min(trials.len()) {
+            for _ in 0..self.jobs.min(cases.len()) {
                 let thread = thread::Builder::new().name("hookrun-case".to_string());
-                if let Err(error) = thread.spawn_scoped(scope, || self.work(trials, &board)) {
+                if let Err(error) = thread.spawn_scoped(scope, || self.work(cases, &board)) {
                     tracing::warn!(%error, "no thread for cases");
                 }
             }
         });
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Whether those after the first bad one were played is chance.
-        let last = if self.fail_fast {
-            board.first_bad
-        } else {
-            usize::MAX
-        };
-        let in_order = (0..).zip(board.played).zip(trials);
-        in_order
-            .map(|((place, one), trial)| {
-                one.filter(|_| place <= last)
-                    .unwrap_or_else(|| ended_early(trial, End::NotRun))
-            })
-            .collect()
+        board.bar.finish_and_clear();
+        let mut results = Vec::new();
+        for (number, (case, result)) in cases.iter().zip(board.results).enumerate() {
+            // Whether cases after the first bad one were played is chance.
+            let is_cut = self.fail_fast && number > board.first_bad;
+            let result = result.filter(|_| !is_cut);
+            results.push(result.unwrap_or_else(|| ended(case, End::NotRun)));
+        }
+        results
     }
 
-    /// What each thread does: take the next case until there is none. It reports the case itself, so
-    /// no other thread has to wake up for that.
-    fn work(&self, trials: &[&CaseTrial], board: &Mutex<Board<'_>>) {
-        let lock = || locked(board);
-        let mut spare = None;
+    /// What each thread does: take the next case until there is none.
+    fn work(&self, cases: &[&LoadedCase], board: &Mutex<Board>) {
         loop {
-            let place = {
-                let mut board = lock();
+            let number = {
+                let mut board = locked(board);
                 let is_over = self.fail_fast && board.next > board.first_bad;
-                if board.next >= trials.len() || is_over || self.abort.times_raised() > 0 {
+                if board.next >= cases.len() || is_over || self.abort.times_raised() > 0 {
                     return;
                 }
                 board.next += 1;
                 board.next - 1
             };
-            let played = self.play(trials[place], place, &mut spare);
-            let mut board = lock();
-            if played.end.is_bad() {
-                board.first_bad = board.first_bad.min(place);
+            let result = self.play(cases[number], number);
+            let mut board = locked(board);
+            if result.end.is_bad() {
+                board.bad += 1;
+                board.first_bad = board.first_bad.min(number);
+                board
+                    .bar
+                    .println(format!("FAILED: {}", plain(&result.name)));
+                board.bar.set_message(format!("{} failed", board.bad));
             }
-            (board.told)(&played);
-            board.played[place] = Some(played);
+            board.bar.inc(1);
+            board.results[number] = Some(result);
         }
     }
 
-    /// Plays one case, in the folders of an earlier one if there are some to spare.
-    pub(super) fn play(
-        &self,
-        trial: &CaseTrial,
-        number: usize,
-        spare: &mut Option<CaseDirs>,
-    ) -> CaseResult {
+    fn play(&self, loaded: &LoadedCase, number: usize) -> CaseResult {
+        if let Some(why) = &loaded.case.skip {
+            return ended(loaded, End::Skipped(why.clone()));
+        }
         let started = Instant::now();
-        let mut played = match &trial.case.skip {
-            Some(why) => return ended_early(trial, End::Skipped(why.clone())),
-            None => match self.folder.workspace(number, trial, spare.take()) {
-                Ok(workspace) => {
-                    let played = self.play_in(&workspace, trial);
-                    *spare = workspace.leave();
-                    played
-                }
-                Err(error) => {
-                    let why = format!("cannot make its folders: {error}");
-                    ended_early(trial, End::CouldNot(why))
-                }
-            },
+        let mut result = match Workspace::make(self, loaded, number) {
+            Ok(workspace) => self.play_in(&workspace, loaded),
+            Err(error) => ended(
+                loaded,
+                End::CouldNot(format!("cannot make its folders: {error}")),
+            ),
         };
         if self.abort.times_raised() > 0 {
             // Its hooks may have been ended before their time.
-            played.end = End::NotRun;
+            result.end = End::NotRun;
         }
-        played.took = started.elapsed();
-        played
+        result.took = started.elapsed();
+        result
     }
 
-    pub(super) fn play_in(&self, workspace: &Workspace, trial: &CaseTrial) -> CaseResult {
-        let mut played = ended_early(trial, End::Expected);
-        if let Err(why) = workspace.prepare(&trial.case.files, &trial.case.setup, self.abort) {
-            return CaseResult {
-                end: End::CouldNot(why),
-                ..played
-            };
+    fn play_in(&self, workspace: &Workspace, loaded: &LoadedCase) -> CaseResult {
+        let case = &loaded.case;
+        let mut result = ended(loaded, End::Expected);
+        if let Err(why) = workspace.prepare(&case.files, &case.setup, self.abort) {
+            result.end = End::CouldNot(why);
+            return result;
         }
         let mut missed = Vec::new();
-        for (step, asks) in trial.case.steps.iter().zip(&trial.asks) {
-            let of_step = |why: String| match step.number {
-                Some(number) => format!("step {number}: {why}"),
-                None => why,
-            };
-            let decided = match self.decide(workspace, step, asks) {
+        for (step, hooks) in case.steps.iter().zip(&loaded.step_hooks) {
+            let decided = match self.decide(workspace, step, hooks) {
                 Ok(decided) => decided,
                 Err(why) => {
-                    return CaseResult {
-                        end: End::CouldNot(of_step(why)),
-                        ..played
-                    };
+                    result.end = End::CouldNot(in_step(step, why));
+                    return result;
                 }
             };
-            let is_meant = step
+            let expects_failure = step
                 .expect
                 .failed
                 .value
                 .iter()
                 .any(|name| name == "hookrun");
-            if let (Some(why), false) = (decided.own_failure(), is_meant) {
-                let why = of_step(format!("hookrun could not decide: {why}"));
-                played.steps.push(decided);
-                return CaseResult {
-                    end: End::CouldNot(why),
-                    ..played
-                };
+            if let Some(why) = decided.own_failure()
+                && !expects_failure
+            {
+                let why = format!("hookrun could not decide: {why}");
+                result.end = End::CouldNot(in_step(step, why));
+                result.steps.push(decided);
+                return result;
             }
-            let look = |path: &str| workspace.look(path);
-            let seen = StepOutcome {
+            let outcome = StepOutcome {
                 decided: &decided,
                 folders: &workspace.folders,
-                look: &look,
             };
-            let found = misses(&step.expect, seen);
-            missed.extend(found.into_iter().map(|mut miss| {
+            for mut miss in misses(&step.expect, outcome) {
                 miss.step = step.number;
-                miss
-            }));
-            played.steps.push(decided);
+                missed.push(miss);
+            }
+            result.steps.push(decided);
         }
         if !missed.is_empty() {
-            played.end = End::Unexpected(missed);
+            result.end = End::Unexpected(missed);
         }
-        played
+        result
     }
 
     fn decide(
         &self,
         workspace: &Workspace,
         step: &CaseStep,
-        asks: &Asks,
-    ) -> std::result::Result<StepResult, String> {
+        hooks: &StepHooks,
+    ) -> CaseError<StepResult> {
         workspace.prepare(&step.files, &step.setup, self.abort)?;
-        let config = &asks.bench.config;
-        let asked = EventRequest::new(&step.event.value, &step.host.value);
-        let bytes = match bytes(&step.input, &workspace.folders) {
-            Ok(bytes) => bytes.unwrap_or_else(|| asked.least(config).into_bytes()),
-            Err(error) => return Err(format!("cannot read its context: {error}")),
+        let config = &hooks.tested.config;
+        let request = EventRequest::new(&step.event.value, &step.host.value);
+        let bytes = match &step.input {
+            StepInput::Nothing => request.least(config).into_bytes(),
+            input => input_bytes(input, &workspace.folders)?,
         };
-        let told: Result<_> = Context::from_bytes(bytes)
-            .map_err(Complaint::of)
-            .and_then(|context| asked.event(config, context));
-        let hosted = match told {
+        let context = Context::from_bytes(bytes).map_err(Complaint::of);
+        let hosted = match context.and_then(|context| request.event(config, context)) {
             Ok(hosted) => hosted,
-            Err(failure) => {
-                let reason = failure.to_string();
-                let reply = asked.refuse(&reason);
-                let (event, host) = (step.event.value.clone(), step.host.value.clone());
-                let outcome = Box::new(Outcome::own_failure(reason));
+            Err(complaint) => {
+                let reason = complaint.to_string();
                 return Ok(StepResult::Refused {
-                    event,
-                    host,
-                    outcome,
-                    reply,
+                    event: step.event.value.clone(),
+                    host: step.host.value.clone(),
+                    reply: request.refuse(&reason),
+                    outcome: Box::new(Outcome::own_failure(reason)),
                 });
             }
         };
         let project = workspace.folders.work.clone();
         let runner = self
             .runner
-            .elsewhere(asks.registry.clone(), &workspace.env, project);
-        let budget = asked
+            .elsewhere(hooks.registry.clone(), &workspace.env, project);
+        let budget = request
             .budget()
             .map(|whole| Budget::from(Instant::now(), whole));
         let run = runner.handle_within(&hosted.event, budget);
@@ -236,37 +250,191 @@ impl SuiteRunner<'_> {
     }
 }
 
-fn bytes(input: &StepInput, folders: &CaseFolders) -> io::Result<Option<Vec<u8>>> {
+fn in_step(step: &CaseStep, why: String) -> String {
+    match step.number {
+        Some(number) => format!("step {number}: {why}"),
+        None => why,
+    }
+}
+
+fn input_bytes(input: &StepInput, folders: &CaseFolders) -> CaseError<Vec<u8>> {
     let bytes = match input {
-        StepInput::Nothing => return Ok(None),
+        StepInput::Nothing => Vec::new(),
         StepInput::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
         StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
         StepInput::Text(text) => folders.fill(text).into_bytes(),
         StepInput::File(path) => {
-            let bytes = trial::read(&folders.suite.join(&path.value))?;
+            let bytes = read_source(folders, path)
+                .map_err(|error| format!("cannot read its context: {error}"))?;
             match String::from_utf8(bytes) {
                 Ok(text) => folders.fill(&text).into_bytes(),
                 Err(error) => error.into_bytes(),
             }
         }
     };
-    Ok(Some(bytes))
+    Ok(bytes)
+}
+
+/// Reads a file whose path is relative to the file of cases.
+fn read_source(folders: &CaseFolders, path: &Path) -> CaseError<Vec<u8>> {
+    read_file(&folders.suite.join(path)).map_err(|error| format!("`{}`: {error}", path.display()))
 }
 
 /// A case of which only the end is known.
-pub(super) fn ended_early(trial: &CaseTrial, end: End) -> CaseResult {
+fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
+    let event = loaded
+        .case
+        .steps
+        .first()
+        .map(|step| step.event.value.clone());
     CaseResult {
-        file: trial.file.clone(),
-        name: trial.case.name.clone(),
-        at: trial.case.at,
-        event: trial
-            .case
-            .steps
-            .first()
-            .map(|step| step.event.value.clone())
-            .unwrap_or_default(),
+        file: loaded.file.clone(),
+        name: loaded.case.name.clone(),
+        at: loaded.case.at,
+        event: event.unwrap_or_default(),
         end,
         steps: Vec::new(),
         took: Duration::ZERO,
+    }
+}
+
+/// The folders and the environment of one case. The folders are removed when it is dropped.
+struct Workspace {
+    root: PathBuf,
+    folders: CaseFolders,
+    env: Environment,
+    variables: Vec<(OsString, OsString)>,
+}
+
+impl Workspace {
+    fn make(player: &SuitePlayer<'_>, loaded: &LoadedCase, number: usize) -> io::Result<Workspace> {
+        let root = player.root.join(number.to_string());
+        let work = root.join("work");
+        let home = root.join("home");
+        let temporary = root.join("tmp");
+        let state = root.join("state");
+        for folder in [&root, &work, &home, &temporary, &state] {
+            fs::create_dir(folder)?;
+            // git and ssh reject a home that others may write.
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+        }
+        let folders = CaseFolders {
+            work: work.clone(),
+            home: home.clone(),
+            suite: loaded.folder.clone(),
+        };
+        let search = format!("{}:{SEARCH}", player.root.join("bin").display());
+        let mut variables: Vec<(OsString, OsString)> = vec![
+            ("PATH".into(), search.into()),
+            ("HOME".into(), home.into()),
+            ("TMPDIR".into(), temporary.into()),
+            ("LANG".into(), "C.UTF-8".into()),
+            // git looks neither above the folder nor at the system's settings.
+            ("GIT_CEILING_DIRECTORIES".into(), root.clone().into()),
+            ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
+        ];
+        for (name, value) in &loaded.case.env {
+            variables.retain(|(known, _)| known != name.as_str());
+            variables.push((name.into(), folders.fill(value).into()));
+        }
+        let env = Environment {
+            run_id: format!("{}.{number}", player.env.run_id),
+            program: player.env.program.clone(),
+            ..Environment::apart(variables.clone(), work, state)
+        };
+        Ok(Workspace {
+            root,
+            folders,
+            env,
+            variables,
+        })
+    }
+
+    /// Creates files, then runs the lines of `setup`.
+    fn prepare(&self, files: &[SuppliedFile], setup: &[String], abort: &Abort) -> CaseError<()> {
+        for file in files {
+            let path = self.folders.fill(&file.path);
+            self.create(&self.folders.work.join(&path), file)
+                .map_err(|error| format!("cannot write the file `{path}`: {error}"))?;
+        }
+        for lines in setup {
+            self.set_up(lines, abort)?;
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: &Path, file: &SuppliedFile) -> CaseError<()> {
+        let leaves = path.components().any(|part| part == Component::ParentDir);
+        if leaves || !path.starts_with(&self.root) {
+            return Err("it is outside of the case's folders".to_string());
+        }
+        if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+            // Writing to a pipe would wait for a reader.
+            return Err("it is not a file".to_string());
+        }
+        let bytes = match &file.content {
+            Content::Text(text) => self.folders.fill(text).into_bytes(),
+            Content::Copy(from) => read_source(&self.folders, from)?,
+        };
+        write_file(path, &bytes, file.mode).map_err(|error| error.to_string())
+    }
+
+    fn set_up(&self, lines: &str, abort: &Abort) -> CaseError<()> {
+        let lines = self.folders.fill(lines);
+        let printed = self.root.join("setup.out");
+        let ran = File::create(&printed).and_then(|file| {
+            let is_over = || abort.times_raised() > 0;
+            let folder = &self.folders.work;
+            errand::set_up(&lines, folder, &self.variables, &file, SETUP_LIMIT, is_over)
+        });
+        let why = match ran {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => match (status.code(), status.signal()) {
+                (Some(code), _) => format!("exited with status {code}"),
+                (None, signal) => {
+                    format!("was killed by {}", signal_name(signal.unwrap_or_default()))
+                }
+            },
+            Ok(None) if abort.times_raised() > 0 => "was ended with hookrun".to_string(),
+            Ok(None) => "was still running after 60s".to_string(),
+            Err(error) => format!("could not be started: {error}"),
+        };
+        let text = fs::read(&printed).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let text = text.trim_end();
+        let colon = if text.is_empty() { "" } else { ": " };
+        Err(format!("its `setup` {why}{colon}{text}"))
+    }
+}
+
+fn write_file(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, bytes)?;
+    match mode {
+        Some(mode) => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
+        None => Ok(()),
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        if fs::remove_dir_all(&self.root).is_err() {
+            // A case may have locked its own folders. What its processes still write is removed
+            // with the folder of the suite.
+            unlock(&self.root);
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// Makes all folders below `folder` writable.
+fn unlock(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            unlock(&entry.path());
+        }
     }
 }

@@ -1,9 +1,14 @@
-//! Cases with rows: each row replaces `{name}` in a case by its value.
+//! What is replaced in the texts of a case.
 //!
-//! A string that is only a placeholder becomes the value itself, of any type. Within a longer text
-//! the value is written out. `{{name}}` is the text `{name}`, and `${name}` is left to the shell.
+//! Each row of a case with rows replaces `{name}` by its value: a string that is only a placeholder
+//! becomes the value itself, of any type; within a longer text the value is written out.
+//! `{{name}}` is the text `{name}`, and `${name}` is left to the shell. The folders of a case, which
+//! are known only when it runs, have the names in [`TOKENS`].
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 
@@ -19,8 +24,6 @@ pub(super) struct Placeholders {
     pub(super) used: BTreeSet<String>,
     /// Placeholders without a value, with their places.
     pub(super) missing: Vec<(String, usize)>,
-    /// Placeholders in a longer text whose value cannot be written there.
-    pub(super) unwritable: Vec<(String, usize)>,
 }
 
 /// Fills the placeholders in a value of a case from `row`.
@@ -81,18 +84,10 @@ fn written(text: &str, row: &RowValues, at: usize, found: &mut Placeholders) -> 
             rest = &after[end..];
         } else if let Some((name, end)) = name_at(after, "{", "}").filter(|_| !made.ends_with('$'))
         {
-            match row
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, value)| word(value))
-            {
-                Some(Some(word)) => {
+            match row.iter().find(|(known, _)| known == name) {
+                Some((_, value)) => {
                     found.used.insert(name.to_string());
-                    made.push_str(&word);
-                }
-                Some(None) => {
-                    found.used.insert(name.to_string());
-                    found.unwritable.push((name.to_string(), at));
+                    made.push_str(&word(value));
                 }
                 None => found.missing.push((name.to_string(), at)),
             }
@@ -124,12 +119,110 @@ pub(super) fn is_name(name: &str) -> bool {
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-fn word(tree: &Tree) -> Option<String> {
+/// A value within a longer text: a text as it is, anything else as JSON.
+fn word(tree: &Tree) -> String {
     match &tree.value {
-        TreeValue::Text(text) | TreeValue::Fraction(text) | TreeValue::Date(text) => {
-            Some(text.clone())
-        }
-        TreeValue::Number(_) | TreeValue::Flag(_) => Some(tree.describe()),
-        TreeValue::List(_) | TreeValue::Table(_) | TreeValue::Other(_) => None,
+        TreeValue::Text(text) | TreeValue::Fraction(text) | TreeValue::Date(text) => text.clone(),
+        _ => tree.to_json().to_string(),
     }
+}
+
+#[derive(Debug)]
+pub struct TokenRow {
+    pub name: &'static str,
+    pub about: &'static str,
+}
+
+pub const TOKENS: &[TokenRow] = &[
+    TokenRow {
+        name: "{case.folder}",
+        about: "the case's own working folder",
+    },
+    TokenRow {
+        name: "{case.home}",
+        about: "its own home folder",
+    },
+    TokenRow {
+        name: "{suite.folder}",
+        about: "the folder of the file of cases",
+    },
+];
+
+#[derive(Debug, Clone)]
+pub struct CaseFolders {
+    pub work: PathBuf,
+    pub home: PathBuf,
+    pub suite: PathBuf,
+}
+
+impl CaseFolders {
+    /// The values of [`TOKENS`], in that order.
+    fn values(&self) -> [&Path; 3] {
+        [&self.work, &self.home, &self.suite]
+    }
+
+    pub fn fill(&self, text: &str) -> String {
+        self.replaced(text, |path| path.to_string())
+    }
+
+    /// A regular expression with the folders filled in and escaped.
+    pub fn fill_pattern(&self, text: &str) -> String {
+        self.replaced(text, regex::escape)
+    }
+
+    pub fn fill_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::from(self.fill(text)),
+            Value::Array(list) => list.iter().map(|one| self.fill_value(one)).collect(),
+            Value::Object(entries) => {
+                let filled = |(key, one): (&String, &Value)| (self.fill(key), self.fill_value(one));
+                entries.iter().map(filled).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// Replaces folders in `text` by their tokens, as a case would write them.
+    pub fn unfill(&self, text: &str) -> String {
+        let mut text = text.to_string();
+        for (token, value) in TOKENS.iter().zip(self.values()) {
+            text = text.replace(&*value.to_string_lossy(), token.name);
+        }
+        text
+    }
+
+    fn replaced(&self, text: &str, write: impl Fn(&str) -> String) -> String {
+        let mut text = text.to_string();
+        for (token, value) in TOKENS.iter().zip(self.values()) {
+            if text.contains(token.name) {
+                text = text.replace(token.name, &write(&value.to_string_lossy()));
+            }
+        }
+        text
+    }
+}
+
+pub(super) fn without_tokens(text: &str) -> String {
+    TOKENS.iter().fold(text.to_string(), |text, token| {
+        text.replace(token.name, "folder")
+    })
+}
+
+/// Words in `text` that look like one of [`TOKENS`] but are not.
+pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('{') {
+        let rest = &text[at..];
+        let is_ours = ["{case.", "{suite."]
+            .iter()
+            .any(|start| rest.starts_with(start));
+        let Some(end) = rest.find('}').filter(|_| is_ours) else {
+            continue;
+        };
+        let token = &rest[..=end];
+        if !TOKENS.iter().any(|known| known.name == token) {
+            found.push(token.to_string());
+        }
+    }
+    found
 }

@@ -1,0 +1,154 @@
+//! Finds files of cases.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::engine::hook::LayerKind;
+
+use crate::cli::args::SourceArgs;
+use crate::cli::exit::Result;
+
+const NAME_CASES: &str = "name a file of cases, or a folder with some";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CaseFile {
+    pub(super) path: PathBuf,
+    /// Its folder may hold other TOML files, so one without cases is skipped.
+    pub(super) may_lack_cases: bool,
+}
+
+/// The files of cases below `paths`; without paths, of the folders in `source`, else of the
+/// project.
+pub(super) fn find(
+    paths: &[PathBuf],
+    source: &SourceArgs,
+    env: &Environment,
+) -> Result<Vec<CaseFile>> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(find_named(&env.cwd.join(path), path)?);
+    }
+    if paths.is_empty() && source.hooks.is_empty() {
+        for folder in project_folders(env) {
+            files.extend(suites_of(&folder, false)?);
+        }
+    } else if paths.is_empty() {
+        for folder in &source.hooks {
+            files.extend(suites_of(&env.cwd.join(folder), true)?);
+        }
+    }
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.path.clone()));
+    if files.is_empty() {
+        let help = format!(
+            "cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; hookrun-suite(5) describes them. One event is decided by `hookrun test EVENT`"
+        );
+        return Err(Complaint::with_cure("there are no files of cases", help));
+    }
+    Ok(files)
+}
+
+/// The project's folder with hooks, and those of the sets that the project uses.
+fn project_folders(env: &Environment) -> Vec<PathBuf> {
+    let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
+    let mut folders = Vec::new();
+    for layer in &config.layers {
+        if layer.is_own_of_project() && folders.is_empty() {
+            folders.push(layer.folder.clone());
+        }
+    }
+    for layer in &config.layers {
+        if layer.kind == LayerKind::Project && layer.declared_in.is_some() {
+            folders.push(layer.folder.clone());
+        }
+    }
+    folders
+}
+
+/// A path on the command line: a file of cases, or a folder that has some.
+fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
+    let shown = written.display();
+    let meta = path.metadata().map_err(|error| {
+        Complaint::with_cure(format!("cannot look at `{shown}`: {error}"), NAME_CASES)
+    })?;
+    if meta.is_file() {
+        return Ok(vec![CaseFile {
+            path: path.to_path_buf(),
+            may_lack_cases: false,
+        }]);
+    }
+    if !meta.is_dir() {
+        let cause = format!("`{shown}` is not a file");
+        return Err(Complaint::with_cure(cause, NAME_CASES));
+    }
+    let mut files = suites_of(path, true)?;
+    if path.file_name() == Some(OsStr::new(SUITES)) {
+        files.extend(toml_files(path, false)?);
+    }
+    if files.is_empty() {
+        let help = format!("cases are files `{SUITES}/*.toml` in a folder of hooks");
+        let cause = format!("there are no files of cases in `{shown}`");
+        return Err(Complaint::with_cure(cause, help));
+    }
+    Ok(files)
+}
+
+/// The files of cases that belong to the hooks in `folder`.
+fn suites_of(folder: &Path, is_named: bool) -> Result<Vec<CaseFile>> {
+    let is_drop_ins = folder.file_name() == Some(OsStr::new(DROP_INS));
+    let mut files = Vec::new();
+    if is_drop_ins || is_named || folder.join(MANIFEST).exists() {
+        files.extend(toml_files(&folder.join(SUITES), !is_drop_ins)?);
+    }
+    let hidden = folder.join(HIDDEN);
+    for place in [folder.join(DROP_INS), hidden.clone(), hidden.join(DROP_INS)] {
+        files.extend(toml_files(&place.join(SUITES), false)?);
+    }
+    Ok(files)
+}
+
+/// The TOML files in `folder`, in the byte order of their names; none if the folder is missing.
+fn toml_files(folder: &Path, may_lack_cases: bool) -> Result<Vec<CaseFile>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let cannot_read = |error: std::io::Error| {
+        let cause = format!("cannot read the folder `{}`: {error}", folder.display());
+        Complaint::with_cure(cause, "check its permissions")
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot_read)? {
+        let entry = entry.map_err(cannot_read)?;
+        let path = entry.path();
+        let is_hidden = entry.file_name().as_bytes().starts_with(b".");
+        if path.extension() == Some(OsStr::new("toml")) && !is_hidden {
+            files.push(CaseFile {
+                path,
+                may_lack_cases,
+            });
+        }
+    }
+    files.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+    Ok(files)
+}
+
+/// The folder with the hooks that the cases in `file` test, if they name none themselves: the one
+/// that the folder of suites is in, with the `hookrun.toml` of its drop-ins.
+pub(super) fn hooks_around(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent()?;
+    let is_suites = folder.file_name() == Some(OsStr::new(SUITES));
+    let base = if is_suites { folder.parent()? } else { folder };
+    if base.file_name() == Some(OsStr::new(DROP_INS)) {
+        return base.parent().map(Path::to_path_buf);
+    }
+    let is_configured = [MANIFEST, DROP_INS, HIDDEN]
+        .iter()
+        .any(|name| base.join(name).exists());
+    (is_suites || is_configured).then(|| base.to_path_buf())
+}
