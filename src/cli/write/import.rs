@@ -2,7 +2,6 @@
 
 mod git;
 mod host;
-mod source;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,17 +9,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
-use crate::config::{Config, ConfigScope, Environment};
+use crate::config::reader::read_file;
+use crate::config::tree::Tree;
+use crate::config::{Config, ConfigScope, Environment, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::hosts::{HOSTS, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
+use saphyr::{LoadableYamlNode, Yaml};
+use serde_json::Value;
+use toml::de::DeTable;
 
-use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle};
+use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use source::{FoundHook, ImportSource, SourceHooks};
+use crate::cli::host::install::files::read_value;
 
 /// Another tool, and how its hooks are read.
 #[derive(Clone, Copy)]
@@ -29,7 +33,7 @@ pub(crate) struct ImportTool {
     pub(crate) name: &'static str,
     /// Its files below the project. Of a folder it is every file in it.
     files: &'static [&'static str],
-    read: fn(&ImportSource<'_>) -> Result<SourceHooks>,
+    read: fn(&ImportSource<'_>) -> Result<ImportedHooks>,
 }
 
 /// Runners of git's hooks.
@@ -70,55 +74,51 @@ pub(crate) fn tools() -> impl Iterator<Item = ImportTool> {
 
 /// Carries hooks over: 0 done or nothing to do, 2 could not.
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let tool = &tools()
+    let tool = tools()
         .find(|tool| tool.name == args.tool)
         .ok_or_else(|| Complaint::new("no such tool"))?;
     let named = args.hooks.as_ref();
     let config = Config::load(&choice(named, env), env, ConfigScope::All);
     let paths = Paths::from(&env.cwd);
-    let files: Vec<PathBuf> = match &args.file {
-        Some(file) => vec![env.cwd.join(file)],
-        None => tool
-            .files
-            .iter()
-            .map(|file| config.nearest_folder().join(file))
-            .collect(),
+    let files = match &args.file {
+        Some(file) => files_in(&env.cwd.join(file)),
+        None => files_of(&tool, &config),
     };
-    let files: Vec<PathBuf> = files.iter().flat_map(|file| files_in(file)).collect();
     if files.is_empty() {
         let help = format!("it looks for {}; name another file", tool.files.join(", "));
-        let nothing = || format!("there is no file of {} here", tool.name);
-        let cause = args
-            .file
-            .as_ref()
-            .map(|file| format!("`{}` is not there", file.display()));
-        return Err(Complaint::with_cure(cause.unwrap_or_else(nothing), help));
+        let cause = match &args.file {
+            Some(file) => format!("`{}` is not there", file.display()),
+            None => format!("there is no file of {} here", tool.name),
+        };
+        return Err(Complaint::with_cure(cause, help));
     }
-    let mut found = SourceHooks::default();
+    let mut imported = ImportedHooks::default();
     for file in &files {
-        found.add((tool.read)(&ImportSource {
+        let read = (tool.read)(&ImportSource {
             tool: tool.name,
             file,
             paths: &paths,
             env,
-        })?);
+        })?;
+        imported.hooks.extend(read.hooks);
+        imported.left.extend(read.left);
     }
-    let (there, new): (Vec<_>, Vec<_>) = named_once(found.hooks)
+    number_names(&mut imported.hooks);
+    let (known, new): (Vec<_>, Vec<_>) = imported
+        .hooks
         .into_iter()
         .partition(|hook| config.hooks.iter().any(|known| known.name == hook.name));
-    let hooks = hooks_folder(named, &config, env)?;
     let mut plan = WritePlan {
-        hooks: hooks.clone(),
+        hooks: hooks_folder(named, &config, env)?,
         changes: Vec::new(),
         hints: Vec::new(),
     };
     if !new.is_empty() {
-        let text: Vec<String> = new.iter().map(FoundHook::to_toml).collect();
-        plan.changes.push(FileWrite::added(
-            hooks.with_file_name(MANIFEST),
-            &text.join("\n"),
-        )?);
-        plan.hints = hints(tool, &new);
+        let text: Vec<String> = new.iter().map(ImportedHook::to_toml).collect();
+        let manifest = plan.hooks.with_file_name(MANIFEST);
+        plan.changes
+            .push(FileWrite::added(manifest, &text.join("\n"))?);
+        plan.hints = hints(&tool, &new);
     }
     if args.dry_run {
         plan.show(&paths, out)?;
@@ -126,13 +126,13 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         plan.write_and_offer(env, out)?;
     }
     writeln!(out, "{} carried over", counted(new.len(), "hook"))?;
-    for hook in there {
+    for hook in known {
         writeln!(out, "  {}: is here already", plain(&hook.name))?;
     }
-    if !found.left.is_empty() {
+    if !imported.left.is_empty() {
         writeln!(out, "not carried over")?;
     }
-    for (what, why) in &found.left {
+    for (what, why) in &imported.left {
         writeln!(out, "  {}: {}", plain(what), plain(why))?;
     }
     if named.is_none() && !args.dry_run {
@@ -144,23 +144,19 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
 /// The tools whose hooks are in this project, each with its files.
 pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool, Vec<PathBuf>)> {
     let paths = Paths::from(&env.cwd);
-    let has_hooks = |tool: &ImportTool, file: &Path| {
-        let source = ImportSource {
-            tool: tool.name,
-            file,
-            paths: &paths,
-            env,
-        };
-        // What cannot be read is somebody's hooks too, and `import` says what is wrong.
-        (tool.read)(&source).map_or(true, |found| !found.hooks.is_empty())
-    };
     let mut found = Vec::new();
     for tool in tools() {
-        let mut files = Vec::new();
-        for file in tool.files {
-            files.extend(files_in(&config.nearest_folder().join(file)));
-        }
-        files.retain(|file| has_hooks(&tool, file));
+        let mut files = files_of(&tool, config);
+        files.retain(|file| {
+            let source = ImportSource {
+                tool: tool.name,
+                file,
+                paths: &paths,
+                env,
+            };
+            // A file that cannot be read may have hooks; `import` says what is wrong with it.
+            (tool.read)(&source).map_or(true, |read| !read.hooks.is_empty())
+        });
         if !files.is_empty() {
             found.push((tool, files));
         }
@@ -168,14 +164,21 @@ pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool,
     found
 }
 
+fn files_of(tool: &ImportTool, config: &Config) -> Vec<PathBuf> {
+    let folder = config.nearest_folder();
+    tool.files
+        .iter()
+        .flat_map(|file| files_in(&folder.join(file)))
+        .collect()
+}
+
 /// The file, or the files in the folder, in the order of their names.
 fn files_in(path: &Path) -> Vec<PathBuf> {
+    if !path.exists() {
+        return Vec::new();
+    }
     if !path.is_dir() {
-        return path
-            .exists()
-            .then(|| path.to_path_buf())
-            .into_iter()
-            .collect();
+        return vec![path.to_path_buf()];
     }
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -185,19 +188,18 @@ fn files_in(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Gives hooks of one name a number each: a second import counts them in the same way.
-fn named_once(mut hooks: Vec<FoundHook>) -> Vec<FoundHook> {
+fn number_names(hooks: &mut [ImportedHook]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for hook in &mut hooks {
+    for hook in hooks {
         let count = counts.entry(hook.name.clone()).or_default();
         *count += 1;
         if *count > 1 {
             hook.name = format!("{}-{count}", hook.name);
         }
     }
-    hooks
 }
 
-fn hints(tool: &ImportTool, new: &[FoundHook]) -> Vec<String> {
+fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     let of_git = new
         .iter()
         .any(|hook| git_table::find(&hook.event).is_some());
@@ -213,4 +215,174 @@ fn hints(tool: &ImportTool, new: &[FoundHook]) -> Vec<String> {
             tool.name
         ),
     ]
+}
+
+/// Aliases of aliases can fill any memory; this many make a file at most 1500 times as large.
+const MOST_ALIASES: usize = 20;
+
+struct ImportSource<'a> {
+    tool: &'static str,
+    file: &'a Path,
+    paths: &'a Paths,
+    env: &'a Environment,
+}
+
+/// The hooks that become entries, and what does not, with the reason.
+#[derive(Default)]
+struct ImportedHooks {
+    hooks: Vec<ImportedHook>,
+    left: Vec<(String, String)>,
+}
+
+/// A hook of another tool, as an entry of hookrun.toml.
+struct ImportedHook {
+    /// The file, and the place in it.
+    from: String,
+    name: String,
+    event: String,
+    /// Further keys, with their values in TOML.
+    keys: Vec<(&'static str, String)>,
+}
+
+impl ImportSource<'_> {
+    fn shown(&self) -> String {
+        self.paths.show(self.file)
+    }
+
+    /// What the file holds: JSON, TOML or YAML.
+    fn value(&self) -> Result<Value> {
+        let cannot = |error: String| {
+            Complaint::with_cure(format!("`{}`: {error}", self.shown()), "correct it")
+        };
+        let text = self.text()?;
+        let ending = self.file.extension().unwrap_or_default();
+        if ending == "toml" {
+            let table = DeTable::parse(&text).map_err(|error| cannot(error.message().into()))?;
+            return Ok(Tree::of_toml(&table).to_json());
+        }
+        if ending != "yml" && ending != "yaml" {
+            return read_value(self.file).ok_or_else(|| cannot("is no JSON".to_string()));
+        }
+        let is_alias = |word: &&str| word.len() > 1 && word.starts_with('*');
+        if text.split_whitespace().filter(is_alias).count() > MOST_ALIASES {
+            return Err(cannot(format!("has more than {MOST_ALIASES} aliases")));
+        }
+        let documents = Yaml::load_from_str(&text);
+        let documents = documents.map_err(|error| cannot(error.to_string()))?;
+        Ok(documents.first().map(json_of).unwrap_or_default())
+    }
+
+    fn text(&self) -> Result<String> {
+        let cannot = |error| Complaint::new(format!("cannot read `{}`: {error}", self.shown()));
+        let bytes = read_file(self.file).map_err(|error| cannot(error.to_string()))?;
+        String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8".to_string()))
+    }
+}
+
+fn json_of(yaml: &Yaml<'_>) -> Value {
+    if let Some(entries) = yaml.as_mapping() {
+        let text = |key: &Yaml<'_>| key.as_str().unwrap_or_default().to_string();
+        return entries
+            .iter()
+            .map(|(key, value)| (text(key), json_of(value)))
+            .collect();
+    }
+    if let Some(items) = yaml.as_sequence() {
+        return items.iter().map(json_of).collect();
+    }
+    let number = yaml.as_integer().map(Value::from);
+    let scalar = yaml
+        .as_bool()
+        .map(Value::from)
+        .or(number)
+        .or(yaml.as_floating_point().map(Value::from));
+    scalar.unwrap_or_else(|| yaml.as_str().map(Value::from).unwrap_or_default())
+}
+
+/// A command line whose relative programs and scripts are those of the project, wherever the agent
+/// works.
+fn anchored(line: &str) -> std::result::Result<String, String> {
+    const MOST_WORDS: usize = 20;
+    let mut line = line.to_string();
+    for _ in 0..MOST_WORDS {
+        let Some(word) = relative::adrift(&line) else {
+            return Ok(line);
+        };
+        let path = word.trim_start_matches("./");
+        let Some((at, before)) =
+            find_word(&line, &word).filter(|(_, before)| *before != Some('\''))
+        else {
+            break;
+        };
+        let anchored = match before {
+            Some('"') => format!("$HOOKRUN_PROJECT_DIR/{path}"),
+            _ => format!("\"$HOOKRUN_PROJECT_DIR\"/{path}"),
+        };
+        line.replace_range(at..at + word.len(), &anchored);
+    }
+    Err("it names files relative to the folder that it runs in".to_string())
+}
+
+/// Where a word begins in a line, and not a part of another, and the character before it.
+fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
+    let is_inside = |c: char| c.is_alphanumeric() || "/._-$}~".contains(c);
+    let all = line
+        .match_indices(word)
+        .map(|(at, _)| (at, line[..at].chars().next_back()));
+    let mut words = all.filter(|(_, before)| !before.is_some_and(is_inside));
+    words.next()
+}
+
+impl ImportedHooks {
+    /// The items of a list. Anything else in its place is named: hooks may be in it.
+    fn list<'v>(&mut self, place: &str, value: &'v Value) -> &'v [Value] {
+        value.as_array().unwrap_or_else(|| {
+            self.left
+                .push((place.to_string(), "it is no list".to_string()));
+            const { &Vec::new() }
+        })
+    }
+
+    /// Takes a hook, or the reason why there is none.
+    fn take(&mut self, from: String, found: std::result::Result<ImportedHook, String>) {
+        match found {
+            Ok(hook) => self.hooks.push(ImportedHook { from, ..hook }),
+            Err(why) => self.left.push((from, why)),
+        }
+    }
+}
+
+impl ImportedHook {
+    /// An entry whose name is made of the tool and of what it runs.
+    fn new(tool: &str, what: &str, event: &str, command: &str) -> ImportedHook {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let plain: String = what
+            .chars()
+            .map(|c| if is_plain(c) { c } else { '-' })
+            .collect();
+        ImportedHook {
+            from: String::new(),
+            name: format!("{tool}-{}", plain.trim_matches('-')),
+            event: event.to_string(),
+            keys: vec![("command", toml_text(command))],
+        }
+    }
+
+    fn with(mut self, key: &'static str, value: impl Into<String>) -> ImportedHook {
+        self.keys.push((key, value.into()));
+        self
+    }
+
+    fn to_toml(&self) -> String {
+        let (from, name, event) = (
+            plain(&self.from),
+            toml_text(&self.name),
+            toml_text(&self.event),
+        );
+        let mut text = format!("# From {from}\n[[hook]]\nname = {name}\nevent = {event}\n");
+        for (key, value) in &self.keys {
+            text.push_str(&format!("{key} = {value}\n"));
+        }
+        text
+    }
 }

@@ -8,13 +8,13 @@ use crate::hosts::{self, Host, HostEvent};
 use regex::Regex;
 use serde_json::Value;
 
-use super::source::{FoundHook, ImportSource, SourceHooks, anchored};
+use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
 use crate::cli::host::install::program::runs_hookrun;
 use crate::cli::write::files::toml_text;
 
 /// A hook in a file, and what is around it.
-struct ImportedHook<'a> {
+struct HostHook<'a> {
     source: &'a ImportSource<'a>,
     file: &'static HostFile,
     dialect: &'static Host,
@@ -25,65 +25,63 @@ struct ImportedHook<'a> {
     is_in_order: bool,
 }
 
-pub(super) fn read(source: &ImportSource<'_>) -> Result<SourceHooks> {
+pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     let (file, dialect) = (hosts::settings_file(source.tool), hosts::find(source.tool));
     let (Some(file), Some(dialect)) = (file, dialect) else {
         return Err(Complaint::new("no such host"));
     };
     let value = source.value()?;
-    let mut found = SourceHooks::default();
+    let mut imported = ImportedHooks::default();
     let place = format!("{}, hooks", source.shown());
     let Some(events) = value["hooks"].as_object() else {
-        if value["hooks"].is_null() {
-            return Ok(found);
+        if !value["hooks"].is_null() {
+            let why = "it is no table of events".to_string();
+            imported.left.push((place, why));
         }
-        found
-            .left
-            .push((place, "it is no table of events".to_string()));
-        return Ok(found);
+        return Ok(imported);
     };
-    for (event, items) in events
-        .iter()
-        .filter(|(event, _)| !file.beside.contains(&event.as_str()))
-    {
+    for (event, items) in events {
+        if file.beside.contains(&event.as_str()) {
+            continue;
+        }
         let place = format!("{place}.{event}");
         let Some(row) = dialect.events.iter().find(|row| row.name == *event) else {
-            let why = "hookrun knows no such event of this host";
-            found.left.push((place, why.to_string()));
+            let why = "hookrun knows no such event of this host".to_string();
+            imported.left.push((place, why));
             continue;
         };
-        for (number, item) in found.list(&place, items).iter().enumerate() {
+        for (number, item) in imported.list(&place, items).iter().enumerate() {
             let place = format!("{place}[{number}]");
-            let hooks = match file.groups(event) {
-                true => found.list(&format!("{place}.hooks"), &item["hooks"]),
-                false => std::slice::from_ref(item),
+            let is_group = file.groups(event);
+            let hooks = if is_group {
+                imported.list(&format!("{place}.hooks"), &item["hooks"])
+            } else {
+                std::slice::from_ref(item)
             };
             let is_in_order = !file.runs_at_once || item["sequential"] == true;
             for (inner, hook) in hooks.iter().enumerate() {
-                let inner = if file.groups(event) {
-                    format!(".hooks[{inner}]")
-                } else {
-                    String::new()
-                };
-                let place = format!("{place}{inner}");
-                let matcher = &item["matcher"];
-                let at = ImportedHook {
+                let hook = HostHook {
                     source,
                     file,
                     dialect,
                     row,
                     hook,
-                    matcher,
+                    matcher: &item["matcher"],
                     is_in_order,
                 };
-                found.take(place, at.entry());
+                let inner = if is_group {
+                    format!(".hooks[{inner}]")
+                } else {
+                    String::new()
+                };
+                imported.take(format!("{place}{inner}"), hook.entry());
             }
         }
     }
-    Ok(found)
+    Ok(imported)
 }
 
-impl ImportedHook<'_> {
+impl HostHook<'_> {
     fn get(&self, says: HostHookKey) -> Option<&Value> {
         let rows = self.file.hook.iter().filter(|row| row.says == says);
         rows.map(|row| &self.hook[row.name])
@@ -94,7 +92,7 @@ impl ImportedHook<'_> {
         self.get(says).and_then(Value::as_str)
     }
 
-    fn entry(&self) -> std::result::Result<FoundHook, String> {
+    fn entry(&self) -> std::result::Result<ImportedHook, String> {
         let host = self.dialect.name;
         let kind = self.text(HostHookKey::Kind);
         if let Some(kind) = kind.filter(|kind| *kind != "command") {
@@ -111,11 +109,16 @@ impl ImportedHook<'_> {
                 "`if: {condition}` has no key; write it as `match.runs`"
             ));
         }
+        for says in [HostHookKey::Variables, HostHookKey::Folder] {
+            if self.get(says).is_some() {
+                return Err("its variables or its folder have no key".to_string());
+            }
+        }
         let (command, is_shell) = self.command()?;
         if runs_hookrun(&command, self.source.env) {
             return Err("it runs hookrun itself".to_string());
         }
-        let mut entry = FoundHook::new(host, &program_of(&command), self.row.name, &command);
+        let mut entry = ImportedHook::new(host, &program_of(&command), self.row.name, &command);
         if is_shell {
             entry = entry.with("shell", "true");
         }
@@ -132,61 +135,46 @@ impl ImportedHook<'_> {
         if let Some(form) = self.matching()? {
             entry = entry.with("match", form);
         }
-        let about = self
+        if let Some(about) = self
             .text(HostHookKey::About)
-            .or(self.text(HostHookKey::Name));
-        Ok(
-            match about.filter(|about| !about.trim().is_empty() && !about.contains('\n')) {
-                Some(about) => entry.with("description", toml_text(about)),
-                None => entry,
-            },
-        )
+            .or(self.text(HostHookKey::Name))
+            && !about.trim().is_empty()
+            && !about.contains('\n')
+        {
+            entry = entry.with("description", toml_text(about));
+        }
+        Ok(entry)
     }
 
-    /// What is run, and whether a shell runs it.
+    /// The command line, and whether a shell runs it.
     fn command(&self) -> std::result::Result<(String, bool), String> {
         let program = self.text(HostHookKey::Program);
-        let line = program.or_else(|| self.text(HostHookKey::OwnCommand));
-        let line = line.or_else(|| self.text(HostHookKey::Command));
-        let line = line
+        let line = program
+            .or_else(|| self.text(HostHookKey::OwnCommand))
+            .or_else(|| self.text(HostHookKey::Command))
             .filter(|line| !line.trim().is_empty())
             .ok_or("it has no command")?;
-        let words: Option<Vec<&str>> = match self.get(HostHookKey::Arguments) {
-            Some(words) => words
-                .as_array()
-                .and_then(|all| all.iter().map(Value::as_str).collect()),
-            None => program.map(|_| Vec::new()),
-        };
-        let own = self
-            .text(HostHookKey::Shell)
-            .or(Some(self.file.shell.program()));
-        let (mut line, mut is_shell) = match (words, own) {
-            (Some(words), _) => (shell_words::join(std::iter::once(line).chain(words)), false),
-            (None, Some("sh")) => (anchored(line)?, true),
-            (None, Some("bash")) => (
-                format!("bash -c {}", shell_words::quote(&anchored(line)?)),
-                false,
-            ),
-            (None, other) => {
-                return Err(format!("a shell `{}` runs it", other.unwrap_or_default()));
+        let arguments = self.get(HostHookKey::Arguments);
+        if program.is_some() || arguments.is_some() {
+            let mut words = vec![line];
+            if let Some(arguments) = arguments {
+                let texts = arguments.as_array().into_iter().flatten();
+                words.extend(texts.filter_map(Value::as_str));
+                if words.len() != 1 + arguments.as_array().map_or(1, Vec::len) {
+                    return Err("its arguments are no list of texts".to_string());
+                }
             }
-        };
-        let variables = self.get(HostHookKey::Variables).and_then(Value::as_object);
-        for (name, value) in variables.into_iter().flatten() {
-            let value = value
-                .as_str()
-                .ok_or_else(|| format!("`{name}` is no text"))?;
-            line = format!("{name}={} {line}", shell_words::quote(value));
-            // A variable goes before a program; a list of commands has several.
-            is_shell = match is_shell {
-                true => return Err("it sets variables for a line of commands".to_string()),
-                false => true,
-            };
+            return Ok((shell_words::join(words), false));
         }
-        if let Some(folder) = self.text(HostHookKey::Folder) {
-            (line, is_shell) = (format!("cd {} && {line}", shell_words::quote(folder)), true);
+        let shell = self.text(HostHookKey::Shell);
+        match shell.unwrap_or(self.file.shell.program()) {
+            "sh" => Ok((anchored(line)?, true)),
+            "bash" => {
+                let line = anchored(line)?;
+                Ok((format!("bash -c {}", shell_words::quote(&line)), false))
+            }
+            other => Err(format!("a shell `{other}` runs it")),
         }
-        Ok((line, is_shell))
     }
 
     fn timeout(&self) -> std::result::Result<String, String> {
@@ -229,18 +217,13 @@ impl ImportedHook<'_> {
             .and_then(|it| it.strip_suffix(')'))
             .unwrap_or(whole);
         let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
-        let is_tool = |name: &&str| {
-            self.dialect
-                .tools
-                .rows
-                .iter()
-                .any(|tool| tool.name == *name)
-        };
-        if subject == MatcherSubject::Tool && names.iter().all(is_tool) {
-            return Ok(Some(format!(
-                "{{ tool = {} }}",
-                toml_text(&names.join("|"))
-            )));
+        let tools = self.dialect.tools.rows;
+        let are_tools = names
+            .iter()
+            .all(|name| tools.iter().any(|tool| tool.name == *name));
+        if subject == MatcherSubject::Tool && are_tools {
+            let names = toml_text(&names.join("|"));
+            return Ok(Some(format!("{{ tool = {names} }}")));
         }
         let is_list = rule
             .list
