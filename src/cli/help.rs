@@ -25,7 +25,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "new",
             "add",
             "import",
-            "edit",
             "trust",
             "install",
             "uninstall",
@@ -210,11 +209,6 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "new",
         "hookrun new wip --event commit.msg --lang python",
         "check messages of commits",
-    ),
-    (
-        "new",
-        "hookrun new last --from-last",
-        "make a case of the last decision",
     ),
     (
         "import",

@@ -208,7 +208,6 @@ const OF_FILES: &[Row] = &[
     (&["list", "no\n::error::x\u{1b}"], &[]),
     (&["install", "claude", "--dry-run"], &[]),
     (&["install", "claude"], &[]),
-    (&["new", "x", "--from-last", "--dry-run"], &[]),
     (&["run", "tool.pre", "--hooks", "no\n::error::x\u{1b}"], &[]),
     (&["::error::\u{1b}[2J"], &[]),
     (&["list", "--event", "a\n::error::\u{1b}"], &[]),

@@ -431,12 +431,6 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     in_folder("home", &["why", "--everywhere"])
         .exits(0)
         .prints("/two");
-    // A case is made of the last decision that `why` shows.
-    let case = in_folder("one", &["new", "x", "--from-last", "--dry-run"]);
-    case.exits(0).prints("a.sh");
-    in_folder("home", &["new", "x", "--from-last"])
-        .exits(2)
-        .says("no decision is kept");
     let recorded = ["run", "tool.pre", "--record", "../recording"];
     in_folder("one", &recorded).exits(2);
     in_folder("home", &["why", "--file", "../recording"]).exits(0);

@@ -1,5 +1,5 @@
-//! What the commands take with which hooks are written and tried: `init`, `new`, `add`, `import`, and `test` of one event, a
-//! suite, or vectors.
+//! The arguments of the commands that write and test hooks: `init`, `new`, `add`, `import`, `test`
+//! and `trust`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,8 +10,6 @@ use clap::{ArgGroup, Args, ValueHint};
 use regex::Regex;
 
 use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
-
-/// The heading of what checks hookrun itself.
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -50,7 +48,7 @@ pub(crate) struct TestArgs {
 
     /// A regular expression that the reason or the question must match
     #[arg(long, value_name = "REGEX")]
-    pub(crate) expect_reason: Option<String>,
+    pub(crate) expect_reason: Option<Regex>,
 
     /// How long everything may take; then the event is blocked [default: how long the host waits,
     /// less a margin, if that is known]
@@ -67,11 +65,6 @@ pub(crate) struct TestArgs {
 }
 
 impl TestArgs {
-    /// Whether an option is only for several cases.
-    pub(crate) fn is_suite(&self) -> bool {
-        self.suite.are_given()
-    }
-
     /// Whether an option is only for one event.
     pub(crate) fn is_about_one_event(&self) -> bool {
         self.dialect.is_some()
@@ -108,7 +101,7 @@ pub(crate) struct SuiteArgs {
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
-    /// Play the suite, and again what a change of a file touches, until interrupted
+    /// Play the suite, and again after every change of a file, until interrupted
     #[arg(long)]
     pub(crate) watch: bool,
 
@@ -155,30 +148,17 @@ fn percent(text: &str) -> Result<u8, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The name of the hook, without the ending of its language; or of the case
+    /// The name of the hook, without the ending of its language
     pub(crate) name: String,
 
     /// The event of the hook, by its name or a host's name for it, or one that you declare
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// Write no hook, but a case that expects the last decision, as `hookrun why` shows it
-    #[arg(long, conflicts_with_all = ["event", "lang"])]
-    pub(crate) from_last: bool,
-
-    /// Take the last decision of this file, a recording for example, instead of the decision log
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "from_last",
-        conflicts_with = "event"
-    )]
-    pub(crate) file: Option<PathBuf>,
-
     /// What it does at first: guard commands, ask a person, rewrite a command, redact the output of
     /// a tool, give the model context, require that the tests pass, or report findings [default:
     /// what most hooks of the event do]
-    #[arg(long, value_name = "TEMPLATE", conflicts_with = "from_last")]
+    #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
 
     /// The language of the hook [default: sh; python for what a shell cannot do]
@@ -268,12 +248,6 @@ pub(crate) struct AddArgs {
     /// Print what would be written, and write nothing
     #[arg(long, conflicts_with = "update")]
     pub(crate) dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EditArgs {
-    /// The name of a hook of this project, or of one of its files below hooks.d
-    pub(crate) hook: String,
 }
 
 #[derive(Debug, Args)]

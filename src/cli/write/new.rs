@@ -1,6 +1,5 @@
 //! `hookrun new`: a hook to begin with, and its first cases.
 
-mod last;
 pub(crate) mod templates;
 
 use std::io::Write;
@@ -11,7 +10,7 @@ use crate::config::{Config, ConfigScope, Environment, Problem, Severity, command
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
-use crate::lab::report::{Paths, plain};
+use crate::lab::report::Paths;
 
 use super::files::{FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle};
 use crate::cli::args::NewArgs;
@@ -19,19 +18,18 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::look::events::COMMON;
 use crate::cli::streams;
 use crate::decide::find_event;
-use templates::{LANGUAGES, Language};
+use templates::Language;
 
-/// Writes the hook and its cases, or a case: 0 done, 2 could not.
+/// Writes the hook and its cases: 0 done, 2 could not.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = choice(args.hooks.as_ref(), env);
     let config = Config::load(&choice, env, ConfigScope::Event(""));
     let hooks = hooks_folder(args.hooks.as_ref(), &config, env)?;
     let paths = Paths::from(&env.cwd);
-    let plan = match &args.event {
-        Some(event) => hook_of(args, event, &config, hooks)?,
-        None if args.from_last => case_of(args, env, hooks)?,
-        None => return Err(no_event(&args.name)),
+    let Some(event) = &args.event else {
+        return Err(no_event(&args.name));
     };
+    let plan = hook_of(args, event, &config, hooks)?;
     if args.hooks.is_none() {
         let config = Config::load(&choice, env, ConfigScope::All);
         let is_error = |one: &&Problem| one.severity == Severity::Error;
@@ -70,25 +68,25 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
             templates::chosen(name, &spec).map_err(|suiting| unsuited(name, &spec, &suiting))?
         }
     };
-    let mut languages = templates::languages(sort);
+    let languages: Vec<&Language> = templates::languages(sort).collect();
     let language = match &args.lang {
-        None => languages.next(),
-        Some(name) => languages.find(|language| language.name == *name),
+        Some(name) => languages.iter().find(|language| language.name == *name),
+        None => languages
+            .iter()
+            .find(|language| args.name.ends_with(&format!(".{}", language.ending)))
+            .or(languages.first()),
     };
-    let language = language.ok_or_else(|| {
-        let names = templates::languages(sort)
-            .map(|language| language.name)
-            .collect::<Vec<_>>()
-            .join(", ");
-        Complaint::with_cure(
+    let Some(language) = language else {
+        let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
+        return Err(Complaint::with_cure(
             "this template is not written in that language",
-            format!("`--lang` takes {names}"),
-        )
-    })?;
-    let file = file_name(&args.name, language, &spec)?;
-    let stem = file
-        .strip_suffix(&format!(".{}", language.ending))
-        .unwrap_or(&file);
+            format!("`--lang` takes {}", names.join(", ")),
+        ));
+    };
+    let ending = format!(".{}", language.ending);
+    let stem = args.name.strip_suffix(&ending).unwrap_or(&args.name);
+    let file = format!("{stem}{ending}");
+    check_name(&args.name, stem, &file, &spec)?;
     let folder = match command_name(&spec.name) {
         Some(_) => commands::FOLDER,
         None => spec.name.as_ref(),
@@ -98,17 +96,14 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let text = templates::cases(sort, &spec, language, &file);
     let cases = FileWrite::cases(&hooks, stem, &text);
     let named = hooks_option(args.hooks.as_ref());
-    let hints = vec![
-        format!(
-            "`hookrun test {}{named} --hook {file}` shows what it says",
-            spec.name
-        ),
-        format!("`hookrun test --suite{named}` plays its cases"),
-    ];
+    let event = &spec.name;
     Ok(WritePlan {
         hooks,
         changes: vec![hook, cases],
-        hints,
+        hints: vec![
+            format!("`hookrun test {event}{named} --hook {file}` shows what it says"),
+            format!("`hookrun test --suite{named}` plays its cases"),
+        ],
     })
 }
 
@@ -117,48 +112,8 @@ fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
         [] => "without `--template` it gets the hook that such events have".to_string(),
         names => format!("`--template` takes {} there", names.join(", ")),
     };
-    Complaint::with_cure(
-        format!("the template `{name}` does not suit `{}`", spec.name),
-        help,
-    )
-}
-
-/// A case that expects what was decided last.
-fn case_of(args: &NewArgs, env: &Environment, hooks: PathBuf) -> Result<WritePlan> {
-    let name = args.name.strip_suffix(".toml").unwrap_or(&args.name);
-    if !is_name(name) || is_passed_over(name.as_ref()) {
-        let cause = format!("`{}` cannot be the name of a file of cases", args.name);
-        return Err(Complaint::with_cure(
-            cause,
-            "use letters, digits, `-`, `_` and `.`",
-        ));
-    }
-    let line = last::newest(args.file.as_ref(), env)?;
-    let last::CaseDraft {
-        text,
-        doubt,
-        secret,
-    } = last::case_of(&line, name)?;
-    if let Some(place) = secret {
-        let secret = format!("a secret was replaced in `{place}` when it was kept");
-        if !args.dry_run {
-            let cause = format!("no case can be made of the last event: {secret}");
-            let help = "`--dry-run` prints it as it is: write a secret that is made up in its place, and save it";
-            return Err(Complaint::with_cure(cause, help));
-        }
-        streams::remark(&format!("warning: {}\n", plain(&secret)));
-    }
-    let plays = format!(
-        "`hookrun test --suite{}` plays it",
-        hooks_option(args.hooks.as_ref())
-    );
-    let hints = doubt.into_iter().chain([plays]).collect();
-    let changes = vec![FileWrite::cases(&hooks, name, &text)];
-    Ok(WritePlan {
-        hooks,
-        changes,
-        hints,
-    })
+    let cause = format!("the template `{name}` does not suit `{}`", spec.name);
+    Complaint::with_cure(cause, help)
 }
 
 /// The event; a command need not be there before its hook.
@@ -169,41 +124,23 @@ fn find_spec(config: &Config, event: &str) -> Result<EventSpec> {
     }
 }
 
-/// Whether a file can be called that: the name must be easy to type.
-fn is_name(name: &str) -> bool {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_good)
-}
-
-fn file_name(name: &str, language: &Language, spec: &EventSpec) -> Result<String> {
-    let ending = format!(".{}", language.ending);
-    let stem = name.strip_suffix(&ending).unwrap_or(name);
-    let file = format!("{stem}{ending}");
-    let cannot = |cure: String| {
-        Err(Complaint::with_cure(
-            format!("`{name}` cannot be the name of a hook"),
-            cure,
-        ))
-    };
-    if !is_name(stem) {
-        return cannot("use letters, digits, `-`, `_` and `.`: `10-guard`".to_string());
-    }
-    if let Some(other) = LANGUAGES.iter().find(|other| {
-        other.ending != language.ending && stem.ends_with(&format!(".{}", other.ending))
-    }) {
-        return cannot(format!(
-            "a hook in {} does not end in .{}",
-            language.name, other.ending
-        ));
-    }
-    if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) {
-        return cannot("hooks.d skips files with such a name".to_string());
-    }
-    match command_name(&spec.name) {
-        Some(command) if command != stem => cannot(format!(
+/// Checks that a hook of this name would run, and is easy to type.
+fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()> {
+    let is_plain = stem.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && stem
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    let cure = match command_name(&spec.name) {
+        _ if !is_plain => "use letters, digits, `-`, `_` and `.`: `10-guard`".to_string(),
+        _ if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) => {
+            "hooks.d skips files with such a name".to_string()
+        }
+        Some(command) if command != stem => format!(
             "the file of a command is called as it: `hookrun new {command} --event {}`",
             spec.name
-        )),
-        _ => Ok(file),
-    }
+        ),
+        _ => return Ok(()),
+    };
+    let cause = format!("`{name}` cannot be the name of a hook");
+    Err(Complaint::with_cure(cause, cure))
 }

@@ -3,16 +3,48 @@
 //! The rules of an event decide its sort, never its name, so every event has one, including those
 //! that a user declares.
 
-mod places;
-mod row;
-mod sorts;
-
-use crate::engine::event::EventSpec;
+use crate::engine::event::catalog::command_name;
+use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
 
-use places::fill;
-pub(crate) use row::{Language, TemplateSort};
-use sorts::SORTS;
+pub(crate) struct Language {
+    /// What `--lang` calls it.
+    pub(crate) name: &'static str,
+    pub(crate) ending: &'static str,
+    /// The program that runs it.
+    pub(crate) interpreter: &'static str,
+    /// How values are read in it, apart from the environment.
+    reading: &'static str,
+    /// The endings of the bodies that it can run, the best first.
+    runs: &'static [&'static str],
+}
+
+pub(crate) struct TemplateSort {
+    /// The events that get it without `--template`, if no earlier row fits.
+    fits: fn(&EventSpec) -> bool,
+    /// What `--template` calls it; empty where only the event chooses it.
+    name: &'static str,
+    /// The events for which `--template` may choose it.
+    suits: fn(&EventSpec) -> bool,
+    directive: &'static str,
+    /// What the comment above the directive says about it.
+    about: &'static str,
+    /// The hook below its comment, by its ending. None in a language that would need too much for it.
+    bodies: &'static [(&'static str, &'static str)],
+    cases: &'static str,
+    /// It never blocks, which its cases say if it could.
+    only_adds: bool,
+}
+
+impl TemplateSort {
+    fn body(&self, language: &Language) -> Option<&'static str> {
+        let mut bodies = language
+            .runs
+            .iter()
+            .filter_map(|name| self.bodies.iter().find(|(known, _)| known == name));
+        bodies.next().map(|(_, body)| *body)
+    }
+}
 
 /// Every language, the usual one first.
 pub(crate) const LANGUAGES: &[Language] = &[
@@ -142,4 +174,223 @@ pub(crate) fn cases(
         spec,
         file,
     )
+}
+
+/// A template that no event gets by itself, of the files that are called so: its body in each
+/// language, by the ending, and its cases.
+macro_rules! written {
+    ($stem:literal: $($ending:literal)+) => {
+        TemplateSort {
+            fits: never,
+            name: "",
+            suits: never,
+            directive: "timeout=5s",
+            about: "how long this hook may run.",
+            bodies: &[$(($ending, include_str!(concat!("templates/", $stem, ".", $ending)))),+],
+            cases: include_str!(concat!("templates/", $stem, ".toml")),
+            only_adds: false,
+        }
+    };
+}
+
+/// Every sort. An event gets the first that fits it; those after the general one are only chosen by
+/// `--template`.
+const SORTS: &[TemplateSort] = &[
+    // A command of the user: its output is the answer.
+    TemplateSort {
+        fits: |spec| command_name(&spec.name).is_some(),
+        directive: "description=\"say what it does\"",
+        about: "the host's list of commands shows the description.",
+        ..written!("command": "sh" "bash" "py")
+    },
+    // A tool that is about to run.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.carries("toolName"),
+        name: "guard",
+        suits: |spec| spec.blocks && spec.carries("toolName"),
+        directive: "tool=bash",
+        about: "this hook runs for shell tools only, under any host's\n# name for them.",
+        ..written!("guard": "sh" "bash" "py")
+    },
+    // A commit or a push, with the paths that it changes.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.carries("changes"),
+        directive: "timeout=10s",
+        about: "how long this hook may run; path=GLOB would ask it only\n# about changes to such paths.",
+        ..written!("paths": "sh" "bash" "py")
+    },
+    // A prompt, which is in a variable.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.carries("prompt"),
+        ..written!("prompt": "sh" "bash" "py")
+    },
+    // An agent that wants to stop goes on until the tests pass.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.conduct.most_refusals.is_some(),
+        name: "test-gate",
+        suits: |spec| {
+            spec.blocks && (spec.conduct.most_refusals.is_some() || spec.carries("changes"))
+        },
+        directive: "timeout=2m",
+        about: "how long the tests may run. They are test.sh here.",
+        ..written!("test-gate": "sh" "bash" "py")
+    },
+    // An event with a text in it that says what it is about.
+    TemplateSort {
+        fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
+        about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
+        ..written!("value": "sh" "bash" "py")
+    },
+    // A gate whose events have nothing to look at.
+    TemplateSort {
+        fits: |spec| spec.blocks,
+        ..written!("freeze": "sh" "bash" "py")
+    },
+    // An event that the host does not wait for.
+    TemplateSort {
+        fits: |spec| spec.schedule == Schedule::Detached,
+        directive: "timeout=30s",
+        about: "how long this hook may run; the host does not wait for it.",
+        ..written!("watch": "sh" "py")
+    },
+    // A tool that has run: what it wrote is checked.
+    TemplateSort {
+        fits: has_written,
+        name: "findings",
+        suits: has_written,
+        directive: "tool='write|edit'",
+        about: "this hook runs for tools that write only, under any\n# host's name for them.",
+        ..written!("findings": "sh" "py")
+    },
+    // An event that has happened, or cannot be blocked.
+    TemplateSort {
+        fits: |_| true,
+        name: "context",
+        suits: |spec| spec.conduct.text_teaches,
+        only_adds: true,
+        ..written!("context": "sh" "bash" "py")
+    },
+    // A person decides.
+    TemplateSort {
+        name: "ask",
+        suits: |spec| spec.blocks && spec.carries("toolName"),
+        directive: "tool=bash",
+        about: "this hook runs for shell tools only, under any host's\n# name for them.",
+        ..written!("ask": "sh" "py")
+    },
+    // Another command takes the place of one.
+    TemplateSort {
+        name: "rewrite",
+        suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
+        directive: "rewrite tool=bash",
+        about: "this hook may rewrite, and runs for shell tools only.",
+        only_adds: true,
+        ..written!("rewrite": "py")
+    },
+    // What the model must not see is taken out of a tool's result.
+    TemplateSort {
+        name: "redact",
+        suits: |spec| spec.carries("toolName") && rewrites(spec, "result"),
+        directive: "rewrite timeout=5s",
+        about: "this hook may rewrite, and how long it may run.",
+        only_adds: true,
+        ..written!("redact": "py")
+    },
+];
+
+fn never(_: &EventSpec) -> bool {
+    false
+}
+
+fn has_written(spec: &EventSpec) -> bool {
+    !spec.blocks && spec.carries("toolInput") && spec.carries("result")
+}
+
+fn rewrites(spec: &EventSpec, field: &str) -> bool {
+    spec.rewrites.iter().any(|one| one.field == field)
+}
+
+struct LookResult<'s> {
+    /// Empty for an event without any.
+    key: &'s str,
+    word: &'static str,
+    /// A value of that key as TOML, with the text for `@`.
+    sample: &'static str,
+}
+
+/// Keys that policies look at, and words that show how; the first that an event has is taken.
+const LOOKED_AT: &[(&str, &str)] = &[
+    ("command", "rm -rf"),
+    ("content", "password"),
+    ("lastAssistantMessage", "to be done"),
+    ("message", "wip"),
+    ("branch", "main"),
+    ("environment", "production"),
+    ("model", "preview"),
+    ("taskSubject", "everything"),
+];
+
+/// Keys that every event of a session has, which say nothing about it.
+const PASSED_OVER: &[&str] = &[
+    "sessionId",
+    "cwd",
+    "transcriptPath",
+    "permissionMode",
+    "toolUseId",
+    "agentId",
+];
+
+/// The key of an event that its new hook looks at.
+fn looked_at(spec: &EventSpec) -> LookResult<'_> {
+    let mut keys = spec.context.iter().filter(|key| {
+        let is_text = !matches!(
+            key.kind,
+            JsonType::Boolean | JsonType::Integer | JsonType::Number
+        );
+        is_text && !PASSED_OVER.contains(&key.name.as_ref())
+    });
+    let known = LOOKED_AT.iter().find_map(|(name, word)| {
+        let key = keys.clone().find(|key| key.name == *name)?;
+        Some((key, *word))
+    });
+    let Some((key, word)) = known.or_else(|| Some((keys.next()?, "forbidden"))) else {
+        return LookResult {
+            key: "",
+            word: "",
+            sample: "",
+        };
+    };
+    let sample = match key.kind {
+        JsonType::Object => "{ text = \"@\" }",
+        JsonType::Array => "[\"@\"]",
+        _ => "\"@\"",
+    };
+    LookResult {
+        key: &key.name,
+        word,
+        sample,
+    }
+}
+
+/// A template with the places that the event and the hook's file decide.
+fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
+    let LookResult { key, word, sample } = looked_at(spec);
+    let printed = if spec.conduct.text_teaches {
+        "What a hook of this event prints is for the model."
+    } else {
+        "What a hook prints is shown. For the model it would be JSON: {\"additionalContext\": \"...\"}"
+    };
+    text.replace("@PRINTED@", printed)
+        .replace("@SUMMARY@", &spec.summary)
+        .replace("@EVENT@", &spec.name)
+        .replace("@FILE@", file)
+        .replace(
+            "@COMMAND@",
+            command_name(&spec.name).unwrap_or_default(),
+        )
+        .replace("@KEY@", key)
+        .replace("@WORD@", word)
+        .replace("@BAD@", &sample.replace("@", word))
+        .replace("@LOUD@", &sample.replace("@", &word.to_uppercase()))
+        .replace("@GOOD@", &sample.replace("@", "all is well"))
 }
