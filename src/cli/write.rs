@@ -1,7 +1,6 @@
-//! What people who write hooks use: `init`, `new`, `add`, `import`, `edit` and `test`.
+//! What people who write hooks use: `init`, `new`, `add`, `import` and `test`.
 
 pub(in crate::cli) mod add;
-pub(in crate::cli) mod edit;
 mod files;
 pub(in crate::cli) mod import;
 pub(in crate::cli) mod init;

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use crate::config::discover::{DROP_INS, MANIFEST};
+use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
@@ -72,33 +72,29 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
     for name in names {
         let shipped = find(name)?;
         let changes = changes_of(&shipped, hooks);
+        let existing = changes
+            .iter()
+            .find(|change| change.path.symlink_metadata().is_ok());
         if changes.iter().all(FileWrite::is_done) {
             plan.hints
                 .push(format!("{name} is here already, as it is shipped"));
-        } else if let Some(there) = changes
-            .iter()
-            .find(|change| change.path.symlink_metadata().is_ok())
-        {
-            let cause = format!("`{}` is there already", there.path.display());
+        } else if let Some(existing) = existing {
+            let cause = format!("`{}` is there already", existing.path.display());
             let help =
                 format!("`hookrun add --update {name}` shows what differs; nothing was written");
             return Err(Complaint::with_cure(cause, help));
         } else {
             plan.changes.extend(changes);
         }
-        let is_known = |event: &String| config.catalog.find(event).is_ok();
-        declared.extend(
-            shipped
-                .declares
-                .filter(|_| !shipped.events.iter().all(is_known)),
-        );
+        let is_declared = shipped
+            .events
+            .iter()
+            .all(|event| config.catalog.find(event).is_ok());
+        if !is_declared {
+            declared.extend(shipped.declares);
+        }
     }
     if !declared.is_empty() {
-        if hooks.file_name().is_none_or(|name| name != DROP_INS) {
-            let cause = "a gate needs a hookrun.toml, which declares its event";
-            let help = "name the folder that hooks.d and hookrun.toml are in";
-            return Err(Complaint::with_cure(cause, help));
-        }
         let file = hooks.with_file_name(MANIFEST);
         plan.changes
             .push(FileWrite::added(file, &declared.join("\n"))?);
@@ -120,24 +116,21 @@ pub(super) fn find(name: &str) -> Result<ShippedHook> {
 }
 
 fn changes_of(shipped: &ShippedHook, hooks: &Path) -> Vec<FileWrite> {
-    let change = |file: &shipped::ShippedFile| {
+    let mut changes = Vec::new();
+    for file in &shipped.files {
         let path = hooks.join(&file.path);
-        match &file.content {
+        changes.push(match &file.content {
+            ShippedContent::Text(text) if text.starts_with("#!") => {
+                FileWrite::new(path, text.as_ref(), PROGRAM)
+            }
+            ShippedContent::Text(text) => FileWrite::new(path, text.as_ref(), PLAIN),
             ShippedContent::Link(to) => FileWrite {
                 path,
                 becomes: Becomes::Link { to: to.clone() },
             },
-            ShippedContent::Text(text) => {
-                let mode = if text.starts_with("#!") {
-                    PROGRAM
-                } else {
-                    PLAIN
-                };
-                FileWrite::new(path, text.as_ref(), mode)
-            }
-        }
-    };
-    shipped.files.iter().map(change).collect()
+        });
+    }
+    changes
 }
 
 pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
@@ -187,23 +180,19 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
 /// Shows what differs between what is here and what this program has, and takes that over if a
 /// person agrees.
 fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) -> Result {
-    let chosen = match args.names.as_slice() {
-        [] => shipped::all()
-            .into_iter()
-            .filter(|one| is_here(one, hooks))
-            .collect(),
-        names => names
-            .iter()
-            .map(|name| find(name))
-            .collect::<Result<Vec<_>>>()?,
-    };
-    if let Some(one) = chosen.iter().find(|one| !is_here(one, hooks)) {
-        let name = &one.name;
-        let cause = format!("`{name}` is not here");
-        return Err(Complaint::with_cure(
-            cause,
-            format!("`hookrun add {name}` adds it"),
-        ));
+    let mut chosen = Vec::new();
+    if args.names.is_empty() {
+        chosen = shipped::all();
+        chosen.retain(|one| is_here(one, hooks));
+    }
+    for name in &args.names {
+        let shipped = find(name)?;
+        if !is_here(&shipped, hooks) {
+            let cause = format!("`{name}` is not here");
+            let help = format!("`hookrun add {name}` adds it");
+            return Err(Complaint::with_cure(cause, help));
+        }
+        chosen.push(shipped);
     }
     let mut plan = WritePlan {
         hooks: hooks.into(),
@@ -211,37 +200,32 @@ fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) 
         hints: Vec::new(),
     };
     for change in chosen.iter().flat_map(|one| changes_of(one, hooks)) {
-        let is_there = fs::symlink_metadata(&change.path).is_ok();
-        plan.changes.extend(match change.becomes {
-            _ if change.is_done() => None,
-            Becomes::New { text, .. } if is_there => {
-                let target = Target::read(&change.path)?;
-                Some(FileWrite {
-                    path: change.path,
-                    becomes: Becomes::Changed { target, text },
-                })
-            }
-            // A copy in the place of a link was somebody's wish.
-            Becomes::Link { .. } if is_there => None,
-            Becomes::New { .. } | Becomes::Link { .. } | Becomes::Changed { .. } => Some(change),
-        });
+        if change.is_done() {
+            continue;
+        }
+        if fs::symlink_metadata(&change.path).is_err() {
+            plan.changes.push(change);
+        } else if let Becomes::New { text, .. } = change.becomes {
+            let target = Target::read(&change.path)?;
+            plan.changes.push(FileWrite {
+                path: change.path,
+                becomes: Becomes::Changed { target, text },
+            });
+        }
+        // A copy in the place of a link was somebody's wish.
     }
     if plan.changes.is_empty() {
-        writeln!(
-            out,
-            "{} as this hookrun ships them",
-            counted(chosen.len(), "hook")
-        )?;
+        let count = counted(chosen.len(), "hook");
+        writeln!(out, "{count} as this hookrun ships them")?;
         return Ok(ExitStatus::Yes);
     }
-    let paths = Paths::from(&env.cwd);
-    plan.show(&paths, out)?;
+    plan.show(&Paths::from(&env.cwd), out)?;
     out.flush()?;
-    let question = "take over what hookrun ships?";
     if args.yes {
         plan.write_and_offer(env, out)?;
         return Ok(ExitStatus::Yes);
     }
+    let question = "take over what hookrun ships?";
     if Terminal::open(env).is_some_and(|person| person.agrees(question)) {
         plan.write(env, out)?;
         return Ok(ExitStatus::Yes);

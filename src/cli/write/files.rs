@@ -2,15 +2,13 @@
 //! project are, and the one function that writes.
 
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::config::commands;
-use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
+use crate::config::discover::{DROP_INS, HIDDEN, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 use toml::de::DeTable;
@@ -25,9 +23,6 @@ pub(super) const PROGRAM: u32 = 0o777;
 
 /// The mode of any other file, before the umask.
 pub(super) const PLAIN: u32 = 0o666;
-
-/// The schema of files of cases, where a person has put it.
-const SUITE_SCHEMA: &str = "hookrun-suite.schema.json";
 
 /// A file as it will be.
 pub(super) struct FileWrite {
@@ -59,14 +54,9 @@ impl FileWrite {
         }
     }
 
-    /// A new file of cases. It names the schema, for editors, if that is in the folder.
+    /// A new file of cases.
     pub(super) fn cases(hooks: &Path, name: &str, text: &str) -> FileWrite {
-        let folder = hooks.join(SUITES);
-        let head = match folder.join(SUITE_SCHEMA).is_file() {
-            true => format!("#:schema ./{SUITE_SCHEMA}\n"),
-            false => String::new(),
-        };
-        FileWrite::new(folder.join(format!("{name}.toml")), head + text, PLAIN)
+        FileWrite::new(hooks.join(SUITES).join(format!("{name}.toml")), text, PLAIN)
     }
 
     /// `text` at the end of a file of TOML, which need not be there.
@@ -108,24 +98,31 @@ impl FileWrite {
 
     fn write(&self, paths: &Paths) -> Result<()> {
         let shown = plain(&paths.show(&self.path));
+        if let Becomes::Changed { target, text } = &self.becomes {
+            return target.replace(text).map(drop);
+        }
         let cannot = |error| Complaint::new(format!("cannot write `{shown}`: {error}"));
         fs::create_dir_all(self.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
-        let cannot = |error: std::io::Error| match error.kind() == ErrorKind::AlreadyExists {
-            true => is_there(&shown),
-            false => cannot(error),
-        };
+        self.create().map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => is_there(&shown),
+            _ => cannot(error),
+        })
+    }
+
+    fn create(&self) -> io::Result<()> {
         match &self.becomes {
-            Becomes::Link { to } => symlink(to, &self.path).map_err(cannot),
-            Becomes::Changed { target, text } => target.replace(text).map(drop),
+            Becomes::Link { to } => symlink(to, &self.path),
+            Becomes::Changed { .. } => Ok(()),
             Becomes::New { text, mode } => {
                 // A file that everyone may write is no hook, regardless of the umask.
                 let mut options = OpenOptions::new();
                 let options = options.write(true).create_new(true).mode(mode & !0o002);
-                let mut file = options.open(&self.path).map_err(cannot)?;
-                file.write_all(text.as_bytes()).map_err(|error| {
+                let mut file = options.open(&self.path)?;
+                let written = file.write_all(text.as_bytes());
+                if written.is_err() {
                     let _ = fs::remove_file(&self.path);
-                    cannot(error)
-                })
+                }
+                written
             }
         }
     }
@@ -200,21 +197,20 @@ impl WritePlan {
 /// Writes all files, over nothing. If one cannot be written, those that were made are removed
 /// again: files that are changed come last.
 fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
-    let is_changed = |change: &&FileWrite| matches!(change.becomes, Becomes::Changed { .. });
-    let (changed, made): (Vec<_>, Vec<_>) = changes.iter().partition(is_changed);
-    // What cannot be looked at is found when it is written.
-    if let Some(there) = made
+    let (changed, made): (Vec<_>, Vec<_>) = changes
         .iter()
-        .find(|change| change.path.symlink_metadata().is_ok())
-    {
-        return Err(is_there(&plain(&paths.show(&there.path))));
+        .partition(|change| matches!(change.becomes, Becomes::Changed { .. }));
+    for change in &made {
+        if change.path.symlink_metadata().is_ok() {
+            return Err(is_there(&plain(&paths.show(&change.path))));
+        }
     }
-    for (at, change) in made.iter().chain(&changed).enumerate() {
-        if let Err(failure) = change.write(paths) {
-            for made in &made[..at.min(made.len())] {
+    for (number, change) in made.iter().chain(&changed).enumerate() {
+        if let Err(complaint) = change.write(paths) {
+            for made in &made[..number.min(made.len())] {
                 let _ = fs::remove_file(&made.path);
             }
-            return Err(failure);
+            return Err(complaint);
         }
     }
     Ok(())
@@ -284,55 +280,31 @@ pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
 /// The hooks.d of a folder that was named: it is one, has one, or will have one.
 fn named_folder(named: &Path) -> Result<PathBuf> {
     if named.exists() && !named.is_dir() {
+        let cause = format!("`{}` is not a folder", named.display());
         let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
-        return Err(Complaint::with_cure(
-            format!("`{}` is no folder", named.display()),
-            help,
-        ));
+        return Err(Complaint::with_cure(cause, help));
     }
-    if let Some(event) = named
-        .file_name()
-        .and_then(|name| catalog::find(name.to_str()?))
-    {
-        let cause = format!(
-            "`{}` is the folder of one event, `{}`",
-            named.display(),
-            event.name
-        );
-        return Err(Complaint::with_cure(cause, "name the folder that it is in"));
-    }
-    if named.file_name().is_some_and(|name| name == DROP_INS) {
+    if named.ends_with(DROP_INS) {
         return Ok(named.to_path_buf());
     }
-    let inside = [named.join(DROP_INS), named.join(HIDDEN).join(DROP_INS)];
-    if let Some(folder) = inside.iter().find(|folder| folder.exists()) {
-        return Ok(folder.clone());
+    let hidden = named.join(HIDDEN).join(DROP_INS);
+    if hidden.exists() && !named.join(DROP_INS).exists() {
+        return Ok(hidden);
     }
-    // Folders of events without a hooks.d around them are one by another name.
-    let is_event = |entry: fs::DirEntry| {
-        let name = entry.file_name();
-        name.to_str()
-            .is_some_and(|name| name == commands::FOLDER || catalog::find(name).is_some())
-    };
-    let is_drop_ins = !named.join(MANIFEST).exists()
-        && fs::read_dir(named).is_ok_and(|entries| entries.flatten().any(is_event));
-    Ok(if is_drop_ins {
-        named.to_path_buf()
-    } else {
-        named.join(DROP_INS)
-    })
+    Ok(named.join(DROP_INS))
 }
 
 fn project_folder(config: &Config) -> PathBuf {
-    let project = config
+    let own = config
         .layers
         .iter()
         .rfind(|layer| layer.is_own_of_project());
-    let found = project.and_then(|layer| layer.drop_ins.first().cloned());
-    let beside = project.and_then(|layer| layer.manifests.first()?.parent().map(Path::to_path_buf));
-    found.unwrap_or_else(|| {
-        beside
-            .unwrap_or_else(|| config.project.clone())
-            .join(DROP_INS)
-    })
+    if let Some(folder) = own.and_then(|layer| layer.drop_ins.first()) {
+        return folder.clone();
+    }
+    let manifest = own.and_then(|layer| layer.manifests.first());
+    match manifest.and_then(|manifest| manifest.parent()) {
+        Some(folder) => folder.join(DROP_INS),
+        None => config.project.join(DROP_INS),
+    }
 }

@@ -1,27 +1,24 @@
 //! `hookrun init`: guards with their cases, and the hosts that will ask them, in one go.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::config::discover::DROP_INS;
+use crate::config::discover::{DROP_INS, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::Event;
-use crate::hosts::ToolSort;
 use crate::lab::report::style::{BOLD, DIM};
 use crate::lab::report::{Paths, plain};
 use clap::Args;
 use serde_json::json;
 
 use super::add::{find, is_here, plan_of, shipped::ShippedHook};
-use super::files::{WritePlan, hooks_folder};
+use super::files::{Becomes, FileWrite, WritePlan, hooks_folder};
 use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::install::install;
 use crate::cli::host::install::program;
-use crate::cli::look::doctor::doctor;
 use crate::cli::look::validate::validate;
 use crate::cli::terminal::Terminal;
 use crate::hosts::{Host, find_installable, installable};
@@ -39,7 +36,7 @@ const GUARDS: &[&str] = &[
 /// The word for no guard.
 const NONE: &str = "none";
 
-/// A command that shows guards at work, and the guards that block it, in every host.
+/// A command that shows guards at work, and the guards that block it.
 const BLOCKED: &str = "git push --force";
 const BLOCKING: &[&str] = &["guard-destructive", "no-force-push"];
 
@@ -84,9 +81,41 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
         .iter()
         .any(|guard| BLOCKING.contains(&guard.name.as_str()))
     {
-        writeln!(out, "{BOLD}see it work{BOLD:#}\n  {}", plan.proof(env)?)?;
+        writeln!(out, "{BOLD}see it work{BOLD:#}\n  {}", proof(env)?)?;
     }
     Ok(exit)
+}
+
+/// Drops the links of hooks in folders of events that none of these hosts has, and the cases that
+/// are only about them.
+fn drop_unused_links(files: &mut WritePlan, hosts: &[&'static Host]) {
+    let mut unused = Vec::new();
+    files.changes.retain(|change| {
+        let folder = change.path.parent().and_then(Path::file_name);
+        let is_used = hosts
+            .iter()
+            .flat_map(|host| host.rows())
+            .any(|row| folder.is_some_and(|folder| folder == row.event));
+        let is_kept = is_used || !matches!(change.becomes, Becomes::Link { .. });
+        if !is_kept {
+            unused.push(subject(&change.path));
+        }
+        is_kept
+    });
+    for name in unused {
+        let cases = files.hooks.join(SUITES).join(format!("{name}.toml"));
+        let is_hook = |change: &FileWrite| change.path != cases && subject(&change.path) == name;
+        if !files.changes.iter().any(is_hook) {
+            files.changes.retain(|change| change.path != cases);
+        }
+    }
+}
+
+/// The name of a file without its number and its ending, by which cases belong to a hook.
+fn subject(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
+        .to_string()
 }
 
 /// The arguments of another command, as a person would type them.
@@ -99,46 +128,43 @@ fn arguments<A: Args>(words: &[&str]) -> Result<A> {
 impl InitPlan {
     fn of(args: &InitArgs, env: &Environment) -> Result<InitPlan> {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-        let scope = if args.user {
-            SettingsScope::User
+        let (scope, hooks) = if args.user {
+            let Some(home) = &env.config_home else {
+                return Err(Complaint::with_cure(env.why_no_home(), "set HOME to it"));
+            };
+            (SettingsScope::User, home.join("hookrun").join(DROP_INS))
         } else {
-            SettingsScope::Project
+            (SettingsScope::Project, hooks_folder(None, &config, env)?)
         };
-        let of_user = || {
-            let own = env
-                .config_home
-                .as_ref()
-                .map(|home| home.join("hookrun").join(DROP_INS));
-            own.ok_or_else(|| Complaint::with_cure(env.why_no_home(), "set HOME to it"))
-        };
-        let hooks = if args.user {
-            of_user()?
-        } else {
-            hooks_folder(None, &config, env)?
-        };
-        let hosts: Vec<&'static Host> = match args.host.as_slice() {
-            [] => installable()
+        let mut hosts: Vec<&'static Host> = if args.host.is_empty() {
+            installable()
                 .filter(|host| host.is_installed(env))
-                .collect(),
-            names => names
+                .collect()
+        } else {
+            args.host
                 .iter()
                 .filter_map(|name| find_installable(name))
-                .collect(),
+                .collect()
         };
-        let is_of_scope = |host: &&Host| args.user || !host.install.project.is_empty();
-        let hosts: Vec<&'static Host> = Vec::into_iter(hosts).filter(is_of_scope).collect();
+        hosts.retain(|host| args.user || !host.install.project.is_empty());
         let names: Vec<&str> = match args.guard.as_slice() {
             [] => GUARDS.to_vec(),
             [none] if none == NONE => Vec::new(),
             names => names.iter().map(String::as_str).collect(),
         };
-        let guards = names
-            .iter()
-            .map(|name| find(name))
-            .collect::<Result<Vec<_>>>()?;
-        let new = guards.iter().filter(|guard| !is_here(guard, &hooks));
-        let new: Vec<String> = new.map(|guard| guard.name.clone()).collect();
-        let files = plan_of(&new, &config, &hooks)?;
+        let mut guards = Vec::new();
+        let mut new = Vec::new();
+        for name in names {
+            let guard = find(name)?;
+            if !is_here(&guard, &hooks) {
+                new.push(guard.name.clone());
+            }
+            guards.push(guard);
+        }
+        let mut files = plan_of(&new, &config, &hooks)?;
+        if !hosts.is_empty() {
+            drop_unused_links(&mut files, &hosts);
+        }
         Ok(InitPlan {
             scope,
             hosts,
@@ -173,24 +199,19 @@ impl InitPlan {
             writeln!(out, "  {}", plain(&paths.show(&change.path)))?;
         }
         for (host, path) in self.settings(env) {
-            let wants = |event: &str| {
-                self.guards
-                    .iter()
-                    .any(|it| it.events.iter().any(|e| e == event))
-            };
-            let rows = host.rows().into_iter().filter(|row| wants(row.event));
-            let names: Vec<&str> = rows.map(|row| row.name).collect();
+            let mut names = Vec::new();
+            for row in host.rows() {
+                if self.guards.iter().any(|guard| guard.is_for(row.event)) {
+                    names.push(row.name);
+                }
+            }
             let names = if self.scope == SettingsScope::User {
-                "all events".into()
+                "all events".to_string()
             } else {
                 names.join(", ")
             };
-            writeln!(
-                out,
-                "  {}  {DIM}{}: {names}{DIM:#}",
-                plain(&paths.show(&path)),
-                host.title
-            )?;
+            let shown = plain(&paths.show(&path));
+            writeln!(out, "  {shown}  {DIM}{}: {names}{DIM:#}", host.title)?;
         }
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
         for (tool, files) in in_project(&config, env) {
@@ -210,65 +231,32 @@ impl InitPlan {
         Ok(())
     }
 
-    /// Validates the hooks, plays the cases of the guards, and shows what `doctor` finds.
+    /// Validates the hooks, plays the cases of the guards.
     fn check(&self, env: &Environment, out: &mut dyn Write) -> Result {
         let mut exits = vec![validate(&arguments(&[])?, env, out)?];
-        let files = self.guards.iter().flat_map(|guard| &guard.files);
-        let suites = files.filter(|file| file.is_suite());
-        let suites = suites.map(|file| self.files.hooks.join(&file.path).display().to_string());
-        let suites: Vec<String> = suites.collect();
-        if !suites.is_empty() {
-            let words: Vec<&str> = ["--suite"]
-                .into_iter()
-                .chain(suites.iter().map(String::as_str))
-                .collect();
+        let mut words = vec!["--suite".to_string()];
+        for file in self.guards.iter().flat_map(|guard| &guard.files) {
+            let path = self.files.hooks.join(&file.path);
+            if file.is_suite() && path.exists() {
+                words.push(path.display().to_string());
+            }
+        }
+        if words.len() > 1 {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
             exits.push(test(&arguments(&words)?, env, out)?);
         }
-        // A host may wait for its person, who has to accept what was installed.
-        doctor(&arguments(&[])?, env, out)?;
         let failed = exits.into_iter().find(|exit| *exit != ExitStatus::Yes);
         Ok(failed.unwrap_or(ExitStatus::Yes))
     }
+}
 
-    /// A command that is blocked, as the first host asks: by the command line that it has now.
-    fn proof(&self, env: &Environment) -> Result<String> {
-        let program = program::path(env)?;
-        let input = json!({ "command": BLOCKED });
-        for host in &self.hosts {
-            let dialect = host.asking_dialect();
-            let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
-            let mut rows = dialect
-                .map(|it| it.called("tool.pre"))
-                .unwrap_or_default()
-                .into_iter();
-            let binding = rows.find(|binding| host.row(binding.row.name).is_some());
-            let (Some(shell), Some(binding)) = (shell, binding) else {
-                continue;
-            };
-            let event = Event::tool_pre(shell.name, input.clone())
-                .session("s-1")
-                .build();
-            let payload = binding.encode(&event.map_err(Complaint::of)?).to_json();
-            let payload = String::from_utf8_lossy(&payload).into_owned();
-            let command = program::command_line(&program, host);
-            let names_event = host
-                .settings_file()
-                .is_some_and(|settings| settings.names_event);
-            let event = if names_event {
-                format!(" {}", binding.row.name)
-            } else {
-                String::new()
-            };
-            return Ok(format!(
-                "echo {} | {command}{event}",
-                shell_words::quote(&payload)
-            ));
-        }
-        let payload = json!({ "toolName": "bash", "toolInput": input }).to_string();
-        let program = shell_words::quote(&program);
-        Ok(format!(
-            "echo {} | {program} run tool.pre",
-            shell_words::quote(&payload)
-        ))
-    }
+/// A command line that asks the guards about [`BLOCKED`].
+fn proof(env: &Environment) -> Result<String> {
+    let context = json!({ "toolName": "bash", "toolInput": { "command": BLOCKED } });
+    let program = program::path(env)?;
+    Ok(format!(
+        "echo {} | {} run tool.pre",
+        shell_words::quote(&context.to_string()),
+        shell_words::quote(&program)
+    ))
 }

@@ -4,8 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use hookrun::internals::event::catalog::EVENTS;
-use serde_json::{Value, json};
-use toml::de::{DeTable, DeValue};
+use serde_json::json;
 
 use crate::sandbox::{Ran, Sandbox};
 

@@ -384,10 +384,7 @@ fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
         .replace("@SUMMARY@", &spec.summary)
         .replace("@EVENT@", &spec.name)
         .replace("@FILE@", file)
-        .replace(
-            "@COMMAND@",
-            command_name(&spec.name).unwrap_or_default(),
-        )
+        .replace("@COMMAND@", command_name(&spec.name).unwrap_or_default())
         .replace("@KEY@", key)
         .replace("@WORD@", word)
         .replace("@BAD@", &sample.replace("@", word))

@@ -293,51 +293,6 @@ fn below<'p>(folder: &Path, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec
     paths.into_iter().map(|path| folder.join(path)).collect()
 }
 
-fn below<'p>(folder: &Path, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<PathBuf> {
-    paths.into_iter().map(|path| folder.join(path)).collect()
-}
-
-/// The keys of `context` that nearly match a missing key of the event, each with that key. Other
-/// keys of the user's are fine.
-fn key_slips<'s>(
-    context: &Map<String, Value>,
-    specs: impl Iterator<Item = &'s EventSpec>,
-    bindings: &[Binding],
-) -> Vec<(String, String)> {
-    let mut expected: BTreeSet<String> = BTreeSet::new();
-    let mut accepted: BTreeSet<&str> = [native::NAMES_EVENT_BY, "action", "raw"].into();
-    let native_keys: Vec<&str> = specs
-        .flat_map(|spec| spec.context.iter().map(|key| key.name.as_ref()))
-        .collect();
-    for name in native_keys {
-        accepted.insert(name);
-        if bindings.is_empty() {
-            expected.insert(name.to_string());
-        }
-        for binding in bindings {
-            expected.insert(binding.theirs(name).to_string());
-        }
-    }
-    for Binding { dialect, row } in bindings {
-        accepted.insert(dialect.names_event_by);
-        accepted.extend(row.keys.iter().chain(row.also).map(|(theirs, _)| *theirs));
-        accepted.extend(row.stand_ins.iter().map(|one| one.theirs));
-        accepted.extend(row.when.iter().map(|(key, _)| *key));
-        accepted.extend(row.as_text);
-        if let Some(gather) = &row.gather {
-            accepted.extend(gather.keys);
-        }
-    }
-    let unread = context
-        .keys()
-        .map(String::as_str)
-        .filter(|key| expected.contains(*key) || !accepted.contains(key));
-    spelling::near_misses(unread, expected.iter().map(String::as_str))
-        .into_iter()
-        .map(|(key, meant)| (key.to_string(), meant.to_string()))
-        .collect()
-}
-
 /// The hooks that a step names, apart from hookrun itself, which can fail as well.
 fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
     let mut names = Vec::new();
