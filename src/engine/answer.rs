@@ -1,28 +1,30 @@
-//! Turns a hook's exit status and output into a verdict, or into a malformed answer.
+//! The hook contract: turns a hook's exit status and output into a verdict, or into a failure.
 //!
-//! Pure. This is the whole hook contract; `man hookrun-hook` describes what this file does.
+//! Pure; `man hookrun-hook` describes what this file does. [`read`] splits stdout by these rules:
 //!
-//! 1. A signal is a failure, and so is a crash of the program. A complete block printed before it
-//!    still counts.
-//! 2. A non-zero exit status blocks; nothing on stdout can undo it.
-//! 3. An answer that blocks counts, whatever else is on stdout. Otherwise what is malformed is a
-//!    failure, and so are two answers, or more than 1 MiB.
-//! 4. Text around the answer is `output`, unless the answer has its own.
+//! 1. An answer is a JSON object at the start of a line with a key of the [`Contract`]. It may span
+//!    lines, and blanks before it do not matter. An object in a list is not an answer.
+//! 2. In an object at the start of a line, a key of [`DECISION_KEYS`] whose value blocks or asks
+//!    elsewhere is malformed, unless it is of the contract.
+//! 3. What begins with `{` at the start of a line and is not JSON is malformed if it has a key of
+//!    the contract or of that table. All else is text.
 //!
-//! A hook that was written for another system is judged by its [`Convention`].
+//! An answer that blocks counts, whatever else is on stdout or happens to the hook later. Two
+//! answers are malformed. A hook that was written for another system is judged by its
+//! [`Convention`].
 
 mod crash;
-mod read;
 
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use crate::engine::ending::{CapturedStream, Ending, Exit, signal_name};
+use crate::engine::ending::{CapturedStream, Ending, Exit};
 use crate::engine::event::JsonType::{self, Array, Boolean, Object, String as Text};
+use crate::engine::event::json::{raw_entries, string_text};
 use crate::engine::hook::{Contract, Convention, NO_REASON, Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
+use crate::engine::spelling::plain;
 pub(crate) use crash::crash;
-pub use read::DECISION_KEYS;
-pub(crate) use read::{Answer, Reading, is_decision_key, read};
 
 /// A key of hookrun's own contract.
 #[derive(Debug)]
@@ -48,6 +50,247 @@ pub const RESULT_KEYS: &[ResultKey] = &[
     key("findings", Array, "places in files, each with a message"),
 ];
 
+/// Keys with which a known host or policy engine blocks or asks, and the values that do, as text in
+/// lower case; after `!` the values that do not. `continue` also counts with one slip, as `contine`.
+pub const DECISION_KEYS: &[(&[&str], &[&str])] = &[
+    (&["continue"], &["!", "true"]),
+    (&["ask", "deny", "denied", "reject", "refuse"], ANYTHING),
+    (&["ok", "allow", "allowed", "accept", "approve"], NO),
+    (&["approved", "permit", "proceed", "result"], NO),
+    (&["block", "blocked", "cancel", "halt", "stop"], YES),
+    (&["decision", "permission", "permissionDecision"], WORDS),
+    (&["action", "behavior", "effect", "verdict"], WORDS),
+    (&["hookSpecificOutput"], &[]),
+];
+
+const ANYTHING: &[&str] = &["!", "", "false", "no", "none", "[]", "{}"];
+const NO: &[&str] = &["false", "no"];
+const YES: &[&str] = &["true", "yes"];
+const WORDS: &[&str] = &[
+    "ask", "deny", "denied", "block", "blocked", "reject", "refuse", "forbid", "false",
+];
+
+/// Whether the last key of a path is one of the table.
+pub(crate) fn is_decision_key(path: &str) -> bool {
+    let key = path.rsplit('.').next().unwrap_or_default();
+    DECISION_KEYS.iter().any(|(names, _)| names.contains(&key))
+}
+
+/// The values in the row of a key.
+fn values_of(key: &str) -> Option<&'static [&'static str]> {
+    let key = plain(key);
+    for (names, values) in DECISION_KEYS {
+        let is_slip = names.contains(&"continue")
+            && key.len().abs_diff("continue".len()) <= 1
+            && strsim::osa_distance(&key, "continue") <= 1;
+        if is_slip || names.iter().any(|name| name.eq_ignore_ascii_case(&key)) {
+            return Some(values);
+        }
+    }
+    None
+}
+
+/// The path of a key of the table that blocks or asks, and is not of this contract.
+fn foreign(path: &str, key: &str, value: &Value, contract: &dyn Contract) -> Option<String> {
+    let values = values_of(key)?;
+    let text = match value {
+        Value::Null | Value::Number(_) => return None,
+        Value::String(text) => text.trim().to_lowercase(),
+        Value::Object(inner) => {
+            for (key, value) in inner {
+                let path = foreign(&format!("{path}.{key}"), key, value, contract);
+                if path.is_some() {
+                    return path;
+                }
+            }
+            value.to_string()
+        }
+        Value::Bool(_) | Value::Array(_) => value.to_string(),
+    };
+    let blocks = values.contains(&text.as_str()) != values.starts_with(&["!"]);
+    (blocks && !contract.knows(path)).then(|| path.to_string())
+}
+
+/// What a hook printed.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    pub(crate) answers: Vec<Answer>,
+    /// Everything else.
+    pub(crate) text: String,
+    /// The first thing that is malformed.
+    problem: Option<String>,
+}
+
+/// A JSON object with a key of the contract. A key that is there twice has two entries.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) line: usize,
+    pub(crate) entries: Vec<(String, Value)>,
+}
+
+/// How much text that is not JSON is read as JSON. Nested text is read once for each level.
+const READ_BYTES: usize = 4 * 1024 * 1024;
+
+/// Splits the text of stdout.
+pub(crate) fn read(stdout: &str, is_cut: bool, contract: &dyn Contract) -> Reading {
+    let mut reading = Reading::default();
+    if is_cut {
+        reading.problem = Some("stdout has more than 1 MiB".to_string());
+    }
+    let mut left_bytes = READ_BYTES;
+    let mut line = 1;
+    let mut rest = stdout;
+    while !rest.is_empty() {
+        let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\0');
+        let blanks = &rest[..rest.len() - text.len()];
+        line += breaks(blanks);
+        reading.text.push_str(blanks);
+        let mut is_answer = false;
+        let mut end = 0;
+        if text.starts_with(['{', '[']) && left_bytes > 0 {
+            let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+            match values.next() {
+                Some(Ok(value)) => {
+                    end = values.byte_offset();
+                    is_answer = reading.take(value.get(), line, contract);
+                }
+                Some(Err(error)) => {
+                    let lines = text.split_inclusive('\n').take(error.line() - 1);
+                    let read_bytes = lines.map(str::len).sum::<usize>() + error.column();
+                    left_bytes = left_bytes.saturating_sub(read_bytes);
+                    if text.starts_with('{') {
+                        end = object_end(text);
+                        let problem = broken(&text[..end], line, &error, contract);
+                        reading.problem = reading.problem.or(problem);
+                    }
+                }
+                None => {}
+            }
+        }
+        // Another value may follow on the line.
+        let after = text[end..].trim_start_matches([' ', '\t']);
+        let mut next = text.len() - after.len();
+        if end == 0 || !after.starts_with(['{', '[']) {
+            let line_end = text[end..].find(['\n', '\r']);
+            next = line_end.map_or(text.len(), |at| end + at + 1);
+        }
+        if !is_answer {
+            reading.text.push_str(&text[..next]);
+        } else if !text[end..next].trim().is_empty() {
+            reading.text.push_str(&text[end..next]);
+        }
+        line += breaks(&text[..next]);
+        rest = &text[next..];
+    }
+    if left_bytes == 0 && reading.problem.is_none() {
+        reading.problem = Some("too much of it begins like JSON and is not".to_string());
+    }
+    reading.text = reading.text.trim().to_string();
+    reading
+}
+
+impl Reading {
+    /// Takes a JSON value, if it is an answer.
+    fn take(&mut self, json: &str, line: usize, contract: &dyn Contract) -> bool {
+        let mut entries = Vec::new();
+        for (key, value) in raw_entries(json) {
+            let key = string_text(key.get()).unwrap_or_default();
+            // What cannot be read (a number out of range, nesting that is too deep) is a text.
+            let value = serde_json::from_str(value.get()).unwrap_or_else(|_| {
+                let text = string_text(value.get());
+                text.unwrap_or_else(|| value.to_string()).into()
+            });
+            if let Some(path) = foreign(&key, &key, &value, contract) {
+                let problem = format!("line {line}: `{path}` decides nothing here");
+                self.problem.get_or_insert(problem);
+            }
+            entries.push((key, value));
+        }
+        let is_answer = entries.iter().any(|(key, _)| contract.knows(key));
+        if is_answer {
+            self.answers.push(Answer { line, entries });
+        }
+        is_answer
+    }
+
+    /// The answer that counts: one that blocks, else the only one.
+    ///
+    /// # Errors
+    /// What is malformed.
+    pub(crate) fn answer(&self, contract: &dyn Contract) -> Result<Option<&Answer>, String> {
+        let mut answers = self.answers.iter();
+        if let Some(block) = answers.find(|answer| contract.block(&answer.entries).is_some()) {
+            return Ok(Some(block));
+        }
+        if let Some(problem) = &self.problem {
+            return Err(format!("{problem}; write {}", contract.cure()));
+        }
+        if let [first, second, ..] = self.answers.as_slice() {
+            let (first, second) = (first.line, second.line);
+            return Err(format!(
+                "line {second}: a second answer after that of line {first}; print one"
+            ));
+        }
+        Ok(self.answers.first())
+    }
+
+    /// Whether the text is one JSON object, which is a result in other systems.
+    pub(crate) fn is_object(&self) -> bool {
+        serde_json::from_str::<Map<String, Value>>(&self.text).is_ok()
+    }
+}
+
+/// What is wrong with text that begins like an object and is not JSON, if it has a key that counts:
+/// of the contract, also without quotes (`{ continue: …`), or of the table.
+fn broken(
+    object: &str,
+    line: usize,
+    error: &serde_json::Error,
+    contract: &dyn Contract,
+) -> Option<String> {
+    const QUOTES: &[char] = &['"', '\'', '`', '“', '”', '‘', '’'];
+    let object = object.replace(['\\', '\0'], "");
+    let colons = object.match_indices([':', '=']).map(|(at, _)| at);
+    for end in colons.chain([object.len()]) {
+        let before = object[..end].trim_end().trim_end_matches(QUOTES);
+        let head = before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
+        let key = &before[head.len()..];
+        let is_quoted = head.ends_with(QUOTES);
+        let is_own = contract.knows(key) && (is_quoted || head.trim_end().ends_with(['{', ',']));
+        if is_own || is_quoted && values_of(key).is_some() {
+            let line = line + breaks(head);
+            let words = error.to_string();
+            let words = words.split(" at line").next().unwrap_or_default();
+            return Some(format!(
+                "line {line}: an object with `{key}` is not JSON ({words})"
+            ));
+        }
+    }
+    None
+}
+
+/// Where an object that is not JSON ends: with the line of its closing brace, or before a line with
+/// another object.
+fn object_end(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut end = 0;
+    for line in text.split('\n') {
+        if end > 0 && line.starts_with('{') {
+            break;
+        }
+        end += line.len() + 1;
+        depth = (depth + line.matches('{').count()).saturating_sub(line.matches('}').count());
+        if depth == 0 {
+            break;
+        }
+    }
+    end - 1
+}
+
+fn breaks(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
 /// hookrun's own contract.
 #[derive(Debug)]
 pub(crate) struct Native;
@@ -61,18 +304,15 @@ impl Contract for Native {
         if !entries.contains(&("continue".to_string(), Value::Bool(false))) {
             return None;
         }
-        Some(text(entries, "reason").unwrap_or(NO_REASON).to_string())
+        let reason = entries.iter().rfind(|(name, _)| name == "reason");
+        let reason = reason.and_then(|(_, value)| value.as_str());
+        let reason = reason.filter(|text| !text.trim().is_empty());
+        Some(reason.unwrap_or(NO_REASON).to_string())
     }
 
     fn cure(&self) -> String {
         r#"{"continue": false, "reason": "…"} to block, {"ask": "…?"} to ask"#.to_string()
     }
-}
-
-/// The text of a key, unless it is blank.
-pub(crate) fn text<'a>(entries: &'a [(String, Value)], key: &str) -> Option<&'a str> {
-    let (_, value) = entries.iter().rfind(|(name, _)| name == key)?;
-    value.as_str().filter(|text| !text.trim().is_empty())
 }
 
 impl<'a> Permit<'a> {
@@ -153,7 +393,8 @@ fn structured(
     permit: Permit<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Verdict, String> {
-    let values = values(answer, permit, notes);
+    let values =
+        values(answer, permit, notes).map_err(|problem| format!("line {}: {problem}", answer.line));
     let Some(reason) = Native.block(&answer.entries) else {
         if answer.entries.iter().all(|(key, _)| key == "reason") {
             notes.push("`reason` alone blocks nothing; add `\"continue\": false`".to_string());
@@ -171,16 +412,14 @@ fn structured(
 
 /// What an answer says beside `continue` and `reason`. `null` is like a missing key.
 fn values(answer: &Answer, permit: Permit<'_>, notes: &mut Vec<String>) -> Result<Verdict, String> {
-    let line = answer.line;
     let mut verdict = Verdict::new(Decision::Allow, ContractRule::Structured);
     for (name, value) in &answer.entries {
-        match RESULT_KEYS.iter().find(|key| key.name == name) {
-            None => notes.push(format!("the key `{name}` is not known and was ignored")),
-            Some(key) if value.is_null() || key.kind.fits(value) => {}
-            Some(key) => {
-                let kind = key.kind.name();
-                return Err(format!("line {line}: `{name}` must be a JSON {kind}"));
-            }
+        let Some(key) = RESULT_KEYS.iter().find(|key| key.name == name) else {
+            notes.push(format!("the key `{name}` is not known and was ignored"));
+            continue;
+        };
+        if !value.is_null() && !key.kind.fits(value) {
+            return Err(format!("`{name}` must be a JSON {}", key.kind.name()));
         }
         match (name.as_str(), value.clone()) {
             ("ask", Value::String(question)) => {
@@ -190,29 +429,25 @@ fn values(answer: &Answer, permit: Permit<'_>, notes: &mut Vec<String>) -> Resul
             ("output", Value::String(text)) => verdict.output = Some(text),
             ("additionalContext", Value::String(text)) => verdict.additional_context = Some(text),
             ("update", Value::Object(fields)) => verdict.update = fields.into_iter().collect(),
-            ("findings", Value::Array(list)) => {
-                for (at, one) in list.into_iter().enumerate() {
-                    let finding = Finding::read(at, one, notes);
-                    verdict
-                        .findings
-                        .push(finding.map_err(|it| format!("line {line}: {it}"))?);
-                }
-            }
+            ("findings", Value::Array(list)) => verdict.findings = findings(list, notes)?,
             _ => {}
         }
     }
-    permit
-        .check(&verdict)
-        .map_err(|problem| format!("line {line}: {problem}"))?;
+    permit.check(&verdict)?;
     Ok(verdict)
+}
+
+fn findings(list: Vec<Value>, notes: &mut Vec<String>) -> Result<Vec<Finding>, String> {
+    let list = list.into_iter().enumerate();
+    list.map(|(at, one)| Finding::read(at, one, notes))
+        .collect()
 }
 
 /// The reason of the first complete block in the text of stdout.
 pub(crate) fn block_in(stdout: &str, contract: &dyn Contract) -> Option<String> {
-    let answers = read(stdout.trim_start_matches('\u{feff}'), false, contract).answers;
-    answers
-        .iter()
-        .find_map(|answer| contract.block(&answer.entries))
+    let reading = read(stdout.trim_start_matches('\u{feff}'), false, contract);
+    let mut answers = reading.answers.iter();
+    answers.find_map(|answer| contract.block(&answer.entries))
 }
 
 /// The ending of a hook that failed. A complete block that it printed first counts, and its failure
@@ -239,10 +474,6 @@ pub(crate) fn malformed(problem: String) -> Ending {
     Ending::Malformed { problem }
 }
 
-/// A note for the author of a hook that blocks without a reason.
-const SAID_NOTHING: &str = "it said nothing: if it was not meant to block, end it with `exit 0`; \
-    a test that is false as the last line, and `set -e`, exit with status 1";
-
 /// The verdict of a non-zero exit. The reason is stderr, else the answer's `reason`, else text on
 /// stdout, else the status.
 pub(crate) fn blocked_by_status(
@@ -250,21 +481,17 @@ pub(crate) fn blocked_by_status(
     reading: &Reading,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
-    let (status, stderr) = (printed.status, printed.stderr.text());
+    let stderr = printed.stderr.text();
     let mut notes = Vec::new();
     let mut reasons = vec![stderr.trim_start_matches('\u{feff}').trim()];
     let mut verdict = Verdict::new(Decision::Allow, ContractRule::NonZeroExit);
     for (name, value) in reading.answers.iter().flat_map(|answer| &answer.entries) {
         match (name.as_str(), value) {
             ("reason", Value::String(text)) => reasons.push(text),
-            ("findings", Value::Array(list)) => {
-                for (at, one) in list.iter().enumerate() {
-                    match Finding::read(at, one.clone(), &mut notes) {
-                        Ok(finding) => verdict.findings.push(finding),
-                        Err(it) => notes.push(format!("{it}, so that finding is not used")),
-                    }
-                }
-            }
+            ("findings", Value::Array(list)) => match findings(list.clone(), &mut notes) {
+                Ok(list) => verdict.findings = list,
+                Err(problem) => notes.push(problem),
+            },
             _ => {}
         }
     }
@@ -274,16 +501,14 @@ pub(crate) fn blocked_by_status(
         Some(reason) => reason.to_string(),
         None => {
             notes.push(SAID_NOTHING.to_string());
-            let name = &permit.hook.name;
+            let (name, status) = (&permit.hook.name, printed.status);
             format!("hook `{name}` exited with status {status} and gave no reason")
         }
     };
     verdict.decision = Decision::Block { reason };
-    if (129..=159).contains(&status) {
-        let signal = signal_name(status - 128);
-        notes.push(format!(
-            "status {status} is what a shell reports for {signal}"
-        ));
-    }
     (Ending::Answered(verdict), notes)
 }
+
+/// A note for the author of a hook that blocks without a reason.
+const SAID_NOTHING: &str = "it said nothing: if it was not meant to block, end it with `exit 0`; \
+    a test that is false as the last line, and `set -e`, exit with status 1";

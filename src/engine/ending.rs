@@ -105,84 +105,68 @@ pub struct FailureRow {
     pub example: fn() -> Ending,
 }
 
+const fn row(what: &'static str, example: fn() -> Ending) -> FailureRow {
+    FailureRow { what, example }
+}
+
 /// Every way in which a hook can fail to answer: the table in `docs/hooks.md` and in
 /// `man hookrun-hook`.
 pub const FAILURES: &[FailureRow] = &[
-    FailureRow {
-        what: "still running at its timeout; its process tree is killed",
-        example: || Ending::TimedOut {
+    row(
+        "still running at its timeout; its process tree is killed",
+        || Ending::TimedOut {
             after: DEFAULT_TIMEOUT,
         },
-    },
-    FailureRow {
-        what: "could not be started",
-        example: || {
-            let problem = "`guard.sh` is not executable";
-            Ending::NotStarted(StartError::new(problem, "run `chmod +x guard.sh`"))
+    ),
+    row("could not be started", || {
+        let problem = "`guard.sh` is not executable";
+        Ending::NotStarted(StartError::new(problem, "run `chmod +x guard.sh`"))
+    }),
+    row("killed by a signal", || Ending::Killed { signal: 11 }),
+    row("used more than its `limits` allow, and was killed", || {
+        Ending::OverLimit {
+            limit: "output",
+            problem: "it wrote 70.2 MiB of 64 MiB".into(),
+        }
+    }),
+    row("exited 0 with an answer that cannot be used", || {
+        let problem =
+            "line 1: `contine` decides nothing here; write {\"continue\": false, …".into();
+        Ending::Malformed { problem }
+    }),
+    row(
+        "its program crashed: an uncaught exception, a shell's syntax error or `command not \
+         found`, exit status 126 or 127",
+        || Ending::Crashed {
+            problem: "ModuleNotFoundError: No module named 'jsn' (guard.py:2)".into(),
         },
-    },
-    FailureRow {
-        what: "killed by a signal",
-        example: || Ending::Killed { signal: 11 },
-    },
-    FailureRow {
-        what: "used more than its `limits` allow, and was killed",
-        example: || {
-            let problem = "it wrote 70.2 MiB of 64 MiB".into();
-            Ending::OverLimit {
-                limit: "output",
-                problem,
-            }
+    ),
+    row(
+        "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
+        || Ending::Threw {
+            problem: "exited with status 1: cannot read the policy".into(),
+            left: Vec::new(),
         },
-    },
-    FailureRow {
-        what: "exited 0 with an answer that cannot be used",
-        example: || {
-            let problem =
-                "line 1: `contine` decides nothing here; write {\"continue\": false, …".into();
-            Ending::Malformed { problem }
-        },
-    },
-    FailureRow {
-        what: "its program crashed: an uncaught exception, a shell's syntax error or `command not \
-               found`, exit status 126 or 127",
-        example: || {
-            let problem = "ModuleNotFoundError: No module named 'jsn' (guard.py:2)".into();
-            Ending::Crashed { problem }
-        },
-    },
-    FailureRow {
-        what: "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
-        example: || {
-            let problem = "exited with status 1: cannot read the policy".into();
-            Ending::Threw {
-                problem,
-                left: Vec::new(),
-            }
-        },
-    },
-    FailureRow {
-        what: "not done when the whole budget (`--budget`) was used up",
-        example: || Ending::OutOfBudget {
+    ),
+    row(
+        "not done when the whole budget (`--budget`) was used up",
+        || Ending::OutOfBudget {
             budget: Duration::from_secs(10),
         },
-    },
-    FailureRow {
-        what: "not done when hookrun was interrupted",
-        example: || Ending::Aborted { signal: Some(15) },
-    },
-    FailureRow {
-        what: "another part of the program took its exit status",
-        example: || Ending::Lost {
-            problem: "…".into(),
-        },
-    },
-    FailureRow {
-        what: "a function of the program around it returned an error, or panicked",
-        example: || Ending::Errored {
+    ),
+    row("not done when hookrun was interrupted", || {
+        Ending::Aborted { signal: Some(15) }
+    }),
+    row("another part of the program took its exit status", || {
+        let problem = "…".into();
+        Ending::Lost { problem }
+    }),
+    row(
+        "a function of the program around it returned an error, or panicked",
+        || Ending::Errored {
             problem: "panicked: index out of bounds".into(),
         },
-    },
+    ),
 ];
 
 impl Ending {
@@ -208,10 +192,9 @@ impl Ending {
     /// What the hook said, if it answered.
     pub fn verdict(&self) -> Option<&Verdict> {
         if let Ending::Answered(verdict) = self {
-            Some(verdict)
-        } else {
-            None
+            return Some(verdict);
         }
+        None
     }
 
     /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
@@ -225,15 +208,13 @@ impl Ending {
             Ending::OverLimit { limit, problem } => {
                 Some(format!("over its limit on {limit}: {problem}"))
             }
-            // The author of another time knows how.
-            Ending::TimedOut { after } if *after == DEFAULT_TIMEOUT => {
-                let after = duration_text(*after);
-                Some(format!(
-                    "timed out after {after}; `# hookrun: timeout=60s` gives it more"
-                ))
-            }
             Ending::TimedOut { after } => {
-                Some(format!("timed out after {}", duration_text(*after)))
+                let text = format!("timed out after {}", duration_text(*after));
+                // The author of another time knows how.
+                if *after == DEFAULT_TIMEOUT {
+                    return Some(format!("{text}; `# hookrun: timeout=60s` gives it more"));
+                }
+                Some(text)
             }
             Ending::OutOfBudget { budget } => Some(format!(
                 "the budget of {} was used up",
@@ -257,10 +238,10 @@ impl Ending {
 
 /// The words for [`Ending::Aborted`].
 pub fn told_to_stop(signal: Option<i32>) -> String {
-    let by = signal
-        .map(|signal| format!(" by {}", signal_name(signal)))
-        .unwrap_or_default();
-    format!("hookrun was interrupted{by}")
+    match signal {
+        Some(signal) => format!("hookrun was interrupted by {}", signal_name(signal)),
+        None => "hookrun was interrupted".to_string(),
+    }
 }
 
 /// Signals of Linux alone, which go by their numbers.

@@ -55,9 +55,6 @@ const NODE_MODULE: &str = "node:internal/modules/cjs/loader:1148\n  throw err;\n
 const PYTHON: &str = "Traceback (most recent call last):\n  File \"/p/hooks.d/tool.pre/a.py\", line \
     2, in <module>\n    import jsn\nModuleNotFoundError: No module named 'jsn'\n";
 
-const RUBY: &str = "/p/hooks.d/tool.pre/a.rb:2:in 'check': undefined method 'x' for nil \
-    (NoMethodError)\n\n  nil.x\n     ^^\n\tfrom /p/hooks.d/tool.pre/a.rb:5:in '<main>'\n";
-
 #[test]
 fn the_last_words_of_every_interpreter_tell_a_crash() {
     for (name, status, stderr, words) in [
@@ -95,64 +92,6 @@ fn the_last_words_of_every_interpreter_tell_a_crash() {
             1,
             NODE_MODULE,
             "Error: Cannot find module './jsn' (a.js:1)",
-        ),
-        (
-            "a.rb",
-            1,
-            RUBY,
-            "NoMethodError: undefined method 'x' for nil (a.rb:5)",
-        ),
-        (
-            "a.rb",
-            1,
-            "a.rb:1:in `require': cannot load such file -- jsn (LoadError)\n\tfrom a.rb:1:in `<main>'",
-            "LoadError: cannot load such file -- jsn (a.rb:1)",
-        ),
-        (
-            "a.rb",
-            1,
-            "<internal:/usr/lib/ruby/core_ext/kernel_require.rb>:85:in `require': cannot load such \
-             file -- jsn (LoadError)\nDid you mean?  json\n\tfrom <internal:/usr/lib/ruby/core_ext/\
-             kernel_require.rb>:85:in `require'\n\tfrom /p/a.rb:2:in `<main>'",
-            "LoadError: cannot load such file -- jsn (a.rb:2)",
-        ),
-        (
-            "a.rb",
-            1,
-            "a.rb:4:in `<main>': undefined local variable or method `evnt' for main:Object \
-             (NameError)\nDid you mean?  event",
-            "NameError: undefined local variable or method `evnt' for main:Object (a.rb:4)",
-        ),
-        (
-            "a.rb",
-            1,
-            "a.rb:7:in `check': two (ArgumentError)\nlines\n\tfrom a.rb:9:in `<main>'",
-            "ArgumentError: two (a.rb:9)",
-        ),
-        (
-            "a.rb",
-            1,
-            "a.rb:3: syntax error, unexpected end-of-input",
-            "syntax error, unexpected end-of-input (a.rb:3)",
-        ),
-        (
-            "a.pl",
-            255,
-            "no policy at /p/hooks.d/tool.pre/a.pl line 4.",
-            "no policy (a.pl:4)",
-        ),
-        (
-            "a.pl",
-            2,
-            "Can't locate JSN.pm in @INC (@INC contains: /x) at a.pl line 2.\nBEGIN failed--compilation \
-            aborted at a.pl line 2.",
-            "Can't locate JSN.pm in @INC (@INC contains: /x) (a.pl:2)",
-        ),
-        (
-            "a.pl",
-            255,
-            "syntax error at a.pl line 3, near \"}\"\nExecution of a.pl aborted due to compilation errors.",
-            "syntax error (a.pl:3)",
         ),
         (
             "a.sh",
@@ -224,7 +163,6 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         // A check that failed, and its output.
         ("a.sh", 1, PYTHON),
         ("a.sh", 1, NODE),
-        ("a.sh", 1, RUBY),
         ("b.py", 1, PYTHON),
         ("a.sh", 1, "lint.sh: line 3: jqq: command not found"),
         (
@@ -244,16 +182,6 @@ fn what_only_looks_like_a_crash_is_a_decision() {
         ),
         ("a.py", 1, "ValueError: x"),
         ("a.js", 1, "Error: no force push"),
-        ("a.rb", 1, "no force push (sorry)"),
-        (
-            "a.rb",
-            1,
-            "a.rb:2:in `x': ignored (ArgumentError)\nno force push",
-        ),
-        ("a.pl", 255, "no force push"),
-        ("a.pl", 1, "no force push at a.pl line 3."),
-        ("a.pl", 255, "no force push at night"),
-        ("a.pl", 255, "the push at lib/x.pl line 3."),
     ] {
         let ending = ended(file(name), status, stderr);
         let verdict = ending
@@ -274,8 +202,6 @@ const QUOTED: &[(&str, &str)] = &[
         "  File \"a.py\", line 3\n    x = (\n        ^\nSyntaxError: '(' was never closed",
     ),
     ("a.js", NODE),
-    ("a.rb", RUBY),
-    ("a.pl", "no \"policy\" at a.pl line 4."),
 ];
 
 #[test]
@@ -298,14 +224,7 @@ fn a_hook_that_quotes_its_event_decides() {
             tail: Vec::new(),
             total_bytes: stderr.len() as u64,
         };
-        let status = if name == "a.pl" { 255 } else { 1 };
-        judge(
-            Exit::Status(status),
-            &CapturedStream::default(),
-            &stderr,
-            permit,
-        )
-        .0
+        judge(Exit::Status(1), &CapturedStream::default(), &stderr, permit).0
     };
     for (name, crash) in QUOTED {
         for text in [
@@ -423,27 +342,6 @@ fn real_interpreters_crash_in_these_words() {
             "#!/usr/bin/env bash\nif [ x ; then\n",
             "syntax error",
         ),
-        (
-            "a.pl",
-            "#!/usr/bin/env perl\ndie 'no policy';\n",
-            "no policy (a.pl:2)",
-        ),
-        (
-            "a.rb",
-            "#!/usr/bin/env ruby\nrequire 'jsn'\n",
-            "LoadError: ",
-        ),
-        (
-            "b.rb",
-            "#!/usr/bin/env ruby\nrequire 'json'\nJSON.parse('{')\n",
-            "ParserError: ",
-        ),
-        (
-            "c.rb",
-            "#!/usr/bin/env ruby\nevnt = 1\nputs event\n",
-            "NameError: ",
-        ),
-        ("d.rb", "#!/usr/bin/env ruby\nx = (\n", "yntax error"),
         (
             "a.js",
             "#!/usr/bin/env node\nrequire('./jsn');\n",
