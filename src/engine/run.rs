@@ -165,19 +165,16 @@ impl Trace {
     }
 }
 
-/// How reliably everything that a hook starts ends with it, from the weakest level to the
-/// strongest.
+/// How reliably everything that a hook starts ends with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Ends its process group.
     Group,
     /// Ends its process group, and processes re-parented to hookrun, the subreaper.
     Sweep,
-    /// Ends its process namespace.
-    Namespace,
 }
 
-names! { Level: Group "group", Sweep "sweep", Namespace "pidns" }
+names! { Level: Group "group", Sweep "sweep" }
 
 impl Level {
     /// What ends with a hook, as a text for people.
@@ -185,7 +182,6 @@ impl Level {
         match self {
             Level::Group => "its process group (group)",
             Level::Sweep => "its process group and all that left it (sweep)",
-            Level::Namespace => "its process namespace (pidns)",
         }
     }
 }
@@ -248,12 +244,8 @@ impl ColdReason {
             ColdReason::Variables => {
                 "a variable changes how its interpreter starts, such as PYTHONPATH"
             }
-            ColdReason::Bounds => {
-                "it has a process namespace (`containment = \"pidns\"`) or fewer than 32 `limits.files`; for `warm = \"serve\"`, any `sandbox`, `containment`, `limits.memory` or `limits.files`"
-            }
-            ColdReason::OneEvent => {
-                "it has `limits.cpu` or `background = \"detach\"`, which are for one event"
-            }
+            ColdReason::Bounds => "it has a `sandbox`, or `limits` other than `limits.output`",
+            ColdReason::OneEvent => "it has `background = \"detach\"`, which is for one event",
             ColdReason::NoSubreaper => {
                 "this program does not adopt processes (`Runner::subreaper`), or this system is not Linux"
             }
@@ -261,9 +253,7 @@ impl ColdReason {
             ColdReason::Died => {
                 "the process that had waited for it was killed, or ended, before the script began"
             }
-            ColdReason::TooMany => {
-                "eight other interpreters are kept, which other hooks use as often"
-            }
+            ColdReason::TooMany => "eight other interpreters are kept, and all were used of late",
             ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
             ColdReason::Unusable => "its interpreter is not CPython 3.8 or later, or ended at once",
         }

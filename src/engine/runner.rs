@@ -163,8 +163,8 @@ impl Runner {
     }
 
     /// Sets hookrun's own program. It serves as the keeper, which ends the hooks if this process is
-    /// killed with SIGKILL. Without it, some hooks do not start: those with a required sandbox,
-    /// a process namespace, or limits other than `limits.output`.
+    /// killed with SIGKILL. Without it, some hooks do not start: those with a required sandbox
+    /// or with limits other than `limits.output`.
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
         self.engine.program = program;

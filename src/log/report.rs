@@ -140,7 +140,7 @@ pub struct TraceReport {
     pub verdict: Option<VerdictReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// `group`, `sweep` or `pidns`; none if it never started.
+    /// `group` or `sweep`; none if it never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<TableWord>,
     /// For a hook that may start warm, where a program asked that stays up: `warm`, or why not.

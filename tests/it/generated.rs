@@ -29,7 +29,6 @@ use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, SET_KEYS, names a
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
-use hookrun::internals::hook::Containment;
 use hookrun::internals::log::redact::{SECRET_KEYS, SecretRule, rules as secret_rules};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
@@ -181,7 +180,6 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     wanted.extend(names_of(SET_KEYS));
     wanted.extend(secret_rules().iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
-    wanted.extend(Containment::NAMES.iter().map(|(_, name)| *name));
     wanted.extend(
         TOOLS
             .iter()

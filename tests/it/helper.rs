@@ -188,7 +188,7 @@ fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
 #[test]
 fn doctor_says_why_a_hook_last_started_cold() {
     let Some(python) = python() else { return };
-    let user = WarmUser::new(&python, &format!("{FORK}\n# hookrun: containment=pidns"));
+    let user = WarmUser::new(&python, &format!("{FORK}\n# hookrun: limits.files=64"));
     let until = Instant::now() + FAR;
     while user.last_start() != "bounds" {
         assert!(Instant::now() < until, "the helper did not decide");

@@ -91,8 +91,8 @@ fn is_of_engine(name: &str) -> bool {
 const ONLY_IN: &[(&str, &[&str], &str)] = &[
     (
         "Command::new(",
-        &["engine/exec/child.rs", "engine/errand.rs"],
-        "child.rs starts hooks, errand.rs starts everything else",
+        &["engine/errand.rs"],
+        "spawn.rs starts hooks, errand.rs starts everything else",
     ),
     (
         "waitid(",
@@ -131,8 +131,8 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("static mut", &[], "no global mutable state"),
     (
         "OnceLock",
-        &["engine/event/occurrence.rs"],
-        "no global mutable state; an event has its own",
+        &["engine/event/occurrence.rs", "engine/exec/signals.rs"],
+        "no global mutable state; an event has its own, and a signal handler knows nothing else",
     ),
     ("LazyLock", &[], "no global mutable state"),
     ("thread_local!", &[], "no global mutable state"),

@@ -24,7 +24,6 @@ mod attacks;
 mod basics;
 mod differences;
 #[cfg(target_os = "linux")]
-mod sandboxed;
 mod soak;
 
 /// What precedes an answer of a worker, among what the test harness says.
@@ -180,21 +179,6 @@ fn hook_of(spec: &Value) -> Hook {
     }
     hook.parallel = true;
     hook.limits.files = spec["files"].as_u64();
-    if let Some(sandbox) = spec["sandbox"].as_object() {
-        let paths = |key: &str| -> Option<Vec<String>> {
-            sandbox
-                .get(key)
-                .map(|paths| serde_json::from_value(paths.clone()).unwrap())
-        };
-        let network = sandbox.get("network") == Some(&Value::Bool(true));
-        let (read, write) = (paths("read"), paths("write").unwrap_or_default());
-        hook.sandbox = Some(hookrun::Sandbox {
-            read,
-            write,
-            network,
-            required: true,
-        });
-    }
     hook.limits.output_bytes = spec["output_bytes"].as_u64();
     // Five seconds can be too few on a busy machine.
     let timeout = spec["timeout_ms"].as_u64().unwrap_or(60_000);

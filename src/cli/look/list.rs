@@ -309,8 +309,6 @@ struct ListedHook {
     limits: ListedLimits,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<ListedSandbox>,
-    /// How its processes are held together: `auto`, `group` or `pidns`.
-    containment: &'static str,
     /// It may rewrite fields.
     rewrite: bool,
     /// Where it reads the event: `stdin` or `environment`.
@@ -430,7 +428,6 @@ impl ListedHook {
                 network: sandbox.network,
                 required: sandbox.required,
             }),
-            containment: hook.containment.name(),
             rewrite: hook.rewrite,
             reads: if hook.reads_stdin {
                 "stdin"

@@ -10,7 +10,7 @@ use super::surroundings::{
 };
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::exec::command::{self, KnownFolders};
+use crate::engine::exec::command;
 use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
 use crate::engine::hook::{Background, EventPart, GivenPart, Handler, Hook, Lives, Permit};
 use crate::engine::outcome::Decision;
@@ -20,7 +20,6 @@ use crate::engine::ui::{Connection, Tenure};
 /// What serves all hooks of an event, one after another.
 #[derive(Debug, Default)]
 pub(crate) struct EventStores {
-    pub(super) folders: KnownFolders,
     pub(super) pipes: PipeStore,
 }
 
@@ -94,7 +93,7 @@ impl<'c> Preparation<'c> {
         let search = self.surroundings.search.as_deref();
         let variables = std::mem::take(variables);
         let program = whole(hook, spec.blocks, &variables)
-            .and_then(|()| command::resolve_among(&hook.handler, search, &self.stores.folders));
+            .and_then(|()| command::resolve(&hook.handler, search));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
         Job {
             hook,

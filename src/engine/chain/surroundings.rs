@@ -9,7 +9,7 @@ use crate::engine::event::action::PathChange;
 use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
-use crate::engine::hook::{Background, Containment, Hook, LayerKind, Lives, PathBase};
+use crate::engine::hook::{Background, Hook, LayerKind, Lives, PathBase};
 use crate::engine::run::{StartError, TraceContext};
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
@@ -262,7 +262,7 @@ pub(super) fn variables<'h>(
     if timeout < Duration::MAX && hook.lives == Lives::Event {
         variables.push(("HOOKRUN_TIMEOUT_MS", timeout.as_millis().to_string()));
     }
-    if hook.background == Background::Kill && hook.containment != Containment::Group {
+    if hook.background == Background::Kill {
         variables.push(("HOOKRUN_RUN_ID", mark.to_string()));
     }
     if let Some(folder) = hook
@@ -412,7 +412,10 @@ pub(super) fn sandbox(
         .into_iter()
         .flatten()
     {
-        rules = rules.with_readable(file);
+        rules
+            .read
+            .iter_mut()
+            .for_each(|read| read.push(file.to_path_buf()));
     }
     rules.sockets |= variables.iter().any(|(name, _)| *name == "HOOKRUN_SOCKET");
     let state = variables

@@ -1,17 +1,30 @@
-//! How a function that runs as a hook answers: from its thread or task to the loop that waits.
+//! Functions that run as hooks: how they are called, in a thread or as a task, and how their
+//! answers reach the loop that waits.
+//!
+//! A thread cannot be ended from outside, so a function that never returns keeps its thread. For
+//! that reason the number of functions that run at once is limited.
 
 use std::any::Any;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread;
 use std::time::Instant;
 
 use super::job::FunctionCall;
-use super::workers::WorkerPermit;
 use crate::engine::hook::{CallStart, FunctionReturn};
+use crate::engine::lock::locked;
 use crate::engine::run::{Ending, StartError, Trace};
+#[cfg(feature = "tokio")]
+pub(crate) use tasks::Tasks;
+
+const KEPT_THREADS: usize = 16;
+
+/// How many functions may run at once, including those past their timeouts.
+pub const MOST_FUNCTIONS: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct RunningCall {
@@ -143,11 +156,11 @@ pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPerm
 }
 
 /// Turns an error that a function returned into the text of a failure.
-pub(super) fn in_words(returned: FunctionReturn) -> FunctionReturn {
+fn in_words(returned: FunctionReturn) -> FunctionReturn {
     returned.map_err(|error| format!("returned an error: {error}"))
 }
 
-pub(super) fn panicked(panic: &(dyn Any + Send)) -> String {
+fn panicked(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     match text.or_else(|| panic.downcast_ref::<String>().cloned()) {
         Some(text) => format!("panicked: {text}"),
@@ -160,4 +173,230 @@ pub(super) fn no_thread(error: &io::Error) -> StartError {
         format!("there is no thread for it: {error}"),
         "raise the thread and descriptor limits",
     )
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+
+type Idle = Mutex<Vec<SyncSender<Task>>>;
+
+/// Threads that wait for work. When this is dropped, each ends once it has finished.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    idle: Arc<Idle>,
+    functions: Arc<AtomicUsize>,
+}
+
+struct Task {
+    work: Work,
+    /// Where the thread waits for its next task.
+    home: SyncSender<Task>,
+}
+
+/// Permission to run one of [`MOST_FUNCTIONS`].
+#[derive(Debug)]
+pub(super) struct WorkerPermit {
+    functions: Arc<AtomicUsize>,
+}
+
+impl Workers {
+    /// Permission to run one more function; `None` if too many are running.
+    pub(super) fn permit(&self) -> Option<WorkerPermit> {
+        let permit = WorkerPermit {
+            functions: Arc::clone(&self.functions),
+        };
+        let running = self.functions.fetch_add(1, Ordering::Relaxed);
+        (running < MOST_FUNCTIONS).then_some(permit)
+    }
+
+    /// Runs `work` in a thread. A panic in it affects nothing else.
+    ///
+    /// # Errors
+    /// When the system cannot start a thread; `work` is then dropped.
+    pub(super) fn give(&self, work: Work) -> io::Result<()> {
+        let waiting = locked(&self.idle).pop();
+        let thread = match waiting {
+            Some(thread) => thread,
+            None => {
+                let (thread, tasks) = sync_channel(1);
+                let idle = Arc::downgrade(&self.idle);
+                let builder = thread::Builder::new().name("hookrun-worker".to_string());
+                builder.spawn(move || live(&tasks, &idle))?;
+                thread
+            }
+        };
+        let home = thread.clone();
+        let gone = |_| io::Error::other("a thread of hookrun's has ended");
+        thread.send(Task { work, home }).map_err(gone)
+    }
+}
+
+impl Drop for WorkerPermit {
+    fn drop(&mut self) {
+        self.functions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The main loop of a thread.
+fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
+    while let Ok(Task { work, home }) = tasks.recv() {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
+            // Dropping the panic's value may panic too.
+            std::mem::forget(panic);
+        }
+        let Some(idle) = idle.upgrade() else { return };
+        let mut idle = locked(&idle);
+        if idle.len() >= KEPT_THREADS {
+            return;
+        }
+        idle.push(home);
+    }
+}
+
+/// Async functions: tasks in the runtime that decides the event, or in our own runtime.
+#[cfg(feature = "tokio")]
+mod tasks {
+    use std::any::Any;
+    use std::future::poll_fn;
+    use std::io;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::{Arc, Mutex};
+    use std::task::Poll;
+
+    use tokio::runtime::{Builder, Handle, Runtime};
+    use tokio::task::AbortHandle;
+
+    use super::{FunctionCall, FunctionReply, WorkerPermit, in_words, panicked};
+    use crate::engine::hook::{CallStart, FunctionReturn};
+    use crate::engine::lock::locked;
+
+    /// Where the tasks of an engine run.
+    #[derive(Debug, Default, Clone)]
+    pub(crate) struct Tasks {
+        /// The runtime of the program. Without it, tasks run in `own`.
+        pub(crate) runtime: Option<Handle>,
+        own: Arc<OwnRuntime>,
+    }
+
+    impl Tasks {
+        /// Starts an async function. Dropping the returned value cancels the task.
+        pub(in crate::engine::exec) fn begin(
+            &self,
+            call: FunctionCall,
+            reply: FunctionReply,
+            permit: WorkerPermit,
+        ) -> io::Result<Box<dyn Any + Send>> {
+            let runtime = match &self.runtime {
+                Some(runtime) => runtime.clone(),
+                None => self.own.handle()?,
+            };
+            let task = runtime.spawn(async move {
+                let returned = contained(call).await;
+                drop(permit);
+                reply.give(returned);
+            });
+            Ok(Box::new(RunningTask(task.abort_handle())))
+        }
+    }
+
+    /// A runtime with one thread, made for the first task that has no other runtime.
+    #[derive(Debug, Default)]
+    struct OwnRuntime {
+        runtime: Mutex<Option<Runtime>>,
+    }
+
+    impl OwnRuntime {
+        fn handle(&self) -> io::Result<Handle> {
+            let mut runtime = locked(&self.runtime);
+            let made = match runtime.take() {
+                Some(made) => made,
+                None => {
+                    let mut builder = Builder::new_multi_thread();
+                    builder
+                        .worker_threads(1)
+                        .thread_name("hookrun-tasks")
+                        .enable_all()
+                        .build()?
+                }
+            };
+            Ok(runtime.insert(made).handle().clone())
+        }
+    }
+
+    impl Drop for OwnRuntime {
+        fn drop(&mut self) {
+            // It may be dropped inside another runtime, where waiting for its thread would panic.
+            if let Some(runtime) = locked(&self.runtime).take() {
+                runtime.shutdown_background();
+            }
+        }
+    }
+
+    /// A running task. Dropping it cancels the task, and drops its future at its await point.
+    #[derive(Debug)]
+    struct RunningTask(AbortHandle);
+
+    impl Drop for RunningTask {
+        fn drop(&mut self) {
+            self.0.abort();
+        }
+    }
+
+    /// Runs an async function and turns a panic into a result.
+    async fn contained(call: FunctionCall) -> FunctionReturn {
+        let mut promised = None;
+        poll_fn(move |context| {
+            let polled = catch_unwind(AssertUnwindSafe(|| {
+                let future =
+                    promised.get_or_insert_with(|| match call.function.call(&call.event) {
+                        CallStart::Promised(future) => future,
+                        CallStart::Returned(returned) => Box::pin(std::future::ready(returned)),
+                    });
+                future.as_mut().poll(context)
+            }));
+            match polled {
+                Ok(poll) => poll.map(in_words),
+                Err(panic) => Poll::Ready(Err(panicked(&*panic))),
+            }
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_is_kept_for_the_next_call_even_after_a_panic() {
+        let workers = Workers::default();
+        let (sender, ids) = channel();
+        let work = |sender: std::sync::mpsc::Sender<_>, fails: bool| -> Work {
+            Box::new(move || {
+                sender.send(thread::current().id()).unwrap();
+                assert!(!fails, "a panic on purpose");
+            })
+        };
+        workers.give(work(sender.clone(), true)).unwrap();
+        let first = ids.recv().unwrap();
+        // The thread becomes idle a moment after it has answered.
+        while workers.idle.lock().unwrap().is_empty() {
+            thread::yield_now();
+        }
+        workers.give(work(sender, false)).unwrap();
+        assert_eq!(ids.recv().unwrap(), first);
+    }
+
+    #[test]
+    fn functions_that_never_return_do_not_take_all_threads() {
+        let workers = Workers::default();
+        let permits: Vec<WorkerPermit> = (0..MOST_FUNCTIONS)
+            .filter_map(|_| workers.permit())
+            .collect();
+        assert_eq!(permits.len(), MOST_FUNCTIONS);
+        assert!(workers.permit().is_none());
+        drop(permits);
+        assert!(workers.permit().is_some());
+    }
 }

@@ -5,24 +5,21 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 
-use super::capture::{Capture, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES};
 use super::command::Program;
-use super::feed::Feed;
 use super::job::Job;
-use super::pipes::HookPipes;
-use super::signals::Abort;
 use super::spawn::words_of;
-use crate::engine::run::Exit;
-use crate::engine::run::ProcessStart;
+use super::streams::{
+    Capture, Feed, HookPipes, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES,
+};
+use crate::engine::event::context::Payload;
+use crate::engine::run::{CapturedStream, Exit, ProcessStart};
 
 /// How long a killed process may take to die. One in an uninterruptible sleep never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
@@ -152,6 +149,53 @@ impl Child {
         status_of(self.pid)
     }
 
+    /// Whether a process that has ended ran nothing of its hook: it would have said so before the
+    /// first line.
+    pub(super) fn never_began(&self) -> bool {
+        let Some(socket) = &self.beginning else {
+            return false;
+        };
+        loop {
+            match recv(socket, &mut [0; 1], RecvFlags::DONTWAIT | RecvFlags::PEEK) {
+                Ok((_, length)) => return length == 0,
+                Err(Errno::INTR) => {}
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Gives it the next event. It has read the one before.
+    pub(super) fn give(&mut self, payload: &Payload) {
+        if let Some(feed) = &mut self.stdin {
+            feed.take(payload);
+        }
+        self.feed();
+    }
+
+    /// Whether all of the last event was written to it. The rest would stand before the next one.
+    pub(super) fn is_fed(&self) -> bool {
+        self.stdin.as_ref().is_some_and(|feed| feed.is_done)
+    }
+
+    /// Whether it reads on. A pipe whose reader has closed it reports an error.
+    fn listens(&self) -> bool {
+        let Some(feed) = &self.stdin else {
+            return false;
+        };
+        let mut fds = [PollFd::new(&feed.fd, PollFlags::OUT)];
+        let polled = rustix::event::poll(&mut fds, Some(&Timespec::default()));
+        polled.is_ok() && !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+    }
+
+    /// Whether it has written nothing and still could, and reads on. What is on its stderr belongs to no event.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        let mut buffer = Vec::with_capacity(4096);
+        self.stdout.read(&mut buffer, false);
+        self.stderr.read(&mut buffer, false);
+        self.stderr.kept = CapturedStream::default();
+        self.stdout.kept.total_bytes == 0 && !self.stdout.is_closed() && self.listens()
+    }
+
     /// Sends SIGTERM to the whole group and wakes its stopped members.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
@@ -238,47 +282,6 @@ pub(super) fn become_program(program: &Program) -> io::Error {
         Ok(never) => match never {},
         Err(error) => error.into(),
     }
-}
-
-/// Runs a hook as our child, with our streams and in our group.
-pub(super) fn run_inside(program: &Program) -> io::Result<ExitStatus> {
-    let mut command = Command::new(&program.path);
-    command
-        .arg0(&program.name)
-        .args(&program.arguments)
-        .status()
-}
-
-/// The main loop of a namespace's first process. It reaps orphans, so that the dead do not count as
-/// processes, until `life` ends.
-pub(super) fn adopt_until_end(life: BorrowedFd<'_>) -> io::Result<()> {
-    let deaths = Abort::on_signal(libc::SIGCHLD)?;
-    rustix::io::ioctl_fionbio(&deaths, true)?;
-    loop {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-        while let Ok(Some(_)) = rustix::process::waitid(WaitId::All, options) {}
-        let mut fds = [life, deaths.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
-        match rustix::event::poll(&mut fds, None) {
-            Ok(_) if !fds[0].revents().is_empty() => return Ok(()),
-            Ok(_) => while rustix::io::read(&deaths, &mut [0; 64]).is_ok_and(|count| count > 0) {},
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// Starts a program that reads messages from us on its stdin for as long as we live.
-pub(super) fn companion(program: &Path, arguments: &[String]) -> io::Result<(Pid, OwnedFd)> {
-    let (reader, writer) = io::pipe()?;
-    rustix::io::ioctl_fionbio(&writer, true)?;
-    let mut command = Command::new(program);
-    command.arg0("hookrun").args(arguments);
-    command
-        .stdin(reader)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let started = command.spawn()?;
-    Ok((Pid::from_child(&started), writer.into()))
 }
 
 /// Kills an unreaped child, and reaps it if it dies soon.

@@ -1,11 +1,9 @@
 //! Turns a hook's handler into a program that can start, or into the reason why it cannot.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,7 +22,7 @@ const ANY_RUN_BIT: u32 = 0o111;
 const LARGEST: usize = 3;
 
 /// A program that can start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Program {
     /// Its canonical absolute path, resolved once: the file that was checked is the file that
     /// starts.
@@ -32,50 +30,6 @@ pub struct Program {
     /// Its `argv[0]`: the path as written.
     pub name: OsString,
     pub arguments: Vec<OsString>,
-}
-
-/// Where folders really are, so that each is looked up once for an event, not once for each of its
-/// hooks. Who may write them is not kept: an earlier hook of the event may have changed it.
-#[derive(Debug, Default)]
-pub struct KnownFolders(RefCell<Vec<(PathBuf, PathBuf)>>);
-
-/// How many links of a file in a row are followed here. Longer rows, and circles, are left to the
-/// system, which has a limit.
-const FOLLOWED_LINKS: usize = 8;
-
-impl KnownFolders {
-    /// The canonical path of a file, and what is known of it.
-    fn find(&self, file: &Path) -> io::Result<(PathBuf, Metadata)> {
-        let mut path = file.to_path_buf();
-        for _ in 0..FOLLOWED_LINKS {
-            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-                break;
-            };
-            if folder.as_os_str().is_empty() || path.as_os_str().as_bytes().ends_with(b"/") {
-                break;
-            }
-            let folder = self.folder(folder)?;
-            let here = folder.join(name);
-            let meta = here.symlink_metadata()?;
-            if !meta.is_symlink() {
-                return Ok((here, meta));
-            }
-            path = folder.join(here.read_link()?);
-        }
-        let path = file.canonicalize()?;
-        let meta = path.metadata()?;
-        Ok((path, meta))
-    }
-
-    fn folder(&self, folder: &Path) -> io::Result<PathBuf> {
-        let mut all = self.0.borrow_mut();
-        if let Some((_, canonical)) = all.iter().find(|(known, _)| known == folder) {
-            return Ok(canonical.clone());
-        }
-        let canonical = folder.canonicalize()?;
-        all.push((folder.to_path_buf(), canonical.clone()));
-        Ok(canonical)
-    }
 }
 
 /// Finds and checks the program of `handler`. `search` is the `PATH` for bare names.
@@ -86,34 +40,19 @@ impl KnownFolders {
 /// # Errors
 /// What is wrong and how to fix it.
 pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, StartError> {
-    resolve_among(handler, search, &KnownFolders::default())
-}
-
-/// The same for one of several hooks of an event.
-///
-/// # Errors
-/// What is wrong and how to fix it.
-pub fn resolve_among(
-    handler: &Handler,
-    search: Option<&OsStr>,
-    folders: &KnownFolders,
-) -> Result<Program, StartError> {
     match handler {
-        Handler::File(file) => {
-            let path = check(file, true, folders)?;
-            Ok(Program {
-                path,
-                name: file.into(),
-                arguments: Vec::new(),
-            })
-        }
+        Handler::File(file) => Ok(Program {
+            path: check(file, true)?,
+            name: file.into(),
+            arguments: Vec::new(),
+        }),
         Handler::Words { words, base } => {
             let (program, arguments) = words.split_first().ok_or_else(|| {
                 StartError::new("its command is empty", "write the program to run")
             })?;
             let file = find(program, base, search)?;
             Ok(Program {
-                path: check(&file, false, folders)?,
+                path: check(&file, false)?,
                 name: program.into(),
                 arguments: arguments.iter().map(OsString::from).collect(),
             })
@@ -159,9 +98,10 @@ fn is_runnable(file: &Path) -> bool {
 }
 
 /// The canonical path of a file that may be started.
-fn check(file: &Path, is_drop_in: bool, folders: &KnownFolders) -> Result<PathBuf, StartError> {
+fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     let shown = file.display();
-    let (path, meta) = folders.find(file).map_err(|error| missing(file, &error))?;
+    let path = file.canonicalize().map_err(|error| missing(file, &error))?;
+    let meta = path.metadata().map_err(|error| missing(file, &error))?;
     if !meta.is_file() {
         return Err(StartError::new(
             format!("`{shown}` is not a file"),
@@ -204,22 +144,21 @@ fn open_to_everyone(path: &Path) -> StartError {
 
 fn missing(file: &Path, error: &io::Error) -> StartError {
     let shown = file.display();
-    let dangling = file.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
-    if error.kind() == io::ErrorKind::NotFound && dangling {
+    if error.kind() != io::ErrorKind::NotFound {
+        return StartError::new(
+            format!("cannot look at `{shown}`: {error}"),
+            "check the path and its permissions",
+        );
+    }
+    if file.is_symlink() {
         return StartError::new(
             format!("`{shown}` is a link to a file that does not exist"),
             "fix or remove the link",
         );
     }
-    if error.kind() == io::ErrorKind::NotFound {
-        return StartError::new(
-            format!("no such file: `{shown}`"),
-            "create it, or correct the path",
-        );
-    }
     StartError::new(
-        format!("cannot look at `{shown}`: {error}"),
-        "check the path and its permissions",
+        format!("no such file: `{shown}`"),
+        "create it, or correct the path",
     )
 }
 
@@ -246,8 +185,11 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
 pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
-    let shown = |(name, bytes): &(String, usize)| format!("`{name}` ({bytes} bytes)");
-    let largest: Vec<String> = variables.iter().take(LARGEST).map(shown).collect();
+    let largest: Vec<String> = variables
+        .iter()
+        .take(LARGEST)
+        .map(|(name, bytes)| format!("`{name}` ({bytes} bytes)"))
+        .collect();
     StartError::new(
         format!(
             "its environment and arguments are too long for the system; of the {bytes} bytes in {} \
@@ -353,15 +295,6 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
                 interpreter_cure(near.as_deref()),
             )
         }
-        (Some(Errno::NOEXEC), _) if begins_with_bom(&program.path) => StartError::new(
-            format!(
-                "`{shown}` begins with a byte order mark (BOM), so its first line does not count"
-            ),
-            format!(
-                "run `sed -i '1s/^\\xEF\\xBB\\xBF//' {}`",
-                quoted(&program.path)
-            ),
-        ),
         (Some(Errno::NOEXEC), _) => StartError::new(
             format!(
                 "`{shown}` is neither a program nor a script with a first line like `{}`",
@@ -375,10 +308,6 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
                 line.trim()
             ),
             "check both, and whether the file system is mounted noexec",
-        ),
-        (Some(Errno::TOOBIG), _) => StartError::new(
-            "the environment and arguments are too long for the system",
-            "shorten or unset variables where hookrun is started",
         ),
         // The system reports EBADF when a limit was lowered meanwhile.
         (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError::new(
@@ -396,47 +325,29 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
     }
 }
 
-fn begins_with_bom(path: &Path) -> bool {
-    use std::io::Read;
-    let mut start = [0; 3];
-    let opened = std::fs::File::open(path);
-    opened
-        .and_then(|mut file| file.read_exact(&mut start))
-        .is_ok()
-        && start == *b"\xEF\xBB\xBF"
-}
-
 /// Checks from the first bytes of a program whether the system could start it. Runs nothing.
 ///
 /// # Errors
 /// The error that starting it would give.
 pub fn check_format(program: &Program) -> Result<(), StartError> {
-    use std::io::Read;
-    let failure = |errno: Errno| Err(explain(program, None, &errno.into()));
-    if rustix::fs::access(&program.path, Access::EXEC_OK).is_err() {
-        return failure(Errno::ACCESS);
-    }
-    let mut magic = Vec::new();
-    let opened = std::fs::File::open(&program.path);
-    let read = opened.and_then(|file| file.take(4).read_to_end(&mut magic));
-    if read.is_err() || MACHINE_CODE.contains(&magic.as_slice()) {
-        return Ok(());
-    }
-    let Some(line) = interpreter_of(&program.path) else {
-        return failure(Errno::NOEXEC);
-    };
-    let interpreter = line
-        .split([' ', '\t'])
-        .find(|word| !word.is_empty())
-        .unwrap_or_default();
-    if interpreter.is_empty() {
-        return failure(Errno::NOEXEC);
-    }
-    if Path::new(interpreter).exists() {
-        Ok(())
+    let path = &program.path;
+    let line = interpreter_of(path).unwrap_or_default();
+    let interpreter = line.split([' ', '\t']).find(|word| !word.is_empty());
+    let errno = if rustix::fs::access(path, Access::EXEC_OK).is_err() {
+        Errno::ACCESS
+    } else if let Some(interpreter) = interpreter {
+        if Path::new(interpreter).exists() {
+            return Ok(());
+        }
+        Errno::NOENT
     } else {
-        failure(Errno::NOENT)
-    }
+        let start = first_bytes(path);
+        if start.is_none_or(|start| MACHINE_CODE.iter().any(|magic| start.starts_with(magic))) {
+            return Ok(());
+        }
+        Errno::NOEXEC
+    };
+    Err(explain(program, None, &errno.into()))
 }
 
 /// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.
@@ -444,16 +355,18 @@ const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba
 
 /// The text after `#!` in a script's first line.
 pub fn interpreter_of(path: &Path) -> Option<String> {
-    use std::io::Read;
-    let mut start = Vec::new();
-    std::fs::File::open(path)
-        .ok()?
-        .take(256)
-        .read_to_end(&mut start)
-        .ok()?;
+    let start = first_bytes(path)?;
     let line = start
+        .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')
-        .next()?
-        .strip_prefix(b"#!")?;
+        .next()?;
     Some(String::from_utf8_lossy(line).into_owned())
+}
+
+/// As much of a file as Linux reads to see who runs it (`BINPRM_BUF_SIZE`).
+pub(super) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
+    let mut start = Vec::new();
+    let opened = File::open(file).ok()?;
+    opened.take(256).read_to_end(&mut start).ok()?;
+    Some(start)
 }

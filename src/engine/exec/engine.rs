@@ -1,21 +1,26 @@
-//! The engine that runs hooks: its settings, and the state that its clones share.
+//! The engine that runs hooks: its settings, and the state that its clones share: the keeper, marks
+//! and sweeps.
 
 use std::ffi::OsString;
+use std::fmt::{self, Debug, Formatter};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
+use rustix::process::Pid;
+
+use super::call::Workers;
 use super::heartbeat::Heartbeat;
+use super::job::Job;
 use super::keeper::{Keeper, OwnProgram};
-use super::progress::Watcher;
 use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
-use super::tree::{SparedHooks, Subreaper};
+use super::tree::{self, SparedHooks, Subreaper};
 use super::warm::WarmPool;
-use super::workers::Workers;
+use crate::engine::hook::Hook;
 use crate::engine::lock::locked;
-use crate::engine::run::Ending;
+use crate::engine::run::{Ending, Trace};
 use crate::engine::ui::Server;
 
 /// Runs hooks, from several threads at once if needed. Clones share one keeper and one set of
@@ -45,7 +50,7 @@ pub struct Engine {
     pub server: Option<Server>,
     /// Where async functions run.
     #[cfg(feature = "tokio")]
-    pub(crate) tasks: super::tasks::Tasks,
+    pub(crate) tasks: super::call::Tasks,
     pub(super) shared: Arc<EngineShared>,
 }
 
@@ -158,5 +163,120 @@ impl Engine {
     /// Runs `work` in a thread of this engine.
     pub fn beside(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         self.shared.workers.give(Box::new(work))
+    }
+
+    /// Whether a keeper runs or can still start.
+    pub(super) fn may_have_keeper(&self) -> bool {
+        self.program.is_some() && !self.shared.has_no_keeper.load(Ordering::Relaxed)
+    }
+
+    /// The keeper, which starts for the first that needs it; `None` if it cannot.
+    pub(super) fn keeper(&self) -> MutexGuard<'_, Option<Keeper>> {
+        let mut kept = locked(&self.shared.kept);
+        if kept.is_none() && self.may_have_keeper() {
+            *kept = self.program.as_ref().and_then(Keeper::start);
+            self.shared
+                .has_no_keeper
+                .store(kept.is_none(), Ordering::Relaxed);
+        }
+        kept
+    }
+
+    /// Lets the keeper forget a process that is about to be reaped, while the number still belongs
+    /// to it.
+    pub(super) fn keeper_forgets(&self, pid: Pid) {
+        if let Some(keeper) = locked(&self.shared.kept).as_ref() {
+            keeper.forget(pid);
+        }
+    }
+
+    fn keeper_pid(&self) -> Option<Pid> {
+        locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid)
+    }
+
+    /// Ends what the hooks of a step have left running. `groups` are those that were killed.
+    pub(super) fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
+        let Some(subreaper) = &self.subreaper else {
+            return;
+        };
+        // While other threads run hooks, a sweep ends only what surely belongs to none of them. The
+        // last of them does a full sweep.
+        let alone = self.shared.steps.try_write();
+        let mark = self.mark.as_deref().filter(|_| alone.is_err());
+        if alone.is_err() && mark.is_none() {
+            return;
+        }
+        let spared = locked(&self.shared.spared);
+        let swept = subreaper.sweep(&spared, mark, self.keeper_pid(), groups);
+        for left in swept.left {
+            let by = left.hook.as_deref();
+            let place = jobs
+                .iter()
+                .position(|job| by == Some(job.hook.name.as_str()));
+            if let Some(trace) = traces.get_mut(place.unwrap_or(0)) {
+                let note = format!("it left {} running; killed", left.words);
+                trace.notes.push(note);
+            }
+        }
+        if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
+            let note = "not all that left its process group could be ended";
+            trace.notes.push(note.to_string());
+        }
+    }
+
+    /// Ends what hooks with this mark, or with one that begins with it and a dot, have left running.
+    /// Call it while none of them runs.
+    pub(crate) fn end_strays(&self, mark: &str) {
+        let Some(subreaper) = &self.subreaper else {
+            return tree::end_marked(mark);
+        };
+        subreaper.sweep(&SparedHooks::default(), Some(mark), self.keeper_pid(), &[]);
+    }
+
+    /// A mark that begins with `base`, for a holder of sessions.
+    pub(crate) fn new_mark(&self, base: &str) -> String {
+        let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);
+        format!("{base}.s{number}")
+    }
+
+    /// Lets sweeps spare hooks whose marks begin with this one and a dot, or no longer.
+    pub(crate) fn spare_sessions(&self, mark: &str, is_spared: bool) {
+        let marks = &mut locked(&self.shared.spared).marks;
+        if is_spared {
+            marks.push(mark.to_string());
+        } else {
+            marks.retain(|known| known != mark);
+        }
+    }
+}
+
+/// Something that has just happened.
+#[derive(Debug)]
+pub enum HookProgress<'a> {
+    /// The hook wrote to stderr: everything so far, up to 64 KiB.
+    Wrote(&'a [u8]),
+    Ended(&'a Trace),
+}
+
+/// Watches hooks run. The loop that keeps their deadlines calls it, so it must not block.
+#[derive(Clone)]
+pub struct Watcher(Arc<Watch>);
+
+/// Takes the hook, its place among those that run together, and what happened.
+type Watch = dyn Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync;
+
+impl Watcher {
+    pub fn new(watch: impl Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync + 'static) -> Watcher {
+        Watcher(Arc::new(watch))
+    }
+
+    pub(super) fn tell(&self, hook: &Hook, place: usize, progress: &HookProgress<'_>) {
+        (self.0)(hook, place, progress);
+    }
+}
+
+impl Debug for Watcher {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Watcher")
     }
 }

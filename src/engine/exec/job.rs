@@ -6,15 +6,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::command::Program;
-use super::feed::StdinContent;
-use super::lines::LineStream;
-use super::pipes::PipeStore;
 use super::sandbox::SandboxRules;
+use super::streams::{LineStream, PipeStore, StdinContent};
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::hook::Permit;
-use crate::engine::hook::{Background, Containment, Function, Hook};
-use crate::engine::run::StartError;
+use crate::engine::hook::{Background, Function, Hook, Permit};
+use crate::engine::run::{Ending, StartError};
 use crate::engine::ui::Clock;
 
 #[derive(Debug)]
@@ -96,11 +93,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether processes that it started, in its group or outside it, may outlive it.
+    /// Whether processes that it started may outlive it.
     pub(super) fn may_leave_processes(&self) -> bool {
-        let by_spec = self.hook.background == Background::Detach
-            || self.hook.containment == Containment::Group;
-        by_spec && !self.hook.handler.is_function()
+        self.hook.background == Background::Detach && !self.hook.handler.is_function()
     }
 }
 
@@ -114,6 +109,11 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// The ending of a hook that it leaves no time.
+    pub(super) fn used_up(self) -> Ending {
+        Ending::OutOfBudget { budget: self.whole }
+    }
+
     /// A budget of `whole` that begins at `started`. One beyond the range of the clock never ends.
     pub fn from(started: Instant, whole: Duration) -> Budget {
         Budget {

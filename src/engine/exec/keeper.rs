@@ -5,7 +5,6 @@
 //! of the run. Most hooks end sooner and never pay for it.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{self, BufRead};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -54,12 +53,6 @@ impl Keeper {
     fn try_start(own: &OwnProgram) -> io::Result<Keeper> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
-        let nothing = || {
-            File::options()
-                .write(true)
-                .open("/dev/null")
-                .map(OwnedFd::from)
-        };
         let arguments = vec!["keep".into(), own.mark.clone().into()];
         let program = Program {
             path: own.path.clone(),
@@ -74,7 +67,7 @@ impl Keeper {
             variables: &[],
             cwd: None,
         };
-        let pid = spawn.start([reader.into(), nothing()?, nothing()?])?;
+        let pid = spawn.start_alone(reader.into())?;
         Ok(Keeper {
             pid,
             pipe: writer.into(),

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::child::{Child, GIVE_UP, Status};
+use super::engine::Engine;
 use super::job::{Budget, Job, end_of};
 use super::keeper::{Keeper, LATER};
-use super::lines::{LineLife, LineStream};
+use super::streams::{LineLife, LineStream};
 use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::limits::{Limits, size_text};
@@ -102,18 +103,21 @@ impl Live {
     ) -> bool {
         self.child.close_stdin();
         let until = now + DRAIN;
-        let answer_until = match needs_whole_answer(job, exit) {
-            true => budget
-                .map_or(now + HELD, |budget| budget.until.min(now + HELD))
-                .max(until),
-            false => until,
-        };
+        let mut answer_until = until;
+        if needs_whole_answer(job, exit) {
+            let held = now + HELD;
+            answer_until = budget.map_or(held, |it| it.until.min(held)).max(until);
+        }
         self.phase = Phase::Draining {
             exit,
             until,
             answer_until,
         };
         self.is_drained()
+    }
+
+    pub(super) fn has_exited(&self) -> bool {
+        matches!(self.phase, Phase::Draining { .. })
     }
 
     pub(super) fn is_drained(&self) -> bool {
@@ -170,18 +174,14 @@ impl Live {
         if clock.stands_still(now) {
             own = own.max(now + ASKING);
         }
-        let (deadline, why) = match budget.filter(|budget| budget.until < own) {
-            Some(budget) => (
-                budget.until,
-                Ending::OutOfBudget {
-                    budget: budget.whole,
-                },
-            ),
-            None => (own, why),
+        let (deadline, why) = match budget {
+            Some(budget) if budget.until < own => (budget.until, budget.used_up()),
+            _ => (own, why),
         };
-        match deadline > now {
-            true => self.phase = Phase::Running { deadline, why },
-            false => self.stop(why),
+        if deadline > now {
+            self.phase = Phase::Running { deadline, why };
+        } else {
+            self.stop(why);
         }
     }
 
@@ -215,6 +215,13 @@ impl Live {
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
         keeper.watch(self.child.pid);
+    }
+
+    /// Its process is about to be reaped.
+    pub(super) fn leave_keeper(&self, engine: &Engine) {
+        if self.is_told {
+            engine.keeper_forgets(self.child.pid);
+        }
     }
 
     /// The ending for output beyond its limit, if it has written that much.
@@ -262,7 +269,7 @@ impl Live {
             self.child.stderr.read(&mut buffer, true);
         }
         let may_stay = job.hook.background == Background::Detach;
-        let has_exited = matches!(self.phase, Phase::Draining { .. });
+        let has_exited = self.has_exited();
         // Do this while the process that holds stdout still runs and can be named.
         let held = self.held_answer(job);
         let excess = self.last_excess(&job.hook.limits, status);
@@ -316,19 +323,15 @@ impl Live {
         notes.extend(more);
         let took = now.saturating_duration_since(self.started);
         let containment = Some(self.level);
-        let trace = Trace::not_run(ending);
-        let trace = Trace {
-            start: self.child.how,
-            ..trace
-        };
         Trace {
             exit,
             took,
             stdout,
             stderr,
             containment,
+            start: self.child.how,
             notes,
-            ..trace
+            ..Trace::not_run(ending)
         }
     }
 

@@ -1,15 +1,105 @@
-//! Sandboxes of hooks. The process that becomes the hook enters the sandbox itself. The Landlock
-//! and seccomp rules then apply to everything that it starts.
+//! Sandboxes of hooks: the rules with resolved paths, which the process that becomes the hook
+//! applies to itself. They then hold for everything that it starts.
 
 #[cfg(target_os = "linux")]
-mod filter;
-mod rules;
-#[cfg(target_os = "linux")]
-mod system;
+mod kernel;
 
-pub use rules::{DEVICES, SYSTEM_PATHS, SandboxRules};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::hook::Sandbox;
+use crate::engine::names::words;
 #[cfg(target_os = "linux")]
-pub(super) use system::{apply, lacking};
+pub(super) use kernel::{apply, lacking};
+
+/// What a program needs to run at all: its own file, libraries and their settings, and its entry
+/// under `/proc`. Readable in every sandbox.
+pub const SYSTEM_PATHS: &[&str] = words!(
+    "/bin" "/etc" "/lib" "/lib32" "/lib64" "/libx32" "/nix/store" "/opt" "/proc" "/sbin" "/usr"
+);
+
+/// Devices that store nothing; readable and writable in every sandbox.
+pub const DEVICES: &[&str] = &[
+    "/dev/full",
+    "/dev/null",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxRules {
+    /// Paths that the hook may read and run; `None` for all.
+    pub read: Option<Vec<PathBuf>>,
+    /// Paths that the hook may read and change.
+    pub write: Vec<PathBuf>,
+    /// Whether the hook has network access.
+    pub network: bool,
+    /// Whether Unix sockets work: with network access, and to reach hookrun when a person can
+    /// answer.
+    pub sockets: bool,
+    /// Whether the hook may change modes, owners, times and attributes. No system can forbid that
+    /// for only some files.
+    pub modes: bool,
+    /// Whether the hook must not run if the system cannot enforce the rules.
+    pub required: bool,
+}
+
+impl SandboxRules {
+    /// Resolves the paths of `sandbox`. Paths without a leading slash are relative to `project`,
+    /// and `~/` is `home`. Paths that do not exist cannot be granted; they are left out, with a
+    /// note for each.
+    pub fn find(
+        sandbox: &Sandbox,
+        project: &Path,
+        home: Option<&Path>,
+    ) -> (SandboxRules, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut find = |path: &String| {
+            let found = match (path.strip_prefix('~'), home) {
+                (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
+                (Some(_), None) => {
+                    notes.push(format!("sandbox: `{path}` is left out: there is no HOME"));
+                    return None;
+                }
+                (None, _) => project.join(path),
+            };
+            if let Err(error) = found.metadata() {
+                let is_missing = error.kind() == io::ErrorKind::NotFound;
+                let why = if is_missing {
+                    "it does not exist"
+                } else {
+                    &error.to_string()
+                };
+                notes.push(format!("sandbox: `{path}` is left out: {why}"));
+                return None;
+            }
+            Some(found)
+        };
+        let read = sandbox
+            .read
+            .as_ref()
+            .map(|paths| paths.iter().filter_map(&mut find).collect());
+        let write: Vec<_> = sandbox.write.iter().filter_map(&mut find).collect();
+        let Sandbox {
+            network, required, ..
+        } = *sandbox;
+        let (sockets, modes) = (network, !write.is_empty());
+        (
+            SandboxRules {
+                read,
+                write,
+                network,
+                sockets,
+                modes,
+                required,
+            },
+            notes,
+        )
+    }
+}
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn lacking(_: &SandboxRules) -> Option<String> {

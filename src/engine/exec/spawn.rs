@@ -5,7 +5,9 @@
 //! posix_spawn with a working directory, so this file needs unsafe code.
 #![expect(unsafe_code, reason = "posix_spawn, and what it must know of signals")]
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString, OsStr};
+use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -48,15 +50,16 @@ impl Inherited {
 /// needs only the signals that we ignore, such as SIGPIPE, which Rust ignores.
 fn reset_signals() -> SigSet {
     let mut set = *SigSet::empty().as_ref();
-    let is_own = |signal| signal == libc::SIGPIPE || HELD_OUT.contains(&signal);
-    let is_queried = |signal| match handler_of(signal) {
-        None | Some(libc::SIG_IGN) => false,
-        Some(libc::SIG_DFL) => cfg!(all(target_os = "linux", target_env = "gnu")),
-        Some(_) => cfg!(target_os = "linux"),
-    };
-    for signal in (1..=LAST_SIGNAL).filter(|signal| is_own(*signal) || is_queried(*signal)) {
-        // SAFETY: the set is initialised. A number that is not a signal gives an error.
-        unsafe { libc::sigaddset(&raw mut set, signal) };
+    for signal in 1..=LAST_SIGNAL {
+        let is_queried = match handler_of(signal) {
+            None | Some(libc::SIG_IGN) => false,
+            Some(libc::SIG_DFL) => cfg!(all(target_os = "linux", target_env = "gnu")),
+            Some(_) => cfg!(target_os = "linux"),
+        };
+        if is_queried || signal == libc::SIGPIPE || HELD_OUT.contains(&signal) {
+            // SAFETY: the set is initialised. A number that is not a signal gives an error.
+            unsafe { libc::sigaddset(&raw mut set, signal) };
+        }
     }
     // SAFETY: it is initialised.
     unsafe { SigSet::from_sigset_t_unchecked(set) }
@@ -72,57 +75,44 @@ const SETSID: libc::c_int = 0x0400;
 /// The last signal of Linux; other systems have fewer.
 const LAST_SIGNAL: libc::c_int = 64;
 
-/// Variables in the system's format.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Variables(Arc<VariableLines>);
+/// Variables in the system's format, each name once.
+#[derive(Debug, Clone, Default, Hash)]
+pub(super) struct Variables(Arc<Vec<Variable>>);
 
-/// All lines in one piece of memory, because every hook gets some of its own.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct VariableLines {
-    bytes: Vec<u8>,
-    places: Vec<EntryPlace>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct EntryPlace {
-    start: usize,
+/// `NAME=VALUE`.
+#[derive(Debug, Hash)]
+pub(super) struct Variable {
+    line: CString,
     name_bytes: usize,
-    /// With the final NUL.
-    line_bytes: usize,
 }
 
-/// `NAME=VALUE`, with a final NUL.
-#[derive(Clone, Copy)]
-struct EnvironmentEntry<'v> {
-    name: &'v [u8],
-    line: &'v [u8],
-}
+impl Variable {
+    fn new(name: &OsStr, value: &OsStr) -> io::Result<Variable> {
+        let mut line = Vec::with_capacity(name.len() + value.len() + 2);
+        line.extend_from_slice(name.as_bytes());
+        line.push(b'=');
+        line.extend_from_slice(value.as_bytes());
+        Ok(Variable {
+            line: CString::new(line)?,
+            name_bytes: name.len(),
+        })
+    }
 
-impl VariableLines {
-    fn push(&mut self, name: &OsStr, value: &OsStr) {
-        let (name, value) = (name.as_bytes(), value.as_bytes());
-        let (start, name_bytes) = (self.bytes.len(), name.len());
-        let line_bytes = name_bytes + value.len() + 2;
-        self.bytes.reserve(line_bytes);
-        self.bytes.extend_from_slice(name);
-        self.bytes.push(b'=');
-        self.bytes.extend_from_slice(value);
-        self.bytes.push(0);
-        self.places.push(EntryPlace {
-            start,
-            name_bytes,
-            line_bytes,
-        });
+    fn name(&self) -> &[u8] {
+        &self.line.as_bytes()[..self.name_bytes]
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.line.as_bytes()
     }
 }
 
 impl Variables {
     #[expect(clippy::disallowed_methods, reason = "it is passed on, and not read")]
     fn own() -> Variables {
+        let all: Vec<_> = std::env::vars_os().collect();
         // The system's own strings contain no NUL.
-        let mut lines = VariableLines::default();
-        std::env::vars_os().for_each(|(name, value)| lines.push(&name, &value));
-        Variables(Arc::new(lines))
+        Variables::of(&all).unwrap_or_default()
     }
 
     /// Exactly these variables. If a name occurs twice, the last one counts.
@@ -132,53 +122,16 @@ impl Variables {
     pub(super) fn of<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         variables: &[(N, V)],
     ) -> io::Result<Variables> {
-        let bytes = |(name, value): &(N, V)| name.as_ref().len() + value.as_ref().len() + 2;
-        let mut lines = VariableLines {
-            bytes: Vec::with_capacity(variables.iter().map(bytes).sum()),
-            places: Vec::with_capacity(variables.len()),
-        };
-        // Most names have a mark that no other has.
-        let (mut marks, mut marks_of_several) = (0, 0);
-        for (name, _) in variables {
-            let mark = mark_of(name.as_ref().as_bytes());
-            marks_of_several |= marks & mark;
-            marks |= mark;
-        }
-        for (place, (name, value)) in variables.iter().enumerate() {
-            let name = name.as_ref();
-            let is_single = marks_of_several & mark_of(name.as_bytes()) == 0;
-            if is_single
-                || variables[place + 1..]
-                    .iter()
-                    .all(|(later, _)| later.as_ref() != name)
-            {
-                lines.push(name, value.as_ref());
+        let mut names = HashSet::with_capacity(variables.len());
+        let mut lines = Vec::with_capacity(variables.len());
+        for (name, value) in variables.iter().rev() {
+            if names.insert(name.as_ref()) {
+                lines.push(Variable::new(name.as_ref(), value.as_ref())?);
             }
         }
-        if lines.bytes.iter().filter(|byte| **byte == 0).count() > lines.places.len() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "a variable contains a NUL",
-            ));
-        }
+        lines.reverse();
         Ok(Variables(Arc::new(lines)))
     }
-
-    fn entries(&self) -> impl Iterator<Item = EnvironmentEntry<'_>> + Clone {
-        self.0.places.iter().map(|place| {
-            let line = &self.0.bytes[place.start..place.start + place.line_bytes];
-            EnvironmentEntry {
-                name: &line[..place.name_bytes],
-                line,
-            }
-        })
-    }
-}
-
-/// A bit that is the same for equal names.
-fn mark_of(name: &[u8]) -> u128 {
-    let last = name.last().copied().unwrap_or_default();
-    1 << ((name.len() + 5 * usize::from(last)) % 128)
 }
 
 /// A program to start in a new session: it leads a process group and has no controlling terminal.
@@ -213,12 +166,11 @@ impl Spawn<'_> {
             actions.change_folder(&CString::new(cwd.as_os_str().as_bytes())?)?;
         }
         let attributes = Attributes::new(&self.inherited.signals)?;
-        let words = pointers(words.iter().map(|word| word.as_ptr()), words.len());
-        let most = self.inherited.variables.0.places.len() + own.0.places.len();
-        let lines = self
-            .environment(&own)
-            .map(|variable| variable.line.as_ptr().cast());
-        let environment = pointers(lines, most);
+        let words = pointers(words.iter().map(CString::as_c_str));
+        let environment = pointers(
+            self.environment(&own)
+                .map(|variable| variable.line.as_c_str()),
+        );
         let mut pid = 0;
         // SAFETY: all pointers are to values that live until the end of this function: strings that
         // end in NUL, lists of them that end in null, and initialised actions and attributes. The
@@ -237,52 +189,48 @@ impl Spawn<'_> {
         Pid::from_raw(pid).ok_or_else(|| io::Error::other("the system gave no process number"))
     }
 
+    /// Starts it with this stdin, and nowhere to write to.
+    pub(super) fn start_alone(&self, stdin: OwnedFd) -> io::Result<Pid> {
+        let nowhere = File::options().write(true).open("/dev/null")?;
+        self.start([stdin, nowhere.try_clone()?.into(), nowhere.into()])
+    }
+
     /// The names and lengths of the variables that the program gets.
     pub(super) fn sizes(&self) -> Vec<(String, usize)> {
         let own = Variables::of(self.variables).unwrap_or_default();
-        let size = |variable: EnvironmentEntry<'_>| {
-            (
-                String::from_utf8_lossy(variable.name).into_owned(),
-                variable.line.len(),
-            )
-        };
-        self.environment(&own).map(size).collect()
+        self.environment(&own)
+            .map(|variable| {
+                let name = String::from_utf8_lossy(variable.name()).into_owned();
+                (name, variable.line.as_bytes_with_nul().len())
+            })
+            .collect()
     }
 
-    /// The variables that the program gets, as `NAME=VALUE`.
-    ///
-    /// # Errors
-    /// When one contains a NUL.
-    pub(super) fn lines(&self) -> io::Result<Vec<CString>> {
-        let own = Variables::of(self.variables)?;
-        let line = |variable: EnvironmentEntry<'_>| {
-            CString::from_vec_with_nul(variable.line.to_vec()).map_err(io::Error::other)
-        };
-        self.environment(&own).map(line).collect()
-    }
-
-    fn environment<'v>(&'v self, own: &'v Variables) -> impl Iterator<Item = EnvironmentEntry<'v>> {
-        let without = self.without.iter().map(|name| name.as_bytes());
-        let names = own.entries().map(|variable| variable.name).chain(without);
-        // Most names differ from all of these by their mark.
-        let marks = names.clone().fold(0, |marks, name| marks | mark_of(name));
-        let is_inherited = move |variable: &EnvironmentEntry<'_>| {
-            marks & mark_of(variable.name) == 0 || names.clone().all(|name| name != variable.name)
-        };
-        self.inherited
-            .variables
-            .entries()
-            .filter(is_inherited)
-            .chain(own.entries())
+    /// The variables that the program gets; `own` are those of [`Spawn::variables`].
+    pub(super) fn environment<'v>(
+        &'v self,
+        own: &'v Variables,
+    ) -> impl Iterator<Item = &'v Variable> {
+        let inherited = self.inherited.variables.0.iter().filter(|variable| {
+            let name = variable.name();
+            own.0.iter().all(|own| own.name() != name)
+                && self
+                    .without
+                    .iter()
+                    .all(|without| without.as_bytes() != name)
+        });
+        inherited.chain(own.0.iter())
     }
 }
 
 /// The path of a program and its `argv`, as the system takes them.
 pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)> {
-    let text = |text: &OsStr| CString::new(text.as_bytes());
-    let words = std::iter::once(&program.name).chain(&program.arguments);
-    let words = words.map(|word| text(word)).collect::<Result<_, _>>()?;
-    Ok((text(program.path.as_os_str())?, words))
+    let path = CString::new(program.path.as_os_str().as_bytes())?;
+    let mut words = vec![CString::new(program.name.as_bytes())?];
+    for word in &program.arguments {
+        words.push(CString::new(word.as_bytes())?);
+    }
+    Ok((path, words))
 }
 
 struct Actions {
@@ -364,15 +312,10 @@ impl Drop for Attributes {
     }
 }
 
-/// A null-terminated list of up to `most` strings, as the system takes it.
-fn pointers(
-    strings: impl Iterator<Item = *const libc::c_char>,
-    most: usize,
-) -> Vec<*mut libc::c_char> {
-    let mut all = Vec::with_capacity(most + 1);
-    strings.for_each(|string| all.push(string.cast_mut()));
-    all.push(ptr::null_mut());
-    all
+/// A null-terminated list of strings, as the system takes it.
+fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*mut libc::c_char> {
+    let pointers = strings.map(|string| string.as_ptr().cast_mut());
+    pointers.chain([ptr::null_mut()]).collect()
 }
 
 fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {

@@ -4,13 +4,12 @@
 //! a moment) or when it is stopped (SIGTERM, a grace period, SIGKILL). Every state has a time
 //! limit, so the loop ends.
 
-mod calling;
-mod living;
 mod starting;
-mod sweeping;
 mod warming;
 
-use std::os::fd::AsFd;
+use std::any::Any;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -18,15 +17,16 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::call::{Answers, RunningCall};
+use super::call::{
+    self, Answers, FunctionReply, MOST_FUNCTIONS, RunningCall, WorkerPermit, no_thread,
+};
 use super::child::Status;
-use super::engine::Engine;
-use super::job::{Budget, Job};
+use super::engine::{Engine, HookProgress};
+use super::job::{Budget, FunctionCall, Job};
 use super::live::{Live, Phase};
-use super::progress::HookProgress;
 use super::warm::ServedLife;
 use crate::engine::lock::locked;
-use crate::engine::run::{Ending, Trace};
+use crate::engine::run::{Ending, StartError, Trace};
 
 /// How much to read at once. With 64 KiB glibc trims its whole heap each time the buffer is freed.
 const BUFFER_BYTES: usize = 32 * 1024;
@@ -81,16 +81,63 @@ enum SlotState {
     Done(Box<Trace>),
 }
 
+impl SlotState {
+    const NEW: SlotState = SlotState::Waiting {
+        attempt: 0,
+        not_before: None,
+    };
+}
+
+/// What a readiness event is about.
 #[derive(Clone, Copy)]
-enum WatchedSource {
-    Abort,
-    Answers,
-    Exit(usize),
-    Stdin(usize),
-    Stdout(usize),
-    Stderr(usize),
+enum EventSource {
+    Exit,
+    Stdin,
+    Stdout,
+    Stderr,
     /// News for a hook that lives as long as its session.
-    Lines(usize),
+    Lines,
+}
+
+/// What the loop waits for. A source has the place of its hook; without one it only wakes the loop.
+#[derive(Default)]
+struct PollSet<'f> {
+    sources: Vec<Option<(usize, EventSource)>>,
+    fds: Vec<PollFd<'f>>,
+}
+
+impl<'f> PollSet<'f> {
+    fn watch(&mut self, source: Option<(usize, EventSource)>, fd: Option<BorrowedFd<'f>>) {
+        if let Some(fd) = fd {
+            let flags = if matches!(source, Some((_, EventSource::Stdin))) {
+                PollFlags::OUT
+            } else {
+                PollFlags::IN
+            };
+            self.sources.push(source);
+            self.fds.push(PollFd::from_borrowed_fd(fd, flags));
+        }
+    }
+
+    /// Waits, and returns what happened.
+    fn wait(mut self, longest: Duration) -> Vec<(usize, EventSource)> {
+        let timeout = Timespec::try_from(longest).ok();
+        match rustix::event::poll(&mut self.fds, timeout.as_ref()) {
+            Ok(_) => {
+                let all = self.sources.into_iter().zip(&self.fds);
+                let ready = all.filter(|(_, fd)| !fd.revents().is_empty());
+                ready.filter_map(|(source, _)| source).collect()
+            }
+            // A hook has lowered our descriptor limit below the number that we have open. We can no
+            // longer wait for them, but we can still use them.
+            Err(Errno::INVAL) => {
+                std::thread::sleep(TICK);
+                self.sources.into_iter().flatten().collect()
+            }
+            // A signal arrived, or memory is short. The deadlines are still checked.
+            Err(_) => Vec::new(),
+        }
+    }
 }
 
 impl Engine {
@@ -117,27 +164,30 @@ impl Engine {
         self.sweep(jobs, &mut traces, &groups);
         traces
     }
+
+    /// Runs a hook that lives as long as its session, until it ends or its lines say so. Does not
+    /// end what has left its process group; [`Engine::end_strays`] does.
+    ///
+    /// Meanwhile sweeps of other decisions spare what carries the mark of this engine. They look at
+    /// children of the main thread only, so call this from another one.
+    pub(crate) fn live(&self, job: &Job<'_>) -> Trace {
+        let jobs = std::slice::from_ref(job);
+        let (traces, _) = RunningStep::new(self, jobs, None, &|_| false).run();
+        let trace = traces.into_iter().next();
+        trace.unwrap_or_else(|| Trace::not_run(self.aborted()))
+    }
 }
 
 impl<'e> RunningStep<'e> {
-    pub(super) fn new(
+    fn new(
         engine: &'e Engine,
         jobs: &'e [Job<'e>],
         budget: Option<Budget>,
         settles: &'e dyn Fn(&Trace) -> bool,
     ) -> RunningStep<'e> {
-        let slot = |job| StepSlot {
-            job,
-            state: SlotState::Waiting {
-                attempt: 0,
-                not_before: None,
-            },
-            has_died: false,
-            served: None,
-        };
         RunningStep {
             engine,
-            slots: jobs.iter().map(slot).collect(),
+            slots: jobs.iter().map(StepSlot::new).collect(),
             at_once: engine.at_once(jobs.len()),
             budget,
             settles,
@@ -149,7 +199,7 @@ impl<'e> RunningStep<'e> {
     }
 
     /// Runs every hook to its end. Also returns the process groups of the hooks that we ended.
-    pub(super) fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
+    fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
             if self
@@ -169,103 +219,53 @@ impl<'e> RunningStep<'e> {
                 self.look_at_call(place);
             }
         }
-        let traces = self
-            .slots
-            .into_iter()
-            .map(|slot| match slot.state {
-                SlotState::Done(trace) => *trace,
-                SlotState::Waiting { .. } | SlotState::Live(_) | SlotState::Called(_) => {
-                    Trace::not_run(self.engine.aborted())
-                }
-            })
-            .collect();
+        let mut traces = Vec::with_capacity(self.slots.len());
+        for slot in self.slots {
+            if let SlotState::Done(trace) = slot.state {
+                traces.push(*trace);
+            }
+        }
         (traces, self.ended_groups)
     }
 
     /// Waits until something happens or is due, then moves bytes.
     fn wait_and_serve(&mut self) {
-        let timeout = self.until_next();
+        let next = self.until_next();
         self.engine
-            .expect_within(timeout.map_or(Duration::MAX, |left| left.max(TICK)));
+            .expect_within(next.map_or(Duration::MAX, |left| left.max(TICK)));
         let is_idle = self.slots.iter().all(|slot| slot.job.lines.is_some());
         let longest = if is_idle { IDLE_WAIT } else { LONGEST_WAIT };
-        let timeout = timeout.map_or(longest, |left| left.min(longest));
-        let timeout = Timespec::try_from(timeout).ok();
-        let (watched, mut fds) = self.poll_set();
-        let ready: Vec<WatchedSource> = match rustix::event::poll(&mut fds, timeout.as_ref()) {
-            Ok(_) => {
-                let happened = watched
-                    .into_iter()
-                    .zip(&fds)
-                    .filter(|(_, fd)| !fd.revents().is_empty());
-                happened.map(|(what, _)| what).collect()
-            }
-            // A hook has lowered our descriptor limit below the number that we have open. We can no
-            // longer wait for them, but we can still use them.
-            Err(Errno::INVAL) => {
-                std::thread::sleep(TICK);
-                watched
-            }
-            // A signal arrived, or memory is short. The deadlines are still checked.
-            Err(_) => Vec::new(),
-        };
-        for what in ready {
-            self.serve(what);
+        let longest = next.map_or(longest, |left| left.min(longest));
+        let ready = self.poll_set().wait(longest);
+        for (place, source) in ready {
+            self.serve(place, source);
         }
     }
 
-    fn poll_set(&self) -> (Vec<WatchedSource>, Vec<PollFd<'_>>) {
-        let mut watched = Vec::with_capacity(1 + 4 * self.slots.len());
-        let mut fds = Vec::with_capacity(1 + 4 * self.slots.len());
+    fn poll_set(&self) -> PollSet<'_> {
+        let mut set = PollSet::default();
         // Once raised it stays readable, so from then on it is checked every tick instead.
-        let aborts = [&self.engine.abort, &self.engine.cancel]
-            .into_iter()
-            .flatten();
-        for abort in aborts.filter(|_| self.times_aborted == 0) {
-            watched.push(WatchedSource::Abort);
-            fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
+        if self.times_aborted == 0 {
+            for abort in [&self.engine.abort, &self.engine.cancel] {
+                set.watch(None, abort.as_ref().map(AsFd::as_fd));
+            }
         }
-        if let Some(answers) = &self.answers {
-            watched.push(WatchedSource::Answers);
-            fds.push(PollFd::from_borrowed_fd(answers.fd(), PollFlags::IN));
-        }
+        set.watch(None, self.answers.as_ref().map(Answers::fd));
         for (place, slot) in self.slots.iter().enumerate() {
             let SlotState::Live(live) = &slot.state else {
                 continue;
             };
-            let has_exited = matches!(live.phase, Phase::Draining { .. });
             let child = &live.child;
-            let (stdout, stderr) = (child.stdout.fd().map(AsFd::as_fd), child.stderr.fd());
-            for (source, fd, flags) in [
-                (
-                    WatchedSource::Exit(place),
-                    child.exit_fd().filter(|_| !has_exited),
-                    PollFlags::IN,
-                ),
-                (
-                    WatchedSource::Stdin(place),
-                    child.stdin_fd(),
-                    PollFlags::OUT,
-                ),
-                (WatchedSource::Stdout(place), stdout, PollFlags::IN),
-                (
-                    WatchedSource::Stderr(place),
-                    stderr.map(AsFd::as_fd),
-                    PollFlags::IN,
-                ),
-                (
-                    WatchedSource::Lines(place),
-                    slot.job.lines.as_ref().map(|lines| lines.fd()),
-                    PollFlags::IN,
-                ),
-            ] {
-                if let Some(fd) = fd {
-                    watched.push(source);
-                    fds.push(PollFd::from_borrowed_fd(fd, flags));
-                }
+            if !live.has_exited() {
+                set.watch(Some((place, EventSource::Exit)), child.exit_fd());
             }
+            set.watch(Some((place, EventSource::Stdin)), child.stdin_fd());
+            set.watch(Some((place, EventSource::Stdout)), child.stdout.fd());
+            set.watch(Some((place, EventSource::Stderr)), child.stderr.fd());
+            let lines = slot.job.lines.as_ref().map(|lines| lines.fd());
+            set.watch(Some((place, EventSource::Lines)), lines);
         }
-        (watched, fds)
+        set
     }
 
     fn until_next(&self) -> Option<Duration> {
@@ -286,9 +286,10 @@ impl<'e> RunningStep<'e> {
                     if let Some(instant) = live.keeper_due().filter(|_| may_have_keeper) {
                         due(instant);
                     }
-                    let has_exited = matches!(live.phase, Phase::Draining { .. });
                     let tick = now + TICK;
-                    if let Some(instant) = live.child.asked_at(tick).filter(|_| !has_exited) {
+                    if let Some(instant) = live.child.asked_at(tick)
+                        && !live.has_exited()
+                    {
                         due(instant);
                     }
                     if self.times_aborted > 0 {
@@ -302,37 +303,25 @@ impl<'e> RunningStep<'e> {
         Some(next?.saturating_duration_since(now))
     }
 
-    fn serve(&mut self, what: WatchedSource) {
-        let buffer = &mut self.buffer;
-        let place = match what {
-            WatchedSource::Abort | WatchedSource::Answers => return,
-            WatchedSource::Exit(place)
-            | WatchedSource::Stdin(place)
-            | WatchedSource::Stdout(place)
-            | WatchedSource::Stderr(place)
-            | WatchedSource::Lines(place) => place,
-        };
+    fn serve(&mut self, place: usize, source: EventSource) {
         let slot = &mut self.slots[place];
         let SlotState::Live(live) = &mut slot.state else {
             return;
         };
         let in_time = live.is_heard();
-        match what {
-            WatchedSource::Stdin(_) => live.child.feed(),
-            WatchedSource::Stdout(_) => {
-                live.child.stdout.read(buffer, in_time);
+        match source {
+            EventSource::Exit => live.has_news = true,
+            EventSource::Stdin => live.child.feed(),
+            EventSource::Stdout => {
+                live.child.stdout.read(&mut self.buffer, in_time);
                 live.has_news |= live.is_drained();
                 live.check_output(&slot.job.hook.limits);
                 if let Some(lines) = &slot.job.lines {
                     lines.hear(&mut live.child.stdout.kept.head);
                 }
             }
-            WatchedSource::Lines(_) => {
-                let lines = slot.job.lines.iter();
-                lines.for_each(|lines| live.follow(lines.as_ref(), slot.job.timeout));
-            }
-            WatchedSource::Stderr(_) => {
-                live.child.stderr.read(buffer, in_time);
+            EventSource::Stderr => {
+                live.child.stderr.read(&mut self.buffer, in_time);
                 live.has_news |= live.is_drained();
                 live.check_output(&slot.job.hook.limits);
                 if let Some(watcher) = &self.engine.watcher {
@@ -340,8 +329,11 @@ impl<'e> RunningStep<'e> {
                     watcher.tell(slot.job.hook, place, &HookProgress::Wrote(head));
                 }
             }
-            WatchedSource::Exit(_) => live.has_news = true,
-            WatchedSource::Abort | WatchedSource::Answers => {}
+            EventSource::Lines => {
+                if let Some(lines) = &slot.job.lines {
+                    live.follow(lines.as_ref(), slot.job.timeout);
+                }
+            }
         }
     }
 
@@ -419,15 +411,15 @@ impl<'e> RunningStep<'e> {
             (Phase::Killed { give_up_at, .. }, Status::Running) => *give_up_at <= now,
         };
         if is_over {
-            if !matches!(live.phase, Phase::Draining { .. }) {
+            if !live.has_exited() {
                 self.ended_groups.push(live.child.pid);
             }
-            self.engine.no_longer_keep(live);
+            live.leave_keeper(self.engine);
             self.engine.expect_within(JUDGING);
             let trace = live.finish(job, status, now);
-            job.pipes
-                .iter()
-                .for_each(|pipes| pipes.close_later(live.child.spent()));
+            if let Some(pipes) = job.pipes {
+                pipes.close_later(live.child.spent());
+            }
             self.done(place, trace);
         }
     }
@@ -456,7 +448,16 @@ impl<'e> RunningStep<'e> {
     }
 }
 
-impl StepSlot<'_> {
+impl<'e> StepSlot<'e> {
+    fn new(job: &'e Job<'e>) -> StepSlot<'e> {
+        StepSlot {
+            job,
+            state: SlotState::NEW,
+            has_died: false,
+            served: None,
+        }
+    }
+
     /// Ends it: at once if it does not run, else as soon as it lets itself be ended.
     fn end_early(&mut self, why: Ending) {
         let trace = match &mut self.state {
@@ -472,6 +473,79 @@ impl StepSlot<'_> {
         match &self.state {
             SlotState::Live(_) | SlotState::Called(_) => true,
             SlotState::Waiting { .. } | SlotState::Done(_) => false,
+        }
+    }
+}
+
+/// The hooks of a step that are functions.
+impl RunningStep<'_> {
+    fn call(
+        &mut self,
+        place: usize,
+        call: &FunctionCall,
+        now: Instant,
+    ) -> Result<SlotState, StartError> {
+        let job = self.slots[place].job;
+        tracing::debug!(hook = job.hook.name, "called");
+        let (deadline, why) = self.ends(job.timeout, now);
+        let answers = match self.answers.take() {
+            Some(answers) => answers,
+            None => Answers::open().map_err(|error| no_thread(&error))?,
+        };
+        let reply = self.answers.insert(answers).reply(place);
+        let workers = &self.engine.shared.workers;
+        let permit = workers.permit().ok_or_else(|| {
+            StartError::new(
+                format!("{MOST_FUNCTIONS} functions are still running"),
+                "make functions return, those too that are past their timeouts",
+            )
+        })?;
+        let started = Instant::now();
+        let task = self.begin(call.clone(), reply, permit);
+        Ok(SlotState::Called(Box::new(RunningCall {
+            started,
+            deadline,
+            why,
+            task: task.map_err(|error| no_thread(&error))?,
+        })))
+    }
+
+    /// Begins a call. Returns its task; `None` if it has a thread.
+    fn begin(
+        &self,
+        call: FunctionCall,
+        reply: FunctionReply,
+        permit: WorkerPermit,
+    ) -> io::Result<Option<Box<dyn Any + Send>>> {
+        #[cfg(feature = "tokio")]
+        if call.function.is_async() {
+            return self.engine.tasks.begin(call, reply, permit).map(Some);
+        }
+        let work = Box::new(move || call::call(&call, reply, permit));
+        self.engine.shared.workers.give(work).map(|()| None)
+    }
+
+    /// Takes the answers that have arrived. They win over deadlines.
+    fn hear_functions(&mut self) {
+        while let Some((place, returned)) = self.answers.as_ref().and_then(Answers::next) {
+            let slot = &self.slots[place];
+            if let SlotState::Called(begun) = &slot.state {
+                let ending = slot.job.permit.ending_of(returned);
+                let trace = begun.trace(ending, Instant::now());
+                self.done(place, trace);
+            }
+        }
+    }
+
+    /// Gives up a function whose time is over.
+    fn look_at_call(&mut self, place: usize) {
+        let SlotState::Called(begun) = &self.slots[place].state else {
+            return;
+        };
+        let now = Instant::now();
+        if begun.deadline <= now {
+            let trace = begun.left(begun.why.clone(), now);
+            self.done(place, trace);
         }
     }
 }

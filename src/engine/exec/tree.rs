@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::BorrowedFd;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -232,7 +232,7 @@ fn end(pid: i32) {
 
 /// The name and pid of another process that holds the other end of a pipe. `None` if none is found,
 /// or the system has no `/proc`.
-pub(super) fn holder_of(pipe: &OwnedFd) -> Option<String> {
+pub(super) fn holder_of(pipe: BorrowedFd<'_>) -> Option<String> {
     let inode = rustix::fs::fstat(pipe).ok()?.st_ino;
     let link = format!("pipe:[{inode}]");
     let own = rustix::process::getpid().as_raw_nonzero().get();
@@ -325,8 +325,6 @@ pub(super) struct SparedHooks {
     pub(super) hooks: HashSet<String>,
     /// The marks of those that live as long as their sessions, and of interpreters that are kept.
     pub(super) marks: Vec<String>,
-    /// Processes that are known to be spared, so that nobody needs to look at them.
-    pub(super) pids: HashSet<i32>,
 }
 
 impl SparedHooks {
@@ -334,9 +332,6 @@ impl SparedHooks {
     fn has(&self, pid: i32) -> bool {
         if self.hooks.is_empty() && self.marks.is_empty() {
             return false;
-        }
-        if self.pids.contains(&pid) {
-            return true;
         }
         match mark_of(pid) {
             Some(found) => self.marks.iter().any(|mark| is_part_of(&found, mark)),

@@ -7,15 +7,12 @@
 //! ends before it has said that the script begins; after that, whatever happens is the hook's own,
 //! and nothing runs twice.
 
-mod child;
-mod files;
-mod key;
 mod script;
 mod served;
 mod zygote;
 
 use std::collections::HashMap;
-use std::io;
+use std::collections::hash_map::Entry;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -23,17 +20,16 @@ use std::sync::{Arc, Mutex};
 
 use rustix::process::Pid;
 
-pub use key::inherited_traits;
+pub use script::inherited_traits;
 pub(super) use served::{MARK, ServedLife};
 
-use key::WarmKey;
-use script::ScriptCommand;
+use script::{ScriptCommand, WarmKey};
 use served::ServedPool;
 use zygote::{Spare, Urgency, Zygote, ZygoteState};
 
 use super::command::Program;
+use super::spawn::{Spawn, Variable, Variables};
 use super::tree::SparedHooks;
-use super::warm_hook::{WarmBounds, WarmHook};
 use crate::engine::lock::locked;
 use crate::engine::run::ColdReason;
 
@@ -43,35 +39,24 @@ const MOST_BYTES: usize = 128 * 1024;
 /// How many interpreters are kept at most: each has about 13 MB.
 const MOST_ZYGOTES: usize = 8;
 
-/// How many others are remembered that hooks have asked for.
-const MOST_MISSED: usize = 64;
+/// An interpreter makes room for another one after this many requests for others. Otherwise hooks
+/// that take turns and need one more than there may be would all start theirs in vain.
+const UNUSED_AFTER: u64 = 32;
 
 /// The interpreters that an engine keeps.
 #[derive(Debug, Default)]
 pub(super) struct WarmPool {
-    kept: Mutex<KeptInterpreters>,
+    interpreters: Mutex<Interpreters>,
     /// The programs that stay up.
     pub(super) served: ServedPool,
 }
 
 #[derive(Debug, Default)]
-struct KeptInterpreters {
+struct Interpreters {
     /// `None`: the interpreter cannot be kept.
-    zygotes: HashMap<WarmKey, Option<KeptZygote>>,
-    /// When hooks last asked for interpreters for which there was no room.
-    missed: HashMap<WarmKey, u64>,
-    /// How many hooks have asked, for the ages of interpreters.
+    zygotes: HashMap<WarmKey, Option<Zygote>>,
+    /// How many hooks have asked.
     asked: u64,
-}
-
-#[derive(Debug)]
-struct KeptZygote {
-    zygote: Zygote,
-    /// Whose processes no sweep ends, among them those of this one.
-    spared: Arc<Mutex<SparedHooks>>,
-    /// Those of its processes that no sweep looks at.
-    known: Vec<i32>,
-    used: u64,
 }
 
 /// A process that will run a hook, and what it must know.
@@ -82,149 +67,93 @@ pub(super) struct WarmStart {
 }
 
 impl WarmPool {
-    /// A process for a hook. If there is none, an interpreter is started
-    /// for the next time. No sweep ends what is in `spared`.
+    /// A process for a hook. If there is none, an interpreter is started for the next time. No sweep
+    /// ends what is in `spared`.
     ///
     /// # Errors
     /// Why it must start cold.
     pub(super) fn start(
         &self,
-        hook: &WarmHook<'_>,
+        spawn: &Spawn<'_>,
         spared: &Arc<Mutex<SparedHooks>>,
     ) -> Result<WarmStart, ColdReason> {
-        let WarmHook {
-            program,
-            spawn,
-            bounds,
-        } = hook;
-        let environment = spawn.lines().map_err(|_| ColdReason::TooLarge)?;
-        let lines: Vec<&[u8]> = environment.iter().map(|line| line.as_bytes()).collect();
-        let search = lines.iter().find_map(|line| line.strip_prefix(b"PATH="));
-        let command = ScriptCommand::of(program, search)?;
-        let bounds_key = bounds.map_or(Ok(String::new()), WarmBounds::key)?;
-        let key = WarmKey::of(&command, &lines, bounds_key)?;
-        let cwd = spawn
-            .cwd
-            .map_or_else(std::env::current_dir, |cwd| Ok(cwd.to_path_buf()));
-        let cwd = cwd.map_err(|_| ColdReason::NoScript)?;
+        let own = Variables::of(spawn.variables).map_err(|_| ColdReason::TooLarge)?;
+        let variables = spawn.environment(&own).map(Variable::bytes);
+        let variables: Vec<&[u8]> = variables.collect();
+        let search = variables
+            .iter()
+            .find_map(|line| line.strip_prefix(b"PATH="));
+        let command = ScriptCommand::of(spawn.program, search)?;
+        let key = WarmKey::of(&command, &variables)?;
+        let cwd = match spawn.cwd {
+            Some(cwd) => cwd.to_path_buf(),
+            None => std::env::current_dir().map_err(|_| ColdReason::NoScript)?,
+        };
         let file = cwd.join(&command.script);
         if rustix::fs::access(&cwd, rustix::fs::Access::EXEC_OK).is_err() || !file.is_file() {
             // The usual way says what is wrong.
             return Err(ColdReason::NoScript);
         }
-        let packet = packet(program, &command, &file, &cwd, &lines)?;
-        let spare = self.take(
-            key,
-            |kept| KeptZygote::start(&command, hook, spared, &file, kept),
-            &file,
-        )?;
+        let packet = packet(spawn.program, &command, &file, &cwd, &variables)?;
+        let mut interpreters = locked(&self.interpreters);
+        interpreters.asked += 1;
+        if !interpreters.zygotes.contains_key(&key) {
+            interpreters.make_room()?;
+            let zygote = Zygote::start(&command, spawn, spared, interpreters.asked, &file);
+            let zygote = zygote.map_err(|_| ColdReason::Unusable)?;
+            interpreters.zygotes.insert(key, Some(zygote));
+            return Err(ColdReason::NotReady);
+        }
+        let spare = interpreters.take(key, &file)?;
         Ok(WarmStart { spare, packet })
     }
+}
 
-    fn take(
-        &self,
-        key: WarmKey,
-        start: impl FnOnce(u64) -> io::Result<KeptZygote>,
-        file: &Path,
-    ) -> Result<Spare, ColdReason> {
-        let mut kept = locked(&self.kept);
-        kept.asked += 1;
-        let now = kept.asked;
-        let found = match kept.zygotes.get_mut(&key) {
-            Some(None) => return Err(ColdReason::Unusable),
-            Some(Some(found)) => found,
-            None => {
-                kept.make_room(&key)?;
-                let zygote = start(now).map_err(|_| ColdReason::Unusable)?;
-                kept.zygotes.insert(key, Some(zygote));
-                return Err(ColdReason::NotReady);
-            }
+impl Interpreters {
+    /// A process of the interpreter that is there.
+    fn take(&mut self, key: WarmKey, file: &Path) -> Result<Spare, ColdReason> {
+        let Entry::Occupied(mut entry) = self.zygotes.entry(key) else {
+            return Err(ColdReason::NotReady);
         };
-        found.used = now;
-        let spare = found.zygote.take(file);
-        match found.zygote.state() {
+        let Some(zygote) = entry.get_mut() else {
+            return Err(ColdReason::Unusable);
+        };
+        zygote.used = self.asked;
+        let spare = zygote.take(file);
+        match zygote.state() {
             ZygoteState::Unusable => {
-                kept.zygotes.insert(key, None);
+                entry.insert(None);
                 return Err(ColdReason::Unusable);
             }
             // It has ended, for example because its libraries have changed.
-            ZygoteState::Gone => drop(kept.zygotes.remove(&key)),
-            ZygoteState::Usable if found.zygote.is_worn() => drop(kept.zygotes.remove(&key)),
-            ZygoteState::Starting | ZygoteState::Usable => {
-                found.zygote.ask(Urgency::Soon, file);
-                found.note_processes();
-            }
+            ZygoteState::Gone => drop(entry.remove()),
+            ZygoteState::Usable if zygote.is_worn() => drop(entry.remove()),
+            ZygoteState::Starting | ZygoteState::Usable => zygote.ask(Urgency::Soon, file),
         }
         spare.ok_or(ColdReason::NotReady)
     }
-}
 
-impl KeptInterpreters {
-    /// Makes room for an interpreter that is asked for a second time since another one was last
-    /// used. If hooks that take turns needed one more than there may be, all would start in vain.
+    /// Makes room for one more, if there is none.
     ///
     /// # Errors
-    /// When all others are used as often.
-    fn make_room(&mut self, key: &WarmKey) -> Result<(), ColdReason> {
+    /// When all have been used of late.
+    fn make_room(&mut self) -> Result<(), ColdReason> {
         if self.zygotes.len() < MOST_ZYGOTES {
             return Ok(());
         }
-        let age = |zygote: &Option<KeptZygote>| zygote.as_ref().map_or(0, |kept| kept.used);
-        let oldest = self.zygotes.iter().min_by_key(|(_, zygote)| age(zygote));
-        let oldest = oldest.map(|(key, zygote)| (key.clone(), age(zygote)));
-        let missed_at = self.missed.remove(key);
-        let Some((oldest, _)) = oldest.filter(|(_, used)| missed_at.is_some_and(|at| at > *used))
-        else {
-            if self.missed.len() >= MOST_MISSED {
-                self.missed.clear();
+        let oldest = self
+            .zygotes
+            .iter()
+            .map(|(key, zygote)| (zygote.as_ref().map_or(0, |zygote| zygote.used), key))
+            .min_by_key(|(used, _)| *used);
+        match oldest {
+            Some((used, key)) if used + UNUSED_AFTER < self.asked => {
+                let key = key.clone();
+                self.zygotes.remove(&key);
+                Ok(())
             }
-            self.missed.insert(key.clone(), self.asked);
-            return Err(ColdReason::TooMany);
-        };
-        self.zygotes.remove(&oldest);
-        Ok(())
-    }
-}
-
-impl KeptZygote {
-    fn start(
-        command: &ScriptCommand,
-        hook: &WarmHook<'_>,
-        spared: &Arc<Mutex<SparedHooks>>,
-        file: &Path,
-        used: u64,
-    ) -> io::Result<KeptZygote> {
-        let mark = format!("warm.{}.{used}", std::process::id());
-        locked(spared).marks.push(mark.clone());
-        let zygote = Zygote::start(command, hook, mark.clone(), file);
-        let zygote = zygote.inspect_err(|_| locked(spared).marks.retain(|known| *known != mark))?;
-        let mut kept = KeptZygote {
-            zygote,
-            spared: Arc::clone(spared),
-            known: Vec::new(),
-            used,
-        };
-        kept.note_processes();
-        Ok(kept)
-    }
-
-    /// Tells sweeps which processes are of this interpreter. Others may get the numbers of those
-    /// that have ended. One that was just taken has the mark of the interpreter until it runs a hook.
-    fn note_processes(&mut self) {
-        let spared = &mut locked(&self.spared).pids;
-        spared.retain(|pid| !self.known.contains(pid));
-        self.known = self.zygote.pids().collect();
-        spared.extend(&self.known);
-    }
-}
-
-impl Drop for KeptZygote {
-    /// Ends the interpreter and what waits. Until they are reaped no sweep may touch them.
-    fn drop(&mut self) {
-        self.zygote.end();
-        let spared = &mut locked(&self.spared);
-        spared.marks.retain(|known| *known != self.zygote.mark);
-        spared.pids.retain(|pid| !self.known.contains(pid));
+            _ => Err(ColdReason::TooMany),
+        }
     }
 }
 
@@ -249,40 +178,27 @@ fn packet(
     command: &ScriptCommand,
     file: &Path,
     cwd: &Path,
-    lines: &[&[u8]],
+    variables: &[&[u8]],
 ) -> Result<Vec<u8>, ColdReason> {
-    let Program {
-        path,
-        name,
-        arguments,
-    } = program;
     // Python looks there for what a script imports.
-    let folder = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
-    let folder = folder.parent().unwrap_or(Path::new("/"));
-    let words = std::iter::once(name)
-        .chain(arguments)
-        .map(|word| word.as_bytes());
-    let words: Vec<&[u8]> = words.collect();
-    let count = words.len().to_string();
-    let script: &[u8] = command.script.as_bytes();
-    let head = [
-        path.as_os_str().as_bytes(),
-        script,
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+    let folder = real.parent().unwrap_or(Path::new("/"));
+    let count = (1 + program.arguments.len()).to_string();
+    let mut parts = vec![
+        program.path.as_os_str().as_bytes(),
+        command.script.as_bytes(),
         file.as_os_str().as_bytes(),
         folder.as_os_str().as_bytes(),
         command.process_name.as_bytes(),
         cwd.as_os_str().as_bytes(),
         count.as_bytes(),
+        program.name.as_bytes(),
     ];
-    let parts: Vec<&[u8]> = head
-        .into_iter()
-        .chain(words)
-        .chain(lines.iter().copied())
-        .collect();
+    parts.extend(program.arguments.iter().map(|word| word.as_bytes()));
+    parts.extend(variables);
     let packet = parts.join(&0);
-    let is_whole = packet.iter().filter(|byte| **byte == 0).count() + 1 == parts.len();
-    match is_whole && packet.len() <= MOST_BYTES {
-        true => Ok(packet),
-        false => Err(ColdReason::TooLarge),
+    if parts.iter().any(|part| part.contains(&0)) || packet.len() > MOST_BYTES {
+        return Err(ColdReason::TooLarge);
     }
+    Ok(packet)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::duration::duration_text;
-use crate::engine::names::names;
 
 /// What a hook may use up. Every limit but the timeout is off unless its spec sets it. The system
 /// enforces `memory_bytes`, `cpu` and `files` for each process of the hook by itself.
@@ -185,19 +184,6 @@ impl std::fmt::Display for Sandbox {
         })
     }
 }
-
-/// How strictly everything that a hook starts ends with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Containment {
-    /// The process group and, on systems with subreapers, everything that left it.
-    Auto,
-    /// The process group only: what leaves it lives on.
-    Group,
-    /// Its own process namespace, which ends even if hookrun is killed.
-    Pidns,
-}
-
-names! { Containment: Auto "auto", Group "group", Pidns "pidns" }
 
 #[cfg(test)]
 mod tests {

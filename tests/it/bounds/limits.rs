@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{asked, gate, has_namespaces, notes, output, skip};
+use super::{asked, gate, notes, output};
 use crate::nasty::running::Running;
 use crate::sandbox::{Ran, Sandbox};
 
@@ -188,26 +188,6 @@ fn a_hook_that_refuses_under_a_limit_on_files_has_a_note() {
     );
     let report = gate("limits.files=16", "true").report("tool.pre", "{}");
     assert_eq!(notes(&report, 0), Vec::<String>::new());
-}
-
-#[test]
-fn in_a_namespace_limits_are_the_same() {
-    if !has_namespaces() {
-        return skip("no process namespace can be made here");
-    }
-    let with = |limit: &str| format!("containment=pidns {limit} timeout=1h");
-    let ran = asked(&with("limits.cpu=1s"), "while :; do :; done");
-    assert_eq!(struck(&ran, "cpu"), "used 1s");
-    asked(&with("limits.memory=64M"), &hold(100)).exits(2);
-    // What hookrun puts around the hook is not the hook's.
-    asked(
-        &with("limits.memory=8M limits.cpu=1s"),
-        "echo hi; read line",
-    )
-    .allows_with(json!({ "output": "hi" }));
-    let all = with("limits.files=19 sandbox limits.memory=64M limits.output=1K");
-    let body = "ulimit -n; touch x 2>/dev/null || echo denied";
-    assert_eq!(output(&all, body), "19\ndenied");
 }
 
 #[test]

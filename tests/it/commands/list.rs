@@ -71,7 +71,7 @@ fn programs_get_json() {
                 "event": "turn.start", "blocks": false, "onFailure": "allow", "onFailureFrom": "event",
                 "timeoutMs": 5000, "schedule": "parallel",
             }],
-            "background": "kill", "lives": "event", "warm": "off", "limits": {}, "containment": "auto",
+            "background": "kill", "lives": "event", "warm": "off", "limits": {},
             "rewrite": false, "reads": "environment", "dialect": "native", "enabled": true,
         }] })
     );

@@ -35,7 +35,6 @@ policy
   lives       event
   warm        off
   limits      none
-  containment auto
   rewrite     false
   reads       environment
   dialect     native

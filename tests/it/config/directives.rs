@@ -35,7 +35,6 @@ fn without_directives_a_hook_has_the_defaults() {
             "background": "kill",
             "lives": "event", "warm": "off",
             "limits": {},
-            "containment": "auto",
             "rewrite": false,
             "reads": "environment",
             "dialect": "native",
@@ -51,7 +50,7 @@ fn every_key_can_stand_in_a_directive() {
          #\n\
          # hookrun: timeout=1m30s priority=-5 parallel rewrite=true on_failure=allow\n\
          # More words.\n\
-         ## hookrun: background=detach dialect=native enabled=false containment=group\n\
+         ## hookrun: background=detach dialect=native enabled=false\n\
          # hookrun: limits.memory=64M limits.cpu=2s limits.files=64\n\
          # hookrun: limits.output=10K sandbox.read=src sandbox.read=docs sandbox.write=/tmp\n\
          # hookrun: sandbox.network sandbox.required=false\n\
@@ -66,7 +65,6 @@ fn every_key_can_stand_in_a_directive() {
             }],
         "background": "detach", "dialect": "native", "enabled": false,
         "wants": "tool bash|write, path src/**, command /rm .*-rf/, toolInput.url /^https/",
-        "containment": "group",
         "limits": {
             "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64,
             "outputBytes": 10 << 10,
@@ -239,7 +237,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
          # hookrun:\n\
          # An empty line.\n\
          # hookrun: memory=64M limits.memory=64 limits.memroy=1M sandbox=yes\n\
-         # hookrun: sandbox.write=*.txt sandbox.wirte=a limits.files=1 containment=vm\n",
+         # hookrun: sandbox.write=*.txt sandbox.wirte=a limits.files=1\n",
     );
     let at = |line: usize, column: usize, text: &str| {
         format!("error hooks.d/tool.pre/hook.sh:{line}:{column}: {text}")
@@ -342,12 +340,6 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             13,
             48,
             "`limits.files`: nothing can run with fewer than 4 []",
-        ),
-        at(
-            13,
-            63,
-            "`containment` takes one of \"auto\", \"group\", \"pidns\", not \"vm\" \
-             [`containment` is one of auto, group, pidns]",
         ),
     ];
     for wanted in wanted.drain(..) {

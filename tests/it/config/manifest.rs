@@ -42,7 +42,6 @@ on_failure = "allow"
 background = "detach"
 limits = { memory = "64M", cpu = "2s", files = 64, output = "10K" }
 sandbox = { read = ["src", "docs"], write = "/tmp", network = true, required = false }
-containment = "group"
 warm = "fork"
 rewrite = true
 reads = "stdin"
@@ -67,7 +66,6 @@ enabled = false
             "sandbox": {
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
-            "containment": "group",
             "background": "detach", "lives": "event", "warm": "fork", "rewrite": true, "reads": "stdin", "dialect": "native",
             "enabled": false,
         })

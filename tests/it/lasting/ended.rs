@@ -5,7 +5,6 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use hookrun::internals::exec::Subreaper;
-use hookrun::internals::hook::Containment;
 use hookrun::{Event, Hook, Limits};
 use serde_json::json;
 
@@ -160,25 +159,6 @@ fn its_limits_and_its_sandbox_hold() {
         Heard::Context(_, text) => assert_eq!(text, "1 0"),
         Heard::Ended(how, _) if how.contains("its sandbox cannot be had") => skipped(&how),
         other @ (Heard::Message(..) | Heard::Status(..) | Heard::Ended(..)) => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn a_namespace_ends_with_it() {
-    let sandbox = Sandbox::new();
-    let cookie = Cookie::new();
-    let mut hook = watcher(&format!("{FAMILY}exec sleep 1000"));
-    hook.containment = Containment::Pidns;
-    let mut held = Held::of(
-        &runner(sandbox.path(), [hook], &cookie),
-        sandbox.path(),
-        cookie,
-    );
-    held.starts("s");
-    match held.next().1 {
-        Heard::Context(..) => held.drop_all(),
-        Heard::Ended(how, _) => skipped(&how),
-        other @ (Heard::Message(..) | Heard::Status(..)) => panic!("{other:?}"),
     }
 }
 

@@ -84,7 +84,7 @@ never_runs! {
     a_first_line_that_ends_in_carriage_return_never_runs:
         script("#!/bin/sh\r\ntouch ran\r\n") => "CR LF", "sed -i";
     a_byte_order_mark_before_the_first_line_is_no_first_line:
-        script("\u{feff}#!/bin/sh\ntouch ran\n") => "begins with a byte order mark (BOM)", "sed -i";
+        script("\u{feff}#!/bin/sh\ntouch ran\n") => "neither a program nor a script", "add that line";
     the_beginning_of_a_program_is_no_program:
         script("\u{7f}ELF\u{2}\u{1}\u{1}") => "neither a program nor a script", "";
     a_missing_interpreter_is_named:

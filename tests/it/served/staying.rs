@@ -156,18 +156,6 @@ fn another_folder_or_environment_has_a_process_of_its_own() {
 }
 
 #[test]
-fn it_is_replaced_when_its_memory_grows() {
-    let mut server = Server::start(&says_who(
-        "kept = globals().setdefault('kept', []); kept.append(b'x' * 4_000_000)",
-    ));
-    let first = process_of(&server.decide("0"));
-    let is_same = |server: &mut Server| process_of(&server.decide("x")) == first;
-    let events = (0..64).take_while(|_| is_same(&mut server)).count();
-    assert!((16..=32).contains(&events), "{events}");
-    server.ends();
-}
-
-#[test]
 fn events_at_once_are_answered_by_several_processes_and_never_mixed_up() {
     let mut server = Server::start(&says_who("time.sleep(0.2)"));
     for _ in 0..3 {

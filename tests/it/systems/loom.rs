@@ -343,7 +343,7 @@ fn the_runtime_never_throws() {
         "guard",
         "tool.pre",
         "kill -TERM $PPID; sleep 600",
-        "timeout = \"1m\"\ncontainment = \"group\"",
+        "timeout = \"1m\"",
     )]);
     let ran = fire(&sandbox, &context("tool.pre"));
     ran.blocks("hook `guard` failed: hookrun was interrupted by SIGTERM (fail closed)");

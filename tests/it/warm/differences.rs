@@ -103,22 +103,13 @@ fn is_known(name: &str) -> bool {
 struct StartSetting {
     options: &'static [&'static str],
     variables: &'static [(&'static str, &'static str)],
-    /// The `limits.files` of the hook.
-    files: Option<u64>,
-    /// It may write in its folder alone.
-    is_sandboxed: bool,
 }
 
 const fn setting(
     options: &'static [&'static str],
     variables: &'static [(&'static str, &'static str)],
 ) -> StartSetting {
-    StartSetting {
-        options,
-        variables,
-        files: None,
-        is_sandboxed: false,
-    }
+    StartSetting { options, variables }
 }
 
 /// With all of these the state is compared.
@@ -139,15 +130,6 @@ const SETTINGS: &[StartSetting] = &[
         &[],
         &[("PYTHONUTF8", "0"), ("PYTHONDONTWRITEBYTECODE", "1")],
     ),
-    StartSetting {
-        files: Some(64),
-        ..setting(&[], &[])
-    },
-    #[cfg(target_os = "linux")]
-    StartSetting {
-        is_sandboxed: true,
-        ..setting(&[], &[])
-    },
 ];
 
 /// What can be seen of a run, each value under its name.
@@ -176,14 +158,7 @@ impl<'p> Probing<'p> {
         let mut words = vec![self.python];
         words.extend(self.setting.options);
         words.push(&script);
-        let mut spec = json!({ "words": words, "timeout_ms": 10_000 });
-        if let Some(files) = self.setting.files {
-            spec["files"] = files.into();
-        }
-        if self.setting.is_sandboxed {
-            spec["sandbox"] = json!({ "write": ["."] });
-        }
-        spec
+        json!({ "words": words, "timeout_ms": 10_000 })
     }
 
     fn runs_cold(&mut self, script: &str) -> Seen {

@@ -7,13 +7,11 @@ use super::{RunningStep, SlotState, StepSlot};
 use crate::engine::answer;
 use crate::engine::exec::child::{Child, Status};
 use crate::engine::exec::engine::Engine;
-use crate::engine::exec::entry::SandboxEntry;
-use crate::engine::exec::job::{Job, Runs};
+use crate::engine::exec::job::Job;
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::exec::warm::{MARK, ServedLife, WarmStart};
-use crate::engine::exec::warm_hook::{WarmBounds, WarmHook};
-use crate::engine::hook::{Containment, Warm};
+use crate::engine::exec::warm::{MARK, WarmStart};
+use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, Ending, Exit, ProcessStart, Trace};
 
 impl Engine {
@@ -22,128 +20,127 @@ impl Engine {
         &self,
         slot: &mut StepSlot<'_>,
         spawn: &Spawn<'_>,
-        entry: &SandboxEntry,
+        is_confined: bool,
     ) -> io::Result<Child> {
         let job = slot.job;
-        if job.hook.stays_up() && !self.is_one_shot && job.lines.is_none() {
-            return match self.may_stay_up(job) {
-                Ok(()) => self.start_served(slot, spawn),
-                Err(reason) => {
-                    let mut child = Child::start(job, false, |streams| spawn.start(streams))?;
-                    child.how = Some(ProcessStart::Cold(reason));
-                    Ok(child)
-                }
-            };
+        let may_be_warm = !self.is_one_shot && job.lines.is_none();
+        if may_be_warm && job.hook.stays_up() {
+            if let Err(reason) = self.may_stay_up(job, is_confined) {
+                let mut child = Child::start(job, false, |streams| spawn.start(streams))?;
+                child.how = Some(ProcessStart::Cold(reason));
+                return Ok(child);
+            }
+            return self.start_served(slot, spawn);
         }
-        let warm = self.warm(slot, spawn, entry);
-        let mut how = warm.as_ref().map(|warm| match warm {
-            Ok(_) => ProcessStart::Warm,
-            Err(reason) => ProcessStart::Cold(*reason),
-        });
-        let mut given = None;
-        let mut child = Child::start(job, false, |streams| match warm {
-            Some(Ok(warm)) => match warm.hand_over(streams) {
-                Ok((pid, beginning)) => {
-                    given = Some(beginning);
-                    Ok(pid)
-                }
-                Err(streams) => {
-                    how = Some(ProcessStart::Cold(ColdReason::NotReady));
-                    spawn.start(streams)
-                }
-            },
-            Some(Err(_)) | None => spawn.start(streams),
+        if may_be_warm && job.hook.warm == Some(Warm::Fork) {
+            return self.start_forked(slot, spawn, is_confined);
+        }
+        Child::start(job, false, |streams| spawn.start(streams))
+    }
+
+    /// Starts a hook in a process of a kept interpreter, or cold if there is none.
+    fn start_forked(
+        &self,
+        slot: &StepSlot<'_>,
+        spawn: &Spawn<'_>,
+        is_confined: bool,
+    ) -> io::Result<Child> {
+        let mut how = ProcessStart::Warm;
+        let mut beginning = None;
+        let warm = self.warm(slot, spawn, is_confined);
+        let mut child = Child::start(slot.job, false, |mut streams| {
+            match warm {
+                Ok(warm) => match warm.hand_over(streams) {
+                    Ok((pid, socket)) => {
+                        beginning = Some(socket);
+                        return Ok(pid);
+                    }
+                    Err(unused) => {
+                        how = ProcessStart::Cold(ColdReason::NotReady);
+                        streams = unused;
+                    }
+                },
+                Err(reason) => how = ProcessStart::Cold(reason),
+            }
+            spawn.start(streams)
         })?;
-        (child.how, child.beginning) = (how, given);
+        child.how = Some(how);
+        child.beginning = beginning;
         Ok(child)
+    }
+
+    /// A process for a hook, or why it must start cold.
+    fn warm(
+        &self,
+        slot: &StepSlot<'_>,
+        spawn: &Spawn<'_>,
+        is_confined: bool,
+    ) -> Result<WarmStart, ColdReason> {
+        if slot.has_died {
+            return Err(ColdReason::Died);
+        }
+        if self.subreaper.is_none() {
+            return Err(ColdReason::NoSubreaper);
+        }
+        if is_confined {
+            return Err(ColdReason::Bounds);
+        }
+        self.shared.warm.start(spawn, &self.shared.spared)
     }
 
     /// Whether the program of a hook may stay up.
     ///
     /// # Errors
     /// Why it starts for one event.
-    fn may_stay_up(&self, job: &Job<'_>) -> Result<(), ColdReason> {
-        let hook = job.hook;
-        let is_bound = job.sandbox.is_some()
-            || hook.limits.of_process().is_some()
-            || hook.containment != Containment::Auto;
-        let is_for_one = hook.limits.cpu.is_some() || job.may_leave_processes();
-        match (is_bound, &self.subreaper) {
-            _ if is_for_one => Err(ColdReason::OneEvent),
-            (true, _) => Err(ColdReason::Bounds),
-            (false, None) => Err(ColdReason::NoSubreaper),
-            // Without a number nobody could tell which event an answer is to.
-            (false, Some(_)) if job.permit.id().is_none() => Err(ColdReason::Unusable),
-            (false, Some(_)) => Ok(()),
+    fn may_stay_up(&self, job: &Job<'_>, is_confined: bool) -> Result<(), ColdReason> {
+        if job.may_leave_processes() {
+            return Err(ColdReason::OneEvent);
         }
+        if is_confined {
+            return Err(ColdReason::Bounds);
+        }
+        if self.subreaper.is_none() {
+            return Err(ColdReason::NoSubreaper);
+        }
+        // Without a number nobody could tell which event an answer is to.
+        if job.permit.id().is_none() {
+            return Err(ColdReason::Unusable);
+        }
+        Ok(())
     }
 
     /// Gives the event to a program that waits, or to one that starts now and then waits.
     fn start_served(&self, slot: &mut StepSlot<'_>, spawn: &Spawn<'_>) -> io::Result<Child> {
         let job = slot.job;
         let pool = &self.shared.warm.served;
-        if let Some((mut child, life)) = pool.take(job, spawn.program, &spawn.inherited.variables) {
-            child.ask(job);
+        if let Some((mut child, life)) = pool.take(job, spawn) {
+            child.give(&job.payload);
             child.how = Some(ProcessStart::Warm);
             slot.served = Some(life);
             return Ok(child);
         }
         let mut variables = job.variables.clone();
         let own = variables.iter_mut().find(|(name, _)| *name == MARK);
-        let base = self.program.as_ref().map(|own| own.mark.clone());
-        let base = base
-            .or_else(|| own.as_ref().map(|(_, mark)| mark.clone()))
-            .unwrap_or_default();
+        let base = match (&self.program, &own) {
+            (Some(program), _) => program.mark.as_str(),
+            (None, Some((_, mark))) => mark.as_str(),
+            (None, None) => "",
+        };
         let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{base}.w{number}");
-        own.into_iter()
-            .for_each(|(_, value)| value.clone_from(&mark));
-        let life = ServedLife::begin(job, spawn, mark, &self.shared.spared);
-        let (program, cwd, without) = (spawn.program, spawn.cwd, spawn.without);
-        let inherited = spawn.inherited.clone();
+        if let Some((_, value)) = own {
+            value.clone_from(&mark);
+        }
+        let life = pool.begin(job, spawn, mark, &self.shared.spared);
         let spawn = Spawn {
-            program,
-            inherited,
             variables: &variables,
-            cwd,
-            without,
+            inherited: spawn.inherited.clone(),
+            ..*spawn
         };
         let mut child = Child::start(job, true, |streams| spawn.start(streams))?;
         child.how = Some(ProcessStart::Cold(ColdReason::NotReady));
         slot.served = Some(life);
         Ok(child)
-    }
-
-    /// A process for a hook that may start warm, or why it must start cold; `None` if it may not
-    /// start warm at all, or this program ends soon.
-    fn warm(
-        &self,
-        slot: &StepSlot<'_>,
-        spawn: &Spawn<'_>,
-        entry: &SandboxEntry,
-    ) -> Option<Result<WarmStart, ColdReason>> {
-        let job = slot.job;
-        if job.hook.warm != Some(Warm::Fork) || self.is_one_shot || job.lines.is_some() {
-            return None;
-        }
-        let Ok(Runs::Program(program)) = &job.runs else {
-            return None;
-        };
-        let bounds = entry.bounds.as_ref().zip(self.program.as_ref());
-        let bounds = bounds.map(|(bounds, own)| WarmBounds {
-            bounds,
-            own: &own.path,
-        });
-        let hook = WarmHook {
-            program,
-            spawn,
-            bounds,
-        };
-        Some(match &self.subreaper {
-            _ if slot.has_died => Err(ColdReason::Died),
-            None => Err(ColdReason::NoSubreaper),
-            Some(_) => self.shared.warm.start(&hook, &self.shared.spared),
-        })
     }
 }
 
@@ -183,22 +180,20 @@ impl RunningStep<'_> {
         if is_answer && is_alone {
             return self.let_wait(place, ending, notes);
         }
-        let more = || answer::malformed("it wrote more than one line".to_string());
-        let why = if is_answer { more() } else { ending };
-        live.kill(why);
+        if is_answer {
+            live.kill(answer::malformed("it wrote more than one line".to_string()));
+        } else {
+            live.kill(ending);
+        }
     }
 
     /// Ends the event of a program that stays up.
     fn let_wait(&mut self, place: usize, ending: Ending, notes: Vec<String>) {
-        let waiting = SlotState::Waiting {
-            attempt: 0,
-            not_before: None,
-        };
-        let state = std::mem::replace(&mut self.slots[place].state, waiting);
+        let state = std::mem::replace(&mut self.slots[place].state, SlotState::NEW);
         let SlotState::Live(mut live) = state else {
             return;
         };
-        self.engine.no_longer_keep(&live);
+        live.leave_keeper(self.engine);
         live.notes.extend(notes);
         let trace = Trace {
             took: live.started.elapsed(),
@@ -222,13 +217,10 @@ impl RunningStep<'_> {
         let SlotState::Live(live) = &self.slots[place].state else {
             return;
         };
-        self.engine.no_longer_keep(live);
+        live.leave_keeper(self.engine);
         live.child.kill_rest();
         live.child.reap();
         self.slots[place].has_died = true;
-        self.slots[place].state = SlotState::Waiting {
-            attempt: 0,
-            not_before: None,
-        };
+        self.slots[place].state = SlotState::NEW;
     }
 }

@@ -1,19 +1,19 @@
-//! Which interpreter would run a program, and with which script.
+//! Which interpreter would run a program, and with which script; and what a kept interpreter and a
+//! hook must have in common, so that a process forked from the one is like a fresh start for the
+//! other.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::engine::exec::command::Program;
+use rustix::process::Resource;
+
+use super::served::identity;
+use crate::engine::exec::command::{Program, first_bytes, without_version};
 use crate::engine::run::ColdReason;
 
 /// The letters of Python's options that a forked process has from the interpreter it comes from.
 const OPTION_LETTERS: &[u8] = b"BEIOPSbqsu";
-
-/// How much of a file says who runs it: as much as Linux reads (`BINPRM_BUF_SIZE`).
-const FIRST_BYTES: u64 = 256;
 
 /// A script, and the interpreter that the system would start for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,28 +45,23 @@ impl ScriptCommand {
             Some(rest) => by_first_line(rest, program, search)?,
             None => by_arguments(program)?,
         };
-        let name = command
-            .interpreter
-            .file_name()
-            .unwrap_or_default()
-            .as_bytes();
         // By a relative name an interpreter finds its library from the folder of the event.
         let is_relative =
             command.name.as_bytes().contains(&b'/') && !Path::new(&command.name).is_absolute();
-        if !name.starts_with(b"python") || is_relative {
+        let interpreter = file_name(&command.interpreter);
+        if !interpreter.as_bytes().starts_with(b"python") || is_relative {
             return Err(ColdReason::NoScript);
         }
         if !first_bytes(&command.interpreter).is_some_and(|start| start.starts_with(b"\x7fELF")) {
             return Err(ColdReason::Shim);
         }
-        let is_usual = |option: &OsString| {
+        for option in &command.options {
             let letters = option.as_bytes().strip_prefix(b"-").unwrap_or_default();
-            !letters.is_empty() && letters.iter().all(|letter| OPTION_LETTERS.contains(letter))
-        };
-        match command.options.iter().all(is_usual) {
-            true => Ok(command),
-            false => Err(ColdReason::Options),
+            if letters.is_empty() || letters.iter().any(|one| !OPTION_LETTERS.contains(one)) {
+                return Err(ColdReason::Options);
+            }
         }
+        Ok(command)
     }
 }
 
@@ -77,91 +72,66 @@ fn by_first_line(
     program: &Program,
     search: Option<&[u8]>,
 ) -> Result<ScriptCommand, ColdReason> {
-    let line = line
-        .split(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default()
-        .trim_ascii();
-    let end = line
-        .iter()
-        .position(|byte| matches!(byte, b' ' | b'\t'))
-        .unwrap_or(line.len());
-    let (interpreter, rest) = line.split_at(end);
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = str::from_utf8(line).map_err(|_| ColdReason::NoScript)?;
+    let line = line.trim_ascii();
+    let (interpreter, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     let rest = rest.trim_ascii();
-    let script = program.path.clone().into_os_string();
-    let interpreter = PathBuf::from(OsString::from_vec(interpreter.to_vec()));
-    if interpreter.file_name().is_some_and(|name| name == "env") {
-        let words = rest.strip_prefix(b"-S").unwrap_or(rest);
-        let mut words = words
-            .split(|byte| byte.is_ascii_whitespace())
-            .filter(|w| !w.is_empty());
-        let name = words.next().ok_or(ColdReason::NoScript)?;
-        let options: Vec<OsString> = words
-            .map(|word| OsString::from_vec(word.to_vec()))
-            .collect();
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-/".contains(byte);
-        if !rest
-            .iter()
-            .all(|byte| is_plain(byte) || byte.is_ascii_whitespace())
-        {
-            return Err(ColdReason::Options);
-        }
-        if !options.is_empty() && !rest.starts_with(b"-S") {
-            return Err(ColdReason::NoScript);
-        }
-        let name = OsString::from_vec(name.to_vec());
-        let interpreter = find(&name, search).ok_or(ColdReason::NoScript)?;
-        let process_name = file_name(&interpreter);
-        return Ok(ScriptCommand {
-            interpreter,
-            name,
-            options,
-            script,
-            process_name,
-        });
-    }
-    let options = if rest.is_empty() {
-        Vec::new()
-    } else {
-        vec![OsString::from_vec(rest.to_vec())]
+    let mut command = ScriptCommand {
+        interpreter: interpreter.into(),
+        name: interpreter.into(),
+        options: Vec::new(),
+        script: program.path.clone().into_os_string(),
+        process_name: file_name(&program.path),
     };
-    let name = interpreter.clone().into_os_string();
-    let process_name = file_name(&program.path);
-    Ok(ScriptCommand {
-        interpreter,
-        name,
-        options,
-        script,
-        process_name,
-    })
+    if file_name(&command.interpreter) != "env" {
+        if !rest.is_empty() {
+            command.options.push(rest.into());
+        }
+        return Ok(command);
+    }
+    if rest.contains(|c: char| {
+        !c.is_ascii_alphanumeric() && !c.is_ascii_whitespace() && !"._-/".contains(c)
+    }) {
+        return Err(ColdReason::Options);
+    }
+    let several = rest.strip_prefix("-S");
+    let mut words = several.unwrap_or(rest).split_ascii_whitespace();
+    let name = words.next().ok_or(ColdReason::NoScript)?;
+    command.name = name.into();
+    command.options = words.map(OsString::from).collect();
+    if several.is_none() && !command.options.is_empty() {
+        return Err(ColdReason::NoScript);
+    }
+    command.interpreter = find(&command.name, search).ok_or(ColdReason::NoScript)?;
+    command.process_name = file_name(&command.interpreter);
+    Ok(command)
 }
 
 /// The command of a program that is an interpreter, and is given the script.
 fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
-    let is_option = |word: &&OsString| word.as_bytes().starts_with(b"-");
-    let options: Vec<OsString> = program
-        .arguments
-        .iter()
-        .take_while(is_option)
-        .cloned()
-        .collect();
-    let script = program
-        .arguments
-        .get(options.len())
-        .ok_or(ColdReason::NoScript)?;
-    // Its own path may be a link, beside which its virtual environment is.
-    let interpreter = match Path::new(&program.name) {
-        name if name.is_absolute() => name.to_path_buf(),
-        _ => program.path.clone(),
+    let mut words = program.arguments.iter();
+    let mut options = Vec::new();
+    let script = loop {
+        let word = words.next().ok_or(ColdReason::NoScript)?;
+        if !word.as_bytes().starts_with(b"-") {
+            break word.clone();
+        }
+        options.push(word.clone());
     };
-    let (name, script) = (program.name.clone(), script.clone());
-    let process_name = file_name(&program.path);
+    // Its own path may be a link, beside which its virtual environment is.
+    let name = Path::new(&program.name);
+    let interpreter = if name.is_absolute() {
+        name.to_path_buf()
+    } else {
+        program.path.clone()
+    };
     Ok(ScriptCommand {
         interpreter,
-        name,
+        name: program.name.clone(),
         options,
         script,
-        process_name,
+        process_name: file_name(&program.path),
     })
 }
 
@@ -170,11 +140,10 @@ fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {
         return Some(name.into());
     }
-    let folders = std::env::split_paths(OsStr::from_bytes(search?));
-    let mut files = folders
+    std::env::split_paths(OsStr::from_bytes(search?))
         .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name));
-    files.find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok())
+        .map(|folder| folder.join(name))
+        .find(|file| rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok())
 }
 
 fn file_name(file: &Path) -> OsString {
@@ -183,20 +152,135 @@ fn file_name(file: &Path) -> OsString {
 
 /// Whether a file has the name of an interpreter, such as `python3.12`.
 fn is_called_python(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().as_bytes();
-    let is_version = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    name.strip_prefix(b"python")
-        .is_some_and(|version| version.iter().all(is_version))
+    let name = file_name(file);
+    without_version(&name.to_string_lossy()) == "python"
 }
 
-fn first_bytes(file: &Path) -> Option<Vec<u8>> {
-    let mut start = Vec::new();
-    File::open(file)
-        .ok()?
-        .take(FIRST_BYTES)
-        .read_to_end(&mut start)
-        .ok()?;
-    Some(start)
+/// Variables that the interpreter and the system's libraries read once, at their start.
+const START_UP: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOCPATH", "TZ", "VIRTUAL_ENV"];
+
+/// The same, by how their names begin.
+const START_UP_BEGINNINGS: &[&str] = &["PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_", "OPENSSL_"];
+
+/// The variables of Python whose meaning is the same for a forked process. Others add folders to
+/// search, print at the end, or hook into the start.
+const USUAL_OF_PYTHON: &[&str] = &[
+    "PYTHONCOERCECLOCALE",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONINTMAXSTRDIGITS",
+    "PYTHONIOENCODING",
+    "PYTHONNODEBUGRANGES",
+    "PYTHONNOUSERSITE",
+    "PYTHONOPTIMIZE",
+    "PYTHONPYCACHEPREFIX",
+    "PYTHONSAFEPATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONUSERBASE",
+    "PYTHONUTF8",
+];
+
+/// The limits that a process inherits.
+const LIMITS: &[Resource] = &[
+    Resource::As,
+    Resource::Core,
+    Resource::Cpu,
+    Resource::Data,
+    Resource::Fsize,
+    Resource::Memlock,
+    Resource::Nofile,
+    Resource::Nproc,
+    Resource::Rss,
+    Resource::Stack,
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct WarmKey {
+    interpreter: PathBuf,
+    /// Device, inode, size and times of its file: another one may be there by now.
+    file: [i64; 5],
+    name: OsString,
+    options: Vec<OsString>,
+    /// Variables that count at the start, as `NAME=VALUE`.
+    variables: Vec<Vec<u8>>,
+    traits: ProcessTraits,
+}
+
+/// What a process has from its parent and can be changed from outside.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct ProcessTraits {
+    user: [u32; 2],
+    groups: Vec<u32>,
+    niceness: i32,
+    limits: Vec<[Option<u64>; 2]>,
+    cgroup: Vec<u8>,
+}
+
+impl WarmKey {
+    /// The key of `command` with the environment `lines`.
+    ///
+    /// # Errors
+    /// Why no interpreter can be kept for it.
+    pub(super) fn of(command: &ScriptCommand, lines: &[&[u8]]) -> Result<WarmKey, ColdReason> {
+        let file = identity(&command.interpreter).ok_or(ColdReason::NoScript)?;
+        let mut variables = Vec::new();
+        for line in lines {
+            let mut parts = line.splitn(2, |byte| *byte == b'=');
+            let name = str::from_utf8(parts.next().unwrap_or_default()).unwrap_or_default();
+            let is_set = parts.next().is_some_and(|value| !value.is_empty());
+            if name.starts_with("PYTHON") && is_set && !USUAL_OF_PYTHON.contains(&name) {
+                return Err(ColdReason::Variables);
+            }
+            // An interpreter that is called by a bare name looks for itself there.
+            let is_search = name == "PATH" && *command.interpreter.as_os_str() != command.name;
+            let is_of_start = START_UP.contains(&name)
+                || START_UP_BEGINNINGS
+                    .iter()
+                    .any(|beginning| name.starts_with(beginning));
+            if is_search || is_of_start {
+                variables.push(line.to_vec());
+            }
+        }
+        variables.sort();
+        Ok(WarmKey {
+            interpreter: command.interpreter.clone(),
+            file,
+            name: command.name.clone(),
+            options: command.options.clone(),
+            variables,
+            traits: ProcessTraits::own(),
+        })
+    }
+}
+
+/// What a hook would inherit from this process and can be changed from outside, as a text to
+/// compare.
+pub fn inherited_traits() -> String {
+    let mut text = format!("{:?}", ProcessTraits::own());
+    for namespace in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
+        let found = std::fs::read_link(format!("/proc/self/ns/{namespace}"));
+        text.push_str(&found.unwrap_or_default().to_string_lossy());
+    }
+    text
+}
+
+impl ProcessTraits {
+    fn own() -> ProcessTraits {
+        use rustix::process::{getgid, getpriority_process, getrlimit, getuid};
+        let mut limits = Vec::new();
+        for resource in LIMITS {
+            let limit = getrlimit(*resource);
+            limits.push([limit.current, limit.maximum]);
+        }
+        let groups = rustix::process::getgroups().unwrap_or_default();
+        ProcessTraits {
+            user: [getuid().as_raw(), getgid().as_raw()],
+            groups: groups.into_iter().map(|group| group.as_raw()).collect(),
+            niceness: getpriority_process(None).unwrap_or_default(),
+            limits,
+            cgroup: std::fs::read("/proc/self/cgroup").unwrap_or_default(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ _MOST_BYTES = 1 << 20
 _REHEARSALS = 20  # CPython 3.13 has changed all that it will by then.
 _MOST_FILLING = 2000  # Of each size.
 _PADDING = "HOOKRUN_PADDING"
-_LANDLOCK_CREATE_RULESET = 444  # The same everywhere; the calls that add rules and enter follow.
 _STREAMS = ("stdin", "stdout", "stderr")
 _MARKS = (b"HOOKRUN_RUN_ID", b"HOOKRUN_HOOK")
 # These do something that is seen when they are imported.
@@ -97,38 +96,7 @@ class _Zygote:
         # What the interpreter has set itself at its start, it would set again (PEP 538).
         self.set_by_itself = {name: os.environb[name] for name in os.environb if name not in given}
         self.unraisable = self.find_unraisable()
-        self.libc = self.find_libc()
         self.note_modules()
-
-    # In a sandbox nothing below /proc may be written: what is needed goes by calls of C.
-    def find_libc(self):
-        try:
-            os.close(os.open("/proc/self/mem", os.O_WRONLY))
-        except PermissionError:
-            import ctypes
-
-            libc = ctypes.CDLL(None)
-            if libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1) < 1:
-                raise
-            self.memmove = ctypes.memmove
-            return libc
-        return None
-
-    # In a sandbox each process has a domain of its own (landlock(7)), as if it had entered the
-    # sandbox itself: it cannot trace or signal what hookrun keeps, nor another hook.
-    def enclose(self):
-        version = self.libc.syscall(_LANDLOCK_CREATE_RULESET, None, 0, 1)
-        # No rule but this one: a domain forbids to move files to other folders unless it allows it.
-        refer, scoped = 1 << 13, 3
-        handled = struct.pack("QQQ", refer, 0, scoped)[: 24 if version >= 6 else 8]
-        rules = self.libc.syscall(_LANDLOCK_CREATE_RULESET, handled, len(handled), 0)
-        root = os.open("/", os.O_PATH | os.O_CLOEXEC)
-        everywhere = struct.pack("=Qi", refer, root)
-        is_added = self.libc.syscall(_LANDLOCK_CREATE_RULESET + 1, rules, 1, everywhere, 0) == 0
-        if not is_added or self.libc.syscall(_LANDLOCK_CREATE_RULESET + 2, rules, 0) != 0:
-            os._exit(1)
-        os.close(root)
-        os.close(rules)
 
     def find_padding(self):
         # Where the variables of this process are in its memory: the system shows them in
@@ -326,8 +294,6 @@ class _Zygote:
     # Waits for a script, and becomes the process that runs it. Returns its code and its globals.
     def become(self, own, stage):
         os.setsid()
-        if self.libc:
-            self.enclose()
         self.rehearse(*stage)
         own.send(b"%d" % os.getpid())
         waiting = select.poll()
@@ -426,10 +392,6 @@ class _Zygote:
         if len(marks) >= room:
             raise ValueError("no room for the marks")
         marks = marks.ljust(room, b"\0")
-        if self.libc:
-            self.memmove(start, marks, room)
-            self.libc.prctl(15, process_name[:15], 0, 0, 0)  # PR_SET_NAME
-            return
         memory = os.open("/proc/self/mem", os.O_WRONLY)
         os.pwrite(memory, marks, start)
         os.close(memory)

@@ -1,11 +1,11 @@
 //! An interpreter that is kept, and the processes that it has forked ahead.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -20,7 +20,8 @@ use super::script::ScriptCommand;
 use crate::engine::exec::child::{self, Status};
 use crate::engine::exec::command::Program;
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::exec::warm_hook::WarmHook;
+use crate::engine::exec::tree::SparedHooks;
+use crate::engine::lock::locked;
 use crate::engine::run::Exit;
 
 /// What it runs.
@@ -59,9 +60,13 @@ const WITHOUT_SIGNAL: SendFlags = SendFlags::empty();
 
 #[derive(Debug)]
 pub(super) struct Zygote {
-    pub(super) pid: Pid,
+    pid: Pid,
     /// Its mark, which the processes that it forks have too until they run a hook.
-    pub(super) mark: String,
+    mark: String,
+    /// Whose processes no sweep ends, among them those of this one.
+    spared: Arc<Mutex<SparedHooks>>,
+    /// When it was last used, as a number of requests.
+    pub(super) used: u64,
     channel: OwnedFd,
     state: ZygoteState,
     spares: Vec<Spare>,
@@ -100,41 +105,35 @@ pub(super) struct Spare {
 }
 
 impl Zygote {
-    /// Starts an interpreter in the environment of `hook`, and asks for a first process.
+    /// Starts an interpreter in the environment of a hook, and asks for a first process.
     pub(super) fn start(
         command: &ScriptCommand,
-        hook: &WarmHook<'_>,
-        mark: String,
+        hook: &Spawn<'_>,
+        spared: &Arc<Mutex<SparedHooks>>,
+        used: u64,
         file: &Path,
     ) -> io::Result<Zygote> {
         let (flags, kind) = (PRIVATE.0, SocketType::SEQPACKET);
         let (channel, theirs) = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
-        let nothing = || {
-            File::options()
-                .write(true)
-                .open("/dev/null")
-                .map(OwnedFd::from)
-        };
+        rustix::net::send(&channel, SOURCE.as_bytes(), WITHOUT_SIGNAL)?;
         let mut arguments = command.options.clone();
         arguments.extend(["-c", LOADER].map(OsString::from));
-        let path = command.interpreter.clone();
         let program = Program {
-            path,
+            path: command.interpreter.clone(),
             name: command.name.clone(),
             arguments,
         };
-        let program = match hook.bounds {
-            Some(bounds) => bounds.around(&program)?,
-            None => program,
-        };
-        let hook = hook.spawn;
+        let mark = format!("warm.{}.{used}", std::process::id());
         let mut variables = vec![
             ("HOOKRUN_PADDING", "0".repeat(PADDING_BYTES)),
             ("HOOKRUN_RUN_ID", mark.clone()),
         ];
         // What counts at the start; whatever else a hook has, its process gets later.
-        let of_start = |(name, _): &&(&str, String)| !name.starts_with("HOOKRUN_");
-        variables.extend(hook.variables.iter().filter(of_start).cloned());
+        for (name, value) in hook.variables {
+            if !name.starts_with("HOOKRUN_") {
+                variables.push((*name, value.clone()));
+            }
+        }
         let mut without = hook.without.to_vec();
         without.push("HOOKRUN_HOOK");
         let spawn = Spawn {
@@ -144,14 +143,17 @@ impl Zygote {
             variables: &variables,
             cwd: Some(Path::new("/")),
         };
-        rustix::net::send(&channel, SOURCE.as_bytes(), WITHOUT_SIGNAL)?;
-        let pid = spawn.start([theirs, nothing()?, nothing()?])?;
-        let state = ZygoteState::Starting;
+        locked(spared).marks.push(mark.clone());
+        let pid = spawn
+            .start_alone(theirs)
+            .inspect_err(|_| forget_mark(spared, &mark))?;
         let mut zygote = Zygote {
             pid,
             mark,
+            spared: Arc::clone(spared),
+            used,
             channel,
-            state,
+            state: ZygoteState::Starting,
             spares: Vec::new(),
             asked: 0,
             wanted: 1,
@@ -286,20 +288,19 @@ impl Zygote {
             }
         }
     }
+}
 
-    /// It and the processes that wait, as far as they are known.
-    pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
-        let spares = self.spares.iter().filter_map(|spare| spare.pid);
-        std::iter::once(self.pid)
-            .chain(spares)
-            .map(|pid| pid.as_raw_nonzero().get())
-    }
-
-    /// Ends it and what waits.
-    pub(super) fn end(&self) {
+impl Drop for Zygote {
+    /// Ends it and what waits. Until they are reaped no sweep may touch them.
+    fn drop(&mut self) {
         self.spares.iter().for_each(Spare::end);
         child::end(self.pid);
+        forget_mark(&self.spared, &self.mark);
     }
+}
+
+fn forget_mark(spared: &Mutex<SparedHooks>, mark: &str) {
+    locked(spared).marks.retain(|known| known != mark);
 }
 
 impl Spare {

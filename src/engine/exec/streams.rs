@@ -1,0 +1,364 @@
+//! A hook's standard streams: their pipes, what is written to stdin, what is kept of its output, and
+//! the lines of a hook that lives as long as its session.
+
+use std::cell::{Cell, RefCell};
+use std::fmt::Debug;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::process::Resource;
+
+use crate::engine::event::context::{Payload, Pieces};
+use crate::engine::run::CapturedStream;
+
+/// How much of stdout is kept. A longer answer is malformed.
+pub(super) const STDOUT_KEPT_BYTES: usize = 1024 * 1024;
+
+pub(super) const STDERR_HEAD_BYTES: usize = 64 * 1024;
+
+pub(super) const STDERR_TAIL_BYTES: usize = 64 * 1024;
+
+/// How many buffers one stream may deliver before the others get a turn.
+const BUFFERS_A_TURN: usize = 16;
+
+/// How many descriptors hookrun needs between two hooks at most, with a margin: for `/proc` and
+/// the keeper.
+const ROOM: u64 = 16;
+
+/// Both ends of them. Ours do not block, and what fits of the input is written.
+#[derive(Debug)]
+pub(super) struct HookPipes {
+    /// The rest of the input, if there is one.
+    pub(super) stdin: Option<Feed>,
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    pub(super) theirs: [OwnedFd; 3],
+    /// The input.
+    payload: Arc<Payload>,
+}
+
+impl HookPipes {
+    fn new(content: StdinContent<'_>) -> io::Result<HookPipes> {
+        let (stdin, stdin_reader) = fed(content)?;
+        let (stdout, stdout_writer) = io::pipe()?;
+        let (stderr, stderr_writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&stdout, true)?;
+        rustix::io::ioctl_fionbio(&stderr, true)?;
+        Ok(HookPipes {
+            stdin,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            theirs: [stdin_reader, stdout_writer.into(), stderr_writer.into()],
+            payload: Arc::clone(content.payload),
+        })
+    }
+
+    /// Whether this process may open enough other files while it has these pipes.
+    fn leaves_room(&self) -> bool {
+        // The lowest free number is used, so about as many are open.
+        let numbers = self.theirs.iter().map(|end| end.as_raw_fd());
+        let open = numbers.max().unwrap_or_default();
+        let most = rustix::process::getrlimit(Resource::Nofile).current;
+        most.is_none_or(|most| u64::from(open.unsigned_abs()) + ROOM < most)
+    }
+
+    /// Takes the pipes that were made for the next hook, or new ones.
+    pub(super) fn take(
+        store: Option<&PipeStore>,
+        content: StdinContent<'_>,
+    ) -> io::Result<HookPipes> {
+        let Some(mut pipes) = store.and_then(|store| store.next.take()) else {
+            return HookPipes::new(content);
+        };
+        // The event may have been rewritten, and a hook of another convention has its own words.
+        let is_ready = Arc::ptr_eq(&pipes.payload, content.payload);
+        if !is_ready || content.stays_open {
+            (pipes.stdin, pipes.theirs[0]) = fed(content)?;
+        }
+        Ok(pipes)
+    }
+}
+
+/// A pipe for stdin with the beginning of the input.
+fn fed(content: StdinContent<'_>) -> io::Result<(Option<Feed>, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    rustix::io::ioctl_fionbio(&writer, true)?;
+    Ok((Feed::begin(writer.into(), content), reader.into()))
+}
+
+/// What is done for the pipes of an event's hooks while a hook runs. Between two hooks nobody else
+/// works, so there it would take longer: a twentieth of the time of a small hook.
+#[derive(Debug, Default)]
+pub struct PipeStore {
+    more_follow: Cell<bool>,
+    /// For the next hook.
+    next: RefCell<Option<HookPipes>>,
+    /// Of the last hook. Nobody else has their other ends.
+    spent: RefCell<Vec<OwnedFd>>,
+}
+
+impl PipeStore {
+    /// Says whether another program starts after those that start now.
+    pub fn expect_more(&self, more_follow: bool) {
+        self.more_follow.set(more_follow);
+    }
+
+    /// Closes `spent` descriptors when the next hook runs, if its pipes are ready.
+    pub(super) fn close_later(&self, spent: impl Iterator<Item = OwnedFd>) {
+        if self.next.borrow().is_some() {
+            self.spent.borrow_mut().extend(spent);
+        }
+    }
+
+    /// A hook runs now, and the next one probably gets this content too. Where descriptors are few
+    /// its pipes are made when it starts.
+    pub(super) fn make_next(&self, content: StdinContent<'_>) {
+        self.spent.borrow_mut().clear();
+        if self.more_follow.get() {
+            self.next
+                .replace(HookPipes::new(content).ok().filter(HookPipes::leaves_room));
+        }
+    }
+}
+
+/// What a hook gets on stdin.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StdinContent<'c> {
+    pub(super) payload: &'c Arc<Payload>,
+    /// What comes instead of the payload, if it lives as long as its session.
+    pub(super) lines: Option<&'c Arc<dyn LineStream>>,
+    /// More may follow, so the end of this is not the end of all.
+    pub(super) stays_open: bool,
+}
+
+/// Our end of a hook's stdin, and what did not fit into the pipe.
+#[derive(Debug)]
+pub(super) struct Feed {
+    pub(super) fd: OwnedFd,
+    /// What is being written, and how much of it is.
+    piece: Vec<u8>,
+    written: usize,
+    next: NextPieces,
+    stays_open: bool,
+    pub(super) is_done: bool,
+}
+
+/// Where the next piece comes from.
+#[derive(Debug)]
+enum NextPieces {
+    Nowhere,
+    Payload(Pieces),
+    Lines(Arc<dyn LineStream>),
+}
+
+impl Feed {
+    /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
+    fn begin(fd: OwnedFd, content: StdinContent<'_>) -> Option<Feed> {
+        let mut feed = Feed {
+            fd,
+            piece: Vec::new(),
+            written: 0,
+            next: NextPieces::Nowhere,
+            stays_open: content.stays_open,
+            is_done: false,
+        };
+        if let Some(lines) = content.lines {
+            // A line belongs to the process that reads it, so none is taken before there is one.
+            lines.renew();
+            feed.next = NextPieces::Lines(Arc::clone(lines));
+            return Some(feed);
+        }
+        feed.take(content.payload);
+        feed.go_on();
+        Some(feed).filter(|feed| !feed.is_over())
+    }
+
+    /// Begins with another payload.
+    pub(super) fn take(&mut self, payload: &Payload) {
+        self.piece.clear();
+        self.written = 0;
+        self.is_done = false;
+        match payload {
+            Payload::Whole(bytes) => {
+                self.piece.extend_from_slice(bytes);
+                self.next = NextPieces::Nowhere;
+            }
+            Payload::Pieces(pieces) => self.next = NextPieces::Payload(pieces.clone()),
+        }
+    }
+
+    /// Writes what fits without blocking. A hook that stops reading is not an error.
+    pub(super) fn go_on(&mut self) {
+        self.is_done = self.write_some();
+    }
+
+    /// Whether nothing more follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_done && !self.stays_open
+    }
+
+    /// Writable when the hook can take more of what waits for it.
+    pub(super) fn waiting_fd(&self) -> Option<BorrowedFd<'_>> {
+        let waits_for_lines = matches!(self.next, NextPieces::Lines(_));
+        let has_more = !waits_for_lines || self.written < self.piece.len();
+        (has_more && !self.is_done).then(|| self.fd.as_fd())
+    }
+
+    /// Writes what fits. Returns true when all is written or the reader is gone.
+    fn write_some(&mut self) -> bool {
+        loop {
+            if self.written == self.piece.len() {
+                self.piece.clear();
+                self.written = 0;
+                let is_over = match &mut self.next {
+                    NextPieces::Nowhere => true,
+                    NextPieces::Payload(pieces) => {
+                        pieces.next(&mut self.piece);
+                        self.piece.is_empty()
+                    }
+                    NextPieces::Lines(lines) => lines.take_next(&mut self.piece),
+                };
+                if is_over || self.piece.is_empty() {
+                    return is_over;
+                }
+            }
+            match rustix::io::write(&self.fd, &self.piece[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return false,
+                Err(_) => {
+                    if let NextPieces::Lines(lines) = &self.next {
+                        lines.stop_feeding();
+                    }
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// Our end of a hook's stdout or stderr.
+#[derive(Debug)]
+pub(super) struct Capture {
+    fd: Option<OwnedFd>,
+    /// The same after the end of the stream.
+    pub(super) spent: Option<OwnedFd>,
+    pub(super) kept: CapturedStream,
+    head_limit: usize,
+    tail_limit: usize,
+}
+
+impl Capture {
+    /// Keeps the first `head_limit` and the last `tail_limit` bytes.
+    pub(super) fn new(fd: OwnedFd, head_limit: usize, tail_limit: usize) -> Capture {
+        Capture {
+            fd: Some(fd),
+            spent: None,
+            kept: CapturedStream::default(),
+            head_limit,
+            tail_limit,
+        }
+    }
+
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.fd.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Whether the hook and all its children have closed the stream.
+    pub(super) fn is_closed(&self) -> bool {
+        self.fd.is_none()
+    }
+
+    pub(super) fn close(&mut self) {
+        self.fd = None;
+    }
+
+    /// Reads what is available without blocking, for one turn. With `keep` false it only counts the
+    /// bytes, because they came after the deadline.
+    ///
+    /// `buffer` is a vector with spare capacity. It is never cleared, so only the pages that a hook
+    /// fills cost anything.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, keep: bool) {
+        for _ in 0..BUFFERS_A_TURN {
+            let Some(fd) = &self.fd else { return };
+            buffer.clear();
+            match rustix::io::read(fd, rustix::buffer::spare_capacity(buffer)) {
+                Ok(0) => self.spent = self.fd.take(),
+                Ok(count) => {
+                    self.kept.total_bytes += count as u64;
+                    if keep {
+                        self.keep(buffer);
+                    }
+                    if count < buffer.capacity() {
+                        return;
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.close(),
+            }
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = self.head_limit - self.kept.head.len();
+        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        self.kept.head.extend_from_slice(head);
+        if rest.is_empty() || self.tail_limit == 0 {
+            return;
+        }
+        self.kept.tail.extend_from_slice(rest);
+        // Cut only at twice the limit, so that a flood is copied once.
+        if self.kept.tail.len() > 2 * self.tail_limit {
+            self.cut_tail();
+        }
+    }
+
+    fn cut_tail(&mut self) {
+        let surplus = self.kept.tail.len().saturating_sub(self.tail_limit);
+        self.kept.tail.drain(..surplus);
+    }
+
+    /// Closes the stream and returns what was kept.
+    pub(super) fn take(&mut self) -> CapturedStream {
+        self.close();
+        self.cut_tail();
+        std::mem::take(&mut self.kept)
+    }
+}
+
+/// The lines of one hook of one session, for all lives of its process.
+pub trait LineStream: Debug + Send + Sync {
+    /// Readable when there is something new.
+    fn fd(&self) -> BorrowedFd<'_>;
+
+    fn clear_news(&self);
+
+    fn life(&self) -> LineLife;
+
+    /// Begins with new streams: what comes now is for the next process.
+    fn renew(&self);
+
+    /// Adds the next line to `out`, if one waits. Returns whether it was the last one ever.
+    fn take_next(&self, out: &mut Vec<u8>) -> bool;
+
+    /// The process has closed its stdin: nothing needs to wait for it.
+    fn stop_feeding(&self);
+
+    /// Hands out the whole lines of `written`, and keeps the rest there.
+    fn hear(&self, written: &mut Vec<u8>);
+}
+
+/// How much longer the process may live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum LineLife {
+    /// As long as it wants.
+    #[default]
+    Open,
+    /// It gets what waits and the end of its input, and then has its timeout to exit.
+    Closing,
+    /// It is ended now.
+    Stopped,
+}
