@@ -12,6 +12,8 @@ mod engine;
 mod heartbeat;
 mod job;
 pub mod keeper;
+#[cfg(target_os = "linux")]
+mod landlock;
 mod live;
 pub mod sandbox;
 mod signals;

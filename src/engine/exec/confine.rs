@@ -14,7 +14,9 @@ use super::child::become_program;
 use super::command::{Program, explain};
 use super::engine::Engine;
 use super::job::Job;
-use super::sandbox::{self, SandboxRules};
+#[cfg(target_os = "linux")]
+use super::landlock::{apply, lacking};
+use super::sandbox::SandboxRules;
 use crate::engine::hook::limits::ProcessLimits;
 use crate::engine::run::{CapturedStream, Exit, StartError};
 
@@ -56,7 +58,7 @@ impl Engine {
                 notes.push(note.to_string());
                 return Ok(None);
             }
-            if let Some(lacking) = sandbox::lacking(rules) {
+            if let Some(lacking) = lacking(rules) {
                 if rules.required {
                     return Err(StartError::new(
                         format!("its sandbox cannot be had: {lacking}"),
@@ -130,7 +132,7 @@ fn become_hook(arguments: &[OsString]) -> StartError {
     };
     if let Some(rules) = &bounds.rules {
         close_inherited();
-        if let Err(problem) = sandbox::apply(rules) {
+        if let Err(problem) = apply(rules) {
             return StartError::new(
                 format!("it gets no sandbox: {problem}"),
                 "run it where that is allowed, or change its `sandbox`",
@@ -191,4 +193,16 @@ fn own_fault(problem: &str) -> StartError {
         format!("its bounds could not be set: {problem}"),
         "this is a fault of hookrun's: report it",
     )
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lacking(_: &SandboxRules) -> Option<String> {
+    Some("it needs Landlock, which only Linux has".to_string())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn apply(rules: &SandboxRules) -> Result<(), String> {
+    lacking(rules)
+        .filter(|_| rules.required)
+        .map_or(Ok(()), Err)
 }

@@ -1,9 +1,6 @@
 //! Sandboxes of hooks: the rules with resolved paths, which the process that becomes the hook
 //! applies to itself. They then hold for everything that it starts.
 
-#[cfg(target_os = "linux")]
-mod kernel;
-
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::hook::Sandbox;
 use crate::engine::names::words;
-#[cfg(target_os = "linux")]
-pub(super) use kernel::{apply, lacking};
 
 /// What a program needs to run at all: its own file, libraries and their settings, and its entry
 /// under `/proc`. Readable in every sandbox.
@@ -99,16 +94,4 @@ impl SandboxRules {
             notes,
         )
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn lacking(_: &SandboxRules) -> Option<String> {
-    Some("it needs Landlock, which only Linux has".to_string())
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn apply(rules: &SandboxRules) -> Result<(), String> {
-    lacking(rules)
-        .filter(|_| rules.required)
-        .map_or(Ok(()), Err)
 }

@@ -13,7 +13,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, sock_filter,
 };
 
-use super::{DEVICES, SYSTEM_PATHS, SandboxRules};
+use super::sandbox::{DEVICES, SYSTEM_PATHS, SandboxRules};
 
 /// The Landlock version that every sandbox needs; it covers truncation. Linux 6.2.
 const FILES: ABI = ABI::V3;
