@@ -32,7 +32,6 @@ use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command, RunArgs};
 use exit::ExitStatus;
-use host::install;
 use inside::{field, send, state, ui};
 use look::{decisions, doctor, events, explain, list, replay, schema, validate, why};
 use run::{git, quick, supervise};
@@ -153,8 +152,8 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Ui { dialog } => ui::ui(dialog, env, out),
         Command::Send(args) => send::send(args, env, out),
         Command::State(args) => state::state(args, out),
-        Command::Install(args) => install::install(args, env, out),
-        Command::Uninstall(args) => install::uninstall(args, env, out),
+        Command::Install(args) => host::install(args, env, out),
+        Command::Uninstall(args) => host::uninstall(args, env, out),
         Command::Doctor(args) => doctor::doctor(args, env, out),
         Command::Completions { shell } => completions::completions(*shell, out),
         Command::Init(args) => init::init(args, env, out),

@@ -102,17 +102,21 @@ hook() {
     printf '#!/bin/sh\n# hookrun: rewrite\n%s\n' "$2" > "hooks.d/$1/a"
     chmod +x "hooks.d/$1/a"
 }
-# plugged [SED]: installs hookrun by a link here, and changes the settings.
+# plugged [SED]: installs hookrun, by a link in a folder of PATH outside of the project, and changes the
+# settings.
 plugged() {
     # Grok reads the hooks of a project in a repository alone.
     git init -q
-    ln -sf "$hookrun" hookrun
+    own=$PWD.bin
+    mkdir -p "$own"
+    ln -sf "$hookrun" "$own/hookrun"
+    PATH=$own:$PATH
     [ -z "${base:-}" ] || cp "$base" "$file"
     "$hookrun" install "$host" --all-events > installed 2>&1
-    sed -i "s|$hookrun run|$PWD/hookrun run|g; ${1:-}" "$file"
+    sed -i "${1:-}" "$file"
 }
 # fake BODY: a program in the place of hookrun.
-fake() { rm hookrun; printf '#!/bin/sh\n%s\n' "$1" > hookrun; chmod +x hookrun; }
+fake() { rm "$own/hookrun"; printf '#!/bin/sh\n%s\n' "$1" > "$own/hookrun"; chmod +x "$own/hookrun"; }
 prompt() { timeout 45 $client "$1" < /dev/null > out 2>&1; }
 input='{"command": "touch ran", "description": "touch", "is_background": false}'
 case $host in
@@ -144,12 +148,12 @@ row_stop() { hook agent.stop '[ -e once ] || { touch once; echo one thing more >
 row_payload() { hook tool.pre 'cat > sent'; plugged; prompt "$touch_ran"; grep -q '"raw"' sent; }
 row_prompt_told() { hook prompt.submit 'cat > sent; echo no such prompts >&2; exit 1'; plugged; prompt "$touch_ran"; [ -s sent ] && [ -e ran ]; }
 row_result() { hook tool.post "echo '{\"update\": {\"result\": {\"resultType\": \"success\", \"textResultForLlm\": \"redacted\"}}}'"; plugged; prompt "$touch_ran"; told redacted; }
-row_missing() { hook tool.pre 'exit 0'; plugged; rm hookrun; prompt "$touch_ran"; [ ! -e ran ]; }
+row_missing() { hook tool.pre 'exit 0'; plugged; rm "$own/hookrun"; prompt "$touch_ran"; [ ! -e ran ]; }
 row_killed() { hook tool.pre 'exit 0'; plugged; fake 'kill -9 $$'; prompt "$touch_ran"; [ ! -e ran ]; }
 row_garbage() { hook tool.pre 'exit 0'; plugged; fake 'case "$*" in *permissionRequest*) ;; *) echo garbage;; esac'; prompt "$touch_ran"; [ -e ran ]; }
 # Without the guard: the host itself decides.
-guard='s/ || {[^}]*}//'
-row_missing_bare() { hook tool.pre 'exit 0'; plugged "$guard"; rm hookrun; prompt "$touch_ran"; blocked_bare; }
+guard='s/ || {[^}]*}\(; exit 0\)*//; s/exit 2/exit 127/g'
+row_missing_bare() { hook tool.pre 'exit 0'; plugged "$guard"; rm "$own/hookrun"; prompt "$touch_ran"; blocked_bare; }
 row_killed_bare() { hook tool.pre 'exit 0'; plugged "$guard"; fake 'kill -9 $$'; prompt "$touch_ran"; blocked_bare; }
 blocked_bare() { if [ "$host" = copilot ] || [ "$host" = goose ]; then [ ! -e ran ]; else [ -e ran ]; fi; }
 short='s/"timeout\(Sec\)*": *[0-9]*/"timeout\1": 2/; s/^timeout = .*/timeout = 2/'

@@ -43,7 +43,7 @@ plugin() {
     "$hookrun" install "$host" --all-events > /dev/null
     printf '#!/bin/sh\n[ $1 = run ] || echo $$ > serve.pid\necho $1 >> %s/calls\nexec %s "$@"\n' "$PWD" "$hookrun" > hookrun
     chmod +x hookrun
-    sed -i "s|^const PROGRAM = .*|const PROGRAM = \"$PWD/hookrun\";|; ${1:-}" ".$host"/*/hookrun.js
+    sed -i "s|^const LAUNCH = .*|const LAUNCH = [\"$PWD/hookrun\"];|; ${1:-}" ".$host"/*/hookrun.js
 }
 
 prompt() {

@@ -160,7 +160,7 @@ Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a pe
     State(StateArgs),
     /// Make a host run hookrun, in its own settings
     #[command(
-        after_help = "Without a host and without --all it lists the hosts that are found here. Exit status: 0 done, or nothing to do; 2 it could not be done. The hooks call hookrun by its whole path, so all users of the file need it there. `uninstall` puts back what was there."
+        after_help = "Without a host and without --all it lists the hosts that are found here. Exit status: 0 done, or nothing to do; 2 it could not be done. In a project the command finds hookrun in PATH or where cargo, npm and uv install it, so the file can be committed. `uninstall` puts back what was there."
     )]
     Install(InstallArgs),
     /// Remove hookrun from a host's settings

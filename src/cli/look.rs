@@ -7,6 +7,5 @@ pub(in crate::cli) mod explain;
 pub(in crate::cli) mod list;
 pub(in crate::cli) mod replay;
 pub(crate) mod schema;
-mod unbound;
 pub(in crate::cli) mod validate;
 pub(in crate::cli) mod why;

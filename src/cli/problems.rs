@@ -1,12 +1,15 @@
-//! What is wrong with hooks beyond their configuration: they cannot start, their syntax, their tools.
+//! What is wrong with hooks beyond their configuration: they cannot start, their syntax, their tools;
+//! and folders of hooks that are misnamed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{Config, Environment, Position, Problem, Severity, line_of_directive};
+use crate::config::discover::{self, DROP_INS};
+use crate::config::{Choice, Config, Environment, Position, Problem, Severity, line_of_directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::action::TOOLS;
+use crate::engine::event::catalog;
 use crate::engine::exec::command;
 use crate::engine::hook::{Handler, Hook, Lives};
 use crate::engine::spelling;
@@ -85,14 +88,6 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
         let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
         found.push(problem(hook, Severity::Note, line, cause, cure));
     }
-    if hook.event == COMMIT && reads_working_tree(hook) {
-        let cause = format!(
-            "`{}` reads files as they are in the working tree; a commit takes what is staged",
-            hook.name
-        );
-        let cure = "read them by `git show \":$path\"`";
-        found.push(problem(hook, Severity::Note, line, cause, cure));
-    }
     found
 }
 
@@ -112,84 +107,25 @@ fn problem(
     }
 }
 
-const COMMIT: &str = "commit.pre";
-
-/// Words of scripts that open files; others look at names only.
-const OPENS: &str = "cat |grep |sed |awk |head |tail |wc |xargs|lint|fmt|format|check| test |pytest|open(|\
-     read_|readFile|subprocess|spawn|exec";
-
-/// Lines of scripts that only say something.
-const SAYS: &[&str] = &["#", "echo ", "printf ", "print(", "sys.exit("];
-
-/// Whether a script opens the paths of an event, and gets nothing that is staged from git.
-fn reads_working_tree(hook: &Hook) -> bool {
-    let Handler::File(file) = &hook.handler else {
-        return false;
-    };
-    let text = fs::read_to_string(file).unwrap_or_default();
-    let staged = [
-        "git show",
-        "git diff",
-        "git cat-file",
-        "git grep",
-        "checkout-index",
-        "--cached",
-    ];
-    let loops = [
-        "HOOKRUN_ACTION_PATHS",
-        "HOOKRUN_CHANGES",
-        "\"changes\"",
-        "'changes'",
-    ];
-    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    has(&loops) && text.lines().any(opens_file) && !has(&staged)
-}
-
-/// Whether a line of a script has a word of [`OPENS`] that is neither a comment nor a message. The
-/// shell's own `test` compares words.
-fn opens_file(line: &str) -> bool {
-    let commands = line.split([';', '|', '&', ')']).map(|command| {
-        let command = command.trim_start();
-        ["do ", "then ", "if ", "elif ", "while ", "! "]
-            .iter()
-            .fold(command, |rest, word| {
-                rest.strip_prefix(word).unwrap_or(rest)
-            })
-    });
-    let opens_inside = |command: &str| command.contains("$(") || command.contains("open(");
-    let is_said =
-        |command: &str| SAYS.iter().any(|word| command.starts_with(word)) && !opens_inside(command);
-    let mut commands = commands.take_while(|command| !command.starts_with('#'));
-    commands.any(|command| !is_said(command) && OPENS.split('|').any(|word| command.contains(word)))
-}
-
 /// Names in a hook's tool matcher that are probably misspelt, and then match nothing.
 pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
-    let known = || {
-        TOOLS
-            .iter()
-            .flat_map(|class| class.names.iter().copied().chain([class.word]))
-    };
-    let near = |tool| Some((tool, spelling::nearest(tool, known())?));
     let line = hook
         .source
         .line
         .or_else(|| line_of_directive(&hook.source.file, "tool"));
-    let misspelt = |(tool, nearest): (&str, &str)| {
+    let mut found = Vec::new();
+    for tool in hook.matcher.literal_tools() {
+        let known = TOOLS
+            .iter()
+            .flat_map(|class| class.names.iter().copied().chain([class.word]));
+        let Some(nearest) = spelling::nearest(tool, known) else {
+            continue;
+        };
         let cause = format!("no host has a tool `{tool}`, as far as is known");
-        problem(
-            hook,
-            Severity::Warning,
-            line,
-            cause,
-            format!("did you mean `{nearest}`?"),
-        )
-    };
-    hook.matcher
-        .literal_tools()
-        .filter_map(near)
-        .map(misspelt)
-        .collect()
+        let cure = format!("did you mean `{nearest}`?");
+        found.push(problem(hook, Severity::Warning, line, cause, cure));
+    }
+    found
 }
 
 /// What is wrong with a script: its first line, or its syntax.
@@ -307,4 +243,72 @@ fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
         Ok(line) => (Some(line), text.trim()),
         Err(_) => (None, rest),
     }
+}
+
+/// Where hooks are looked for.
+pub(crate) struct SearchedPlaces<'a> {
+    pub(crate) choice: &'a Choice,
+    pub(crate) env: &'a Environment,
+}
+
+impl SearchedPlaces<'_> {
+    pub(crate) fn places(&self) -> Vec<PathBuf> {
+        let SearchedPlaces { choice, env } = self;
+        let named = choice.explicit.iter().chain(&choice.settings);
+        let mut places: Vec<PathBuf> = named.map(|path| env.cwd.join(path)).collect();
+        if places.is_empty() || choice.discover {
+            places.extend(discover::places(choice, env));
+        }
+        places
+    }
+
+    /// Says that there are no hooks at all, and which folders may be misnamed: without hooks
+    /// everything is allowed.
+    pub(crate) fn problems(&self, config: &Config) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if config.hooks.is_empty() && !config.has_errors() {
+            let places = self.places();
+            let shown: Vec<String> = places
+                .iter()
+                .map(|place| place.display().to_string())
+                .collect();
+            let cause = format!("no hooks were found; looked in {}", shown.join(", "));
+            let cure =
+                "put an executable file into hooks.d/EVENT/, or name the folder with --hooks";
+            let first = places.first().cloned().unwrap_or_default();
+            problems.push(Complaint::with_cure(cause, cure).warning(&first, None));
+        }
+        problems.extend(self.near_misses());
+        problems
+    }
+
+    /// Folders that hold hooks by event, but have another name than hooks.d.
+    pub(crate) fn near_misses(&self) -> Vec<Problem> {
+        let mut found = Vec::new();
+        for place in self.places() {
+            let entries = fs::read_dir(place).into_iter().flatten().flatten();
+            found.extend(entries.map(|entry| entry.path()).filter(|it| is_near(it)));
+        }
+        found.sort();
+        let cause = format!("nothing in it runs: hooks are looked for in {DROP_INS}");
+        let complaint = Complaint::with_cure(cause, format!("rename it to {DROP_INS}"));
+        found
+            .iter()
+            .map(|path| complaint.clone().warning(path, None))
+            .collect()
+    }
+}
+
+/// Whether a folder with a name like hooks.d has a folder that is named after an event.
+fn is_near(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let plain = name.trim_start_matches('.').to_ascii_lowercase();
+    if !plain.starts_with("hook") || name == DROP_INS {
+        return false;
+    }
+    let mut inside = fs::read_dir(path).into_iter().flatten().flatten();
+    inside.any(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.contains('.') && catalog::find(&name).is_some()
+    })
 }

@@ -165,7 +165,7 @@ impl Host {
 
     /// Whether it may run the hooks that were written for another host.
     pub fn runs_hooks_of(&self, host: &str) -> bool {
-        self.reads.iter().any(|one| one.host == host) || self.converts.contains(&host)
+        self.reads.contains(&host) || self.converts.contains(&host)
     }
 
     /// What it cannot do, and what no hook sees.
@@ -205,11 +205,7 @@ impl Host {
                 .iter()
                 .map(|what| format!("no hook sees {what}")),
         );
-        let read: Vec<String> = self
-            .reads
-            .iter()
-            .map(|one| format!("`{}`", one.host))
-            .collect();
+        let read: Vec<String> = self.reads.iter().map(|one| format!("`{one}`")).collect();
         if !read.is_empty() {
             let hosts = read.join(" and ");
             limits.push(format!(

@@ -5,6 +5,7 @@
 //! stdout can undo it, so hookrun blocks by it wherever it works. JSON goes alone, with status 0.
 
 use super::prelude::*;
+use serde_json::Value as Json;
 
 /// It can only be watched, and its context reaches nobody.
 pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
@@ -163,6 +164,21 @@ const NOT_CLAUDES: &[&str] = &[
     "cursor_version",
 ];
 
+/// With one wrong type in them it drops the whole file: measured, each of them.
+const TYPED: &[TypedKey] = &[
+    typed("/apiKeyHelper", "a string", Json::is_string),
+    typed("/cleanupPeriodDays", "a number", Json::is_number),
+    typed("/enabledPlugins", "an object", Json::is_object),
+    typed("/env", "an object", Json::is_object),
+    typed("/includeCoAuthoredBy", "true or false", Json::is_boolean),
+    typed("/model", "a string", Json::is_string),
+    typed("/outputStyle", "a string", Json::is_string),
+    typed("/permissions", "an object", Json::is_object),
+    typed("/permissions/defaultMode", "a string", Json::is_string),
+    typed("/sandbox", "an object", Json::is_object),
+    typed("/statusLine", "an object", Json::is_object),
+];
+
 pub(super) static CLAUDE: Host = Host {
     name: "claude",
     aliases: &["claude-code"],
@@ -297,7 +313,8 @@ pub(super) static CLAUDE: Host = Host {
         // A hook of it makes the worktree in the host's place.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
-        beside: &[beside("settings.local.json", false)],
+        local: Some("settings.local.json"),
+        typed: TYPED,
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -161,7 +161,7 @@ pub(super) static CODEX: Host = Host {
         // The older name of `features.hooks`.
         switches: &[("features.codex_hooks", false)],
         distrust: Some(distrust),
-        beside: &[beside("config.toml", true)],
+        beside: &["config.toml"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -201,10 +201,7 @@ pub(super) static COPILOT: Host = Host {
     measured: measured("1.0.102", "2026-11-23"),
     closed_on: &[HostFailure::Start, HostFailure::Crash],
     trust: Some("trust the folder; with `-p` the hooks of a project run only in a trusted one"),
-    reads: &[OtherSettings {
-        is_of_project_alone: true,
-        ..always("claude")
-    }],
+    reads: &["claude"],
     signs: &[
         sign(
             SignedEvents::Nowhere,

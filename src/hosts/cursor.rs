@@ -177,7 +177,7 @@ pub(super) static CURSOR: Host = Host {
     closed_on: HostFailure::ALL,
     unseen: &["tools of cloud agents, which run no hooks of a user"],
     trust: Some("trust the workspace"),
-    reads: &[always("claude")],
+    reads: &["claude"],
     signs: &[
         sign(
             SignedEvents::KnownOrNew,

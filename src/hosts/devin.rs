@@ -37,12 +37,7 @@ pub(super) static DEVIN: Host = Host {
         post_tool_use(ROW, &TEACHES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
-    reads: &[switched(
-        "claude",
-        ".config/devin/config.json",
-        &["read_config_from", "claude"],
-        true,
-    )],
+    reads: &["claude"],
     settings: Some(HostFile {
         dialect: "devin",
         places: &[".devin", "devin", "hooks.v1.json"],
@@ -52,7 +47,7 @@ pub(super) static DEVIN: Host = Host {
     install: Install {
         project: ".devin/config.json",
         user: UserFile::Config("devin/config.json"),
-        beside: &[beside("config.local.json", false)],
+        local: Some("config.local.json"),
         ..Install::SETTINGS
     },
     ..FAMILY

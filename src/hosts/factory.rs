@@ -76,7 +76,7 @@ pub(super) static FACTORY: Host = Host {
             "have no `hooks.json` next to the file: its documents say that it wins, and version \
              0.225.2 reads `settings.json` alone",
         ],
-        beside: &[beside("hooks.json", true)],
+        beside: &["hooks.json"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -132,7 +132,7 @@ pub(super) static GEMINI: Host = Host {
         shell: HostShell::Named("bash"),
         dialect: "gemini",
         places: &[".gemini"],
-        beside: &["disabled"],
+        beside: &["disabled", "enabled"],
         hook: &[
             setting("type", Kind),
             setting("command", Command),
@@ -157,7 +157,7 @@ pub(super) static GEMINI: Host = Host {
             path: &["hooksConfig", "enabled"],
             value: false,
         }),
-        disabled: &[&["hooks", "disabled"], &["hooksConfig", "disabled"]],
+        disabled: &[&["hooksConfig", "disabled"]],
         comments: Comments::Read,
         takes_mark: false,
         ..HostFile::FAMILY
@@ -168,6 +168,11 @@ pub(super) static GEMINI: Host = Host {
         user: UserFile::Home(".gemini/settings.json"),
         cannot: &["it waits for a person's answer even without a person (`-p`)"],
         distrust: Some(distrust),
+        typed: &[typed(
+            "/hooksConfig/enabled",
+            "true or false",
+            Json::is_boolean,
+        )],
         ..Install::SETTINGS
     },
     ..FAMILY

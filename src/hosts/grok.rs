@@ -78,20 +78,7 @@ pub(super) static GROK: Host = Host {
         "have a git repository: it reads the hooks of a project nowhere else; and trust them: \
              `/hooks-trust`, or start it with `--trust`",
     ),
-    reads: &[
-        switched(
-            "claude",
-            ".grok/config.toml",
-            &["compat", "claude", "hooks"],
-            true,
-        ),
-        switched(
-            "cursor",
-            ".grok/config.toml",
-            &["compat", "cursor", "hooks"],
-            true,
-        ),
-    ],
+    reads: &["claude", "cursor"],
     signs: &[sign(
         SignedEvents::Known,
         &["hookEventName", "sessionId"],

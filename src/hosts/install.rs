@@ -16,6 +16,8 @@ use HostShell::{Account, BuiltIn, Named, Unstated};
 pub struct Install {
     /// The file of a project, below its root; empty where it reads none.
     pub project: &'static str,
+    /// The name of the file, next to that of a project, of one person in it.
+    pub local: Option<&'static str>,
     pub user: UserFile,
     pub form: HostForm,
     /// Events of the host that hookrun is not installed for. Of several events for the same moment
@@ -30,13 +32,16 @@ pub struct Install {
     /// Finds what a person has not accepted yet.
     pub distrust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
-    pub beside: &'static [Beside],
+    pub beside: &'static [&'static str],
+    /// Keys for which it drops the file, its hooks with it, unless their values are of this type.
+    pub typed: &'static [TypedKey],
 }
 
 impl Install {
     /// A host that hookrun cannot be installed into. Tables begin with it.
     pub const NONE: Install = Install {
         project: "",
+        local: None,
         user: UserFile::Home(""),
         form: HostForm::Nothing,
         but: &[],
@@ -45,6 +50,7 @@ impl Install {
         switches: &[],
         distrust: None,
         beside: &[],
+        typed: &[],
     };
 
     /// A host that runs the commands in its settings.
@@ -54,15 +60,25 @@ impl Install {
     };
 }
 
+/// A key of a host's settings, as a JSON pointer, and the only values that it takes.
 #[derive(Debug, Clone, Copy)]
-pub struct Beside {
-    pub file: &'static str,
-    /// Whether a user's settings have one too, and not only a project's.
-    pub is_of_user: bool,
+pub struct TypedKey {
+    pub pointer: &'static str,
+    /// What it has to be, in words.
+    pub what: &'static str,
+    pub is_valid: fn(&Value) -> bool,
 }
 
-pub(super) const fn beside(file: &'static str, is_of_user: bool) -> Beside {
-    Beside { file, is_of_user }
+pub(super) const fn typed(
+    pointer: &'static str,
+    what: &'static str,
+    is_valid: fn(&Value) -> bool,
+) -> TypedKey {
+    TypedKey {
+        pointer,
+        what,
+        is_valid,
+    }
 }
 
 /// Where the file of a user is.
@@ -144,26 +160,6 @@ pub struct Distrust {
     pub cure: &'static str,
 }
 
-/// The settings of another host that a host reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OtherSettings {
-    pub host: &'static str,
-    /// Those of a project, and no user's.
-    pub is_of_project_alone: bool,
-    /// By what a user switches that off; `None` where no such key is known.
-    pub switch: Option<ReadingSwitch>,
-}
-
-/// A key of a host by which it reads the settings of another one, or does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReadingSwitch {
-    /// Its file, below the user's home folder.
-    pub file: &'static str,
-    pub key: &'static [&'static str],
-    /// What counts where the file does not say.
-    pub usual: bool,
-}
-
 /// What runs the command of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostShell {
@@ -241,26 +237,4 @@ impl HostFailure {
 
 pub(super) const fn measured(version: &'static str, date: &'static str) -> Option<MeasuredVersion> {
     Some(MeasuredVersion { version, date })
-}
-
-/// Another host's settings that it always reads.
-pub(super) const fn always(host: &'static str) -> OtherSettings {
-    OtherSettings {
-        host,
-        is_of_project_alone: false,
-        switch: None,
-    }
-}
-
-/// Another host's settings that it reads by this key.
-pub(super) const fn switched(
-    host: &'static str,
-    file: &'static str,
-    key: &'static [&'static str],
-    usual: bool,
-) -> OtherSettings {
-    OtherSettings {
-        switch: Some(ReadingSwitch { file, key, usual }),
-        ..always(host)
-    }
 }

@@ -343,6 +343,7 @@ pub(super) static OPENCLAW: Host = Host {
         "in `openclaw.json` add the file to `plugins.load.paths`, and set \
              `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
     ),
+    unseen: &["tools of `openclaw agent exec`, which asks no plugin: use `openclaw agent`"],
     install: Install {
         project: ".openclaw/hookrun.js",
         user: moved("OPENCLAW_STATE_DIR", ".openclaw", "hookrun.js"),
@@ -351,10 +352,7 @@ pub(super) static OPENCLAW: Host = Host {
             tools: &HostTools::NONE,
             text: include_str!("plugin/openclaw.js"),
         }),
-        cannot: &[
-            "a prompt cannot be rewritten: a rewrite blocks it",
-            "written by its types and documents, and not run",
-        ],
+        cannot: &["a prompt cannot be rewritten: a rewrite blocks it"],
         ..Install::NONE
     },
     ..Host::PLAIN

@@ -5,11 +5,9 @@ pub(super) use std::time::Duration;
 
 pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, reports};
 pub(super) use super::install::{
-    Distrust, HostForm, Install, Plugin, TrustQuestion, UserFile, beside, moved,
+    Distrust, HostForm, Install, Plugin, TrustQuestion, TypedKey, UserFile, moved, typed,
 };
-pub(super) use super::install::{
-    HostFailure, HostShell, OtherSettings, always, measured, switched,
-};
+pub(super) use super::install::{HostFailure, HostShell, measured};
 use super::results::ReplySlot;
 pub(super) use super::results::ReplySlot::{
     Consent, Context, New, Objection, Output, Question, Refusal,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
 use super::install::Install;
-use super::install::{HostFailure, MeasuredVersion, OtherSettings};
+use super::install::{HostFailure, MeasuredVersion};
 use super::settings::{HostFile, SystemFolders};
 use super::tool::HostTools;
 
@@ -71,7 +71,7 @@ pub struct Host {
     /// What a person has to do before it runs hooks at all; `None` where nothing is known to be needed.
     pub trust: Option<&'static str>,
     /// Whose settings it reads too: it runs the hooks in them as its own.
-    pub reads: &'static [OtherSettings],
+    pub reads: &'static [&'static str],
     /// The hosts whose plugins it converts, with the hooks in them.
     pub converts: &'static [&'static str],
     /// Its settings file, in which commands are hooks.

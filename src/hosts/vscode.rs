@@ -53,15 +53,7 @@ pub(super) static VSCODE: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
     trust: Some("trust the workspace"),
-    reads: &[
-        switched(
-            "claude",
-            ".config/Code/User/settings.json",
-            &["chat.useClaudeHooks"],
-            false,
-        ),
-        always("copilot"),
-    ],
+    reads: &["claude", "copilot"],
     // It reads no matcher: a hook sees every tool.
     settings: Some(HostFile {
         dialect: "vscode",

@@ -3,17 +3,16 @@
 mod accepted;
 mod dropped;
 mod evidence;
-mod overlap;
 mod switches;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 
 use hookrun::hosts::installable;
 use serde_json::{Value, json};
 
 use crate::install::{HOSTS, Host, project};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{GUARD, Sandbox, with_program};
 
 /// The problems that `doctor` finds, as `severity file: cause [cure]`, and its exit status; without
 /// when a host last asked.
@@ -105,13 +104,14 @@ fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
 fn a_program_that_is_gone_is_named() {
     for host in HOSTS {
         let sandbox = installed(host.name);
-        let own = env!("CARGO_BIN_EXE_hookrun");
-        let gone = sandbox.read(host.project).replace(own, "/gone/hookrun");
+        let gone = with_program(&sandbox.read(host.project), "/gone/hookrun");
         let sandbox = sandbox.file(host.project, &gone);
         let (status, found) = problems(&sandbox, host.name);
         assert_eq!(status, 1);
-        assert!(found[0].contains("does not reach hookrun"), "{found:?}");
-        assert!(found[0].contains("/gone/hookrun"), "{found:?}");
+        let said = "does not reach hookrun: cannot start `/gone/hookrun`";
+        let all = found.iter().filter(|one| one.contains(said)).count();
+        let files = if host.name == "cline" { 1 } else { all };
+        assert_eq!((all, files), (1, 1), "{found:?}");
     }
 }
 
@@ -142,22 +142,16 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
             "matcher": "*", "hooks": [{"type": "command", "command": command}],
         }]}});
         let sandbox = project().file(".claude/settings.json", &hook.to_string());
-        let said =
-            format!("`{command}` of PreToolUse runs hookrun, and not as `install` writes it");
+        let said = format!("`{command}` of PreToolUse runs hookrun in its own way");
         for is_installed in [false, true] {
             if is_installed {
                 sandbox.hookrun(&["install", "claude"], b"").exits(0);
             }
-            let (status, found) = problems(&sandbox, "claude");
+            let (_, found) = problems(&sandbox, "claude");
             let has_it = found
                 .iter()
-                .any(|one| one.contains(&said) && one.starts_with("error"));
+                .any(|one| one.contains(&said) && one.starts_with("warning"));
             assert_eq!(has_it, is_other, "{command} {found:?}");
-            assert_eq!(
-                status,
-                i32::from(is_other || !is_installed),
-                "{command} {found:?}"
-            );
             let does_not_ask = found.iter().any(|one| one.contains("does not ask hookrun"));
             assert_eq!(
                 does_not_ask,
@@ -171,47 +165,6 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
             .stdout
             .contains("runs hookrun in its own way and stays");
         assert_eq!(is_named, is_other, "{command} {ran:?}");
-    }
-}
-
-#[test]
-fn a_bare_name_is_looked_up_as_the_host_does_and_doubted() {
-    for (host, shell) in [("claude", "sh"), ("codex", "bash"), ("gemini", "bash")] {
-        let sandbox = installed(host);
-        let file = HOSTS.iter().find(|one| one.name == host).unwrap().project;
-        let bare = sandbox
-            .read(file)
-            .replace(env!("CARGO_BIN_EXE_hookrun"), "hookrun");
-        let sandbox = accepted::by_a_person(sandbox.file(file, &bare));
-        let (status, found) = problems(&sandbox, host);
-        assert_eq!(status, 1);
-        let said = format!("`/bin/{shell} -c` finds no `hookrun` in its PATH");
-        assert!(found[0].contains(&said), "{found:?}");
-        let folder = sandbox.at("bin");
-        fs::create_dir(&folder).unwrap();
-        symlink(env!("CARGO_BIN_EXE_hookrun"), folder.join("hookrun")).unwrap();
-        let path = format!("{}:/usr/bin:/bin", folder.display());
-        let sandbox = sandbox.variable("PATH", &path);
-        let (status, found) = problems(&sandbox, host);
-        assert_eq!((status, found.len()), (0, 1), "{found:?}");
-        assert!(found[0].contains("it calls `hookrun` by name"), "{found:?}");
-    }
-}
-
-#[test]
-fn a_program_that_may_not_be_executed_is_named_alike_for_every_host() {
-    for host in HOSTS {
-        let sandbox = installed(host.name).file("flat/hookrun", "#!/bin/sh\n");
-        let flat = sandbox.at("flat/hookrun").display().to_string();
-        let text = sandbox
-            .read(host.project)
-            .replace(env!("CARGO_BIN_EXE_hookrun"), &flat);
-        let sandbox = sandbox.file(host.project, &text);
-        let (status, found) = problems(&sandbox, host.name);
-        assert_eq!(status, 1);
-        let said =
-            format!("does not reach hookrun: `{flat}` is not executable [run `chmod +x {flat}`");
-        assert!(found[0].contains(&said), "{found:?}");
     }
 }
 
@@ -286,21 +239,20 @@ fn another_version_is_named_unless_it_lies_in_the_project() {
     let other = elsewhere.at("bin/hookrun");
     let sandbox = installed("claude");
     let text = sandbox.read(".claude/settings.json");
-    let own = env!("CARGO_BIN_EXE_hookrun");
     let sandbox = sandbox.file(
         ".claude/settings.json",
-        &text.replace(own, other.to_str().unwrap()),
+        &with_program(&text, other.to_str().unwrap()),
     );
     let (status, found) = problems(&sandbox, "claude");
-    assert_eq!(status, 1);
+    assert_eq!((status, found.len()), (0, 1), "{found:?}");
     assert!(
-        found[0].contains("is hookrun 0.0.1, and this is hookrun "),
+        found[0].contains("it runs hookrun 0.0.1, and this is hookrun "),
         "{found:?}"
     );
 
     let sandbox = sandbox
         .script("bin/hookrun", "#!/bin/sh\ntouch started\n")
-        .file(".claude/settings.json", &text.replace(own, "bin/hookrun"));
+        .file(".claude/settings.json", &with_program(&text, "bin/hookrun"));
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 0, "{found:?}");
     assert!(found[0].contains("is in the project"), "{found:?}");
@@ -313,14 +265,11 @@ fn a_program_that_never_answers_is_not_waited_for() {
     let sandbox = installed("claude");
     let other = elsewhere.at("hookrun");
     let text = sandbox.read(".claude/settings.json");
-    let text = text.replace(env!("CARGO_BIN_EXE_hookrun"), other.to_str().unwrap());
+    let text = with_program(&text, other.to_str().unwrap());
     let sandbox = sandbox.file(".claude/settings.json", &text);
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!(status, 1);
-    assert!(
-        found[0].contains("does not say that it is hookrun"),
-        "{found:?}"
-    );
+    assert!(found[0].contains("hookrun` does not answer"), "{found:?}");
 }
 
 #[test]
@@ -344,30 +293,6 @@ fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
             "{found:?}"
         );
     }
-}
-
-#[test]
-fn times_in_the_wrong_unit_are_named() {
-    let sandbox = project().file(
-        ".gemini/settings.json",
-        r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "mine.sh", "timeout": 60}]}]}}"#,
-    );
-    let (status, found) = problems(&sandbox, "gemini");
-    assert_eq!(status, 1);
-    assert!(
-        found[0].contains("`\"timeout\": 60`, and Gemini CLI counts milliseconds"),
-        "{found:?}"
-    );
-    assert!(found[0].contains("did you mean 60000?"), "{found:?}");
-
-    let sandbox = installed("claude");
-    let text = sandbox
-        .read(".claude/settings.json")
-        .replace("600", "60000");
-    let sandbox = sandbox.file(".claude/settings.json", &text);
-    let (_, found) = problems(&sandbox, "claude");
-    assert!(found[0].contains("Claude Code counts seconds"), "{found:?}");
-    assert!(found[0].contains("did you mean 60?"), "{found:?}");
 }
 
 #[test]
@@ -396,8 +321,8 @@ fn two_installs_that_ask_twice_are_named() {
     let sandbox = accepted::by_a_person(sandbox);
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
-    assert!(found[0].contains("runs hookrun twice"), "{found:?}");
-    assert!(found[0].contains("`hooks.PreToolUse` of `"), "{found:?}");
+    let said = "Codex runs hookrun twice for SessionStart, PreToolUse: here and by `";
+    assert!(found[0].contains(said), "{found:?}");
 }
 
 #[test]
@@ -418,9 +343,15 @@ fn a_switch_that_would_let_failures_pass_is_named() {
         let file = HOSTS.iter().find(|one| one.name == host).unwrap().project;
         let text = sandbox.read(file).replace(key, "other");
         let sandbox = sandbox.file(file, &text);
+        // The guard in the command still blocks.
+        assert_eq!(problems(&sandbox, host), (0, Vec::new()));
+        let own = env!("CARGO_BIN_EXE_hookrun");
+        let bare = with_program(&text, own).replace(&GUARD.replace('"', "\\\""), "");
+        let sandbox = sandbox.file(file, &bare);
         let (status, found) = problems(&sandbox, host);
         assert_eq!(status, 1);
-        assert!(found[0].contains(&format!("`{key}` of ")), "{found:?}");
+        let said = "nothing blocks if hookrun is missing or killed";
+        assert!(found.iter().any(|one| one.contains(said)), "{found:?}");
         sandbox.hookrun(&["install", host], b"").exits(0);
         assert_eq!(problems(&sandbox, host), (0, Vec::new()));
     }
@@ -472,189 +403,6 @@ fn every_format_of_validate_is_a_format_of_doctor() {
 }
 
 #[test]
-fn entries_that_are_no_hooks_are_told_by_install_and_doctor() {
-    let sandbox = project().file(
-        ".gemini/settings.json",
-        r#"{"hooks": {"BeforeTool": [5, {"matcher": "write_file"}, {"hooks": ["x", {"type": "command"}]}],
-            "AfterAgent": [{"hooks": [{"type": "prompt", "prompt": "ready?"}]}]}}"#,
-    );
-    let strays = [
-        "`hooks.BeforeTool[0]` is no group of hooks: it has no list `hooks`",
-        "`hooks.BeforeTool[1]` is no group of hooks: it has no list `hooks`",
-        "`hooks.BeforeTool[2].hooks[0]` is no hook: it is `\"x\"`",
-        "`hooks.BeforeTool[2].hooks[1]` is no hook: it has no command",
-    ];
-    let told = sandbox.hookrun(&["install", "gemini"], b"");
-    told.exits(0);
-    let sandbox = accepted::by_a_person(sandbox);
-    let (status, found) = problems(&sandbox, "gemini");
-    assert_eq!((status, found.len()), (0, strays.len()), "{found:?}");
-    for (stray, found) in strays.iter().zip(&found) {
-        told.prints(&format!("  note: {stray}; Gemini CLI may not read it\n"));
-        assert!(
-            found.contains(stray) && found.ends_with("[correct it, or take it out]"),
-            "{found}"
-        );
-    }
-    let sandbox = project().file(".cursor/hooks.json", r#"{"hooks": {"stop": [null, {}]}}"#);
-    let told = sandbox.hookrun(&["install", "cursor"], b"");
-    told.exits(0)
-        .prints("`hooks.stop[0]` is no hook: it is `null`");
-    told.prints("`hooks.stop[1]` is no hook: it has no command");
-}
-
-#[test]
-fn files_beside_the_one_that_is_installed_into_are_read_too() {
-    let own = env!("CARGO_BIN_EXE_hookrun");
-    let local = format!(
-        r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{"type": "command",
-            "command": "{own} run --host claude", "onFailure": "block"}}]}}]}}}}"#
-    );
-    let toml = format!(
-        "model = 'm'\n[hooks.state]\nx = 1\n[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\n\
-         type = 'command'\ncommand = '{own} run --host codex'\ntimeout = 9_000\n"
-    );
-    for (host, file, text) in [
-        ("claude", ".claude/settings.local.json", local.as_str()),
-        ("codex", ".codex/config.toml", &toml),
-        ("codex", "home/.codex/config.toml", &toml),
-    ] {
-        let sandbox = installed(host).file(file, text);
-        let (_, found) = problems(&sandbox, host);
-        let twice = found
-            .iter()
-            .find(|one| one.contains("twice for an event: here and by"));
-        let twice = twice.unwrap_or_else(|| panic!("{host}: {found:?}"));
-        assert!(
-            twice.ends_with(&format!("{file}` [take one of them out]")),
-            "{twice}"
-        );
-        // What else is wrong with a hook is told there too.
-        let is_late = found.iter().any(|one| one.contains("counts seconds"));
-        assert_eq!(is_late, host == "codex", "{found:?}");
-
-        let alone = project().file(file, text);
-        let ran = alone.hookrun(&["doctor", host], b"");
-        let name = file.rsplit('/').next().unwrap();
-        assert!(
-            ran.stdout
-                .contains(&format!("installed for 1 event in `{name}` of ")),
-            "{ran:?}"
-        );
-    }
-    let sandbox = installed("codex").file(".codex/config.toml", "[hooks\n");
-    let (status, found) = problems(&sandbox, "codex");
-    assert_eq!(status, 1);
-    assert!(
-        found[0].starts_with("error .codex/config.toml: does not parse: "),
-        "{found:?}"
-    );
-}
-
-#[test]
-fn hooks_of_anybody_that_can_never_fire_are_named() {
-    for (host, file, event, matcher, said) in [
-        (
-            "claude",
-            ".claude/settings.json",
-            "PreToolUs",
-            "",
-            "Claude Code has no event `PreToolUs`",
-        ),
-        (
-            "claude",
-            ".claude/settings.local.json",
-            "PreToolUse",
-            "bash",
-            "the matcher `bash` of",
-        ),
-        (
-            "claude",
-            ".claude/settings.json",
-            "PreToolUse",
-            "Bash(",
-            "is no regular expression",
-        ),
-        (
-            "codex",
-            ".codex/hooks.json",
-            "PreToolUse",
-            "exec_command|shell",
-            "fits no tool of Codex",
-        ),
-        (
-            "gemini",
-            ".gemini/settings.json",
-            "BeforeTool",
-            "Bash",
-            "fits no tool of Gemini CLI",
-        ),
-        (
-            "gemini",
-            ".gemini/settings.json",
-            "PreToolUse",
-            "",
-            "Gemini CLI has no event",
-        ),
-        (
-            "claude",
-            ".claude/settings.json",
-            "preToolUse",
-            "",
-            "no event `preToolUse`",
-        ),
-    ] {
-        let text = format!(
-            r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}",
-                "hooks": [{{"type": "command", "command": "mine.sh"}}]}}]}}}}"#
-        );
-        let sandbox = project().file(file, &text);
-        sandbox.hookrun(&["install", host], b"").exits(0);
-        let sandbox = accepted::by_a_person(sandbox);
-        let (status, found) = problems(&sandbox, host);
-        assert_eq!(
-            (status, found.len()),
-            (0, 1),
-            "{host} {event} {matcher}: {found:?}"
-        );
-        assert!(
-            found[0].contains(said) && found[0].contains("never run"),
-            "{found:?}"
-        );
-    }
-    let text = r#"{"version": 1, "hooks": {"PreToolUse": [{"bash": "mine.sh"}]}}"#;
-    let sandbox = project().file(".github/hooks/hookrun.json", text);
-    sandbox.hookrun(&["install", "copilot"], b"").exits(0);
-    assert_eq!(problems(&sandbox, "copilot"), (0, Vec::new()));
-    for (host, file, event, matcher) in [
-        ("claude", ".claude/settings.json", "PreToolUse", "Bash|bash"),
-        ("claude", ".claude/settings.json", "PreToolUse", "^Ba"),
-        (
-            "claude",
-            ".claude/settings.json",
-            "PreToolUse",
-            "(?<!x)Bash",
-        ),
-        ("claude", ".claude/settings.json", "SessionStart", "startup"),
-        ("codex", ".codex/hooks.json", "PreToolUse", "Bash"),
-        ("gemini", ".gemini/settings.json", "BeforeTool", "shell"),
-    ] {
-        let text = format!(
-            r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}",
-                "hooks": [{{"type": "command", "command": "mine.sh"}}]}}]}}}}"#
-        );
-        let sandbox = project().file(file, &text);
-        sandbox.hookrun(&["install", host], b"").exits(0);
-        let sandbox = accepted::by_a_person(sandbox);
-        assert_eq!(
-            problems(&sandbox, host),
-            (0, Vec::new()),
-            "{host} {matcher}"
-        );
-    }
-}
-
-#[test]
 fn a_log_that_cannot_be_written_is_a_warning() {
     let sandbox = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
     sandbox
@@ -682,4 +430,50 @@ fn a_full_disk_is_a_warning_and_the_attempt_leaves_nothing() {
     ran.exits(0).says("newer decisions are not kept");
     let ran = sandbox.hookrun(&["why"], b"");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_command_that_calls_hookrun_by_name_is_doubted() {
+    let sandbox = installed("claude");
+    let bare = with_program(&sandbox.read(".claude/settings.json"), "hookrun");
+    let sandbox = sandbox.file(".claude/settings.json", &bare);
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!((status, found.len()), (0, 1), "{found:?}");
+    assert!(found[0].contains("it calls `hookrun` by name"), "{found:?}");
+}
+
+#[test]
+fn a_command_of_an_exec_form_or_with_a_variable_is_one_that_asks() {
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    for hook in [
+        json!({ "type": "command", "command": own, "args": ["run", "--host", "claude"] }),
+        json!({ "type": "command", "command": format!("HOME=/x {own} run --host claude") }),
+    ] {
+        let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });
+        let sandbox = Sandbox::new()
+            .hook("guard", "exit 0")
+            .file(".claude/settings.json", &hooks.to_string());
+        let (status, found) = problems(&sandbox, "claude");
+        assert_eq!((status, found.len()), (0, 1), "{found:?}");
+        assert!(
+            found[0].contains("runs hookrun in its own way"),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_of_one_person_is_read_too() {
+    let sandbox = installed("claude");
+    sandbox
+        .hookrun(&["install", "claude", "--scope", "local"], b"")
+        .exits(0);
+    let (status, found) = problems(&sandbox, "claude");
+    assert_eq!((status, found.len()), (0, 1), "{found:?}");
+    let cure = "[`hookrun uninstall claude --scope local`, or the other]";
+    assert!(found[0].contains("runs hookrun twice for"), "{found:?}");
+    assert!(found[0].ends_with(cure), "{found:?}");
+    sandbox
+        .hookrun(&["doctor", "claude"], b"")
+        .prints("2 events in project scope, 2 events in local scope");
 }

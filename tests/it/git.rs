@@ -579,23 +579,6 @@ fn a_git_that_hangs_is_not_waited_for() {
 }
 
 #[test]
-fn what_a_clone_brings_is_not_run_for_all_repositories() {
-    let hook = "home/.config/hookrun/hooks.d/post-checkout/10-mine";
-    let sandbox = Sandbox::new().script(hook, "#!/bin/sh\ntouch \"$HOME/mine\"\n");
-    let git = Git::new(sandbox);
-    let theirs = "#!/bin/sh\ntouch \"$HOME/theirs\"\n";
-    let git = Git {
-        sandbox: git.sandbox.script("w/hooks.d/post-checkout/x", theirs),
-    };
-    git.commit(&[]).exits(0);
-    git.hookrun("w", &["install", "git", "--scope", "global"])
-        .exits(0);
-    git.run(".", &["clone", "-q", "w", "c"]).exits(0);
-    git.sandbox.has_file("home/mine");
-    git.sandbox.has_no_file("home/theirs");
-}
-
-#[test]
 fn arguments_are_only_for_a_host_that_gives_them() {
     let sandbox = Sandbox::new();
     sandbox

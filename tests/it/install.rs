@@ -8,6 +8,7 @@ mod guard;
 mod lists;
 mod openclaw;
 mod plugin;
+mod portable;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -423,9 +424,7 @@ fn an_event_of_one_tool_is_installed_only_for_hooks_that_want_that_tool() {
 fn a_file_that_hookrun_made_and_repaired_is_removed_again() {
     for host in with_settings() {
         let sandbox = project();
-        install(&sandbox, host, "project")
-            .exits(0)
-            .prints("all who use this file");
+        install(&sandbox, host, "project").exits(0);
         let changed = sandbox
             .read(host.project)
             .replace(" run --host", " run  --host");
@@ -476,8 +475,8 @@ fn each_host_gets_its_own_switch_and_unit() {
     ];
     for (host, wanted) in with_settings().zip(wanted) {
         let sandbox = project();
-        install(&sandbox, host, "project").exits(0);
-        assert_eq!(hooks(&sandbox, host.project, host.gate), [wanted]);
+        install(&sandbox, host, "user").exits(0);
+        assert_eq!(hooks(&sandbox, host.user, host.gate), [wanted]);
     }
 }
 
@@ -642,24 +641,20 @@ fn hooks_of_an_older_hookrun_are_put_right_and_others_stay() {
     let sandbox = project().file(HOSTS[0].project, old);
     install(&sandbox, &HOSTS[0], "project").exits(0);
     let found = hooks(&sandbox, HOSTS[0].project, "PreToolUse");
-    let own = format!(
-        "{} run --host claude || {{ s=$?; [ $s = 2 ] || echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }}",
-        env!("CARGO_BIN_EXE_hookrun")
-    );
     let commands: Vec<&str> = found
         .iter()
         .map(|hook| hook["command"].as_str().unwrap())
         .collect();
-    assert_eq!(commands, [own.as_str(), "mine.sh", "hookrun run tool.pre"]);
-    assert_eq!(found[0]["timeout"], 600);
-    assert_eq!(found[0]["statusMessage"], "asking");
+    assert_eq!(commands[..2], ["mine.sh", "hookrun run tool.pre"]);
+    assert!(commands[2].ends_with("' hookrun run --host claude"));
+    assert_eq!((commands.len(), &found[2]["timeout"]), (3, &json!(600)));
     assert!(!sandbox.read(HOSTS[0].project).contains("PreCompact"));
     uninstall(&sandbox, &HOSTS[0], "project").exits(0);
     assert!(!sandbox.read(HOSTS[0].project).contains("--host"));
 }
 
 #[test]
-fn every_host_calls_hookrun_by_its_whole_path_the_one_in_path_first() {
+fn a_user_calls_hookrun_by_its_absolute_path_the_one_in_path_first() {
     for host in HOSTS {
         let sandbox = project();
         let folder = sandbox.at("bin");
@@ -669,16 +664,13 @@ fn every_host_calls_hookrun_by_its_whole_path_the_one_in_path_first() {
             command.env("PATH", &folder);
         };
         sandbox
-            .hookrun_as(change, &["install", host.name], b"")
+            .hookrun_as(change, &["install", host.name, "--scope", "user"], b"")
             .exits(0);
         let path = folder.join("hookrun").display().to_string();
-        assert!(sandbox.read(host.project).contains(&path), "{}", host.name);
-        install(&sandbox, host, "project").exits(0);
-        assert!(
-            sandbox
-                .read(host.project)
-                .contains(env!("CARGO_BIN_EXE_hookrun"))
-        );
+        assert!(sandbox.read(host.user).contains(&path), "{}", host.name);
+        install(&sandbox, host, "user").exits(0);
+        let own = env!("CARGO_BIN_EXE_hookrun");
+        assert!(sandbox.read(host.user).contains(own));
     }
 }
 
@@ -689,11 +681,13 @@ fn for_a_user_hookrun_is_installed_for_every_event() {
         install(&sandbox, host, "user")
             .exits(0)
             .prints("no hook yet");
-        let text = sandbox.read(host.user);
         sandbox
-            .hookrun(&["install", host.name, "--all-events"], b"")
-            .exits(0);
-        assert_eq!(sandbox.read(host.project), text, "{}", host.name);
+            .hookrun(
+                &["install", host.name, "--scope", "user", "--all-events"],
+                b"",
+            )
+            .exits(0)
+            .prints("nothing was changed");
     }
 }
 
@@ -703,8 +697,7 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
     install(&sandbox, &HOSTS[0], "project").exits(0);
     let ran = sandbox.hookrun(&["list"], b"");
     assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
-    let said =
-        "Claude Code does not send agent.stop yet: run `hookrun install claude --scope project`\n";
+    let said = "Claude Code does not send agent.stop yet: run `hookrun install claude`\n";
     sandbox
         .hookrun(&["new", "done", "--event", "agent.stop"], b"")
         .exits(0)
@@ -763,20 +756,6 @@ fn the_page_about_install_names_every_host_with_its_files() {
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let names: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();
     assert!(help.contains(&names.join(", ")), "{help}");
-}
-
-#[test]
-fn a_scope_of_git_is_no_scope_of_another_host() {
-    for host in HOSTS {
-        for (typed, meant) in [("repo", "project"), ("global", "user")] {
-            let sandbox = project();
-            let ran = install(&sandbox, host, typed);
-            ran.exits(2)
-                .says(&format!("`--scope {typed}` is a scope of git, and "));
-            ran.says(&format!("did you mean `--scope {meant}`?"));
-            assert_eq!(ran.stdout, "");
-        }
-    }
 }
 
 #[test]

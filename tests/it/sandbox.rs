@@ -60,6 +60,44 @@ pub(crate) fn with_tool(bytes: &[u8], arguments: &[&str]) -> Vec<u8> {
 /// Where a user configures hookrun.
 pub(crate) const USER_FILE: &str = "home/.config/hookrun/hookrun.toml";
 
+/// PATH of a person who has installed hookrun.
+pub(crate) fn path_with_hookrun() -> String {
+    let folder = Path::new(env!("CARGO_BIN_EXE_hookrun")).parent().unwrap();
+    format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display())
+}
+
+/// Settings, a plugin or a script in which `program` stands for whatever starts hookrun.
+pub(crate) fn with_program(text: &str, program: &str) -> String {
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let is_list = line.starts_with("const LAUNCH = ") || line.starts_with("# LAUNCH = ");
+        if is_list {
+            let (head, tail) = line.split_once('[').unwrap();
+            let end = if tail.ends_with(';') { ";" } else { "" };
+            lines.push(format!("{head}[\"{program}\"]{end}"));
+            continue;
+        }
+        let mut line = line.replace(env!("CARGO_BIN_EXE_hookrun"), program);
+        while let Some((head, tail)) = line.split_once("/bin/sh -c '") {
+            let (script, arguments) = tail.split_once("' hookrun run").unwrap();
+            let is_guarded = script.contains("exit 2");
+            let (arguments, rest) = arguments.split_once('"').unwrap_or((arguments, ""));
+            let quote = if rest.is_empty() { "" } else { "\"" };
+            let guard = if is_guarded {
+                GUARD.replace('"', "\\\"")
+            } else {
+                String::new()
+            };
+            line = format!("{head}{program} run{arguments}{guard}{quote}{rest}");
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+/// What follows a command where a failure blocks.
+pub(crate) const GUARD: &str = " || { s=$?; [ $s = 2 ] || echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }";
+
 /// A temporary folder that is removed at the end, whatever happens.
 pub(crate) struct Sandbox {
     folder: TempDir,
@@ -249,9 +287,7 @@ impl Sandbox {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hookrun"));
         command.args(arguments).current_dir(self.path()).env_clear();
-        command
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("LANG", "C");
+        command.env("PATH", path_with_hookrun()).env("LANG", "C");
         command.env("HOME", self.at("home"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command

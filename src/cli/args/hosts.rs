@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::options::{SourceArgs, duration};
-use crate::engine::complaint::Complaint;
+use super::options::duration;
 use crate::lab::report::CheckFormat;
 
 #[derive(Debug, Args)]
@@ -18,27 +17,9 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub(crate) all_events: bool,
 
-    #[command(flatten)]
-    pub(crate) git: GitArgs,
-}
-
-// Only for git's scripts.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Only for git")]
-pub(crate) struct GitArgs {
-    #[command(flatten)]
-    pub(crate) source: SourceArgs,
-
-    /// How long everything may take each time; then hookrun blocks what can be blocked
+    /// Only for git: how long everything may take each time; then hookrun blocks what can be blocked
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
-}
-
-impl GitArgs {
-    pub(crate) fn are_given(&self) -> bool {
-        let source = &self.source;
-        !source.hooks.is_empty() || !source.settings.is_empty() || self.budget.is_some()
-    }
 }
 
 #[derive(Debug, Args)]
@@ -50,70 +31,37 @@ pub(crate) struct PlaceArgs {
     #[arg(long, conflicts_with = "host")]
     pub(crate) all: bool,
 
-    /// Whose settings: those of the project, or your own. Without it the project's, if the host reads
-    /// any there
+    /// Whose settings. Without it the project's, if the host reads any there
     #[arg(long, value_enum)]
-    pub(crate) scope: Option<GivenScope>,
+    pub(crate) scope: Option<SettingsScope>,
 
     /// Change nothing, but print what would change; settings as a unified diff
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
+/// Which settings of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GivenScope {
-    /// The settings that the whole project shares; for git, the repository's hooks
-    Project,
-    /// Those of the user, in every project
-    User,
-    /// Only for git: the repository's hooks
-    Repo,
-    /// Only for git: those of all repositories of the user
-    Global,
-}
-
-impl PlaceArgs {
-    /// The scope that is meant where every host has it.
-    pub(crate) fn scope(&self) -> GivenScope {
-        self.scope.unwrap_or(GivenScope::Project)
-    }
-}
-
-impl GivenScope {
-    pub(crate) fn settings(self) -> SettingsScope {
-        match self {
-            GivenScope::Project | GivenScope::Repo => SettingsScope::Project,
-            GivenScope::User | GivenScope::Global => SettingsScope::User,
-        }
-    }
-
-    /// The scope that is meant where there is no git.
-    pub(crate) fn of_host(self, host: &str) -> Result<SettingsScope, Complaint> {
-        let (typed, meant) = match self {
-            GivenScope::Project | GivenScope::User => return Ok(self.settings()),
-            GivenScope::Repo => ("repo", "project"),
-            GivenScope::Global => ("global", "user"),
-        };
-        Err(Complaint::with_cure(
-            format!("`--scope {typed}` is a scope of git, and {host} has none"),
-            format!("did you mean `--scope {meant}`?"),
-        ))
-    }
-}
-
-/// Which settings of a host: those that everybody in a project shares, or the user's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SettingsScope {
+    /// The settings that everybody in the project shares
     Project,
+    /// Your own settings in this project, which are not committed
+    Local,
+    /// Your own settings, in every project
     User,
 }
 
 impl SettingsScope {
-    pub(crate) const ALL: [SettingsScope; 2] = [SettingsScope::Project, SettingsScope::User];
+    pub(crate) const ALL: [SettingsScope; 3] = [
+        SettingsScope::Project,
+        SettingsScope::Local,
+        SettingsScope::User,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             SettingsScope::Project => "project",
+            SettingsScope::Local => "local",
             SettingsScope::User => "user",
         }
     }

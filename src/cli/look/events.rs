@@ -330,7 +330,7 @@ fn host_json(host: &'static Host) -> Value {
         "openWhenInstalled": host.open_when_installed(),
         "shell": host.shell().map(HostShell::about),
         "trust": host.trust,
-        "reads": host.reads.iter().map(|one| one.host).collect::<Vec<_>>(),
+        "reads": host.reads,
         "converts": host.converts,
         "tools": tools,
         "unseen": host.unseen,

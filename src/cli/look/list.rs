@@ -27,9 +27,8 @@ use serde_json::Value;
 
 use crate::cli::args::{ListArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::look::doctor::untold;
-use crate::cli::look::unbound::SearchedPlaces;
-use crate::cli::problems::{not_loaded, tool_problems};
+use crate::cli::host::installed::missing_events;
+use crate::cli::problems::{SearchedPlaces, not_loaded, tool_problems};
 use crate::cli::streams;
 use crate::decide::EventRequest;
 use crate::decide::hooks::nearest_hook;
@@ -71,7 +70,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             for spec in specs.filter(|spec| registry.has(&spec.name)) {
                 bound_to(spec, dialect, &registry, &paths, out)?;
             }
-            for line in untold(&config, env) {
+            for line in missing_events(&config, env) {
                 writeln!(out, "note: {line}")?;
             }
         }

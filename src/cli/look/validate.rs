@@ -14,7 +14,7 @@ use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::look::unbound::SearchedPlaces;
+use crate::cli::problems::SearchedPlaces;
 use crate::cli::problems::problems_of;
 use crate::cli::run::paths;
 

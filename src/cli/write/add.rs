@@ -19,7 +19,7 @@ use super::files::{
 };
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::files::Target;
+use crate::cli::host::files::Target;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
 use shipped::{SORTS, ShippedContent, ShippedHook};

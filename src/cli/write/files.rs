@@ -14,8 +14,8 @@ use serde_json::Value;
 use toml::de::DeTable;
 
 use crate::cli::exit::Result;
-use crate::cli::host::install::files::{Target, unified};
-use crate::cli::look::doctor::untold;
+use crate::cli::host::files::{Target, unified};
+use crate::cli::host::installed::missing_events;
 use crate::cli::trust::{keeping, offer, untrusted_note};
 
 /// The mode of a file that can be run, before the umask.
@@ -265,7 +265,7 @@ pub(super) fn hooks_option(named: Option<&PathBuf>) -> String {
 /// Prints which hosts do not send events that a hook now wants, and that the hooks here do not run
 /// yet, where something else has changed or is not trusted.
 pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
-    for line in untold(
+    for line in missing_events(
         &Config::load(&Choice::default(), env, ConfigScope::All),
         env,
     ) {

@@ -24,7 +24,7 @@ use toml::de::DeTable;
 use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::files::read_value;
+use crate::cli::host::files::read_value;
 
 /// Another tool, and how its hooks are read.
 #[derive(Clone, Copy)]

@@ -17,8 +17,8 @@ use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::install;
-use crate::cli::host::install::program;
+use crate::cli::host::command::own_path;
+use crate::cli::host::install;
 use crate::cli::look::validate::validate;
 use crate::cli::terminal::Terminal;
 use crate::hosts::{Host, find_installable, installable};
@@ -253,7 +253,7 @@ impl InitPlan {
 /// A command line that asks the guards about [`BLOCKED`].
 fn proof(env: &Environment) -> Result<String> {
     let context = json!({ "toolName": "bash", "toolInput": { "command": BLOCKED } });
-    let program = program::path(env)?;
+    let program = own_path(env)?;
     Ok(format!(
         "echo {} | {} run tool.pre",
         shell_words::quote(&context.to_string()),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::files::{Becomes, FileWrite, WritePlan};
 use crate::cli::args::{AddedSet, SetsAction, SetsArgs, TextFormat, UpdatedSets};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::install::files::Target;
+use crate::cli::host::files::Target;
 use crate::cli::streams;
 use crate::config::discover::MANIFEST;
 use crate::config::sets::{self, DeclaredSet, LOCK, Lock, is_path, quoted};

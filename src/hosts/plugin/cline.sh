@@ -1,6 +1,6 @@
 #!/bin/sh
 # Written by `hookrun install`; `hookrun uninstall` removes it.
-# PROGRAM = "@PROGRAM@"
+# LAUNCH = "@LAUNCH@"
 # EVENTS = "@EVENTS@"
 answer=$(@COMMAND@) || {
     status=$?

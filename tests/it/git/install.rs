@@ -71,8 +71,7 @@ fn only_what_some_hook_wants_is_installed_and_twice_is_once() {
 #[test]
 fn what_only_git_can_be_told_is_no_option_of_another_host() {
     let ran = wanting("tool.pre").hookrun(&["install", "claude", "--budget", "1s"], b"");
-    ran.exits(2)
-        .says("--hooks, --settings, --discover and --budget are only for git");
+    ran.exits(2).says("--budget is only for git");
 }
 
 #[test]
@@ -244,77 +243,67 @@ fn without_hookrun_what_can_be_refused_is_refused() {
         fs::write(git.sandbox.at(&path), shim).unwrap();
     }
     git.write("w/a.txt");
-    let why = "pre-commit blocked: there is no hookrun at /nowhere/hookrun or in PATH";
+    let why = "pre-commit blocked: hookrun is not installed, and the settings here need it: npm";
     git.commit(&[]).exits(1).says(why);
-    let told = "post-commit ran no hooks: there is no hookrun at /nowhere/hookrun or in PATH";
+    let told = "post-commit ran no hooks: hookrun is not installed";
     git.commit(&["--no-verify"]).exits(0).says(told);
 }
 
 #[test]
-fn for_all_repositories_the_hooks_of_each_still_run() {
-    let git = Git::new(wanting("commit.pre"));
-    let sandbox = git.sandbox.script(
-        "w/.git/hooks/commit-msg",
-        "#!/bin/sh\necho own >&2; exit 1\n",
-    );
-    let refuse = "#!/bin/sh\necho mine >&2; exit 1\n";
-    let user = "home/.config/hookrun/hooks.d/commit.pre/10-mine";
+fn a_server_has_hooks_of_its_own_and_a_budget() {
+    let git = Git::new(Sandbox::new());
     let git = Git {
-        sandbox: sandbox.script(user, refuse),
+        sandbox: git.sandbox.script(
+            "s.git/hooks.d/receive.pre/10-no",
+            "#!/bin/sh\necho closed >&2; exit 1\n",
+        ),
     };
-    git.hookrun("w", &["install", "git", "--scope", "global"])
-        .exits(0)
-        .prints("set core.hooksPath to ");
-    git.hookrun("w", &["install", "git", "--scope", "global"])
+    git.hookrun("s.git", &["install", "git", "--budget", "20s"])
         .exits(0);
-    assert_eq!(git.run(".", &["init", "-q", "new"]).exits(0).stderr, "");
-    git.write("w/a.txt");
-    git.commit(&[])
-        .exits(1)
-        .says("pre-commit blocked by hook `10-mine`: mine");
-    fs::remove_file(git.sandbox.at(user)).unwrap();
-    git.commit(&[]).exits(1).says("own");
-    // Not one of the project: it may have come with a clone.
-    let sandbox = git.sandbox.script(
-        "w/hooks.d/commit.pre/10-theirs",
-        "#!/bin/sh\ntouch ../run\n",
-    );
-    let git = Git { sandbox };
-    git.commit(&[]).exits(1).says("own");
-    git.sandbox.has_no_file("run");
-    git.hookrun("w", &["install", "git"])
-        .exits(2)
-        .says("core.hooksPath is set for all repositories");
-    git.hookrun("w", &["uninstall", "git", "--scope", "global"])
-        .exits(0)
-        .prints("unset core.hooksPath");
-    git.run("w", &["config", "--global", "--get", "core.hooksPath"])
-        .exits(1);
-    git.sandbox.has_no_file("home/.config/hookrun/git-hooks");
-}
-
-#[test]
-fn a_server_takes_its_hooks_from_where_it_is_told() {
-    let sandbox = Sandbox::new().script(
-        "it's policy/receive.pre/10-no",
-        "#!/bin/sh\necho closed >&2; exit 1\n",
-    );
-    let git = Git::new(sandbox);
-    git.hookrun(
-        "s.git",
-        &[
-            "install",
-            "git",
-            "--hooks",
-            "../it's policy",
-            "--budget",
-            "20s",
-        ],
-    )
-    .exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);
     git.run("w", &["push", "-q", "origin", "main"])
         .exits(1)
         .says("pre-receive blocked by hook `10-no`: closed");
+}
+
+#[test]
+fn hooks_that_are_committed_have_no_path_of_one_machine() {
+    let git = Git::new(wanting("commit.pre"));
+    git.run("w", &["config", "core.hooksPath", ".githooks"])
+        .exits(0);
+    git.hookrun("w", &["install", "git"]).exits(0);
+    let shim = git.sandbox.read("w/.githooks/pre-commit");
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    assert!(!shim.contains(own), "{shim}");
+    // The shim finds no hookrun of the repository.
+    let sandbox = git.sandbox.script(
+        "w/bin/hookrun",
+        "#!/bin/sh\ntouch /tmp/hookrun-evil\nexit 0\n",
+    );
+    let git = Git { sandbox };
+    git.write("w/a.txt");
+    git.commit(&[])
+        .exits(1)
+        .says("pre-commit blocked: hookrun is not installed");
+    let home = git.sandbox.at("home/.cargo/bin");
+    fs::create_dir_all(&home).unwrap();
+    std::os::unix::fs::symlink(own, home.join("hookrun")).unwrap();
+    git.commit(&[]).exits(0);
+    git.hookrun("w", &["doctor", "git"])
+        .exits(0)
+        .prints("git: installed in 1 hook of this repository");
+}
+
+#[test]
+fn hooks_of_all_repositories_are_left_alone() {
+    let git = Git::new(wanting("commit.pre"));
+    git.run("w", &["config", "--global", "core.hooksPath", "/nowhere"])
+        .exits(0);
+    git.hookrun("w", &["install", "git"])
+        .exits(2)
+        .says("core.hooksPath is set for all repositories");
+    git.hookrun("w", &["install", "git", "--scope", "user"])
+        .exits(2)
+        .says("git has hooks of one repository alone");
 }

@@ -65,7 +65,7 @@ fn a_host_that_reads_settings_of_another_gets_words_that_block_there_from_both()
         let others = known
             .reads
             .iter()
-            .map(|one| one.host)
+            .copied()
             .chain(known.converts.iter().copied());
         for (other, file) in
             others.flat_map(|it| ["PreToolUse.json", "PreToolUse-edit.json"].map(|file| (it, file)))

@@ -1,7 +1,7 @@
 //! The plugin for Amp, run by node as its types say that Amp runs it.
 
 use super::plugin::{NO_DECISION, drive, with_other};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, with_program};
 
 const PLUGIN: &str = ".amp/plugins/hookrun.ts";
 
@@ -90,9 +90,7 @@ fn without_a_decision_a_tool_is_blocked() {
         );
     }
     let sandbox = installed("tool.pre", "exit 0");
-    let away = sandbox
-        .read(PLUGIN)
-        .replace(env!("CARGO_BIN_EXE_hookrun"), "/nowhere/hookrun");
+    let away = with_program(&sandbox.read(PLUGIN), "/nowhere/hookrun");
     let found = call(&sandbox.file(PLUGIN, &away), "tool.call", CALL).unwrap();
     assert!(found.contains("reject-and-continue"), "{found}");
 }

@@ -15,7 +15,7 @@ const OWN: &str = env!("CARGO_BIN_EXE_hookrun");
 
 /// The command of a host's gate, and what starts it there.
 fn command(sandbox: &Sandbox, host: &Host) -> (&'static str, String) {
-    let hook = &hooks(sandbox, host.project, host.gate)[0];
+    let hook = &hooks(sandbox, host.user, host.gate)[0];
     let (shell, key) = match host.name {
         "codex" | "gemini" => ("bash", "command"),
         "copilot" => ("bash", "bash"),
@@ -71,7 +71,7 @@ fn whatever_happens_to_hookrun_the_tool_does_not_run() {
     for host in guarded() {
         let body = "case $HOOKRUN_ACTION_COMMAND in *rm*) echo 'not that' >&2; exit 1;; esac";
         let sandbox = Sandbox::new().hook("guard", body);
-        install(&sandbox, host, "project").exits(0);
+        install(&sandbox, host, "user").exits(0);
         let (shell, line) = command(&sandbox, host);
         assert!(line.starts_with(OWN), "{line}");
         let asked = |line: &str, typed: &str| ask(&sandbox, (shell, line), &event(host, typed));
@@ -132,7 +132,7 @@ fn the_guard_follows_every_event_that_a_failure_blocks_by_status_2_and_no_other(
         let has_guard = |event: &str| {
             let text = settings["hooks"][event].to_string();
             assert!(text.contains("run --host"), "{} {event}", host.name);
-            text.contains("exit 2; }")
+            text.contains("exit 2; }; exit 0")
         };
         for event in guarded {
             assert!(has_guard(event), "{} {event}", host.name);
@@ -154,19 +154,17 @@ fn the_guard_follows_every_event_that_a_failure_blocks_by_status_2_and_no_other(
 fn a_command_without_the_guard_is_known_again_and_put_right() {
     for host in guarded() {
         let sandbox = super::project();
-        install(&sandbox, host, "project").exits(0);
-        let new = sandbox.read(host.project);
+        install(&sandbox, host, "user").exits(0);
+        let new = sandbox.read(host.user);
         let guard = new.find(" || { s=$?").unwrap();
         let end = guard + new[guard..].find("exit 2; }").unwrap() + "exit 2; }".len();
         let old = new.replace(&new[guard..end], "").replace(OWN, "hookrun");
-        let sandbox = sandbox.file(host.project, &old);
+        let sandbox = sandbox.file(host.user, &old);
         fs::remove_dir_all(sandbox.at("home/.local")).unwrap();
-        install(&sandbox, host, "project").exits(0);
-        assert_eq!(sandbox.read(host.project), new, "{}", host.name);
-        let sandbox = sandbox.file(host.project, &old);
-        super::uninstall(&sandbox, host, "project").exits(0);
-        assert!(
-            !sandbox.at(host.project).exists() || !sandbox.read(host.project).contains("--host")
-        );
+        install(&sandbox, host, "user").exits(0);
+        assert_eq!(sandbox.read(host.user), new, "{}", host.name);
+        let sandbox = sandbox.file(host.user, &old);
+        super::uninstall(&sandbox, host, "user").exits(0);
+        assert!(!sandbox.at(host.user).exists() || !sandbox.read(host.user).contains("--host"));
     }
 }

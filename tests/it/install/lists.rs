@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use super::{install, named, project, uninstall};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, with_program};
 
 const CONFIG: &str = "home/.kimi-code/config.toml";
 
@@ -142,8 +142,7 @@ fn a_script_for_each_event_blocks_where_hookrun_is_missing() {
         0o755
     );
     let text = sandbox.read(".clinerules/hooks/PreToolUse");
-    let own = env!("CARGO_BIN_EXE_hookrun");
-    let away = text.replace(own, "/nowhere/hookrun");
+    let away = with_program(&text, "/nowhere/hookrun");
     let sandbox = sandbox.script(".clinerules/hooks/PreToolUse", &away);
     let said = Command::new(&file).output().unwrap();
     assert!(said.status.success(), "{said:?}");

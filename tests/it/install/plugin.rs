@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::nasty::running::skipped;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, path_with_hookrun, with_program};
 
 /// Loads the plugin, calls one of its hooks, and prints what came of it.
 const DRIVER: &str = r#"
@@ -37,6 +37,7 @@ pub(super) fn drive(sandbox: &Sandbox, driver: &str, words: &[&str]) -> Option<S
         .args(words)
         .current_dir(sandbox.path())
         .env("HOME", sandbox.at("home"))
+        .env("PATH", path_with_hookrun())
         .output()
         .unwrap();
     assert!(
@@ -77,9 +78,7 @@ pub(super) const NO_DECISION: [(&str, &str); 7] = [
 pub(super) fn with_other(sandbox: Sandbox, file: &str, body: &str) -> Sandbox {
     let sandbox = sandbox.script("other/hookrun", &format!("#!/bin/sh\n{body}\n"));
     let other = sandbox.at("other/hookrun").display().to_string();
-    let text = sandbox
-        .read(file)
-        .replace(env!("CARGO_BIN_EXE_hookrun"), &other);
+    let text = with_program(&sandbox.read(file), &other);
     // Only the one that never answers waits for it.
     let text = if body.contains("STOP") {
         text.replace("600000", "500")
@@ -133,9 +132,7 @@ fn a_result_is_what_a_hook_made_of_it() {
 #[test]
 fn a_hookrun_that_is_gone_refuses_tools() {
     let sandbox = installed(Sandbox::new().hook("guard", "exit 0"));
-    let gone = sandbox
-        .read(PLUGIN)
-        .replace(env!("CARGO_BIN_EXE_hookrun"), "/gone/hookrun");
+    let gone = with_program(&sandbox.read(PLUGIN), "/gone/hookrun");
     let sandbox = sandbox.file(PLUGIN, &gone);
     let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else {
         return;

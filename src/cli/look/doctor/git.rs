@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use crate::config::{Config, Environment};
-use crate::engine::exec::command;
-use crate::engine::hook::{Handler, LayerKind};
 use crate::hosts::git;
 
-use super::evidence::Evidence;
-use super::reach;
+use super::Seen;
 use crate::cli::exit::Result;
-use crate::cli::host::install::git::look::{FoundHookFile, HookFolder, Standing};
-use crate::cli::host::install::host::NAME;
-use crate::cli::host::install::wanted::{HooksByEvent, quoted};
+use crate::cli::host::command::Launch;
+use crate::cli::host::events::HooksByEvent;
+use crate::cli::host::git::{HookScript, Repository, is_executable};
 use crate::cli::look::validate::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
@@ -22,200 +19,93 @@ pub(super) fn look(
     config: &Config,
     env: &Environment,
     is_named: bool,
-    evidence: &Evidence,
+    seen: &Seen,
     findings: &mut Findings,
 ) -> Result<Option<String>> {
-    let Some(folder) = HookFolder::find(env)? else {
-        if is_named {
-            let cause = format!("`{}` is in no git repository", env.cwd.display());
-            findings.add(error(&env.cwd, cause, "change into one"));
+    let repository = match Repository::around(env) {
+        Ok(repository) => repository,
+        Err(complaint) if is_named => {
+            findings.add(complaint.in_file(&env.cwd, None));
+            return Ok(Some("git: there is no repository here".to_string()));
         }
-        return Ok(is_named.then(|| "git: there is no repository here".to_string()));
+        Err(_) => return Ok(None),
     };
-    let path = folder.repository.hooks.as_path();
-    // The shims for all repositories run no hook that a repository brings.
-    let runs = |layer: LayerKind| !folder.is_ours || layer != LayerKind::Project;
-    let wanted = HooksByEvent::of(config.hooks.iter().filter(|hook| runs(hook.source.layer)));
-    let shims: Vec<&Standing> = folder.hooks.iter().filter(|one| one.asks()).collect();
-    for one in &folder.hooks {
-        about(one, env, config, findings);
-    }
-    if folder.hides_shims()? {
-        let cause = format!(
-            "git passes over the hooks here: core.hooksPath is `{}` ({})",
-            path.display(),
-            folder.repository.set_in.as_deref().unwrap_or("set")
-        );
-        // If the other folder runs hookrun, this one is only left over.
-        let finding = if shims.is_empty() { error } else { warning };
-        let cure = if folder.repository.is_shared() {
-            "`hookrun uninstall git` takes them out"
-        } else {
-            "`hookrun install git` moves them"
+    let scripts = repository.scripts()?;
+    let asking = scripts.iter().filter(|script| script.asks()).count();
+    let wanted = HooksByEvent::of(&config.hooks);
+    for script in &scripts {
+        about_script(script, config, findings);
+        let Some(bound) = wanted.bound(script.hook.event) else {
+            continue;
         };
-        findings.add(finding(&folder.repository.usual, cause, cure));
+        if asking > 0 && !script.asks() {
+            let what = if script.is_foreign() {
+                "is not hookrun's"
+            } else {
+                "does not ask hookrun"
+            };
+            let (name, names) = (script.hook.name, bound.names());
+            let cause = format!("`{name}` {what}: {names} does not run");
+            let cure = if script.is_foreign() && script.has_kept() {
+                cure_of_both(script)
+            } else {
+                "`hookrun install git`".to_string()
+            };
+            findings.add(error(&script.file, cause, cure));
+        }
     }
-    let names_hooks = |one: &&Standing| {
-        matches!(
-            one.what,
-            FoundHookFile::Shim {
-                names_hooks: true,
-                ..
-            }
-        )
-    };
-    // Where the shims name the hooks, those are not the ones that are found here.
-    if !shims.is_empty() && !shims.iter().any(names_hooks) {
-        about_missing(&folder, &wanted, findings);
-    }
-    if shims.is_empty() {
+    let path = repository.hooks.as_path();
+    if asking == 0 {
         if is_named && !findings.has_error() {
-            findings.add(error(
-                path,
-                "git does not ask hookrun",
-                "`hookrun install git`",
-            ));
+            let cause = "git does not ask hookrun";
+            findings.add(error(path, cause, "`hookrun install git`"));
         }
         return Ok(Some("git: does not ask hookrun".to_string()));
     }
     findings.check(path);
-    findings.add(evidence.about(Some(git::NAME), "git", None, path));
-    let noun = if shims.len() == 1 { "hook" } else { "hooks" };
-    let place = if folder.is_ours {
-        "all repositories"
-    } else {
-        "this repository"
-    };
+    findings.add(seen.about_dialect(git::NAME, "git", None, path));
+    let noun = if asking == 1 { "hook" } else { "hooks" };
     Ok(Some(format!(
-        "git: installed in {} {noun} of {place}",
-        shims.len()
+        "git: installed in {asking} {noun} of this repository"
     )))
 }
 
-impl Standing {
-    /// Whether it runs hookrun: by a shim, by one that its manager runs, or by a line in a hook of
-    /// husky.
-    fn asks(&self) -> bool {
-        let is_shim = matches!(
-            self.what,
-            FoundHookFile::Shim {
-                program: Some(_),
-                ..
-            }
-        );
-        is_shim || self.is_run_by_manager() || self.asks_by_husky
-    }
-
-    /// What to do if another hook has replaced the shim, and a kept one is there too.
-    fn cure_of_both(&self, kept: &Path) -> String {
-        let file = self.file.display();
-        let kept = kept.display();
-        format!("put what both do into `{file}` and remove `{kept}`, then `hookrun install git`")
-    }
-
-    fn is_run_by_manager(&self) -> bool {
-        self.what == FoundHookFile::Foreign && self.aside.iter().any(|(_, runs)| *runs)
-    }
-}
-
-/// Shims that a manager of hooks has put aside.
-fn about_aside(one: &Standing, findings: &mut Findings) {
-    let name = one.hook.name;
-    let is_shim = matches!(one.what, FoundHookFile::Shim { .. });
-    for (file, runs) in &one.aside {
-        let cause = match (runs, is_shim) {
-            (true, true) => format!("`{name}` runs hookrun too: every hook runs twice"),
-            (true, false) if one.what == FoundHookFile::Foreign => continue,
-            (true | false, _) => "nothing runs this shim any more".to_string(),
-        };
-        findings.add(warning(file, cause, AGAIN));
-    }
-    if one.asks_by_husky && is_shim {
-        let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
-        findings.add(warning(&one.file, cause, AGAIN));
-    }
+/// What to do if another hook has replaced the shim, and a kept one is there too.
+fn cure_of_both(script: &HookScript) -> String {
+    format!(
+        "put what both do into `{}` and remove `{}`, then `hookrun install git`",
+        script.file.display(),
+        script.kept.display()
+    )
 }
 
 /// One hook of git, and what was there before.
-fn about(one: &Standing, env: &Environment, config: &Config, findings: &mut Findings) {
-    let name = one.hook.name;
-    about_aside(one, findings);
-    if let Some((kept, would_run)) = &one.kept {
-        if !matches!(one.what, FoundHookFile::Shim { .. }) {
-            let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
-            findings.add(warning(kept, cause, one.cure_of_both(kept)));
-        } else if !would_run {
-            let cause = "it may not be executed: neither git nor hookrun runs it";
-            findings.add(warning(
-                kept,
-                cause,
-                format!("`chmod +x {}`", kept.display()),
-            ));
-        }
+fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
+    let file = script.file.as_path();
+    let name = script.hook.name;
+    let chmod = |path: &Path| format!("`chmod +x {}`", path.display());
+    if script.has_kept() && !script.is_shim() {
+        let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
+        findings.add(warning(&script.kept, cause, cure_of_both(script)));
+    } else if script.has_kept() && !is_executable(&script.kept) {
+        let cause = "it may not be executed: neither git nor hookrun runs it";
+        findings.add(warning(&script.kept, cause, chmod(&script.kept)));
     }
-    let FoundHookFile::Shim {
-        is_executable,
-        program,
-        ..
-    } = &one.what
-    else {
+    if !script.is_shim() {
         return;
-    };
-    if !is_executable {
-        let cure = format!("`chmod +x {}`", one.file.display());
-        findings.add(error(
-            &one.file,
-            "it may not be executed: git passes over it",
-            cure,
-        ));
     }
-    let Some(program) = program else { return };
-    let called = Handler::Words {
-        words: vec![program.to_string_lossy().into_owned()],
-        base: config.project.clone(),
-    };
-    match command::resolve(&called, None) {
-        Ok(found) => {
-            let file = &one.file;
-            let project = config.project.as_path();
-            findings.extend(reach::about_called(found.path, AGAIN, file, project, env));
-        }
-        Err(wrong) => {
-            let by_name = Handler::Words {
-                words: vec![NAME.into()],
-                base: config.project.clone(),
-            };
-            let why = wrong.problem;
-            findings.add(match command::resolve(&by_name, env.search.as_deref()) {
-                Ok(_) => warning(&one.file, format!("{why}; it calls the one in PATH"), AGAIN),
-                Err(_) => error(
-                    &one.file,
-                    format!("git does not reach hookrun: {why}"),
-                    AGAIN,
-                ),
-            });
-        }
+    if script.is_asked_by_husky {
+        let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
+        findings.add(warning(file, cause, AGAIN));
     }
-}
-
-fn about_missing(folder: &HookFolder, wanted: &HooksByEvent, findings: &mut Findings) {
-    for one in folder.hooks.iter().filter(|one| !one.asks()) {
-        let Some(bound) = wanted.bound(one.hook.event) else {
-            continue;
-        };
-        let names = quoted(&bound.hooks);
-        let what = match one.what {
-            FoundHookFile::Foreign => "is not hookrun's",
-            FoundHookFile::Nothing | FoundHookFile::Shim { .. } => "does not ask hookrun",
-        };
-        let cause = format!("`{}` {what}: {names} does not run", one.hook.name);
-        let cure = match (&one.kept, &one.what) {
-            (Some((kept, _)), FoundHookFile::Foreign) => one.cure_of_both(kept),
-            (Some(_) | None, _) if folder.repository.is_shared() => {
-                "`hookrun install git --scope global`".to_string()
-            }
-            (Some(_) | None, _) => "`hookrun install git`".to_string(),
-        };
-        findings.add(error(&one.file, cause, cure));
+    if !is_executable(file) {
+        let cause = "it may not be executed: git passes over it";
+        findings.add(error(file, cause, chmod(file)));
+    }
+    let path = script.path().filter(|path| Path::new(path).exists());
+    let launch = path.map_or(Launch::Search, Launch::Path);
+    if let Err(why) = launch.version(config.nearest_folder()) {
+        let cause = format!("git does not reach hookrun: {why}");
+        findings.add(error(file, cause, AGAIN));
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
-use crate::cli::host::install::program::runs_hookrun;
+use crate::cli::host::command::runs_hookrun;
 use crate::cli::write::files::toml_text;
 
 /// A hook in a file, and what is around it.

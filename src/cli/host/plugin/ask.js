@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 
 const HOST = "@HOST@";
-const PROGRAM = "@PROGRAM@";
+// How hookrun is started.
+const LAUNCH = "@LAUNCH@";
 // The host's events: hookrun's name of each, and how many milliseconds there are to decide it.
 const EVENTS = "@EVENTS@";
 
@@ -33,7 +34,7 @@ function readLines(stream, take, giveUp) {
 // `hookrun serve --stdio`, until it ends or says what cannot be read. `client` has a function for
 // each method that the server calls in the host.
 function startServer(client) {
-  const child = spawn(PROGRAM, ["serve", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(LAUNCH[0], [...LAUNCH.slice(1), "serve", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
   const server = { isReady: false, isGone: false, isUnknown: false };
   const open = new Map();
   const dialogs = new Map();
@@ -120,7 +121,7 @@ function startServer(client) {
 // One `hookrun run`, which decides one event.
 function decideCold(event, context, waitMs, take) {
   const words = ["run", event, "--budget", `${budgetOf(waitMs)}ms`];
-  const child = spawn(PROGRAM, words, { cwd: context.cwd, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(LAUNCH[0], [...LAUNCH.slice(1), ...words], { cwd: context.cwd, stdio: ["pipe", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
@@ -136,6 +137,8 @@ function decideCold(event, context, waitMs, take) {
 function decisionOf({ problem, status, stdout, stderr }) {
   const fail = (refusal) => ({ refusal, isFailure: true, result: {} });
   if (problem !== undefined) return fail(problem);
+  // The shell that looks for hookrun found none, and says how to install it.
+  if (status === 127 && stderr.trim() !== "") return fail(stderr.trim());
   if (status !== 0 && status !== 2) {
     const how = typeof status === "number" ? `status ${status}` : status;
     return fail(`hookrun ended with ${how} and no decision`);

@@ -1,19 +1,18 @@
-//! What `install` and `doctor` read of a host: its events as they are installed, its file's keys, and
-//! what is left to its user.
+//! The events that hookrun is installed for, and what the configured hooks want of them.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::engine::event::Schedule;
+use crate::engine::event::catalog;
+use crate::engine::harmless::plain;
+use crate::engine::hook::{Hook, Matcher};
 use crate::hosts::capability::ServedEvent;
 use crate::hosts::install::HostForm;
-#[cfg(test)]
-use crate::hosts::installable;
 use crate::hosts::settings::{HostFile, HostHookKey};
-use crate::hosts::{self, Host, Wait};
-
-/// What this program is called where PATH finds it.
-pub(crate) const NAME: &str = "hookrun";
+use crate::hosts::{self, Host, Wait, installable};
 
 /// The key below which hooks are, in every host.
 pub(crate) const HOOKS: &str = "hooks";
@@ -61,15 +60,11 @@ impl Host {
 impl HostFile {
     /// The key at the top below which hookrun's hooks are.
     pub(crate) fn table(&self) -> &'static str {
-        if self.has_sets { NAME } else { HOOKS }
+        if self.has_sets { "hookrun" } else { HOOKS }
     }
 
     pub(crate) fn command(&self) -> &'static str {
         self.key(HostHookKey::Command).unwrap_or("command")
-    }
-
-    pub(crate) fn timeout(&self) -> &'static str {
-        self.key(HostHookKey::Time).unwrap_or("timeout")
     }
 
     /// The key by which a failure blocks, and its value.
@@ -99,10 +94,98 @@ impl ServedEvent {
     }
 }
 
+/// The configured hooks, by event.
+#[derive(Debug, Default)]
+pub(crate) struct HooksByEvent {
+    events: BTreeMap<String, EventHooks>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct EventHooks {
+    hooks: Vec<String>,
+    matchers: Vec<Matcher>,
+    /// How long they may take together, if the host waits for them.
+    pub(crate) longest: Duration,
+}
+
+impl EventHooks {
+    /// The names of the hooks, for people.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<String> = self
+            .hooks
+            .iter()
+            .map(|name| format!("`{}`", plain(name)))
+            .collect();
+        names.join(", ")
+    }
+}
+
+impl HooksByEvent {
+    pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> HooksByEvent {
+        let mut events: BTreeMap<String, EventHooks> = BTreeMap::new();
+        for hook in hooks {
+            if !hook.enabled || hook.idle.is_some() {
+                continue;
+            }
+            let bound = events.entry(hook.event.clone()).or_default();
+            bound.hooks.push(hook.name.clone());
+            bound.matchers.push(hook.matcher.clone());
+            let waits =
+                catalog::find(&hook.event).is_some_and(|spec| spec.schedule != Schedule::Detached);
+            if waits {
+                bound.longest = bound.longest.saturating_add(hook.usual_timeout());
+            }
+        }
+        HooksByEvent { events }
+    }
+
+    pub(crate) fn bound(&self, event: &str) -> Option<&EventHooks> {
+        self.events.get(event)
+    }
+
+    /// The rows of `host` that a hook wants.
+    pub(crate) fn rows(&self, host: &Host) -> Vec<ServedEvent> {
+        let mut rows = host.rows();
+        rows.retain(|row| self.wants(row));
+        rows
+    }
+
+    fn wants(&self, row: &ServedEvent) -> bool {
+        let Some(bound) = self.events.get(row.event) else {
+            return false;
+        };
+        row.tool
+            .is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
+    }
+
+    /// What hooks want that the host cannot give: an event that it does not have, or one that
+    /// no hook can block.
+    pub(crate) fn lacks(&self, host: &Host) -> Vec<String> {
+        let mut lacks = Vec::new();
+        for (event, bound) in &self.events {
+            let mut rows = host.rows();
+            rows.retain(|row| row.event == event);
+            let names = bound.names();
+            if rows.is_empty() {
+                if installable().any(|host| host.rows().iter().any(|row| row.event == event)) {
+                    let title = host.title;
+                    lacks.push(format!("{title} has no {event}: {names} will not run"));
+                }
+                continue;
+            }
+            let may = catalog::find(event).is_some_and(|spec| spec.blocks);
+            if may && rows.iter().all(|row| !row.blocks) {
+                let what = format!("{} only reports {event}", host.title);
+                lacks.push(format!("{what}: {names} cannot block there"));
+            }
+        }
+        lacks
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::event::catalog;
 
     #[test]
     fn every_row_names_events_that_the_catalog_and_its_dialect_have() {

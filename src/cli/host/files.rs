@@ -39,70 +39,74 @@ pub(crate) fn read_value(file: &Path) -> Option<Value> {
 /// What a file loses and gets, as a unified diff; `None` for no file.
 pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     let diff = LineDiff::of(old.unwrap_or_default(), new.unwrap_or_default()).unified();
-    let head = |text: Option<&str>| if text.is_some() { name } else { "/dev/null" };
-    let is_same = diff.is_empty();
-    if is_same {
-        diff
-    } else {
-        format!("--- {}\n+++ {}\n{diff}", head(old), head(new))
+    if diff.is_empty() {
+        return diff;
     }
+    let from = if old.is_some() { name } else { "/dev/null" };
+    let to = if new.is_some() { name } else { "/dev/null" };
+    format!("--- {from}\n+++ {to}\n{diff}")
 }
 
 impl Host {
-    /// Where its file is; `None` for a user without a home, and for a project where it reads none.
+    /// Where its file of this scope is; `None` where it has none, and for a user without a home.
     pub(crate) fn path(
         &self,
         scope: SettingsScope,
         project: &Path,
         env: &Environment,
     ) -> Option<PathBuf> {
-        if scope == SettingsScope::Project {
-            return (!self.install.project.is_empty()).then(|| project.join(self.install.project));
-        }
-        match self.install.user {
-            UserFile::Home(path) => Some(env.home.as_ref()?.join(path)),
-            UserFile::Moved {
-                variable,
-                usual,
-                file,
-            } => {
-                let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
-                let usual = || Some(env.home.as_ref()?.join(usual));
-                Some(
-                    moved
-                        .map(|(_, folder)| folder.clone())
-                        .or_else(usual)?
-                        .join(file),
-                )
+        let install = &self.install;
+        match scope {
+            SettingsScope::Project if install.project.is_empty() => None,
+            SettingsScope::Project => Some(project.join(install.project)),
+            SettingsScope::Local => {
+                Some(project.join(install.project).with_file_name(install.local?))
             }
-            UserFile::Config(path) => Some(env.config_home.as_ref()?.join(path)),
+            SettingsScope::User => match install.user {
+                UserFile::Home(path) => Some(env.home.as_ref()?.join(path)),
+                UserFile::Config(path) => Some(env.config_home.as_ref()?.join(path)),
+                UserFile::Moved {
+                    variable,
+                    usual,
+                    file,
+                } => {
+                    let moved = env.host_folders.iter().find(|(name, _)| *name == variable);
+                    let folder = match moved {
+                        Some((_, folder)) => folder.clone(),
+                        None => env.home.as_ref()?.join(usual),
+                    };
+                    Some(folder.join(file))
+                }
+            },
         }
     }
 
-    /// The other files with hooks that it reads in the folder of `path`, its file of this scope.
-    pub(crate) fn files_beside(&self, scope: SettingsScope, path: &Path) -> Vec<PathBuf> {
-        let is_read = |is_of_user: bool| is_of_user || scope == SettingsScope::Project;
-        let beside = self
-            .install
-            .beside
-            .iter()
-            .filter(|one| is_read(one.is_of_user));
-        beside.map(|one| path.with_file_name(one.file)).collect()
+    /// The scope that is meant where none is given.
+    pub(crate) fn usual_scope(&self) -> SettingsScope {
+        if self.install.project.is_empty() {
+            SettingsScope::User
+        } else {
+            SettingsScope::Project
+        }
     }
 
     /// Why it has no file of this scope.
     pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
-        if scope == SettingsScope::Project {
-            let cause = format!("{} reads hooks from its user's settings alone", self.title);
-            return Complaint::with_cure(cause, "install for the user: --scope user");
+        let title = self.title;
+        match scope {
+            SettingsScope::Project => {
+                let cause = format!("{title} reads hooks from its user's settings alone");
+                Complaint::with_cure(cause, "install for the user: --scope user")
+            }
+            SettingsScope::Local => {
+                let cause = format!("{title} has no settings of one person in a project");
+                Complaint::with_cure(cause, "install for the user: --scope user")
+            }
+            SettingsScope::User => {
+                let cure = "set HOME to it, or install for the project: --scope project";
+                Complaint::with_cure(env.why_no_home(), cure)
+            }
         }
-        let project = "set HOME to it, or install for the project: --scope project";
-        let cure = if self.install.project.is_empty() {
-            "set HOME to it"
-        } else {
-            project
-        };
-        Complaint::with_cure(env.why_no_home(), cure)
     }
 
     /// Whether this person has the host: its own folder of settings, or its program in PATH.
@@ -137,20 +141,9 @@ impl Target {
         let real = match fs::canonicalize(path) {
             Ok(real) => real,
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
-                // The same as later, when it is there: its record is found by this path.
-                let there = |folder: &Path| {
-                    Some((
-                        fs::canonicalize(folder).ok()?,
-                        path.strip_prefix(folder).ok()?,
-                    ))
-                };
-                let real = path
-                    .ancestors()
-                    .find_map(there)
-                    .map(|(folder, rest)| folder.join(rest));
                 return Ok(Target {
                     path: path.into(),
-                    real: real.unwrap_or(path.into()),
+                    real: future_path(path),
                     text: None,
                 });
             }
@@ -180,27 +173,23 @@ impl Target {
     }
 
     /// Puts `text` in its place, as a whole or not at all, and makes the folders that it needs.
-    /// The folders that were made, the outermost first.
-    pub(crate) fn replace(&self, text: &str) -> Result<Vec<PathBuf>> {
+    pub(crate) fn replace(&self, text: &str) -> Result<()> {
         let cannot = failed(format!("cannot write `{}`", self.path.display()));
         self.check()?;
         let folder = self.real.parent().unwrap_or(Path::new("/"));
-        let missing = folder.ancestors().take_while(|folder| !folder.exists());
-        let mut made: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
-        made.reverse();
         fs::create_dir_all(folder).map_err(&cannot)?;
-        self.write_in(folder, text).map_err(cannot)?;
-        Ok(made)
+        self.write_in(folder, text).map_err(cannot)
     }
 
-    /// Removes the file, and of `folders` what is empty then.
-    pub(crate) fn remove(&self, folders: &[PathBuf]) -> Result<()> {
+    /// Removes the file, and the folders around it that are empty then, but not `root`.
+    pub(crate) fn remove(&self, root: &Path) -> Result<()> {
         self.check()?;
         let what = format!("cannot remove `{}`", self.path.display());
         fs::remove_file(&self.path).map_err(failed(what))?;
-        for folder in folders.iter().rev() {
-            // One that is used by now is not empty, and stays.
-            let _ = fs::remove_dir(folder);
+        for folder in self.path.ancestors().skip(1) {
+            if folder == root || fs::remove_dir(folder).is_err() {
+                break;
+            }
         }
         Ok(())
     }
@@ -250,7 +239,18 @@ impl Target {
     }
 }
 
-/// What is kept about a file that hookrun was installed into, in hookrun's own state folder.
+/// Where a file that is not there will be: its record is found by this path.
+fn future_path(path: &Path) -> PathBuf {
+    for folder in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (fs::canonicalize(folder), path.strip_prefix(folder)) {
+            return real.join(rest);
+        }
+    }
+    path.to_path_buf()
+}
+
+/// The text of a file before hookrun came and after, in hookrun's own state folder: with it
+/// `uninstall` restores every byte.
 #[derive(Debug)]
 pub(crate) struct InstallRecord {
     root: PathBuf,
@@ -262,12 +262,10 @@ pub(crate) struct FileBackup {
     /// The text before hookrun came; `None` for no file.
     pub(crate) before: Option<String>,
     pub(crate) after: String,
-    pub(crate) folders: Vec<PathBuf>,
 }
 
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
-const FOLDERS: &str = "folders";
 
 impl InstallRecord {
     pub(crate) fn of(target: &Target, env: &Environment) -> InstallRecord {
@@ -276,75 +274,43 @@ impl InstallRecord {
         InstallRecord { root, folder }
     }
 
-    pub(crate) fn kept(&self) -> Option<FileBackup> {
-        let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
+    pub(crate) fn read(&self) -> Option<FileBackup> {
         Some(FileBackup {
-            before: read(BEFORE),
-            after: read(AFTER)?,
-            folders: read(FOLDERS)?.lines().map(PathBuf::from).collect(),
+            before: fs::read_to_string(self.folder.join(BEFORE)).ok(),
+            after: fs::read_to_string(self.folder.join(AFTER)).ok()?,
         })
     }
 
-    /// Keeps the text before, before anything is changed. Where it is then.
-    pub(crate) fn keep_before(&self, before: Option<&str>) -> Result<Option<PathBuf>> {
-        self.make()?;
-        if let Some(text) = before {
-            return self.write(BEFORE, text).map(Some);
+    /// Keeps both texts, before anything is changed. The file with the text before.
+    pub(crate) fn write(&self, before: Option<&str>, after: &str) -> Result<Option<PathBuf>> {
+        let file = self.folder.join(BEFORE);
+        let written = session::make_private(&self.root, &self.folder)
+            .and_then(|()| match before {
+                Some(text) => fs::write(&file, text),
+                None => Ok(drop(fs::remove_file(&file))),
+            })
+            .and_then(|()| fs::write(self.folder.join(AFTER), after));
+        if let Err(error) = written {
+            return Err(Complaint::with_cure(
+                format!("cannot keep a copy in `{}`: {error}", self.folder.display()),
+                "nothing was changed; set XDG_STATE_HOME to a folder that you may write",
+            ));
         }
-        let _ = fs::remove_file(self.folder.join(BEFORE));
-        Ok(None)
+        Ok(before.map(|_| file))
     }
 
-    /// Keeps the text that hookrun leaves, and the folders that it made.
-    pub(crate) fn keep_after(&self, after: &str, folders: &[PathBuf]) -> Result<()> {
-        let lines: Vec<String> = folders
-            .iter()
-            .map(|one| one.display().to_string())
-            .collect();
-        self.write(FOLDERS, &lines.join("\n"))?;
-        self.write(AFTER, after).map(drop)
-    }
-
-    /// Keeps a copy of what will be removed. Where it is then.
-    pub(crate) fn keep_copy(&self, text: &str) -> Result<PathBuf> {
-        self.make()?;
-        self.write("removed", text)
-    }
-
-    /// Forgets all but a copy of what was removed.
     pub(crate) fn forget(&self) {
-        for name in [BEFORE, AFTER, FOLDERS] {
-            let _ = fs::remove_file(self.folder.join(name));
-        }
-        let _ = fs::remove_dir(&self.folder);
-    }
-
-    fn make(&self) -> Result<()> {
-        session::make_private(&self.root, &self.folder).map_err(|error| self.cannot(&error))
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
-        let file = self.folder.join(name);
-        fs::write(&file, text).map_err(|error| self.cannot(&error))?;
-        Ok(file)
-    }
-
-    fn cannot(&self, error: &io::Error) -> Complaint {
-        Complaint::with_cure(
-            format!("cannot keep a copy in `{}`: {error}", self.folder.display()),
-            "nothing was changed; set XDG_STATE_HOME to a folder that you may write",
-        )
+        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
 /// A name for a folder that is different for every path, and says which.
 fn name_for(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let shown: Vec<char> = text
-        .chars()
-        .map(|c| if is_plain(c) { c } else { '%' })
-        .collect();
-    let end: String = shown.iter().skip(shown.len().saturating_sub(120)).collect();
+    let plain = text.replace(
+        |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_'),
+        "%",
+    );
+    let end = &plain[plain.len().saturating_sub(120)..];
     format!("{end}-{:016x}", session::checksum(text.as_bytes()))
 }

@@ -1,0 +1,226 @@
+//! How a host starts hookrun, and how its command is recognised.
+//!
+//! A file that a team shares has no path of one machine in it: its command searches for hookrun, and
+//! blocks with the line that installs it where there is none. A file of one person has the path.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cli::args::SettingsScope;
+use crate::cli::exit::Result;
+use crate::config::Environment;
+use crate::engine::complaint::Complaint;
+use crate::engine::errand::Errand;
+use crate::engine::hook::parse_duration;
+use crate::engine::shell::{self, ShellWord};
+use crate::hosts::Host;
+
+/// What this program is called where PATH finds it.
+pub(crate) const NAME: &str = "hookrun";
+
+/// How long hookrun may take to say its version.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
+
+/// What follows a command where a failure blocks. A shell that cannot find or start hookrun, or
+/// sees it killed, then still says status 2, which every host with such an event takes for a block.
+/// Normal blocks and allows are unchanged.
+const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
+     echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }";
+
+/// Finds hookrun in the absolute folders of PATH, then where cargo, npm and uv install programs,
+/// and never inside the project: what a repository brings must not decide about itself. The project
+/// is the nearest folder with `.git`, else the working directory; one that has the home folder in it
+/// has no inside. There is no single quote in it, so that any shell can quote it.
+pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
+     until [ -z \"$r\" ] || [ -e \"$r/.git\" ]; do r=${r%/*}; done; r=${r:-$c}; \
+     case $HOME/ in \"$r\"/*) r=/-;; esac; IFS=:; set -f; \
+     for d in $PATH:${CARGO_HOME:-$HOME/.cargo}/bin:$HOME/.local/bin:$HOME/.npm-global/bin:\
+     /usr/local/bin:/opt/homebrew/bin; do \
+     case $d/ in /|[!/]*|*/node_modules/*) continue;; esac; \
+     [ -f \"$d/hookrun\" ] && [ -x \"$d/hookrun\" ] || continue; \
+     case $(cd \"$d\" && pwd -P)/ in \"$r\"/*) continue;; esac; ";
+
+/// What a person reads where there is no hookrun.
+pub(super) const MISSING: &str = "hookrun is not installed, and the settings here need it: \
+     npm install --global hookrun, or uv tool install hookrun, or cargo install --locked hookrun";
+
+/// How a command finds hookrun.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Launch {
+    /// It has the path, or a name for PATH.
+    Path(String),
+    /// A script looks for it.
+    Search,
+}
+
+impl Launch {
+    /// How settings of this scope find this program.
+    pub(crate) fn of(scope: SettingsScope, env: &Environment) -> Result<Launch> {
+        match scope {
+            SettingsScope::Project => Ok(Launch::Search),
+            SettingsScope::Local | SettingsScope::User => own_path(env).map(Launch::Path),
+        }
+    }
+
+    /// The command line with these arguments. A guarded one blocks by status 2 where hookrun fails.
+    pub(crate) fn line(&self, arguments: &str, is_guarded: bool) -> String {
+        match self {
+            Launch::Path(program) => {
+                let guard = if is_guarded { GUARD } else { "" };
+                format!("{} {arguments}{guard}", shell_words::quote(program))
+            }
+            Launch::Search => format!("/bin/sh -c '{}' {NAME} {arguments}", script(is_guarded)),
+        }
+    }
+
+    /// The words before the arguments, for a program that starts no shell.
+    pub(crate) fn words(&self) -> Vec<String> {
+        match self {
+            Launch::Path(program) => vec![program.clone()],
+            Launch::Search => ["/bin/sh", "-c", &script(false), NAME]
+                .map(str::to_string)
+                .to_vec(),
+        }
+    }
+
+    /// The launch that these words begin with, whether it is guarded, and the arguments.
+    fn read(words: &[String]) -> Option<(Launch, bool, &[String])> {
+        let (program, arguments) = words.split_first()?;
+        if program != "/bin/sh" {
+            return Some((Launch::Path(program.clone()), false, arguments));
+        }
+        let [flag, text, name, arguments @ ..] = arguments else {
+            return None;
+        };
+        let is_guarded = *text == script(true);
+        let is_ours = is_guarded || *text == script(false);
+        (flag == "-c" && name == NAME && is_ours).then_some((Launch::Search, is_guarded, arguments))
+    }
+
+    /// The launch whose words these are, as in a plugin.
+    pub(crate) fn of_words(words: &[String]) -> Option<Launch> {
+        let (launch, _, arguments) = Launch::read(words)?;
+        arguments.is_empty().then_some(launch)
+    }
+
+    /// What `--version` prints where the host starts it in `folder`; the error is a sentence.
+    pub(crate) fn version(&self, folder: &Path) -> std::result::Result<String, String> {
+        let words = self.words();
+        let mut errand = Errand::new(&words[0], &words[1..], PROBE_LIMIT);
+        errand.command.arg("--version").current_dir(folder);
+        let output = match errand.output() {
+            Ok(Some(output)) => output,
+            Ok(None) => return Err(format!("`{}` does not answer", self.name())),
+            Err(error) => return Err(format!("cannot start `{}`: {error}", self.name())),
+        };
+        if output.status.code() == Some(127) {
+            return Err("it is in none of the folders where the command looks".to_string());
+        }
+        let printed = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        if printed.starts_with("hookrun ") {
+            return Ok(printed);
+        }
+        Err(format!("`{}` does not say that it is hookrun", self.name()))
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Launch::Path(program) => program,
+            Launch::Search => NAME,
+        }
+    }
+}
+
+/// The script that finds hookrun and runs it with its arguments.
+fn script(is_guarded: bool) -> String {
+    let (run, status) = if is_guarded {
+        (format!("\"$d/hookrun\" \"$@\"{GUARD}; exit 0"), 2)
+    } else {
+        ("exec \"$d/hookrun\" \"$@\"".to_string(), 127)
+    };
+    format!("{SEARCH}{run}; done; echo \"{MISSING}\" >&2; exit {status}")
+}
+
+/// The absolute path of this program: where PATH finds it, so a new version is found too, else
+/// its own file.
+pub(crate) fn own_path(env: &Environment) -> Result<String> {
+    let own = env.program.as_ref();
+    let own = own.ok_or_else(|| Complaint::new("cannot tell where this program is"))?;
+    let real = own.canonicalize().ok();
+    let search = env.search.clone().unwrap_or_default();
+    let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(NAME));
+    let in_path = candidates
+        .find(|one| one.is_absolute() && real.is_some() && one.canonicalize().ok() == real);
+    let path = in_path.as_ref().unwrap_or(own);
+    match path.to_str() {
+        Some(text) if !text.contains(char::is_control) => Ok(text.to_string()),
+        _ => Err(Complaint::with_cure(
+            format!("`{}` cannot be written into settings", path.display()),
+            "put hookrun into a folder with a plain name",
+        )),
+    }
+}
+
+/// A command as `install` writes it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct InstalledCommand {
+    pub(crate) launch: Launch,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) is_guarded: bool,
+}
+
+impl InstalledCommand {
+    /// What a command for `host` runs; `None` for one that `install` does not write.
+    pub(crate) fn read(text: &str, host: &Host, env: &Environment) -> Option<InstalledCommand> {
+        let bare = text.strip_suffix(GUARD);
+        let words = shell_words::split(bare.unwrap_or(text)).ok()?;
+        let (launch, is_script_guarded, arguments) = Launch::read(&words)?;
+        let [run, flag, name, rest @ ..] = arguments else {
+            return None;
+        };
+        if run != "run" || flag != "--host" || name != host.name {
+            return None;
+        }
+        let budget = match rest {
+            [] => None,
+            [event] if !event.starts_with('-') => None,
+            [flag, budget] | [_, flag, budget] if flag == "--budget" => {
+                Some(parse_duration(budget).ok()?)
+            }
+            _ => return None,
+        };
+        if let Launch::Path(program) = &launch
+            && !is_hookrun(program, env)
+        {
+            return None;
+        }
+        Some(InstalledCommand {
+            launch,
+            budget,
+            is_guarded: is_script_guarded || bare.is_some(),
+        })
+    }
+}
+
+fn is_hookrun(program: &str, env: &Environment) -> bool {
+    let path = Path::new(program);
+    path.ends_with(NAME) || env.program.as_deref() == Some(path)
+}
+
+/// Whether a command runs hookrun, in any way.
+pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
+    let words = shell_words::split(text).unwrap_or_default();
+    if let Some((Launch::Search, ..)) = Launch::read(&words) {
+        return true;
+    }
+    shell::read(text).commands.iter().any(|command| {
+        let first = command.args.first().and_then(ShellWord::known);
+        is_hookrun(command.program.shown(), env) && first == Some("run")
+    })
+}
+
+/// The file that a path of a command leads to.
+pub(crate) fn real_path(program: &str, folder: &Path) -> PathBuf {
+    let path = folder.join(program);
+    path.canonicalize().unwrap_or(path)
+}

@@ -1,0 +1,292 @@
+//! A host's settings as a document: what is in it, and what keeps the host from reading it. Pure.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use serde_json::{Map, Value};
+
+use super::edit::toml_hooks;
+use super::events::HOOKS;
+use crate::config::Position;
+use crate::engine::complaint::Complaint;
+use crate::hosts::settings::{Comments, HostFile};
+
+pub(super) const MARK: &str = "\u{feff}";
+
+/// JSON with comments and trailing commas, and nothing else that is not JSON.
+const RELAXED: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+const COMMENTED: ParseOptions = ParseOptions {
+    allow_trailing_commas: false,
+    ..RELAXED
+};
+
+/// Why a text cannot be edited, or its host does not read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EditError {
+    pub(crate) at: Option<Position>,
+    pub(crate) complaint: Complaint,
+}
+
+impl EditError {
+    fn new(cause: impl Into<String>, cure: &str) -> EditError {
+        EditError::of(Complaint::with_cure(cause, cure))
+    }
+
+    fn of(complaint: Complaint) -> EditError {
+        let cure = complaint
+            .cure
+            .map(|cure| format!("{cure}; it was not touched"));
+        EditError {
+            at: None,
+            complaint: Complaint { cure, ..complaint },
+        }
+    }
+
+    fn at(self, line: usize, column: usize) -> EditError {
+        EditError {
+            at: Some(Position { line, column }),
+            ..self
+        }
+    }
+}
+
+/// One hook in the settings of a host, hookrun's or another.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SettingsEntry {
+    /// The host's name for the event.
+    pub(crate) event: String,
+    pub(crate) keys: Map<String, Value>,
+    pub(crate) command: Option<String>,
+    /// Its own matcher, or that of its group.
+    pub(crate) matcher: Option<String>,
+}
+
+impl SettingsEntry {
+    /// The command with the arguments that some hosts list beside it; empty for another kind of hook.
+    pub(crate) fn command_line(&self) -> String {
+        let Some(command) = &self.command else {
+            return String::new();
+        };
+        let Some(arguments) = self.keys.get("args").and_then(Value::as_array) else {
+            return command.clone();
+        };
+        if arguments.is_empty() {
+            return command.clone();
+        }
+        let arguments = arguments.iter().filter_map(Value::as_str);
+        shell_words::join(std::iter::once(command.as_str()).chain(arguments))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(super) root: CstRootNode,
+    pub(super) source: String,
+    pub(super) shape: &'static HostFile,
+}
+
+impl Document {
+    /// Reads a text; an empty one is a file without anything in it.
+    pub(crate) fn read(text: &str, shape: &'static HostFile) -> Result<Document, EditError> {
+        let bare = unmarked(text);
+        let body = if shape.is_toml {
+            toml_hooks(bare).map_err(EditError::of)?
+        } else if bare.trim().is_empty() {
+            "{}\n".to_string()
+        } else {
+            bare.to_string()
+        };
+        let root = CstRootNode::parse(&body, &RELAXED).map_err(unreadable)?;
+        let document = Document {
+            root,
+            source: text.to_string(),
+            shape,
+        };
+        match document.misshaped() {
+            Some(cause) => Err(EditError::new(cause, "correct it by hand")),
+            None => Ok(document),
+        }
+    }
+
+    /// Why the host drops the file as a whole, hookrun's hooks with it.
+    pub(crate) fn dropped(&self) -> Option<EditError> {
+        if self.source.trim().is_empty() || self.shape.is_toml {
+            return None;
+        }
+        let body = unmarked(&self.source);
+        if body.len() < self.source.len() && !self.shape.takes_mark {
+            return Some(EditError::new(
+                "begins with a byte order mark",
+                "correct it",
+            ));
+        }
+        match self.shape.comments {
+            Comments::Refused => plain_json(body),
+            Comments::Read => CstRootNode::parse(body, &COMMENTED).err().map(unreadable),
+            Comments::Unknown => None,
+        }
+    }
+
+    pub(crate) fn hooks(&self) -> Vec<SettingsEntry> {
+        self.handlers()
+            .iter()
+            .map(|(event, handler)| self.settings_entry(event, handler))
+            .collect()
+    }
+
+    fn settings_entry(&self, event: &str, handler: &CstObject) -> SettingsEntry {
+        SettingsEntry {
+            event: event.to_string(),
+            command: self.command(handler),
+            matcher: self.matcher(event, handler),
+            keys: self.keys(handler),
+        }
+    }
+
+    /// All keys of a hook, with those of what it runs.
+    fn keys(&self, handler: &CstObject) -> Map<String, Value> {
+        let Some(Value::Object(mut keys)) = handler.to_serde_value() else {
+            return Map::new();
+        };
+        let action = self.shape.action_key().and_then(|key| keys.remove(key));
+        if let Some(Value::Object(action)) = action {
+            keys.extend(action);
+        }
+        keys
+    }
+
+    pub(super) fn command(&self, handler: &CstObject) -> Option<String> {
+        let action = self
+            .shape
+            .action_key()
+            .and_then(|key| handler.object_value(key));
+        string(action.as_ref().unwrap_or(handler), self.shape.command())
+    }
+
+    /// Its own matcher, or that of its group.
+    pub(super) fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
+        if self.shape.groups(event) {
+            let group = handler.ancestors().find_map(|outer| outer.as_object())?;
+            return string(&group, "matcher");
+        }
+        string(handler, "matcher")
+    }
+
+    /// The hooks, each with its event.
+    pub(super) fn handlers(&self) -> Vec<(String, CstObject)> {
+        let Some(top) = self.root.object_value() else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        if let Some(key) = self.shape.event_key() {
+            let list = top.array_value(self.shape.table());
+            for handler in list.iter().flat_map(|list| list.elements()) {
+                let Some(handler) = handler.as_object() else {
+                    continue;
+                };
+                let event = string(&handler, key).unwrap_or_default();
+                all.push((event, handler));
+            }
+            return all;
+        }
+        for property in self.hook_table().iter().flat_map(CstObject::properties) {
+            let (Some(event), Some(list)) = (property.decoded_name(), property.array_value())
+            else {
+                continue;
+            };
+            if self.shape.beside.contains(&event.as_str()) {
+                continue;
+            }
+            for node in list.elements() {
+                let handlers = match node.as_object().and_then(|it| it.array_value(HOOKS)) {
+                    Some(group) if self.shape.groups(&event) => group.elements(),
+                    _ if self.shape.groups(&event) => Vec::new(),
+                    _ => vec![node],
+                };
+                let handlers = handlers.iter().filter_map(CstNode::as_object);
+                all.extend(handlers.map(|handler| (event.clone(), handler)));
+            }
+        }
+        all
+    }
+
+    pub(super) fn hook_table(&self) -> Option<CstObject> {
+        self.root.object_value()?.object_value(self.shape.table())
+    }
+
+    fn misshaped(&self) -> Option<String> {
+        let Some(object) = self.root.object_value() else {
+            return Some("is not a JSON object".to_string());
+        };
+        let is_twice = |object: &CstObject, name: &str| {
+            let all = object.properties();
+            all.iter()
+                .filter(|one| one.decoded_name().as_deref() == Some(name))
+                .count()
+                > 1
+        };
+        let table = self.shape.table();
+        if is_twice(&object, table) {
+            return Some(format!("`{table}` appears twice in it"));
+        }
+        let property = object.get(table)?;
+        if self.shape.event_key().is_some() {
+            let is_list = property.array_value().is_some();
+            return (!is_list).then(|| format!("`{table}` is not a list"));
+        }
+        let Some(hooks) = property.object_value() else {
+            return Some(format!("`{table}` is not an object"));
+        };
+        hooks.properties().iter().find_map(|property| {
+            let event = property.decoded_name().unwrap_or_default();
+            if is_twice(&hooks, &event) {
+                return Some(format!("`{table}.{event}` appears twice in it"));
+            }
+            let is_list =
+                property.array_value().is_some() || self.shape.beside.contains(&event.as_str());
+            (!is_list).then(|| format!("`{table}.{event}` is not a list"))
+        })
+    }
+}
+
+fn string(object: &CstObject, key: &str) -> Option<String> {
+    object
+        .get(key)?
+        .value()?
+        .as_string_lit()?
+        .decoded_value()
+        .ok()
+}
+
+pub(super) fn unmarked(text: &str) -> &str {
+    text.strip_prefix(MARK).unwrap_or(text)
+}
+
+fn plain_json(text: &str) -> Option<EditError> {
+    let error = serde_json::from_str::<Value>(text).err()?;
+    let said = error.to_string();
+    let cause = format!("is not plain JSON: {}", said.split(" at line ").next()?);
+    let cure = "correct it: no comments, no trailing commas";
+    Some(EditError::new(cause, cure).at(error.line(), error.column()))
+}
+
+fn unreadable(error: ParseError) -> EditError {
+    let kind = error.kind().to_string();
+    let mut letters = kind.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    let kind: String = first.into_iter().chain(letters).collect();
+    let wrong = EditError::new(format!("does not parse: {kind}"), "correct it");
+    wrong.at(error.line_display(), error.column_display())
+}

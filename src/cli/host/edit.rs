@@ -1,0 +1,445 @@
+//! Edits of a host's settings as text: hookrun's hooks come and go, and everything else, comments
+//! and blanks included, stays as it is. Pure: a text in, a text out.
+
+use std::time::Duration;
+
+use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp};
+use serde_json::{Map, Value};
+use toml::de::DeTable;
+
+use super::command::Launch;
+use super::document::{Document, MARK, unmarked};
+use super::events::HOOKS;
+use crate::config::tree::Tree;
+use crate::engine::complaint::Complaint;
+use crate::hosts::capability::ServedEvent;
+use crate::hosts::settings::{HostFile, HostHookKey};
+
+impl Document {
+    /// The text with a hook for each of `rows`, and no other hook of hookrun's, which `is_own` knows
+    /// by the command. What is already right stays.
+    pub(crate) fn with(
+        &self,
+        rows: &[ServedEvent],
+        launch: &Launch,
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> String {
+        let mut wanted: Vec<(&str, Map<String, Value>)> = rows
+            .iter()
+            .map(|row| (row.name, hook_of(self.shape, row, launch)))
+            .collect();
+        if self.shape.is_toml {
+            return with_tables(&self.source, &wanted, is_own);
+        }
+        for (event, handler) in self.own(is_own) {
+            let keys = handler.to_serde_value();
+            let is_whole = self.matcher(&event, &handler).is_none();
+            let at = wanted.iter().position(|(name, hook)| {
+                *name == event && keys.as_ref().and_then(Value::as_object) == Some(hook)
+            });
+            match at.filter(|_| is_whole) {
+                Some(at) => drop(wanted.remove(at)),
+                None => self.remove(&event, handler, false),
+            }
+        }
+        let object = self.root.object_value_or_set();
+        if let Some(version) = self.shape.version
+            && object.get("version").is_none()
+        {
+            let version: Value = serde_json::from_str(version).unwrap_or_default();
+            object.insert(0, "version", input(&version));
+        }
+        for (event, hook) in wanted {
+            let handler = input(&Value::Object(hook));
+            if self.shape.event_key().is_some() {
+                object
+                    .array_value_or_set(self.shape.table())
+                    .append(handler);
+                continue;
+            }
+            let list = object
+                .object_value_or_set(self.shape.table())
+                .array_value_or_set(event);
+            list.append(if self.shape.groups(event) {
+                let group = vec![(HOOKS.to_string(), CstInputValue::Array(vec![handler]))];
+                CstInputValue::Object(group)
+            } else {
+                handler
+            });
+        }
+        self.text()
+    }
+
+    /// The text without any hook of hookrun's. What is empty then goes too, unless it was in
+    /// `original`, the text before hookrun came.
+    pub(crate) fn without(&self, original: Option<&str>, is_own: &dyn Fn(&str) -> bool) -> String {
+        let own = self.own(is_own);
+        if own.is_empty() {
+            return self.source.clone();
+        }
+        if self.shape.is_toml {
+            return with_tables(&self.source, &[], is_own);
+        }
+        let before = original.and_then(|text| Document::read(text, self.shape).ok());
+        let lists = before.as_ref().and_then(Document::hook_table);
+        for (event, handler) in own {
+            let stays = lists
+                .as_ref()
+                .is_some_and(|lists| lists.get(&event).is_some());
+            self.remove(&event, handler, stays);
+        }
+        let table = self.shape.table();
+        let had = |key: &str| {
+            let object = before
+                .as_ref()
+                .and_then(|before| before.root.object_value());
+            object.is_some_and(|object| object.get(key).is_some())
+        };
+        if let Some(object) = self.root.object_value() {
+            let is_empty = |hooks: &CstObjectProp| match (hooks.object_value(), hooks.array_value())
+            {
+                (Some(events), _) => events.properties().is_empty(),
+                (None, list) => list.is_some_and(|list| list.elements().is_empty()),
+            };
+            if let Some(hooks) = object.get(table).filter(|it| is_empty(it) && !had(table)) {
+                hooks.remove();
+            }
+            if let Some(version) = object.get("version")
+                && self.shape.version.is_some()
+                && before.is_some()
+                && !had("version")
+            {
+                version.remove();
+            }
+        }
+        self.text()
+    }
+
+    /// Whether only what hookrun itself would put there is in it.
+    pub(crate) fn is_bare(&self) -> bool {
+        let Some(object) = self.root.object_value() else {
+            return false;
+        };
+        let is_trifle = |name: Option<String>| match name.as_deref() {
+            Some("version") => self.shape.version.is_some(),
+            Some(name) if name == self.shape.table() => self.handlers().is_empty(),
+            Some(_) | None => false,
+        };
+        // Nothing of what is left has a slash in it but a comment.
+        let has_comments = self.root.to_string().contains('/');
+        !has_comments
+            && object
+                .properties()
+                .iter()
+                .all(|one| is_trifle(one.decoded_name()))
+    }
+
+    fn text(&self) -> String {
+        let mark = if unmarked(&self.source).len() < self.source.len() {
+            MARK
+        } else {
+            ""
+        };
+        format!("{mark}{}", self.root)
+    }
+
+    fn own(&self, is_own: &dyn Fn(&str) -> bool) -> Vec<(String, CstObject)> {
+        let mut all = self.handlers();
+        all.retain(|(_, handler)| self.command(handler).is_some_and(|text| is_own(&text)));
+        all
+    }
+
+    /// Removes a hook, and what it leaves empty: its group, and the list of its event unless
+    /// that `stays`.
+    fn remove(&self, event: &str, handler: CstObject, stays: bool) {
+        let is_empty = |list: &CstArray| list.elements().is_empty();
+        let group = handler.ancestors().find_map(|outer| outer.as_object());
+        handler.remove();
+        if self.shape.event_key().is_some() {
+            return;
+        }
+        let empty = |group: &CstObject| group.array_value(HOOKS).is_some_and(|it| is_empty(&it));
+        if let Some(group) = group.filter(|group| self.shape.groups(event) && empty(group)) {
+            group.remove();
+        }
+        let property = self.hook_table().and_then(|hooks| hooks.get(event));
+        if let Some(property) = property
+            && !stays
+            && property.array_value().is_some_and(|list| is_empty(&list))
+        {
+            property.remove();
+        }
+    }
+}
+
+fn wait(shape: &'static HostFile, row: &ServedEvent) -> u64 {
+    let wait = row.timeout().as_millis() * u128::from(shape.per_second) / 1000;
+    u64::try_from(wait).unwrap_or(u64::MAX)
+}
+
+/// The hook for an event, as it is written.
+pub(super) fn hook_of(
+    shape: &'static HostFile,
+    row: &ServedEvent,
+    launch: &Launch,
+) -> Map<String, Value> {
+    let mut arguments = format!("run --host {}", shape.dialect);
+    if shape.names_event {
+        arguments.push_str(&format!(" {}", row.name));
+    }
+    // Where no time can be set, the host waits as it does, and so does the usual budget.
+    if let Some(budget) = row.budget()
+        && shape.key(HostHookKey::Time).is_some()
+    {
+        arguments.push_str(&format!(" --budget {}", plain_time(budget)));
+    }
+    let mut action = Map::new();
+    if let Some(key) = shape.key(HostHookKey::Kind) {
+        action.insert(key.to_string(), Value::from("command"));
+    }
+    let line = launch.line(&arguments, row.is_guarded());
+    action.insert(shape.command().to_string(), Value::from(line));
+    let mut hook = Map::new();
+    if let Some(key) = shape.event_key() {
+        hook.insert(key.to_string(), Value::from(row.name));
+    }
+    match shape.action_key() {
+        Some(key) => drop(hook.insert(key.to_string(), Value::Object(action))),
+        None => hook.extend(action),
+    }
+    if let Some(key) = shape.key(HostHookKey::Time) {
+        hook.insert(key.to_string(), wait(shape, row).into());
+    }
+    if let Some(key) = shape.key(HostHookKey::Name) {
+        hook.insert(key.to_string(), Value::from("hookrun"));
+    }
+    if let Some((key, value)) = shape.closed()
+        && row.fails_closed
+    {
+        hook.insert(key.to_string(), value);
+    }
+    hook
+}
+
+fn plain_time(time: Duration) -> String {
+    if time.subsec_millis() == 0 {
+        return format!("{}s", time.as_secs());
+    }
+    format!("{}ms", time.as_millis())
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Bool(flag) => CstInputValue::Bool(*flag),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(list) => CstInputValue::Array(list.iter().map(input).collect()),
+        Value::Object(entries) => CstInputValue::Object(
+            entries
+                .iter()
+                .map(|(key, value)| (key.clone(), input(value)))
+                .collect(),
+        ),
+        Value::Null => CstInputValue::Null,
+    }
+}
+
+const HEAD: &str = "[[hooks]]";
+
+/// The hooks of a TOML file in which each is a table `[[hooks]]`, as JSON.
+pub(super) fn toml_hooks(text: &str) -> Result<String, Complaint> {
+    let document = DeTable::parse(text).map_err(|wrong| {
+        Complaint::with_cure(format!("does not parse: {}", wrong.message()), "correct it")
+    })?;
+    if DeTable::parse(&format!("{text}\n{HEAD}\n")).is_err() {
+        let cure = "write each hook as a table `[[hooks]]`";
+        return Err(Complaint::with_cure("`hooks` takes no further table", cure));
+    }
+    Ok(Tree::of_toml(&document).to_json().to_string())
+}
+
+/// The text with these hooks at its end, and no other hook of hookrun's, which `is_own` knows by the
+/// command.
+fn with_tables(
+    text: &str,
+    hooks: &[(&str, Map<String, Value>)],
+    is_own: &dyn Fn(&str) -> bool,
+) -> String {
+    let written: Vec<String> = hooks.iter().map(|(_, hook)| table(hook)).collect();
+    let mut own = tables(text).filter(|table| is_hookruns(table, is_own));
+    let count = own.clone().count();
+    if count == written.len()
+        && own.all(|table| written.iter().any(|one| one.trim() == table.trim()))
+    {
+        return text.to_string();
+    }
+    let mut left = String::new();
+    let mut is_last = false;
+    for table in tables(text) {
+        is_last = is_hookruns(table, is_own);
+        left.push_str(if is_last {
+            comments_after(table)
+        } else {
+            table
+        });
+    }
+    if is_last && left.ends_with("\n\n") {
+        left.pop();
+    }
+    for table in written {
+        let blank = if left.is_empty() || left.ends_with("\n\n") {
+            ""
+        } else {
+            "\n"
+        };
+        let end = if left.is_empty() || left.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        left.push_str(&format!("{end}{blank}{table}"));
+    }
+    left
+}
+
+/// The text in pieces, each from a line that begins a table to the next.
+fn tables(text: &str) -> impl Iterator<Item = &str> + Clone {
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    // What is before a table is a document; before a line of a string or of a list it is none.
+    let is_head = |at: &usize| {
+        text[*at..].trim_start_matches([' ', '\t']).starts_with('[')
+            && DeTable::parse(&text[..*at]).is_ok()
+    };
+    let mut places: Vec<usize> = std::iter::once(0).chain(starts.filter(is_head)).collect();
+    places.push(text.len());
+    (1..places.len()).map(move |at| &text[places[at - 1]..places[at]])
+}
+
+/// The comments at the end of a table, which are about what follows.
+fn comments_after(table: &str) -> &str {
+    let lines = table.split_inclusive('\n').rev();
+    let aside = lines.take_while(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+    let end = &table[table.len() - aside.map(str::len).sum::<usize>()..];
+    end.find('#').map_or("", |at| &end[at..])
+}
+
+fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
+    let hook = DeTable::parse(table)
+        .ok()
+        .filter(|_| table.trim_start().starts_with(HEAD));
+    let hook = hook.map(|hook| Tree::of_toml(&hook).to_json());
+    let command = hook
+        .as_ref()
+        .and_then(|hook| hook["hooks"][0]["command"].as_str());
+    command.is_some_and(is_own)
+}
+
+fn table(hook: &Map<String, Value>) -> String {
+    let mut text = format!("{HEAD}\n");
+    for (key, value) in hook {
+        // A string of JSON is one of TOML too.
+        text.push_str(&format!("{key} = {value}\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::hosts::installable;
+
+    fn is_own(text: &str) -> bool {
+        text.starts_with("hookrun run --host")
+    }
+
+    fn any_settings() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "[ -~\u{e9}\u{1f600}]{0,8}".prop_map(Value::from),
+        ];
+        let value = leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map("[a-z/*\"]{1,5}", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        });
+        let others = prop::collection::vec("[a-z]{1,6}\\.sh", 0..4);
+        let events =
+            prop::collection::btree_map("[A-Z][a-z]{1,8}|Stop|stop|PreToolUse", others, 0..4);
+        (value, any::<bool>(), events).prop_map(|(value, has_hooks, events)| {
+            let mut all = json!({ "x": value });
+            if has_hooks {
+                let list = |commands: Vec<String>| -> Value {
+                    commands
+                        .into_iter()
+                        .map(|it| json!({ "command": it }))
+                        .collect()
+                };
+                let events = events
+                    .into_iter()
+                    .map(|(name, commands)| (name, list(commands)));
+                all["hooks"] = Value::Object(events.collect());
+            }
+            all
+        })
+    }
+
+    /// The same settings for a host whose hooks name their events themselves, under `key`.
+    fn in_one_list(settings: &Value, key: &str) -> Value {
+        let mut settings = settings.clone();
+        if let Some(Value::Object(events)) = settings.get("hooks").cloned() {
+            let entries = events.into_iter().flat_map(|(event, entries)| {
+                let entries = entries.as_array().cloned().unwrap_or_default();
+                entries.into_iter().map(move |mut entry| {
+                    entry[key] = Value::from(event.clone());
+                    entry
+                })
+            });
+            settings["hooks"] = entries.collect();
+        }
+        settings
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn every_text_gets_the_hooks_keeps_the_rest_and_loses_them_again(
+            value in any_settings(),
+            is_pretty in any::<bool>(),
+        ) {
+            for host in installable() {
+                // Edits of TOML are by text: `it install::` has them.
+                let json = host.settings_file().filter(|shape| !shape.is_toml);
+                let Some(shape) = json else { continue };
+                let value = match shape.event_key() {
+                    Some(key) => in_one_list(&value, key),
+                    None => value.clone(),
+                };
+                let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
+                let launch = Launch::Path("hookrun".to_string());
+                let rows = host.rows();
+                let added = Document::read(&text, shape).unwrap().with(&rows, &launch, &is_own);
+                let read = Document::read(&added, shape).unwrap();
+                let is_written = |row: &ServedEvent| {
+                    let hook = hook_of(shape, row, &launch);
+                    let handlers = read.handlers();
+                    let mut handlers = handlers.iter().filter(|(event, _)| event == row.name);
+                    handlers.any(|(_, handler)| handler.to_serde_value() == Some(Value::Object(hook.clone())))
+                };
+                prop_assert!(rows.iter().all(is_written));
+                prop_assert_eq!(read.own(&is_own).len(), rows.len());
+                prop_assert_eq!(&read.with(&rows, &launch, &is_own), &added);
+                let again = Document::read(&added, shape).unwrap().without(Some(&text), &is_own);
+                let again: Value = serde_json::from_str(&again).unwrap();
+                prop_assert_eq!(again, value);
+            }
+        }
+    }
+}

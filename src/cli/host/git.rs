@@ -1,0 +1,271 @@
+//! Shims in git's folder of hooks: written, and taken out again without a trace.
+
+mod shim;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
+
+use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
+use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::engine::errand::Errand;
+use crate::engine::hook::Hook;
+use crate::engine::registry::Registry;
+use crate::hosts::git::{GIT_HOOKS, Presence};
+
+use super::command::own_path;
+use shim::{Change, Shim};
+pub(crate) use shim::{HookScript, is_executable};
+
+/// How long git may take for one question about its configuration.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    check_scope(&args.place)?;
+    let repository = Repository::around(env)?;
+    if repository.is_for_all() {
+        return Err(Complaint::with_cure(
+            "core.hooksPath is set for all repositories, so this one cannot have its own hooks",
+            "set core.hooksPath for this repository first: `git config core.hooksPath .git/hooks`",
+        ));
+    }
+    let registry = find_hooks(env, &repository)?;
+    let path = own_path(env)?;
+    let budget = args
+        .budget
+        .map(|budget| format!(" --budget {}ms", budget.as_millis()));
+    let mut changes = Vec::new();
+    for script in repository.scripts()? {
+        let hook = script.hook;
+        let is_plain = hook.presence == Presence::Plain;
+        let asks = registry.has(hook.event) || (is_plain && args.all_events);
+        let change = if asks && !script.is_asked_by_husky {
+            let shim = Shim {
+                hook,
+                path: (!repository.is_committed()).then_some(path.as_str()),
+                options: budget.as_deref().unwrap_or_default(),
+            };
+            Some(script.install(&shim)?)
+        } else {
+            script.uninstall()
+        };
+        changes.extend(change.map(|change| (script, change)));
+    }
+    if !GIT_HOOKS.iter().any(|hook| registry.has(hook.event))
+        && !args.all_events
+        && !changes
+            .iter()
+            .any(|(_, change)| matches!(change, Change::Remove { .. }))
+    {
+        return Err(Complaint::with_cure(
+            "no hook is configured for an event of git",
+            "`hookrun new NAME --event commit.pre` writes one; those of tool.pre are for agents",
+        ));
+    }
+    carry_out(&changes, args.place.dry_run, out)?;
+    for (script, change) in &changes {
+        if let (Some(husky), Change::Write { .. } | Change::Stay) = (&script.husky, change) {
+            writeln!(
+                out,
+                "note: husky writes its folder anew at each `npm install`, without this hook; put \
+                 this line into {}: hookrun run --host git {} -- \"$@\"",
+                husky.display(),
+                script.hook.name
+            )?;
+        }
+    }
+    if registry.has("tool.pre") && !registry.has("push.pre") {
+        let what = "hooks of tool.pre see what an agent does; git runs those of commit.pre, push.pre \
+                    and its other events";
+        writeln!(out, "  note: {what}")?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    check_scope(args)?;
+    let repository = Repository::around(env)?;
+    let mut changes = Vec::new();
+    for script in repository.scripts()? {
+        let change = script.uninstall();
+        changes.extend(change.map(|change| (script, change)));
+    }
+    carry_out(&changes, args.dry_run, out)?;
+    if changes.is_empty() {
+        writeln!(
+            out,
+            "nothing of hookrun is in {}",
+            repository.hooks.display()
+        )?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+fn check_scope(args: &PlaceArgs) -> Result<()> {
+    match args.scope {
+        None | Some(SettingsScope::Project) => Ok(()),
+        Some(SettingsScope::Local | SettingsScope::User) => Err(Complaint::with_cure(
+            "git has hooks of one repository alone",
+            "leave --scope out, and run it in each repository",
+        )),
+    }
+}
+
+/// Makes the changes, or says what they would be.
+fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write) -> Result<()> {
+    for (script, change) in changes {
+        let file = script.file.display();
+        if !is_dry {
+            script
+                .carry_out(change)
+                .map_err(failed(format!("cannot change `{file}`")))?;
+        }
+        let kept = script.kept.file_name().unwrap_or_default().display();
+        let (would, did, more) = match change {
+            Change::Stay => {
+                writeln!(out, "{file} is as it should be")?;
+                continue;
+            }
+            Change::Leave => {
+                let name = script.hook.name;
+                writeln!(
+                    out,
+                    "{name}: left alone; {file} is not hookrun's, and {kept} is kept next to it"
+                )?;
+                continue;
+            }
+            Change::Write { keeps: true, .. } => (
+                "would write",
+                "wrote",
+                format!("; the hook that was there is {kept} and runs first"),
+            ),
+            Change::Write { keeps: false, .. } => ("would write", "wrote", String::new()),
+            Change::Remove { restores: true } => (
+                "would remove",
+                "removed",
+                "; the hook that was there is back".to_string(),
+            ),
+            Change::Remove { restores: false } => ("would remove", "removed", String::new()),
+            Change::Restore => ("would put back", "put back", String::new()),
+        };
+        let verb = if is_dry { would } else { did };
+        writeln!(out, "{verb} {file}{more}")?;
+    }
+    Ok(())
+}
+
+fn find_hooks(env: &Environment, repository: &Repository) -> Result<Registry> {
+    let there = Environment {
+        cwd: repository.base.clone(),
+        cwd_problem: None,
+        ..env.clone()
+    };
+    let config = Config::load(&Choice::default(), &there, ConfigScope::All);
+    if let Some(complaint) = config.complaint() {
+        return Err(Complaint::new(complaint));
+    }
+    let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
+    Ok(Registry::loaded(
+        config.hooks.into_iter().filter(runs),
+        config.catalog,
+    ))
+}
+
+/// A repository, as git itself describes it.
+#[derive(Debug)]
+pub(crate) struct Repository {
+    /// The folder in which git runs the hooks: the worktree, or a bare repository.
+    base: PathBuf,
+    /// The folder of git's own data.
+    data: PathBuf,
+    pub(crate) hooks: PathBuf,
+    /// Where `core.hooksPath` is set, in git's word for it; `None` where it is not.
+    set_in: Option<String>,
+}
+
+impl Repository {
+    pub(crate) fn around(env: &Environment) -> Result<Repository> {
+        let top = ask(&env.cwd, &["rev-parse", "--show-toplevel"])?;
+        let base = match top.filter(|top| !top.is_empty()) {
+            Some(top) => Some(top),
+            None => ask(&env.cwd, &["rev-parse", "--absolute-git-dir"])?,
+        };
+        let base = base.map(PathBuf::from).ok_or_else(|| {
+            Complaint::with_cure(
+                format!("`{}` is in no git repository", env.cwd.display()),
+                "change into one",
+            )
+        })?;
+        let path = |words: &[&str]| -> Result<PathBuf> {
+            let path = ask(&base, words)?;
+            path.map(|path| base.join(path))
+                .ok_or_else(|| Complaint::new("git does not say where its hooks are"))
+        };
+        let hooks = path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
+        let data = path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
+        let set = ask(
+            &base,
+            &["config", "--show-scope", "--get", "core.hooksPath"],
+        )?;
+        let set = set.map(|set| set.to_string_lossy().into_owned());
+        let set_in = set.and_then(|set| Some(set.split_whitespace().next()?.to_string()));
+        Ok(Repository {
+            base,
+            data,
+            hooks,
+            set_in,
+        })
+    }
+
+    /// Whether all repositories of the user share the hooks.
+    fn is_for_all(&self) -> bool {
+        matches!(self.set_in.as_deref(), Some("global" | "system"))
+    }
+
+    /// Whether the hooks are among the files that a team commits.
+    fn is_committed(&self) -> bool {
+        self.hooks.starts_with(&self.base) && !self.hooks.starts_with(&self.data)
+    }
+
+    /// What stands for each of git's hooks.
+    pub(crate) fn scripts(&self) -> Result<Vec<HookScript>> {
+        GIT_HOOKS
+            .iter()
+            .map(|hook| HookScript::find(&self.hooks, hook))
+            .collect()
+    }
+}
+
+/// What git answers, without the end of the line; `None` if it says no.
+fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
+    let mut arguments = vec![OsString::from("-C"), folder.into()];
+    arguments.extend(words.iter().map(OsString::from));
+    let Output { status, stdout, .. } = Errand::new("git", &arguments, PATIENCE)
+        .output()
+        .map_err(failed("git cannot be run"))?
+        .ok_or_else(|| Complaint::new("git did not answer within 10s"))?;
+    let mut answer = stdout;
+    if answer.last() == Some(&b'\n') {
+        answer.pop();
+    }
+    Ok(status.success().then(|| OsString::from_vec(answer)))
+}
+
+/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
+fn read_if_there(file: &Path) -> Result<Option<Vec<u8>>> {
+    use std::io::ErrorKind;
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(file.symlink_metadata().is_ok().then(Vec::new))
+        }
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
+        Err(error) => Err(failed(format!("cannot read `{}`", file.display()))(error)),
+    }
+}

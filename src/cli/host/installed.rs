@@ -1,0 +1,259 @@
+//! What is installed where: the files of a host, and hookrun's hooks in each, as `doctor`, `list` and
+//! `uninstall` see them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::command::{InstalledCommand, Launch, NAME, runs_hookrun};
+use super::document::{Document, EditError, SettingsEntry};
+use super::events::HooksByEvent;
+use super::files::Target;
+use super::plugin;
+use crate::cli::args::SettingsScope;
+use crate::config::{Config, Environment, Problem};
+use crate::hosts::capability::ServedEvent;
+use crate::hosts::settings::{HostFile, HostHookKey};
+use crate::hosts::{Host, installable};
+
+/// A host, and the configuration that it should run.
+#[derive(Clone, Copy)]
+pub(crate) struct HostSite<'a> {
+    pub(crate) host: &'static Host,
+    pub(crate) config: &'a Config,
+    pub(crate) env: &'a Environment,
+}
+
+/// A file in which a host may find hooks.
+#[derive(Debug, Clone)]
+pub(crate) struct HookFile {
+    pub(crate) path: PathBuf,
+    pub(crate) scope: SettingsScope,
+    /// Whether `install` writes another file of this scope, and this one lies next to it.
+    pub(crate) is_beside: bool,
+}
+
+impl HookFile {
+    /// What people call it.
+    pub(crate) fn place(&self) -> String {
+        let scope = self.scope.name();
+        if self.is_beside {
+            let name = self.path.file_name().unwrap_or_default().display();
+            return format!("`{name}` of {scope} scope");
+        }
+        format!("{scope} scope")
+    }
+
+    /// Whether it is there and names hookrun.
+    pub(crate) fn may_run_hookrun(&self) -> bool {
+        // Reading a pipe would wait.
+        let bytes = if self.path.is_file() {
+            fs::read(&self.path).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        bytes
+            .windows(NAME.len())
+            .any(|part| part == NAME.as_bytes())
+    }
+}
+
+/// A file that runs hookrun.
+#[derive(Debug)]
+pub(crate) struct Installed {
+    pub(crate) file: HookFile,
+    pub(crate) text: String,
+    pub(crate) hooks: Vec<InstalledHook>,
+    /// Hooks that run hookrun and that `install` never wrote: event and command.
+    pub(crate) others: Vec<(String, String)>,
+    /// Why the host reads nothing of the file.
+    pub(crate) dropped: Option<EditError>,
+}
+
+/// A hook of hookrun's, as `install` writes it.
+#[derive(Debug)]
+pub(crate) struct InstalledHook {
+    pub(crate) event: String,
+    pub(crate) command: InstalledCommand,
+    /// How long the host waits, if it says so.
+    pub(crate) limit: Option<Duration>,
+    /// All keys in the settings; none in a plugin.
+    pub(crate) keys: Map<String, Value>,
+    pub(crate) matcher: Option<String>,
+}
+
+impl Installed {
+    pub(crate) fn path(&self) -> &Path {
+        &self.file.path
+    }
+
+    pub(crate) fn hook(&self, row: &ServedEvent) -> Option<&InstalledHook> {
+        self.hooks.iter().find(|hook| hook.event == row.name)
+    }
+}
+
+impl HostSite<'_> {
+    /// The files of the host: of each scope the one that `install` writes, then those next to it.
+    pub(crate) fn files(self) -> Vec<HookFile> {
+        let mut files = Vec::new();
+        for scope in SettingsScope::ALL {
+            let path = self
+                .host
+                .path(scope, self.config.nearest_folder(), self.env);
+            let Some(path) = path else { continue };
+            let beside = match scope {
+                SettingsScope::Local => &[],
+                SettingsScope::Project | SettingsScope::User => self.host.install.beside,
+            };
+            let beside = beside.iter().map(|name| HookFile {
+                path: path.with_file_name(name),
+                scope,
+                is_beside: true,
+            });
+            let own = HookFile {
+                path: path.clone(),
+                scope,
+                is_beside: false,
+            };
+            files.push(own);
+            files.extend(beside);
+        }
+        files
+    }
+
+    /// The files that run hookrun. One that cannot be read is left out.
+    pub(crate) fn installed(self) -> Vec<Installed> {
+        let files = self.files().into_iter();
+        files
+            .filter_map(|file| self.read(file).ok().flatten())
+            .collect()
+    }
+
+    /// What a file says about hookrun; `None` where it does not run it.
+    pub(crate) fn read(self, file: HookFile) -> Result<Option<Installed>, Problem> {
+        let target = Target::read(&file.path).map_err(|wrong| wrong.in_file(&file.path, None))?;
+        let Some(text) = target.text else {
+            return Ok(None);
+        };
+        let Some(shape) = self.host.settings_file() else {
+            return Ok(self.plugin(file, text));
+        };
+        if !shape.is_toml && file.path.extension().is_some_and(|ending| ending == "toml") {
+            return Ok(None);
+        }
+        let document = Document::read(&text, shape)
+            .map_err(|wrong| wrong.complaint.in_file(&file.path, wrong.at))?;
+        let mut hooks = Vec::new();
+        let mut others = Vec::new();
+        for entry in document.hooks() {
+            let line = entry.command_line();
+            let is_plain = entry.command.as_ref() == Some(&line);
+            match InstalledCommand::read(&line, self.host, self.env) {
+                Some(command) if is_plain => hooks.push(InstalledHook::of(entry, command, shape)),
+                _ if runs_hookrun(&line, self.env) => others.push((entry.event, line)),
+                _ => {}
+            }
+        }
+        if hooks.is_empty() && others.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Installed {
+            file,
+            hooks,
+            others,
+            dropped: document.dropped(),
+            text,
+        }))
+    }
+
+    fn plugin(self, file: HookFile, text: String) -> Option<Installed> {
+        let plugin = plugin::read(&text)?;
+        let mut hooks = Vec::new();
+        for (event, limit) in plugin.events {
+            hooks.push(InstalledHook {
+                event,
+                command: InstalledCommand {
+                    launch: plugin.launch.clone(),
+                    budget: None,
+                    is_guarded: true,
+                },
+                limit: Some(limit),
+                keys: Map::new(),
+                matcher: None,
+            });
+        }
+        Some(Installed {
+            file,
+            text,
+            hooks,
+            others: Vec::new(),
+            dropped: None,
+        })
+    }
+}
+
+impl InstalledHook {
+    fn of(entry: SettingsEntry, command: InstalledCommand, shape: &HostFile) -> InstalledHook {
+        let time = shape
+            .key(HostHookKey::Time)
+            .and_then(|key| entry.keys.get(key));
+        let seconds = time
+            .and_then(Value::as_f64)
+            .map(|written| written / f64::from(shape.per_second));
+        InstalledHook {
+            event: entry.event,
+            command,
+            limit: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            keys: entry.keys,
+            matcher: entry.matcher,
+        }
+    }
+
+    pub(crate) fn launch(&self) -> &Launch {
+        &self.command.launch
+    }
+}
+
+/// Whether the user has the host, or the project has its file.
+pub(crate) fn is_here(host: &Host, config: &Config, env: &Environment) -> bool {
+    let path = host.path(SettingsScope::Project, config.nearest_folder(), env);
+    host.is_installed(env) || path.is_some_and(|path| path.exists())
+}
+
+/// Lines about events that a hook wants and for which a host does not run hookrun, though it is
+/// installed: for people who have just written such a hook.
+pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> {
+    let wanted = HooksByEvent::of(&config.hooks);
+    let mut lines = Vec::new();
+    for host in installable() {
+        let installed = HostSite { host, config, env }.installed();
+        let Some(first) = installed.first() else {
+            continue;
+        };
+        let mut events: Vec<&str> = Vec::new();
+        for row in wanted.rows(host) {
+            let is_sent = installed.iter().any(|one| one.hook(&row).is_some());
+            if !is_sent && !events.contains(&row.event) {
+                events.push(row.event);
+            }
+        }
+        if !events.is_empty() {
+            let (title, again) = (host.title, install_again(host, first.file.scope));
+            lines.push(format!(
+                "{title} does not send {} yet: run {again}",
+                events.join(", ")
+            ));
+        }
+    }
+    lines
+}
+
+/// The command that installs hookrun anew, for people.
+pub(crate) fn install_again(host: &Host, scope: SettingsScope) -> String {
+    if scope == host.usual_scope() {
+        return format!("`hookrun install {}`", host.name);
+    }
+    format!("`hookrun install {} --scope {}`", host.name, scope.name())
+}

@@ -1,0 +1,370 @@
+//! What keeps a host from running hookrun, and a block of hookrun's from counting.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::cli::args::SettingsScope;
+use crate::cli::host::command::{InstalledCommand, Launch, NAME, real_path};
+use crate::cli::host::events::HooksByEvent;
+use crate::cli::host::files::read_value;
+use crate::cli::host::installed::{HostSite, Installed, InstalledHook, install_again};
+use crate::cli::host::plugin;
+use crate::cli::look::validate::{Findings, error, note, warning};
+use crate::config::Problem;
+use crate::engine::hook::duration_text;
+use crate::hosts::capability::ServedEvent;
+use crate::hosts::install::TrustQuestion;
+use crate::hosts::settings::HostHookKey;
+use crate::hosts::{Host, Wait};
+
+/// Reads all files of a host. Those that run hookrun; what is wrong with each is found on the way.
+pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Installed> {
+    let mut all = Vec::new();
+    for file in site.files() {
+        match site.read(file) {
+            Err(problem) => findings.add(problem),
+            Ok(None) => {}
+            Ok(Some(installed)) => {
+                findings.check(installed.path());
+                about_file(site, &installed, findings);
+                all.push(installed);
+            }
+        }
+    }
+    all
+}
+
+/// What is wrong in one file.
+fn about_file(site: HostSite<'_>, one: &Installed, findings: &mut Findings) {
+    let host = site.host;
+    let path = one.path();
+    let again = install_again(host, one.file.scope);
+    if let Some(wrong) = &one.dropped {
+        let mut problem = wrong.complaint.clone().in_file(path, wrong.at);
+        let what = format!(": {} reads nothing of the file", host.title);
+        problem.cause.push_str(&what);
+        findings.add(problem);
+    }
+    let settings = read_value(path).unwrap_or_default();
+    for key in host.install.typed {
+        let Some(value) = settings.pointer(key.pointer) else {
+            continue;
+        };
+        if !(key.is_valid)(value) {
+            let name = key.pointer[1..].replace('/', ".");
+            let (what, title) = (key.what, host.title);
+            let cause =
+                format!("`{name}` is {value} and not {what}: {title} runs no hook of the file");
+            findings.add(error(path, cause, "correct it"));
+        }
+    }
+    for (event, command) in &one.others {
+        let cause =
+            format!("`{command}` of {event} runs hookrun in its own way: doctor does not check it");
+        let cure = format!("take it out, then {again}");
+        findings.add(warning(path, cause, cure));
+    }
+    if host.settings_file().is_none() {
+        findings.extend(about_plugin(one, host, &again));
+    }
+    let launches: BTreeSet<&Launch> = one.hooks.iter().map(InstalledHook::launch).collect();
+    for launch in launches {
+        findings.extend(about_launch(launch, site, path, &again));
+    }
+    // One finding for all events of which the same is wrong.
+    let mut faults: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
+    for hook in &one.hooks {
+        let Some(row) = host.row(&hook.event) else {
+            continue;
+        };
+        for fault in faults_of(hook, &row, host) {
+            let events = faults.entry((row.fails_closed, fault)).or_default();
+            events.push(row.name);
+        }
+    }
+    for ((is_gate, fault), events) in faults {
+        let problem = if is_gate { error } else { warning };
+        let cause = format!("hookrun's hook for {}: {fault}", events.join(", "));
+        findings.add(problem(path, cause, format!("{again} puts it right")));
+    }
+}
+
+/// A plugin or script that is not as `install` writes it.
+fn about_plugin(one: &Installed, host: &Host, again: &str) -> Option<Problem> {
+    let path = one.path();
+    let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
+    if one.text.starts_with("#!") && mode & 0o111 == 0 {
+        let cause = format!("it is not executable: {} does not run it", host.title);
+        return Some(error(path, cause, format!("`chmod +x {}`", path.display())));
+    }
+    let launch = one.hooks.first()?.launch();
+    let rows: Vec<ServedEvent> = one
+        .hooks
+        .iter()
+        .filter_map(|hook| host.row(&hook.event))
+        .collect();
+    if plugin::write(host, &rows, launch) == one.text {
+        return None;
+    }
+    let cause = "it is not as `hookrun install` writes it: what it blocks may be allowed";
+    Some(error(path, cause, format!("{again} writes it anew")))
+}
+
+/// Whether the host reaches hookrun.
+fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -> Option<Problem> {
+    let folder = site.config.nearest_folder();
+    if let Launch::Path(program) = launch {
+        if !program.contains('/') {
+            let cause = format!(
+                "it calls `{program}` by name: what a host finds depends on its PATH, also in the \
+                 project"
+            );
+            return Some(warning(file, cause, again));
+        }
+        let real = real_path(program, folder);
+        let own = site.env.program.as_deref().map(Path::canonicalize);
+        if own.and_then(std::io::Result::ok).as_ref() == Some(&real) {
+            return None;
+        }
+        // Nothing that comes with a project is run to check it.
+        if real.starts_with(&site.config.project) {
+            let shown = real.display();
+            let cause =
+                format!("`{shown}` is in the project; hookrun did not run it for its version");
+            return Some(warning(file, cause, again));
+        }
+    }
+    let own = concat!("hookrun ", env!("CARGO_PKG_VERSION"));
+    match launch.version(folder) {
+        Ok(version) if version == own => None,
+        Ok(version) => {
+            let cause = format!("it runs {version}, and this is {own}");
+            Some(warning(file, cause, "update one of them"))
+        }
+        Err(why) => {
+            let cause = format!("{} does not reach hookrun: {why}", site.host.title);
+            let cure = match launch {
+                Launch::Path(_) => again.to_string(),
+                Launch::Search => "put hookrun into a folder of PATH or into ~/.local/bin".into(),
+            };
+            Some(error(file, cause, cure))
+        }
+    }
+}
+
+/// Why a hook of hookrun's does not run for every call, or why a block of it may be lost.
+fn faults_of(hook: &InstalledHook, row: &ServedEvent, host: &Host) -> Vec<String> {
+    let mut faults = Vec::new();
+    let Some(shape) = host.settings_file() else {
+        return faults;
+    };
+    if let Some(matcher) = &hook.matcher
+        && !["", "*", ".*"].contains(&matcher.as_str())
+    {
+        faults.push(format!("the matcher `{matcher}` leaves out other calls"));
+    }
+    for key in shape.hook {
+        let Some(value) = hook.keys.get(key.name) else {
+            continue;
+        };
+        let what = match key.says {
+            HostHookKey::Condition => "it runs for some calls only",
+            HostHookKey::Async if value == true => "the host does not wait for its answer",
+            HostHookKey::Enabled if value == false => "it is switched off",
+            HostHookKey::Arguments => "it is started without the shell that its command needs",
+            HostHookKey::Shell if value != "bash" => "that shell cannot read its command",
+            _ => continue,
+        };
+        faults.push(format!("`{}` is `{value}`: {what}", key.name));
+    }
+    let closed = shape.closed();
+    let is_closed = closed
+        .as_ref()
+        .is_some_and(|(key, value)| hook.keys.get(*key) == Some(value));
+    let InstalledCommand {
+        budget, is_guarded, ..
+    } = hook.command;
+    let may_be_closed = closed.is_some() || row.is_guarded();
+    if row.fails_closed && may_be_closed && !is_closed && !is_guarded {
+        faults.push("nothing blocks if hookrun is missing or killed".to_string());
+    }
+    if let Some(usual) = row.wait {
+        let longest = usual.longest.unwrap_or(Duration::MAX);
+        let waits = hook.limit.map_or(usual.usual, |limit| limit.min(longest));
+        let budget = budget.unwrap_or(Wait::budget(usual.usual));
+        if budget >= waits {
+            faults.push(format!(
+                "{} waits {}, and hookrun takes up to {}: a later block is lost",
+                host.title,
+                duration_text(waits),
+                duration_text(budget)
+            ));
+        }
+    }
+    faults
+}
+
+/// What is wrong with a host as a whole.
+pub(super) fn about_host(
+    site: HostSite<'_>,
+    installed: &[Installed],
+    wanted: &HooksByEvent,
+    findings: &mut Findings,
+) {
+    for what in site.host.unseen {
+        let cause = format!("no hook sees {what}");
+        findings.add(note(installed[0].path(), cause));
+    }
+    about_events(site.host, installed, wanted, findings);
+    about_switches(site, findings);
+    about_trust(site, installed, findings);
+    for (at, one) in installed.iter().enumerate() {
+        for other in &installed[at + 1..] {
+            findings.extend(runs_twice(site.host, one, other));
+        }
+    }
+}
+
+/// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
+fn about_events(
+    host: &Host,
+    installed: &[Installed],
+    wanted: &HooksByEvent,
+    findings: &mut Findings,
+) {
+    let first = &installed[0];
+    for row in &wanted.rows(host) {
+        let Some(bound) = wanted.bound(row.event) else {
+            continue;
+        };
+        let names = bound.names();
+        let others = installed.iter().flat_map(|one| &one.others);
+        let is_sent = installed.iter().any(|one| one.hook(row).is_some())
+            || others.into_iter().any(|(event, _)| event == row.name);
+        if !is_sent {
+            let cause = format!("there is no hook for {}: {names} does not run", row.name);
+            let again = install_again(host, first.file.scope);
+            findings.add(error(first.path(), cause, again));
+        }
+        for one in installed {
+            let limit = one.hook(row).and_then(|hook| hook.limit);
+            let Some(limit) = limit.filter(|limit| bound.longest > *limit) else {
+                continue;
+            };
+            let cause = format!(
+                "{} waits {limit:?} for {}, and {names} may take {:?}",
+                host.title, row.name, bound.longest
+            );
+            findings.add(warning(
+                one.path(),
+                cause,
+                "give the hooks shorter timeouts",
+            ));
+        }
+    }
+    for lack in wanted.lacks(host) {
+        findings.add(warning(first.path(), lack, "use another event of the host"));
+    }
+}
+
+/// Keys with which the host does not run hookrun. The first file that has one decides: a project's
+/// come before a user's, and the others in a folder before the one that `install` writes.
+fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
+    let Some(shape) = site.host.settings_file() else {
+        return;
+    };
+    let mut files = site.files();
+    files.sort_by_key(|file| {
+        let is_user = file.scope == SettingsScope::User;
+        let is_shared = file.scope == SettingsScope::Project && !file.is_beside;
+        (is_user, is_shared, !file.is_beside)
+    });
+    let mut values: Vec<(PathBuf, Value)> = Vec::new();
+    for file in files {
+        values.extend(read_value(&file.path).map(|value| (file.path, value)));
+    }
+    let own = shape.off.map(|off| (off.path.join("."), off.value));
+    let older = site.host.install.switches.iter();
+    let older = older.map(|(at, value)| ((*at).to_string(), *value));
+    for (at, off) in own.into_iter().chain(older) {
+        let pointer = format!("/{}", at.replace('.', "/"));
+        let decides = values
+            .iter()
+            .find_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
+        if let Some((file, value)) = decides
+            && *value == off
+        {
+            let cause = format!("`{at}` is {value}: hookrun does not run");
+            findings.add(error(file, cause, "remove it"));
+        }
+    }
+    for path in shape.disabled {
+        let pointer = format!("/{}", path.join("/"));
+        for (file, whole) in &values {
+            let names = whole.pointer(&pointer).and_then(Value::as_array);
+            if names.is_some_and(|names| names.iter().any(|name| name == NAME)) {
+                let cause = format!("`{}` names `{NAME}`: it does not run", path.join("."));
+                findings.add(error(file, cause, "remove it"));
+            }
+        }
+    }
+}
+
+/// What a person has not accepted yet.
+fn about_trust(site: HostSite<'_>, installed: &[Installed], findings: &mut Findings) {
+    let HostSite { host, config, env } = site;
+    let Some(distrust) = host.install.distrust else {
+        return;
+    };
+    let user = host.path(SettingsScope::User, &config.project, env);
+    let Some(user) = user.as_deref().and_then(Path::parent) else {
+        return;
+    };
+    for one in installed {
+        let question = TrustQuestion {
+            file: one.path(),
+            settings: &read_value(one.path()).unwrap_or_default(),
+            project: (one.file.scope != SettingsScope::User).then_some(config.project.as_path()),
+            user,
+            is_own: &|text| InstalledCommand::read(text, host, env).is_some(),
+            read: |file| read_value(file).unwrap_or_default(),
+        };
+        for missing in distrust(&question) {
+            findings.add(error(&missing.file, missing.cause, missing.cure));
+        }
+    }
+}
+
+/// Two files of one host that run hookrun for the same event.
+fn runs_twice(host: &Host, one: &Installed, other: &Installed) -> Option<Problem> {
+    let mut events: Vec<&str> = Vec::new();
+    for hook in &other.hooks {
+        let is_here = one.hooks.iter().any(|own| own.event == hook.event);
+        if is_here && !events.contains(&hook.event.as_str()) {
+            events.push(&hook.event);
+        }
+    }
+    if events.is_empty() {
+        return None;
+    }
+    let cause = format!(
+        "{} runs hookrun twice for {}: here and by `{}`",
+        host.title,
+        events.join(", "),
+        other.path().display()
+    );
+    let cure = if other.file.is_beside {
+        "take one of them out".to_string()
+    } else {
+        let scope = other.file.scope.name();
+        format!(
+            "`hookrun uninstall {} --scope {scope}`, or the other",
+            host.name
+        )
+    };
+    Some(warning(one.path(), cause, cure))
+}
