@@ -81,14 +81,16 @@ pub(crate) fn with_program(text: &str, program: &str) -> String {
         while let Some((head, tail)) = line.split_once("/bin/sh -c '") {
             let (script, arguments) = tail.split_once("' hookrun run").unwrap();
             let is_guarded = script.contains("exit 2");
-            let (arguments, rest) = arguments.split_once('"').unwrap_or((arguments, ""));
-            let quote = if rest.is_empty() { "" } else { "\"" };
+            let (arguments, rest) = match arguments.split_once('"') {
+                Some((arguments, rest)) => (arguments, format!("\"{rest}")),
+                None => (arguments, String::new()),
+            };
             let guard = if is_guarded {
                 GUARD.replace('"', "\\\"")
             } else {
                 String::new()
             };
-            line = format!("{head}{program} run{arguments}{guard}{quote}{rest}");
+            line = format!("{head}{program} run{arguments}{guard}{rest}");
         }
         lines.push(line);
     }

@@ -33,9 +33,9 @@ const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
 /// has no inside. There is no single quote in it, so that any shell can quote it.
 pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
      until [ -z \"$r\" ] || [ -e \"$r/.git\" ]; do r=${r%/*}; done; r=${r:-$c}; \
-     case $HOME/ in \"$r\"/*) r=/-;; esac; IFS=:; set -f; \
-     for d in $PATH:${CARGO_HOME:-$HOME/.cargo}/bin:$HOME/.local/bin:$HOME/.npm-global/bin:\
-     /usr/local/bin:/opt/homebrew/bin; do \
+     case $HOME/ in \"$r\"/*) r=/-;; esac; \
+     p=$PATH:${CARGO_HOME:-$HOME/.cargo}/bin:$HOME/.local/bin:$HOME/.npm-global/bin:\
+     /usr/local/bin:/opt/homebrew/bin; IFS=:; set -f; for d in $p; do \
      case $d/ in /|[!/]*|*/node_modules/*) continue;; esac; \
      [ -f \"$d/hookrun\" ] && [ -x \"$d/hookrun\" ] || continue; \
      case $(cd \"$d\" && pwd -P)/ in \"$r\"/*) continue;; esac; ";

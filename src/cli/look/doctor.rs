@@ -6,12 +6,12 @@ mod git;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
-use crate::hosts::{self, Host, folders, installable};
+use crate::hosts::{self, Host, folders, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
 use crate::log::read::newest_first;
@@ -176,16 +176,18 @@ impl Seen {
 
     fn about(&self, host: &Host, file: &Path) -> Problem {
         let title = host.title;
-        match host.asking_dialect() {
-            Some(dialect) => self.about_dialect(dialect.name, title, host.trust, file),
-            None => note(
-                file,
-                format!(
-                    "{title} sends hookrun's own events: `hookrun why` shows whether any came, not \
-                     from which host"
-                ),
-            ),
+        if let Some(dialect) = host.asking_dialect() {
+            return self.about_dialect(dialect.name, title, host.trust, file);
         }
+        let last = self.last.as_ref().and_then(|last| last.get(native::NAME));
+        let came = match last {
+            Some(time) => format!(
+                ", which last came here {}: the log does not say from which host",
+                ago(*time)
+            ),
+            None => ": `hookrun why` shows whether any came, not from which host".to_string(),
+        };
+        note(file, format!("{title} sends hookrun's own events{came}"))
     }
 
     /// What the log says of a host that hookrun is installed into by this file. `trust` is what a
@@ -202,11 +204,7 @@ impl Seen {
             let cure = trust.map_or(try_it.to_string(), |step| format!("{step}; then {try_it}"));
             return warning(file, cause, cure);
         };
-        let passed = SystemTime::now().duration_since(*time);
-        let cause = format!(
-            "{title} last ran hookrun here {}",
-            ago(passed.unwrap_or_default())
-        );
+        let cause = format!("{title} last ran hookrun here {}", ago(*time));
         let changed = file.metadata().and_then(|meta| meta.modified());
         if changed.is_ok_and(|changed| changed > *time) {
             let cause = format!("{cause}, before this file was changed");
@@ -230,8 +228,9 @@ fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
         .any(|folder| folder.starts_with(project))
 }
 
-/// A time that has passed, in its largest unit.
-fn ago(passed: Duration) -> String {
+/// How long ago it was, in the largest unit.
+fn ago(time: SystemTime) -> String {
+    let passed = SystemTime::now().duration_since(time).unwrap_or_default();
     let seconds = passed.as_secs();
     let units = [(86400, "day"), (3600, "hour"), (60, "minute")];
     let Some((size, unit)) = units.into_iter().find(|(size, _)| seconds >= *size) else {

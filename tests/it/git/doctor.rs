@@ -107,7 +107,10 @@ fn a_shim_that_calls_what_is_gone_is_named() {
         .read(HOOK)
         .replace(env!("CARGO_BIN_EXE_hookrun"), "/gone/hookrun");
     fs::write(git.sandbox.at(HOOK), text).unwrap();
-    let (status, found) = problems(&git);
+    // It finds the one in PATH.
+    assert_eq!(problems(&git), (0, Vec::new()));
+    let sandbox = git.sandbox.variable("PATH", "/usr/bin:/bin");
+    let (status, found) = problems(&Git { sandbox });
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
     assert!(found[0].contains("git does not reach hookrun"), "{found:?}");
 }

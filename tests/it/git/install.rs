@@ -165,6 +165,10 @@ fn a_script_that_asks_for_its_own_name_gets_the_one_that_it_had() {
     git.hookrun("w/.husky", &["install", "git"])
         .exits(0)
         .prints("/w/.husky/_/pre-commit");
+    let folder = git.sandbox.at("home/.local/bin");
+    fs::create_dir_all(&folder).unwrap();
+    let own = env!("CARGO_BIN_EXE_hookrun");
+    std::os::unix::fs::symlink(own, folder.join("hookrun")).unwrap();
     git.commit(&[]).exits(1).says("husky");
     git.sandbox.has_no_file("w/.git/hooks/pre-commit");
     git.hookrun("w", &["uninstall", "git"]).exits(0);
