@@ -303,10 +303,6 @@ fn a_user_has_sets_for_all_projects() {
     sets.add("none", "empty", "main")
         .exits(2)
         .says("has no hookrun.toml and no hooks.d");
-    sets.sets(&["update", "owns"])
-        .exits(2)
-        .says("no set `owns` is declared")
-        .says("`own`?");
 }
 
 #[test]
@@ -412,6 +408,10 @@ fn an_update_takes_what_is_new() {
         .exits(0)
         .prints("updated base main")
         .prints("changed hookrun.lock");
+    sets.sets(&["update", "bse"])
+        .exits(2)
+        .says("no set `bse` is declared")
+        .says("`base`?");
     sets.sandbox.run_shell("git push").blocks("never");
 }
 
