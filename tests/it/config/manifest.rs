@@ -71,7 +71,15 @@ enabled = false
         })
     };
 
-    let list = sandbox.json(&["list", "--format", "json"]);
+    let mut list = sandbox.json(&["list", "--format", "json"]);
+    for hook in list["hooks"].as_array_mut().unwrap() {
+        let hook = hook.as_object_mut().unwrap();
+        assert_eq!(
+            hook.remove("runs"),
+            Some("./hooks/check.sh --strict".into())
+        );
+        assert!(hook.remove("problem").is_some());
+    }
 
     assert_eq!(
         list,
