@@ -67,14 +67,7 @@ impl Convention for Binding {
     }
 
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart> {
-        let numbered = |first: usize, calls: Vec<HostCall>| {
-            (first..).zip(calls).map(|(number, call)| EventPart {
-                number,
-                call: Some(call),
-                id: None,
-            })
-        };
-        let mut parts: Vec<EventPart> = numbered(0, self.dialect.calls(event)).collect();
+        let mut parts = numbered(0, self.dialect.calls(event));
         if parts.is_empty() {
             parts.push(EventPart::WHOLE);
         }
@@ -133,6 +126,16 @@ impl Convention for Binding {
     fn block_in(&self, stdout: &str, _: Permit<'_>) -> Option<String> {
         answer::block_in(stdout, self)
     }
+}
+
+/// The parts of an event that are these calls, numbered from `first`.
+fn numbered(first: usize, calls: Vec<HostCall>) -> Vec<EventPart> {
+    let calls = (first..).zip(calls).map(|(number, call)| EventPart {
+        number,
+        call: Some(call),
+        id: None,
+    });
+    calls.collect()
 }
 
 /// How the run of such a hook has ended, with notes for its author.

@@ -62,11 +62,7 @@ impl Host {
         let Some(name) = context.string("toolName") else {
             return Vec::new();
         };
-        let input = context
-            .value("toolInput")
-            .ok()
-            .flatten()
-            .unwrap_or(Value::Null);
+        let input = input_of(event);
         if let Some((server, tool)) = servers(&name, event).into_iter().next() {
             return vec![HostCall {
                 name: self.tools.mcp.write(&server, &tool),
@@ -182,30 +178,26 @@ impl Host {
         let Some(sort) = heard.sorts.first().copied() else {
             return Vec::new();
         };
-        let has = |sort| self.tools.of(sort).is_some();
-        if sort == ToolSort::Patch && !has(sort) {
-            let text = heard
-                .input
-                .get("command")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let changes = read_patch(text).into_iter();
+        let is_missing = self.tools.of(sort).is_none();
+        if sort == ToolSort::Patch && is_missing {
+            let patch = heard.input.get("command").and_then(Value::as_str);
+            let changes = read_patch(patch.unwrap_or_default()).into_iter();
             return changes
-                .filter_map(|(sort, one)| self.call(sort, one))
+                .filter_map(|(sort, input)| self.call(sort, input))
                 .collect();
         }
-        if matches!(sort, ToolSort::Write | ToolSort::Edit) && !has(sort) && has(ToolSort::Patch) {
+        let is_change = matches!(sort, ToolSort::Write | ToolSort::Edit);
+        if is_change && is_missing && self.tools.of(ToolSort::Patch).is_some() {
             let input = entry("command", &write_patch(sort, &heard.input));
             return self.call(ToolSort::Patch, input).into_iter().collect();
         }
-        let inputs = match sort == ToolSort::Edit && is_gate {
-            true => one_by_one(heard.input),
-            false => vec![heard.input],
+        let inputs = if sort == ToolSort::Edit && is_gate {
+            one_by_one(heard.input)
+        } else {
+            vec![heard.input]
         };
-        inputs
-            .into_iter()
-            .filter_map(|one| self.call(sort, one))
-            .collect()
+        let calls = inputs.into_iter();
+        calls.filter_map(|input| self.call(sort, input)).collect()
     }
 
     /// Whether the tool of `event` is one of an MCP server that the asking host does not name. If the
@@ -238,21 +230,14 @@ impl Host {
     /// Why it cannot go back.
     pub fn taken_back(&self, event: &Event, which: usize, new: Value) -> Result<Value, String> {
         let calls = self.calls(event);
-        let no_way = |why: &str| Err(format!("its new input cannot go back to the host: {why}"));
         let Some(told) = calls.get(which) else {
             // A part of a call of the hook's own host.
-            return if which > 0 {
-                no_way("it is a part of the host's call")
-            } else {
-                Ok(new)
-            };
+            if which > 0 {
+                return no_way("it is a part of the host's call");
+            }
+            return Ok(new);
         };
-        let old = event
-            .context()
-            .value("toolInput")
-            .ok()
-            .flatten()
-            .unwrap_or(Value::Null);
+        let old = input_of(event);
         // JSON in a string, as some hosts write it.
         let parsed = new
             .as_str()
@@ -307,20 +292,20 @@ fn in_the_words_of(
     new: Map<String, Value>,
 ) -> Map<String, Value> {
     let row = host_of(event).and_then(|host| host.tools.named(name).next());
-    let own = |key: String| {
-        if old.contains_key(&key) {
-            return key;
-        }
+    let mut input = Map::new();
+    for (key, value) in new {
         let others = spellings(sort).filter(|(usual, _)| *usual == key);
         let mut others = others.flat_map(|(_, others)| others);
-        if let Some(used) = others.find(|other| old.contains_key(**other)) {
-            return (*used).to_string();
-        }
-        row.map_or(key.clone(), |row| row.own_key(key))
-    };
-    new.into_iter()
-        .map(|(key, value)| (own(key), value))
-        .collect()
+        let used = others.find(|other| old.contains_key(**other));
+        let own = match (used, row) {
+            _ if old.contains_key(&key) => key,
+            (Some(used), _) => (*used).to_string(),
+            (None, Some(row)) => row.own_key(key),
+            (None, None) => key,
+        };
+        input.insert(own, value);
+    }
+    input
 }
 
 fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
@@ -333,11 +318,10 @@ fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'
 /// An input under the usual keys. A key that is there already keeps its other spellings.
 fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
     let mut usual = Map::new();
-    let has = |key: &str| input.contains_key(key);
     for (key, value) in &input {
         let known = spellings(sort).find(|(_, others)| others.contains(&key.as_str()));
         let name = match known {
-            Some((name, _)) if !has(name) && !usual.contains_key(name) => name,
+            Some((name, _)) if !input.contains_key(name) && !usual.contains_key(name) => name,
             Some(_) | None => key,
         };
         usual.insert(name.to_string(), value.clone());
@@ -354,11 +338,15 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     };
     // A key of the asking host's own is one of the usual.
     let row = host_of(event).and_then(|host| host.tools.named(name).next());
-    let usual_key = |key: String| row.map_or(key.clone(), |row| row.usual_key(key));
-    let input: Map<String, Value> = input
-        .into_iter()
-        .map(|(key, value)| (usual_key(key), value))
-        .collect();
+    let input: Map<String, Value> = match row {
+        Some(row) => {
+            let entries = input.into_iter();
+            entries
+                .map(|(key, value)| (row.usual_key(key), value))
+                .collect()
+        }
+        None => input,
+    };
     let mut sorts = sorts(name, event);
     let edits = ["edits", "old_string", "old_str", "oldText"];
     if sorts.contains(&ToolSort::Edit) && edits.iter().any(|key| input.contains_key(*key)) {
@@ -376,7 +364,7 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
 
 /// What a tool of this name is: by the host's own table, else by any, else by the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
-    let rows = || dialects().flat_map(|dialect| dialect.tools.rows);
+    let mut rows = dialects().flat_map(|dialect| dialect.tools.rows);
     let own = host_of(event)
         .into_iter()
         .flat_map(|host| host.tools.named(name));
@@ -384,9 +372,9 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     if !found.is_empty() {
         return found;
     }
-    let exact = rows().find(|row| row.name == name);
-    let like = || rows().find(|row| row.name.eq_ignore_ascii_case(name));
-    if let Some(row) = exact.or_else(like) {
+    let exact = rows.clone().find(|row| row.name == name);
+    let like = rows.find(|row| row.name.eq_ignore_ascii_case(name));
+    if let Some(row) = exact.or(like) {
         return vec![row.sort];
     }
     if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
@@ -412,6 +400,16 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     }
 }
 
+/// That a new input cannot go back, and why.
+fn no_way(why: &str) -> Result<Value, String> {
+    Err(format!("its new input cannot go back to the host: {why}"))
+}
+
+fn input_of(event: &Event) -> Value {
+    let input = event.context().value("toolInput").ok().flatten();
+    input.unwrap_or(Value::Null)
+}
+
 fn host_of(event: &Event) -> Option<&'static Host> {
     dialects().find(|dialect| dialect.name == event.host())
 }
@@ -431,14 +429,13 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     };
     let edits: Vec<_> = edits.into_iter().cloned().collect();
     input.remove("edits");
-    let with = |edit| {
-        input
-            .clone()
-            .into_iter()
-            .chain(usual(ToolSort::Edit, edit))
-            .collect()
-    };
-    edits.into_iter().map(with).collect()
+    let mut inputs = Vec::new();
+    for edit in edits {
+        let mut one = input.clone();
+        one.extend(usual(ToolSort::Edit, edit));
+        inputs.push(one);
+    }
+    inputs
 }
 
 /// The server and the tool that a name stands for; several where it can be divided in several
