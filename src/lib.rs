@@ -121,6 +121,7 @@ pub mod decide;
 )]
 mod engine;
 #[cfg(feature = "config")]
+#[doc(hidden)]
 pub mod hosts;
 #[cfg(feature = "cli")]
 mod lab;

@@ -65,7 +65,7 @@ impl Runner {
     }
 
     /// A runner for other hooks in other surroundings, with the same keeper, threads and abort.
-    pub fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
+    pub(crate) fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
         let mut other = Runner {
             registry,
             ..self.clone()
@@ -157,7 +157,7 @@ impl Runner {
 
     /// Reports to a watcher what hooks do while they run.
     #[must_use]
-    pub fn watch(mut self, watcher: Option<Watcher>) -> Runner {
+    pub(crate) fn watch(mut self, watcher: Option<Watcher>) -> Runner {
         self.engine.watcher = watcher;
         self
     }
@@ -165,6 +165,7 @@ impl Runner {
     /// Sets hookrun's own program. It serves as the keeper, which ends the hooks if this process is
     /// killed with SIGKILL. Without it, some hooks do not start: those with a required sandbox
     /// or with limits other than `limits.output`.
+    #[doc(hidden)]
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
         self.engine.program = program;
@@ -173,13 +174,14 @@ impl Runner {
 
     /// Keeps no interpreters for hooks that start warm: this program ends soon.
     #[must_use]
-    pub fn one_shot(mut self) -> Runner {
+    pub(crate) fn one_shot(mut self) -> Runner {
         self.engine.is_one_shot = true;
         self
     }
 
     /// Tells a watchdog that this runner is alive. Only for a program that decides one event at a
     /// time: the deadlines of several would overwrite each other.
+    #[doc(hidden)]
     #[must_use]
     pub fn heartbeat(mut self, heartbeat: Heartbeat) -> Runner {
         self.engine.heartbeat = Some(heartbeat);
@@ -210,7 +212,7 @@ impl Runner {
     ///
     /// [`Message::request`]: crate::engine::session::Message::request
     #[must_use]
-    pub fn for_request(&self, request: &str) -> Runner {
+    pub(crate) fn for_request(&self, request: &str) -> Runner {
         let mut own = self.clone();
         own.engine.server = self
             .engine
@@ -221,7 +223,7 @@ impl Runner {
     }
 
     /// See [`Runner::for_request`].
-    pub fn request(&self) -> Option<&str> {
+    pub(crate) fn request(&self) -> Option<&str> {
         self.engine.server.as_ref().and_then(Server::request)
     }
 
@@ -232,30 +234,17 @@ impl Runner {
             .unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
-    /// Marks the configuration as broken: events that can be blocked are, with `reason`, because a
-    /// hook that would block may be one that could not be read.
-    #[must_use]
-    pub fn broken(mut self, reason: Option<String>) -> Runner {
-        self.broken = reason.map(|reason| Broken {
-            reason,
-            for_event: None,
-        });
-        self
-    }
-
-    /// Like [`Runner::broken`], but the hooks that could be read still run, and `for_event` selects
-    /// the events to block.
-    pub fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
-        self.broken = Some(Broken {
-            reason,
-            for_event: Some(for_event),
-        });
+    /// Marks the configuration as broken: gates block with `reason`, because a hook that would block
+    /// may be one that could not be read. The hooks that could be read still run; `for_event` says
+    /// why one event is blocked.
+    pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
+        self.broken = Some(Broken { reason, for_event });
         self
     }
 
     /// Asks `seal` before each event that has hooks, unless they were just loaded: if it is broken,
     /// none runs. Asks again if a program was started: if it is broken then, no word counts.
-    pub fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
+    pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
         self.seal = Some(Seal {
             check: seal,
             made: Instant::now(),
@@ -282,6 +271,7 @@ impl Runner {
     }
 
     /// The folder that relative paths in this event start from.
+    #[doc(hidden)]
     pub fn place(&self, event: &Event) -> PathBase {
         self.surroundings.place(event)
     }
@@ -291,13 +281,13 @@ impl Runner {
     ///
     /// Every way to decide does this by itself. Call it only if your program keeps the event.
     #[must_use]
-    pub fn follow_links(&self, event: Event) -> Event {
+    pub(crate) fn follow_links(&self, event: Event) -> Event {
         let bound = self.registry.bound(&event.spec().name);
         chain::follow(event, &bound, &self.surroundings)
     }
 
     /// What would run for `event`.
-    pub fn plan(&self, event: &Event) -> Plan {
+    pub(crate) fn plan(&self, event: &Event) -> Plan {
         let bound = self.registry.bound(&event.spec().name);
         if bound.is_empty() {
             return Plan::default();
@@ -395,7 +385,7 @@ impl Runner {
     ///
     /// Every run that this runner decides has already been through this. Call it only if your
     /// program turns a question into a block or an allow itself.
-    pub fn keep_from_looping(&self, run: &mut Run) {
+    pub(crate) fn keep_from_looping(&self, run: &mut Run) {
         if !self.is_rehearsal {
             stops::keep_from_looping(run, &self.surroundings);
         }
@@ -413,14 +403,15 @@ impl Runner {
         {
             return None;
         }
-        match &broken.for_event {
-            Some(for_event) if spec.conduct.reads_on => for_event(spec),
-            Some(_) | None => Some(broken.reason.clone()),
+        if spec.conduct.reads_on {
+            (broken.for_event)(spec)
+        } else {
+            Some(broken.reason.clone())
         }
     }
 
     /// The run of a detached event whose hooks another supervisor runs.
-    pub fn left_to_others(&self, event: &Event) -> Run {
+    pub(crate) fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
         let hooks = chain::runs_of(&self.plan(event), event, &Fate::Detached);
         Run {
@@ -471,12 +462,12 @@ fn own_failure(event: &Event, reason: String) -> Run {
 #[derive(Clone)]
 struct Broken {
     reason: String,
-    /// The reason for one event, if only errors that may concern that event block it.
-    for_event: Option<Arc<ReasonFor>>,
+    /// The reason for one event, if an error may concern it.
+    for_event: Arc<ReasonFor>,
 }
 
 /// Why the hooks are no longer those that were loaded; `None` if they are.
-pub type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
+pub(crate) type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
 
 #[derive(Clone)]
 struct Seal {
@@ -513,7 +504,7 @@ impl fmt::Debug for Seal {
 }
 
 /// Why errors in the configuration block an event; `None` if none of them concerns it.
-pub type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
+pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
 
 impl fmt::Debug for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,10 +6,6 @@ use hookrun::internals::config::Environment;
 #[expect(dead_code, reason = "its `main` is for `cargo run`")]
 mod agent_loop;
 
-#[path = "../../examples/custom_dialect.rs"]
-#[expect(dead_code, reason = "its `main` is for `cargo run`")]
-mod custom_dialect;
-
 #[path = "../../examples/interceptor.rs"]
 #[expect(dead_code, reason = "its `main` is for `cargo run`")]
 mod interceptor;
@@ -61,33 +57,4 @@ fetch {\"url\":\"https://example.org\"}: vetoed by no-network: there is no netwo
     let mut out = Vec::new();
     interceptor::run(&mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), expected);
-}
-
-#[test]
-fn a_dialect_of_ones_own_is_a_table() {
-    let expected = "\
-{\"about\": \"letter_out\", \"to\": \"ann\", \"text\": \"hello\"}
-  status 0: {\"text\":\"hello, yours\"}
-{\"about\": \"letter_out\", \"to\": \"all\", \"text\": \"hello\"}
-  status 2: {\"hold\":true,\"because\":\"nobody writes to all\"}
-{\"about\": \"letter_out\", \"to\": \"bob\", \"text\": \"the secret is 7\"}
-  status 2: {\"hold\":true,\"because\":\"it tells a secret\"}
-";
-    let mut out = Vec::new();
-    let state = tempfile::tempdir().unwrap();
-    let own = Environment::capture();
-    let env = Environment {
-        state_home: Some(state.path().to_path_buf()),
-        ..own
-    };
-    custom_dialect::run(&env, &mut out).unwrap();
-    assert_eq!(String::from_utf8(out).unwrap(), expected);
-}
-
-#[test]
-fn the_example_of_a_dialect_has_fewer_than_80_lines() {
-    let lines = include_str!("../../examples/custom_dialect.rs")
-        .lines()
-        .count();
-    assert!(lines < 80, "{lines}");
 }
