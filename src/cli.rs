@@ -1,18 +1,14 @@
 //! The command line: parse, call one command, turn what comes back into an exit status.
 
 mod args;
-mod completions;
-mod deliver;
 mod exit;
 mod help;
 mod host;
 mod input;
 mod inside;
 pub(crate) mod look;
-mod man;
 mod problems;
 mod run;
-#[cfg(feature = "serve")]
 mod serve;
 mod streams;
 mod terminal;
@@ -26,15 +22,13 @@ use std::process::ExitCode;
 
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::confine;
+use crate::engine::exec::{confine, keeper};
 use clap::FromArgMatches;
-use clap::error::{ContextKind, ContextValue};
 
-use args::{Cli, Command, RunArgs};
+use args::{Cli, Command, HookCommand, RunArgs};
 use exit::ExitStatus;
-use inside::{field, send, state, ui};
 use look::{decisions, doctor, events, explain, list, replay, schema, validate, why};
-use run::{git, quick, supervise};
+use run::{git, quick};
 use streams::{Leavable, OutputShape, Sink};
 use write::{add, import, init, new, sets, test};
 
@@ -47,12 +41,15 @@ pub fn main() -> ExitCode {
     {
         return ExitCode::from(confine::enter(bounds));
     }
-    let ended = catch_unwind(AssertUnwindSafe(|| match quick::parse(&arguments) {
-        Some(args) => decide(&args),
-        None => match completions::complete(&arguments) {
-            Some(exit) => Ok(exit),
-            None => parse(&arguments).map_or_else(|error| Ok(tell(&error)), |cli| dispatch(&cli)),
-        },
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(args) = quick::parse(&arguments) {
+            return decide(&args);
+        }
+        let matches = help::command().try_get_matches();
+        match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+            Ok(cli) => dispatch(&cli),
+            Err(error) => Ok(tell(&error)),
+        }
     }));
     let exit = match ended {
         Ok(Ok(exit)) => exit,
@@ -73,38 +70,6 @@ fn decide(args: &RunArgs) -> exit::Result {
     run::run(args, &env)
 }
 
-/// The whole command line. An error names an option as it was typed.
-fn parse(arguments: &[OsString]) -> std::result::Result<Cli, clap::Error> {
-    let mut command = help::command();
-    let matches = command.try_get_matches_from_mut(std::env::args_os());
-    let read = |matches| Cli::from_arg_matches(&matches);
-    let parsed = matches
-        .and_then(read)
-        .map_err(|error| error.format(&mut command));
-    parsed.map_err(|mut error| {
-        help::mend(&mut error, arguments);
-        let is_typed = |option: &str| {
-            let texts = arguments.iter().filter_map(|argument| argument.to_str());
-            let mut names = texts.map(|text| text.split_once('=').map_or(text, |(name, _)| name));
-            names.any(|name| name == option)
-        };
-        let is_host = is_typed("--host") && !is_typed("--dialect");
-        for kind in [ContextKind::InvalidArg, ContextKind::PriorArg]
-            .into_iter()
-            .filter(|_| is_host)
-        {
-            let option = error.get(kind).map(ToString::to_string);
-            if let Some(rest) = option
-                .as_ref()
-                .and_then(|option| option.strip_prefix("--dialect"))
-            {
-                error.insert(kind, ContextValue::String(format!("--host{rest}")));
-            }
-        }
-        error
-    })
-}
-
 /// Prints the help, or what is wrong with the command line. What was typed may come from anywhere.
 fn tell(error: &clap::Error) -> ExitStatus {
     if error.use_stderr() {
@@ -122,7 +87,12 @@ fn dispatch(cli: &Cli) -> exit::Result {
     let shape = streams::seen(cli.command.shape());
     let mut out: Box<dyn Write> = match (&cli.command, shape) {
         // `send` keeps a message that could not be written.
-        (Command::Send(_), shape) => Box::new(Sink::new(streams::data(), shape)),
+        (
+            Command::Hook {
+                command: HookCommand::Send(_),
+            },
+            shape,
+        ) => Box::new(Sink::new(streams::data(), shape)),
         (_, OutputShape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
         (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
     };
@@ -136,9 +106,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Run(args) if args.host() == crate::hosts::git::NAME => git::run(args, env),
         Command::Run(args) => run::run(args, env),
         Command::Test(args) => test::test(args, env, out),
-        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::serve(args, env),
-        #[cfg(feature = "serve")]
         Command::Helper => serve::helper::helper(env),
         Command::Why(args) => why::why(args, env, out),
         Command::Report(args) => decisions::report(args, env, out),
@@ -148,28 +116,30 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Validate(args) => validate::validate(args, env, out),
         Command::Events(args) => events::events(args, env, out),
         Command::Schema(args) => schema::schema(args, env, out),
-        Command::Field(args) => field::field(args, out),
-        Command::Ui { dialog } => ui::ui(dialog, env, out),
-        Command::Send(args) => send::send(args, env, out),
-        Command::State(args) => state::state(args, out),
+        Command::Hook { command } => inside::hook(command, env, out),
         Command::Install(args) => host::install(args, env, out),
         Command::Uninstall(args) => host::uninstall(args, env, out),
         Command::Doctor(args) => doctor::doctor(args, env, out),
-        Command::Completions { shell } => completions::completions(*shell, out),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut help::command(), "hookrun", out);
+            Ok(ExitStatus::Yes)
+        }
         Command::Init(args) => init::init(args, env, out),
         Command::Import(args) => import::import(args, env, out),
         Command::New(args) => new::new(args, env, out),
         Command::Add(args) => add::add(args, env, out),
         Command::Sets(args) => sets::sets(args, env, out),
         Command::Trust(args) => trust::trust(args, env, out),
-        Command::Man(args) => man::man(args),
         Command::Supervise(args) => {
             // Out of the host's session, so that its terminal and its end do not reach the hooks.
             let _ = rustix::process::setsid();
             let (abort, subreaper) = run::start_up()?;
-            supervise::supervise(args, env, &abort, subreaper)
+            run::supervise(args, env, &abort, subreaper)
         }
-        Command::Keep { mark } => Ok(supervise::keep(mark)),
+        Command::Keep { mark } => {
+            keeper::keep(std::io::stdin().lock(), mark);
+            Ok(ExitStatus::Yes)
+        }
     }
 }
 

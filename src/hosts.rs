@@ -65,7 +65,6 @@ use install::UserFile;
 use settings::HostFile;
 
 pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
-#[cfg(feature = "serve")]
 pub(crate) use reply::refusal_of_any;
 pub use results::{
     Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,

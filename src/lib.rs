@@ -101,45 +101,26 @@ compile_error!("hookrun runs on Linux and macOS: it needs process groups and pol
 
 #[cfg(feature = "cli")]
 mod cli;
-#[cfg(feature = "config")]
-#[cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, reason = "suites and the command line use the rest")
-)]
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod config;
-#[cfg(feature = "config")]
-#[cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, reason = "suites and the command line use the rest")
-)]
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod decide;
 #[cfg_attr(
-    not(feature = "config"),
+    not(feature = "cli"),
     allow(dead_code, unused_imports, reason = "the rooms above use the rest")
 )]
 mod engine;
-#[cfg(feature = "config")]
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod hosts;
 #[cfg(feature = "cli")]
 mod lab;
-#[cfg(feature = "config")]
-#[cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, reason = "suites and the command line use the rest")
-)]
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod log;
 
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub use cli::main;
-#[cfg(feature = "config")]
-pub use config::{Config, Environment, Position, Problem, Severity};
-#[cfg(feature = "config")]
-pub use decide::{ConfigError, RunnerBuilder};
 pub use engine::chain::Surroundings;
 pub use engine::event::catalog::UnknownEvent;
 pub use engine::event::{
@@ -165,8 +146,17 @@ pub use engine::shell::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
 pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};
-#[cfg(feature = "config")]
-pub use log::{DecisionLog, Journal, Redactor};
+
+#[cfg(feature = "cli")]
+pub use {
+    config::{Config, Environment, Position, Problem, Severity},
+    decide::{ConfigError, RunnerBuilder},
+    log::{DecisionLog, Journal, Redactor},
+};
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use cli::main;
 
 /// What this package's own program, tests, benches and examples of dialects look at. It promises
 /// nothing: any release may change it.
@@ -179,7 +169,9 @@ pub mod internals {
         registry, reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "cli")]
-    pub use crate::lab::{export, replay, report, scenario};
-    #[cfg(feature = "config")]
-    pub use crate::{config, log};
+    pub use crate::{
+        config,
+        lab::{export, replay, report, scenario},
+        log,
+    };
 }

@@ -254,13 +254,11 @@ fn a_runtime_that_is_gone_is_a_failure() {
     );
 }
 
-#[cfg(feature = "config")]
 #[path = "../examples/axum_service.rs"]
 #[expect(dead_code, reason = "its `main` is for `cargo run`")]
 mod axum_service;
 
 /// What the service answers to one request.
-#[cfg(feature = "config")]
 fn post(address: std::net::SocketAddr, body: &str) -> String {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -270,7 +268,6 @@ fn post(address: std::net::SocketAddr, body: &str) -> String {
     answer
 }
 
-#[cfg(feature = "config")]
 fn request(body: &str) -> String {
     format!(
         "POST /tools/bash HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
@@ -279,7 +276,6 @@ fn request(body: &str) -> String {
     )
 }
 
-#[cfg(feature = "config")]
 #[test]
 fn a_service_asks_and_a_caller_that_goes_away_ends_its_hooks() {
     use std::io::Write;

@@ -82,16 +82,16 @@ row_result() {
 row_refused_prompt() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; prompt "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
 row_refused_prompt_rpc() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; rpc "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
 row_dialog() {
-    hook tool.pre 'hookrun ui confirm Sure? && hookrun ui select Which one two > chosen && hookrun ui input Name > typed && hookrun ui editor Text old > edited && hookrun ui notify shown && hookrun ui status key text'
+    hook tool.pre 'hookrun hook ui confirm Sure? && hookrun hook ui select Which one two > chosen && hookrun hook ui input Name > typed && hookrun hook ui editor Text old > edited && hookrun hook ui notify shown && hookrun hook ui status key text'
     plugin; rpc "$touch_ran"
     [ -e ran ] && [ "$(cat chosen typed edited | xargs)" = 'one typed old edited' ] && grep -q '^notify .*a: shown' out && grep -q '^setStatus' out
 }
-row_no_person() { hook tool.pre 'hookrun ui confirm Sure? || { echo nobody >&2; exit 1; }'; plugin; prompt "$touch_ran"; [ ! -e ran ] && told nobody; }
+row_no_person() { hook tool.pre 'hookrun hook ui confirm Sure? || { echo nobody >&2; exit 1; }'; plugin; prompt "$touch_ran"; [ ! -e ran ] && told nobody; }
 row_message() {
-    hook tool.pre "hookrun send 'go on with this'; hookrun send 'by a sort' --type ci --details '{\"exit\": 1}'"
+    hook tool.pre "hookrun hook send 'go on with this'; hookrun hook send 'by a sort' --type ci --details '{\"exit\": 1}'"
     plugin; rpc "$touch_ran"; told 'go on with this' && told 'by a sort'
 }
-row_message_p() { hook tool.pre "hookrun send 'go on with this'"; plugin; prompt "$touch_ran"; told 'go on with this'; }
+row_message_p() { hook tool.pre "hookrun hook send 'go on with this'"; plugin; prompt "$touch_ran"; told 'go on with this'; }
 row_stop() {
     [ "$host" = omp ] || return 0
     hook agent.stop '[ -e once ] || { touch once; echo one thing more >&2; exit 1; }'

@@ -9,11 +9,11 @@ watch() {
     while sleep 0.2; do
         [ -s "$file" ] || continue
         text=$(cat "$file") && : >"$file" || continue
-        hookrun send "External trigger: $text"
+        hookrun hook send "External trigger: $text"
     done
 }
 
 watch &
-hookrun ui notify "Watching $file" || :
+hookrun hook ui notify "Watching $file" || :
 # The end of stdin is the end of the session, and ends what runs in the background too.
 cat >/dev/null

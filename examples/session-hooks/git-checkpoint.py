@@ -22,6 +22,6 @@ for line in sys.stdin:
     elif commit := checkpoints.get(event.get("targetTurnIndex")):
         yes = "Yes, restore code to that point"
         options = [yes, "No, keep current code"]
-        if output("hookrun", "ui", "select", "Restore code state?", *options) == yes:
+        if output("hookrun", "hook", "ui", "select", "Restore code state?", *options) == yes:
             output("git", "restore", f"--source={commit}", "--worktree", "--", ":/")
             print(json.dumps({"status": "Code restored to checkpoint"}), flush=True)

@@ -1,6 +1,411 @@
-//! What hooks call while they run: `ui`, `send`, `state` and `field`.
+//! `hookrun hook field|ui|send|state`: what hooks call while they run.
 
-pub(in crate::cli) mod field;
-pub(in crate::cli) mod send;
-pub(in crate::cli) mod state;
-pub(in crate::cli) mod ui;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use crate::config::{Environment, Inside};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::Context;
+use crate::engine::exec::Abort;
+use crate::engine::harmless::is_hidden;
+use crate::engine::session::{self, Message, Outbox, SessionEntries};
+use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request};
+
+use crate::cli::args::{Dialog, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs};
+use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::input::{self, Deadline};
+use crate::cli::streams;
+use crate::cli::terminal::{Terminal, cut};
+
+/// More keys than these are not listed.
+const MOST_KEYS: usize = 12;
+
+/// The width of a status line without a terminal.
+const USUAL_COLUMNS: usize = 80;
+
+pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write) -> Result {
+    let inside = Environment::inside();
+    match command {
+        HookCommand::Field(args) => field(args, out),
+        HookCommand::Ui { dialog } => show_dialog(dialog.clone(), env, &inside, out),
+        HookCommand::Send(args) => send(args, env, &inside, out),
+        HookCommand::State(args) => state(args, &inside, out),
+    }
+}
+
+/// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
+fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
+    let cure = "pipe in a JSON object";
+    let context = input::needed(Deadline::soon(), None, "nothing on stdin", cure)?;
+    let value = if args.json {
+        json(&context, &args.path)
+    } else {
+        context.text(&args.path)
+    };
+    let Some(text) = value.or_else(|| default_of(args)) else {
+        streams::remark(&format!("{}\n", missing(&context, &args.path)));
+        return Ok(ExitStatus::No);
+    };
+    writeln!(out, "{text}")?;
+    Ok(ExitStatus::Yes)
+}
+
+fn default_of(args: &FieldArgs) -> Option<String> {
+    let text = args.default.clone()?;
+    if args.json {
+        return Some(serde_json::Value::from(text).to_string());
+    }
+    Some(text)
+}
+
+/// The value as compact JSON, its numbers as they were written.
+fn json(context: &Context, path: &str) -> Option<String> {
+    let raw = context.lookup(path)?;
+    // A string has no space to drop, and `null` is not a text.
+    if raw.starts_with('"') || raw == "null" {
+        return Some(raw.to_string());
+    }
+    context.text(path)
+}
+
+/// What is there instead of the value: the last part of the path that exists, and its keys.
+fn missing(context: &Context, path: &str) -> String {
+    if context.lookup(path).is_some() {
+        return format!("the value at `{path}` is null");
+    }
+    let mut parents = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
+    let parent = parents.find(|parent| context.lookup(parent).is_some());
+    let keys = match parent {
+        Some(parent) => context.keys_at(parent),
+        None => Some(context.keys().map(str::to_string).collect()),
+    };
+    let place = parent.map_or("the document".to_string(), |parent| format!("`{parent}`"));
+    let has = match keys {
+        None => "is no object or list".to_string(),
+        Some(keys) if keys.is_empty() => "is empty".to_string(),
+        Some(keys) => {
+            let more = if keys.len() > MOST_KEYS { ", …" } else { "" };
+            let shown = keys[..keys.len().min(MOST_KEYS)].join("`, `");
+            format!("has `{shown}`{more}")
+        }
+    };
+    format!("no value at `{path}`; {place} {has}")
+}
+
+/// Exits with 0 and the answer on stdout, or with 1 if there is none.
+///
+/// The hookrun that started the hook shows the dialog; this one only passes it on. Started by hand
+/// at a terminal it shows it itself.
+fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {
+    let request = match dialog {
+        Dialog::Select { title, options } => Request::Select { title, options },
+        Dialog::Confirm { title, message } => Request::Confirm { title, message },
+        Dialog::Input { title, placeholder } => Request::Input { title, placeholder },
+        Dialog::Editor { title, text } => Request::Editor { title, text },
+        Dialog::Notify { message, kind } => Request::Notify { message, kind },
+        Dialog::Status {
+            key: Some(key),
+            text,
+            session,
+            ..
+        } => {
+            set_status(key, text, session.as_deref(), env, inside);
+            return Ok(ExitStatus::Yes);
+        }
+        Dialog::Status { session, width, .. } => {
+            return print_status(session.as_deref(), width, env, inside, out);
+        }
+    };
+    let is_notice = matches!(request, Request::Notify { .. });
+    match ask(request, env, inside)? {
+        DialogAnswer::Text(text) => {
+            writeln!(out, "{text}")?;
+            Ok(ExitStatus::Yes)
+        }
+        DialogAnswer::Yes(true) | DialogAnswer::Done => Ok(ExitStatus::Yes),
+        DialogAnswer::Nobody | DialogAnswer::Cancelled if is_notice => Ok(ExitStatus::Yes),
+        DialogAnswer::Yes(false)
+        | DialogAnswer::Nobody
+        | DialogAnswer::Cancelled
+        | DialogAnswer::Refused(_) => Ok(ExitStatus::No),
+    }
+}
+
+/// Passes a request on, or shows it to the person who started us.
+fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAnswer> {
+    if let Some(address) = &inside.socket {
+        return Ok(ui::ask(address, request));
+    }
+    let Some(terminal) = Terminal::open(env) else {
+        return Ok(DialogAnswer::Nobody);
+    };
+    // A signal must not end us while the settings of the terminal are changed.
+    let abort = Abort::on_signals().map_err(failed("cannot handle signals"))?;
+    let hook = inside.hook.as_deref().unwrap_or("hookrun");
+    let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
+    Ok(ui::show(&terminal, &asker, &request))
+}
+
+/// Keeps a text of the status line, and shows it if the host has a status line. A hook does not fail
+/// because the text cannot be kept.
+fn set_status(
+    key: String,
+    text: Option<String>,
+    session: Option<&str>,
+    env: &Environment,
+    inside: &Inside,
+) {
+    let folder = shared_folder(session, env, inside).made();
+    let stored = folder.and_then(|folder| {
+        let entries = SessionEntries::of_status(&folder);
+        let changed = match &text {
+            Some(text) => entries.set(&key, text),
+            None => entries.remove(&key).map(|_| ()),
+        };
+        changed.map_err(Complaint::of)
+    });
+    if let Err(failure) = stored {
+        tracing::warn!(problem = failure.cause, "the status line is not kept");
+    }
+    if session.is_none()
+        && let Some(address) = &inside.socket
+    {
+        ui::ask(address, Request::Status { key, text });
+    }
+}
+
+/// Prints the status line of a session, its texts sorted by key; nothing if it is empty.
+fn print_status(
+    session: Option<&str>,
+    width: Option<usize>,
+    env: &Environment,
+    inside: &Inside,
+    out: &mut dyn Write,
+) -> Result {
+    let entries = SessionEntries::of_status(&shared_folder(session, env, inside).path).all();
+    let mut texts = Vec::new();
+    for texts_of_key in entries.map_err(Complaint::of)?.values() {
+        let text = texts_of_key.last().map(|text| on_one_line(text));
+        texts.extend(text.filter(|text| !text.is_empty()));
+    }
+    let columns = width.or_else(|| Terminal::open(env)?.columns());
+    let line = cut(&texts.join(" "), columns.unwrap_or(USUAL_COLUMNS));
+    if !line.is_empty() {
+        writeln!(out, "{line}")?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// A text on one line that cannot move the cursor, change colours, or be read in another order
+/// than it is written: such characters are gone, and every run of spaces is one.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        // The colours and movements that terminals understand, as a whole.
+        if c == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
+            while characters.next_if(|c| !('@'..='~').contains(c)).is_some() {}
+            characters.next();
+            continue;
+        }
+        let is_space = c.is_whitespace();
+        if is_space && !line.ends_with(' ') {
+            line.push(' ');
+        } else if !is_space && !is_hidden(c) {
+            line.push(c);
+        }
+    }
+    line.trim().to_string()
+}
+
+/// Sends one message, or prints all that wait.
+fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {
+    let named = args.session.as_deref();
+    let folder = shared_folder(named, env, inside);
+    if args.take {
+        if !folder.path.exists() {
+            return Ok(ExitStatus::Yes);
+        }
+        let taken = Outbox::in_folder(&folder.made()?).take(|message| {
+            serde_json::to_writer(&mut *out, message)?;
+            writeln!(out)?;
+            out.flush()
+        });
+        taken.map_err(Complaint::of)?;
+        return Ok(ExitStatus::Yes);
+    }
+    let message = message(args, inside.hook.clone())?;
+    if named.is_none()
+        && let Some(address) = &inside.socket
+    {
+        match ui::ask(address, Request::Send(message.clone())) {
+            DialogAnswer::Done => return Ok(ExitStatus::Yes),
+            DialogAnswer::Refused(why) => {
+                return Err(Complaint::new(format!(
+                    "the host did not take the message: {why}"
+                )));
+            }
+            // The host takes no messages: this one waits.
+            DialogAnswer::Nobody
+            | DialogAnswer::Cancelled
+            | DialogAnswer::Text(_)
+            | DialogAnswer::Yes(_) => {}
+        }
+    }
+    if named.is_none() && inside.state.is_none() && inside.session.is_none() {
+        return Err(Complaint::with_cure(
+            "there is no session outside of a hook, so no agent would get the message",
+            "name one: `--session ID`",
+        ));
+    }
+    let sent = Outbox::in_folder(&folder.made()?).put(&message);
+    sent.map_err(Complaint::of)?;
+    Ok(ExitStatus::Yes)
+}
+
+fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
+    let details = match &args.details {
+        Some(text) => Some(serde_json::from_str(text).map_err(|error| {
+            let cause = format!("--details does not parse: {error}");
+            Complaint::with_cure(cause, "give it JSON: --details '{\"exit\": 1}'")
+        })?),
+        None => None,
+    };
+    let mut attachments = Vec::new();
+    for file in &args.attach {
+        attachments.push(attachment(file)?);
+    }
+    Ok(Message {
+        text: args.text.clone().unwrap_or_default(),
+        custom_type: args.custom_type.clone(),
+        display: !args.hidden,
+        details,
+        attachments,
+        hook,
+        request: None,
+        time: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+    })
+}
+
+/// The absolute path of an attached file.
+fn attachment(file: &Path) -> Result<String> {
+    let shown = file.display();
+    let path = file
+        .canonicalize()
+        .map_err(failed(format!("cannot attach `{shown}`")))?;
+    if !path.is_file() {
+        return Err(Complaint::new(format!(
+            "cannot attach `{shown}`: it is not a file"
+        )));
+    }
+    let path = path.into_os_string().into_string();
+    path.map_err(|_| Complaint::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
+}
+
+/// Reads or changes the texts that a hook keeps for later runs, or that all hooks of a session
+/// share: 0 done, 1 there are none, 2 it cannot be done.
+fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
+    check_key(&args.action)?;
+    let Some(own) = &inside.state else {
+        return Err(Complaint::with_cure(
+            "there is no state outside of a hook: HOOKRUN_STATE_DIR is not set",
+            "call it in a hook that hookrun runs",
+        ));
+    };
+    let folder = if args.shared {
+        beside(own).made()?
+    } else {
+        own.clone()
+    };
+    let entries = SessionEntries::in_folder(&folder);
+    let texts = match &args.action {
+        StateAction::Get { key } => {
+            let texts = entries.get(key).map_err(Complaint::of)?;
+            if texts.is_empty() {
+                return Ok(ExitStatus::No);
+            }
+            texts
+        }
+        StateAction::Set { key, value } => {
+            entries.set(key, value).map_err(Complaint::of)?;
+            Vec::new()
+        }
+        StateAction::Append { key, value } => {
+            entries.append(key, value).map_err(Complaint::of)?;
+            Vec::new()
+        }
+        StateAction::Remove { key } => {
+            if !entries.remove(key).map_err(Complaint::of)? {
+                return Ok(ExitStatus::No);
+            }
+            Vec::new()
+        }
+        StateAction::List => {
+            let all = entries.all().map_err(Complaint::of)?;
+            all.into_keys().collect()
+        }
+    };
+    for text in texts {
+        writeln!(out, "{text}")?;
+    }
+    Ok(ExitStatus::Yes)
+}
+
+/// Rejects a key that `list` could not print on one line.
+fn check_key(action: &StateAction) -> Result<()> {
+    let key = match action {
+        StateAction::Get { key }
+        | StateAction::Set { key, .. }
+        | StateAction::Append { key, .. }
+        | StateAction::Remove { key } => key,
+        StateAction::List => return Ok(()),
+    };
+    let cause = if key.is_empty() {
+        "the key is empty".to_string()
+    } else if key.contains(['\n', '\r']) {
+        format!("the key `{}` has a line break", key.escape_debug())
+    } else {
+        return Ok(());
+    };
+    let cure = "write a word: `hookrun hook state list` prints one key a line";
+    Err(Complaint::with_cure(cause, cure))
+}
+
+/// The folder that the hooks of a session share: the named session, the hook's, or that of events
+/// without one. It may not exist yet.
+fn shared_folder(named: Option<&str>, env: &Environment, inside: &Inside) -> SharedFolder {
+    if named.is_none()
+        && let Some(own) = &inside.state
+    {
+        return beside(own);
+    }
+    let root = env.state_root();
+    let id = named.or(inside.session.as_deref());
+    let path = session::shared_folder(&session::folder(&root, id));
+    SharedFolder { root, path }
+}
+
+/// The shared folder of the session that a hook's own folder lies in.
+fn beside(own: &Path) -> SharedFolder {
+    let session = own.parent().unwrap_or(own);
+    SharedFolder {
+        root: session.to_path_buf(),
+        path: session::shared_folder(session),
+    }
+}
+
+/// A folder that hooks share. It is trusted if `root` has the right owner.
+struct SharedFolder {
+    root: PathBuf,
+    path: PathBuf,
+}
+
+impl SharedFolder {
+    fn made(self) -> Result<PathBuf> {
+        let made = session::make_private(&self.root, &self.path);
+        made.map_err(failed(format!("cannot use `{}`", self.path.display())))?;
+        Ok(self.path)
+    }
+}

@@ -1,19 +1,20 @@
 //! `hookrun run EVENT`: decide. Exit 0 allows, 2 blocks; anything that goes wrong blocks.
 //!
 //! This file reads the event, has it decided ([`crate::decide`]), writes the reply or a report, and
-//! keeps the decision. In a job of GitHub Actions a report is annotations and a status that stops the
-//! job.
+//! keeps the decision. The hooks of a detached event run in `hookrun supervise`, a process that
+//! outlives the reply. In a job of GitHub Actions a report is annotations and a status that stops
+//! the job.
 
 pub(super) mod git;
-#[cfg(feature = "serve")]
 pub(super) mod helper;
 pub(super) mod person;
 pub(super) mod quick;
-pub(super) mod supervise;
 pub(super) mod watchdog;
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{self, Error};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
@@ -22,6 +23,7 @@ use crate::decide::{
     DetachedRun, Door, EventDecision, EventRequest, LoadedHooks, Respondent, Terms, decide,
 };
 use crate::engine::complaint::Complaint;
+use crate::engine::errand;
 use crate::engine::event::{Context, Event};
 use crate::engine::exec::{Abort, Subreaper};
 use crate::engine::harmless;
@@ -32,12 +34,10 @@ use crate::lab::report::{CheckFormat, run_checks};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use rustix::process::{Resource, Rlimit};
 
-use crate::cli::args::{RunArgs, RunFormat};
-use crate::cli::deliver;
+use crate::cli::args::{RunArgs, RunFormat, SuperviseArgs};
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::input;
+use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
-#[cfg(feature = "serve")]
 use helper::Helper;
 use person::Person;
 use watchdog::{AnswerBy, LastWord, TimeLimit, Watchdog};
@@ -80,7 +80,6 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         args,
         env,
         time: &time,
-        #[cfg(feature = "serve")]
         helper: Helper::new(args, env, &time.heartbeat),
     };
     let decided = match ground {
@@ -89,7 +88,6 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     };
     let decision = decided.unwrap_or_else(|failure| blocked(args, &request, &failure));
     let is_allowed = give(decision, args, env, &time, abort.as_ref());
-    #[cfg(feature = "serve")]
     run.helper.start_if_missing();
     Ok(if is_allowed {
         ExitStatus::Yes
@@ -191,7 +189,6 @@ struct EventRun<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
     time: &'a TimeLimit,
-    #[cfg(feature = "serve")]
     helper: Helper<'a>,
 }
 
@@ -229,11 +226,9 @@ impl EventRun<'_> {
             None => self.read_event(&abort)?,
         };
         self.time.heartbeat.expect_within(OWN_WORK);
-        #[cfg(feature = "serve")]
         let question = self.helper.question(&config, &context);
         let hosted = request.event(&config, context)?;
         let budget = self.time.budget();
-        #[cfg(feature = "serve")]
         if let Some(question) = question
             && let Some(decided) = self.helper.decide(&question, &hosted.event, budget, &abort)
         {
@@ -248,7 +243,7 @@ impl EventRun<'_> {
             budget,
             abort: &abort,
             person: person.as_ref().map(|person| person as &dyn Respondent),
-            detached: DetachedRun::InProcess(&|event: &Event| supervise::start(event, args, env)),
+            detached: DetachedRun::InProcess(&|event: &Event| hand_over(event, args, env)),
             is_watched: is_for_people(args.format),
             heartbeat: Some(&self.time.heartbeat),
         };
@@ -388,10 +383,10 @@ fn write(
         streams::remark(&decision.reply.stderr);
     }
     let must_arrive = status == native::ALLOWED && decision.is_needed && !stdout.is_empty();
-    let written = if must_arrive && deliver::is_thrown_away() {
+    let written = if must_arrive && streams::is_stdout_thrown_away() {
         Err(Error::other("it is closed, or /dev/null"))
     } else {
-        deliver::reply(stdout.as_bytes(), until, &|| {
+        streams::write_reply(stdout.as_bytes(), until, &|| {
             !was_stopped && is_stopped(abort)
         })
     };
@@ -440,4 +435,81 @@ fn annotations(format: CheckFormat, report: &RunReport) -> String {
     } else {
         text.into_owned()
     }
+}
+
+/// Starts `hookrun supervise` for an event. False if it cannot.
+fn hand_over(event: &Event, args: &RunArgs, env: &Environment) -> bool {
+    let Some(own) = env.image() else {
+        return false;
+    };
+    let payload = event.context().to_json();
+    errand::hand_over(&own, &supervise_arguments(event, args, env), &payload).is_ok()
+}
+
+fn supervise_arguments(event: &Event, args: &RunArgs, env: &Environment) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = vec!["supervise".into(), event.spec().name.as_ref().into()];
+    arguments.push(format!("--host={}", event.host()).into());
+    for folder in &args.source.hooks {
+        arguments.push(with_value("--hooks=", folder));
+    }
+    for file in &args.source.settings {
+        arguments.push(with_value("--settings=", file));
+    }
+    if args.source.discover {
+        arguments.push("--discover".into());
+    }
+    if let Some(jobs) = args.jobs {
+        arguments.push(format!("--jobs={jobs}").into());
+    }
+    for digest in &args.trust {
+        arguments.push(format!("--trust={digest}").into());
+    }
+    if let Some(file) = &args.record {
+        arguments.push(with_value("--record=", &env.cwd.join(file)));
+    }
+    arguments
+}
+
+fn with_value(option: &str, value: &Path) -> OsString {
+    let mut argument = OsString::from(option);
+    argument.push(value);
+    argument
+}
+
+/// `hookrun supervise EVENT`: the other end of [`hand_over`].
+pub(crate) fn supervise(
+    args: &SuperviseArgs,
+    env: &Environment,
+    abort: &Abort,
+    subreaper: Option<Subreaper>,
+) -> Result {
+    let cure = "it is for `hookrun run` only";
+    let context = input::needed(Deadline::soon(), Some(abort), "no event on stdin", cure)?;
+    let request = EventRequest::new(args.event.as_str(), &args.dialect);
+    let choice = args.source.trusting(&args.trust, env, &args.dialect);
+    let choice = choice.told_in(&args.dialect, Some(&context));
+    let config = request.load(&choice, env);
+    let hosted = request.event(&config, context)?;
+    let hooks = LoadedHooks::new(config, env, |runner| {
+        let runner = runner.with_program(env).one_shot();
+        let runner = runner.abort(abort.clone()).subreaper(subreaper);
+        match args.jobs {
+            Some(jobs) => runner.jobs(jobs),
+            None => runner,
+        }
+    });
+    let terms = Terms {
+        budget: None,
+        abort,
+        person: None,
+        detached: DetachedRun::Awaited,
+        is_watched: false,
+        heartbeat: None,
+    };
+    let decision = decide(hosted, &hooks, &hooks.runner, &terms);
+    let unwritten = decision.keep(Door::Command, env, args.record.as_deref());
+    if let Some(problem) = unwritten.recording {
+        streams::remark(&format!("the event is not recorded: {problem}\n"));
+    }
+    Ok(ExitStatus::Yes)
 }

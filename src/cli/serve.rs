@@ -1,30 +1,33 @@
 //! `hookrun serve`: one engine that stays, behind several doors. Every door gives the decision that
 //! `hookrun run` gives.
 
-mod client;
 mod decider;
-mod door;
 pub(in crate::cli) mod helper;
 mod http;
-mod loaded;
+mod lines;
 mod mcp;
 mod question;
-mod rpc;
-mod socket;
 mod stdio;
 
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::Environment;
 use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::run::hold_ground;
+use crate::config::Environment;
 use crate::decide::Door;
-use decider::{DecisionServer, MOST_AT_ONCE, ServeSource};
-use door::LineDoor;
-use http::{HttpDoor, HttpPlaces};
+use crate::engine::complaint::Complaint;
+use crate::engine::session::make_private;
+use decider::DecisionServer;
+use http::HttpDoor;
+use lines::LineDoor;
 use mcp::McpProtocol;
 use stdio::StdioProtocol;
 
@@ -32,29 +35,22 @@ use stdio::StdioProtocol;
 /// event two, and each hook a few. Many systems allow 1,024.
 const DESCRIPTORS: u64 = 16 * 1024;
 
+/// `sun_path` has 108 bytes in Linux and 104 in macOS, the NUL included.
+const LONGEST_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
 /// Serves until the client is gone or a signal ends it.
 pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     let (abort, subreaper) = hold_ground()?;
     raise_descriptors();
-    let source = ServeSource {
-        door: if args.mcp { Door::Mcp } else { Door::Stdio },
-        host: args.host.clone(),
-        source: args.source.clone(),
-        trust: args.trust.clone(),
-        jobs: args.jobs,
-        record: args.record.clone(),
-        most_at_once: MOST_AT_ONCE,
-    };
-    let decider = Arc::new(DecisionServer::new(source, env, abort, subreaper)?);
-    let http = HttpPlaces::of(args, env);
-    let http = http
-        .map(|places| HttpDoor::open(Arc::new(decider.beside(Door::Http)), &places))
-        .transpose()?;
+    let door = if args.mcp { Door::Mcp } else { Door::Stdio };
+    let decider = DecisionServer::new(door, args.clone(), env, abort, subreaper)?;
+    let http = HttpDoor::open(&decider, args, env)?;
     if args.stdio || args.mcp {
-        let door = LineDoor::open(decider).map_err(failed("stdout cannot be used"))?;
-        match args.mcp {
-            true => door.serve(&McpProtocol),
-            false => door.serve(&StdioProtocol::default()),
+        let door = LineDoor::open(Arc::new(decider)).map_err(failed("stdout cannot be used"))?;
+        if args.mcp {
+            door.serve(&McpProtocol);
+        } else {
+            door.serve(&StdioProtocol::default());
         }
     } else if let Some(http) = &http {
         http.wait();
@@ -74,6 +70,98 @@ fn raise_descriptors() {
             maximum,
         };
         let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+    }
+}
+
+/// A socket in a private folder, which is removed in the end.
+#[derive(Debug)]
+pub(crate) struct SocketFile {
+    pub(crate) listener: UnixListener,
+    path: PathBuf,
+    /// The file that we made: another server may have replaced it since.
+    inode: u64,
+}
+
+impl SocketFile {
+    /// Listens on `path`, in a folder that only its owner may enter; it is made if it is missing. A
+    /// socket that nobody listens on is replaced.
+    pub(crate) fn listen(path: &Path) -> Result<SocketFile> {
+        let shown = path.display();
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        make_private(folder, folder).map_err(|error| {
+            let cause = format!("the folder of `{shown}` cannot be used: {error}");
+            Complaint::with_cure(cause, "name your own folder with mode 0700, or a new one")
+        })?;
+        if path.as_os_str().len() > LONGEST_PATH_BYTES {
+            let cause = format!("`{shown}` is too long for a socket");
+            let cure = format!("name a path of at most {LONGEST_PATH_BYTES} bytes");
+            return Err(Complaint::with_cure(cause, cure));
+        }
+        let cannot = || failed(format!("cannot listen on `{shown}`"));
+        // Of two servers that start at once, one sees the socket of the other.
+        let lock = File::open(folder).map_err(cannot())?;
+        lock.lock().map_err(cannot())?;
+        let listener = match UnixListener::bind(path) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                clear(path)?;
+                UnixListener::bind(path)
+            }
+            bound => bound,
+        };
+        let listener = listener.map_err(cannot())?;
+        fs::set_permissions(path, Permissions::from_mode(0o600)).map_err(cannot())?;
+        let inode = path.symlink_metadata().map_err(cannot())?.ino();
+        listener.set_nonblocking(true).map_err(cannot())?;
+        Ok(SocketFile {
+            listener,
+            path: path.to_path_buf(),
+            inode,
+        })
+    }
+}
+
+impl SocketFile {
+    /// Whether clients still find it under its name.
+    pub(crate) fn is_there(&self) -> bool {
+        self.path
+            .symlink_metadata()
+            .is_ok_and(|meta| meta.ino() == self.inode)
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if self.is_there() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Removes a socket that nobody listens on.
+fn clear(path: &Path) -> Result<()> {
+    let shown = path.display();
+    let is_socket = path
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.file_type().is_socket());
+    if !is_socket {
+        let cause = format!("`{shown}` is there, and is no socket");
+        return Err(Complaint::with_cure(cause, "name a new file"));
+    }
+    match UnixStream::connect(path) {
+        Ok(_) => {
+            let cause = format!("somebody serves on `{shown}`");
+            Err(Complaint::with_cure(
+                cause,
+                "end that server, or name another file",
+            ))
+        }
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed(format!("cannot replace `{shown}`")))
+        }
+        Err(error) => Err(failed::<io::Error>(format!("cannot use `{shown}`"))(error)),
     }
 }
 

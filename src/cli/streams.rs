@@ -5,7 +5,9 @@
 //! on the line; [`Sink`] guards the rest for all of them.
 
 use std::borrow::{Borrow, Cow};
+use std::fmt::{Debug, Write as _};
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,14 +18,14 @@ use crate::lab::report::problems::problem_text;
 use crate::lab::report::{CheckFormat, Paths};
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
+use rustix::fs::FileType;
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span;
 
-use crate::cli::deliver::write_until;
 use crate::cli::exit::{Result, failed};
 
 /// How long writes to stderr have waited, in milliseconds, after [`bound_stderr`].
@@ -39,6 +41,12 @@ static STDERR_IS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
 /// How long all writes to stderr may wait after [`bound_stderr`].
 const STDERR_PATIENCE: Duration = Duration::from_millis(250);
+
+/// A pipe or socket that is ready takes so much without blocking.
+const PIECE_BYTES: usize = 4096;
+
+/// How often a wait checks whether it is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -135,10 +143,10 @@ pub(crate) fn is_stderr_a_terminal() -> bool {
 /// Text that keeps its lines and is harmless; in the log of Buildkite no line begins a group.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     let made = harmless::lines(text);
-    match IN_BUILDKITE.load(Ordering::Relaxed) {
-        true => Cow::Owned(harmless::without_groups(&made).into_owned()),
-        false => made,
+    if IN_BUILDKITE.load(Ordering::Relaxed) {
+        return Cow::Owned(harmless::without_groups(&made).into_owned());
     }
+    made
 }
 
 /// A remark of ours on stderr. It may quote other people's text.
@@ -185,56 +193,68 @@ pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     Cow::Borrowed(text)
 }
 
-/// stderr for the log, which writes a line at a time.
-pub(crate) struct LogStream;
-
-impl Write for LogStream {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        remark(&String::from_utf8_lossy(bytes));
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Logs at `level`, or by the directives of tracing's filters (`crate::engine::exec=debug`).
+/// Logs to stderr what hookrun does, at `level` and above.
 pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
     let Some(level) = level else { return Ok(()) };
-    let wrong = || {
-        Complaint::with_cure(
+    let Some(most) = level.parse().ok().filter(|_| !level.is_empty()) else {
+        return Err(Complaint::with_cure(
             format!("`{level}` is not a log level"),
             "use error, warn, info, debug or trace",
-        )
+        ));
     };
-    // tracing takes a word that is no level for the name of a module, and logs nothing.
-    let is_level = |word: &str| !word.is_empty() && word.parse::<LevelFilter>().is_ok();
-    let is_known = |word: &str| word.contains(['=', ':']) || is_level(word);
-    if !level.split(',').all(is_known) {
-        return Err(wrong());
-    }
-    // Not by tracing's larger filters, whose expressions would make every other one slower to build.
-    let filter: Targets = level.parse().map_err(|_| wrong())?;
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(|| LogStream)
-        .with_ansi(false);
-    let ready = tracing_subscriber::registry()
-        .with(layer.with_filter(filter))
-        .try_init();
-    ready.map_err(failed("cannot log"))
+    tracing::subscriber::set_global_default(StderrLog(most)).map_err(failed("cannot log"))
 }
 
-/// A bar that shows how far something is; nothing where stderr is no terminal.
-pub(crate) fn bar(length: Option<u64>, template: &str) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// Writes each of hookrun's own messages as a line.
+struct StderrLog(LevelFilter);
+
+impl tracing::Subscriber for StderrLog {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        *metadata.level() <= self.0 && metadata.target().starts_with("hookrun")
     }
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.0)
     }
-    bar
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let metadata = event.metadata();
+        let mut line = LogLine(format!("{} {}:", metadata.level(), metadata.target()));
+        event.record(&mut line);
+        remark(&format!("{}\n", line.0));
+    }
+
+    // The messages say what they are about.
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+struct LogLine(String);
+
+impl Visit for LogLine {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        // Writing to a string cannot fail.
+        let _ = match field.name() {
+            "message" => write!(self.0, " {value:?}"),
+            name => write!(self.0, " {name}={value:?}"),
+        };
+    }
+}
+
+/// Replaces the last line on a terminal: how far something is.
+pub(crate) fn progress(text: &str) {
+    if is_stderr_a_terminal() {
+        stderr(&format!("\r\u{1b}[K{text}"));
+    }
 }
 
 /// From now on a stderr that nobody reads holds nothing up: the text is dropped.
@@ -262,6 +282,112 @@ pub(crate) fn stderr(text: &str) {
     );
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(UNBOUNDED);
     WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
+}
+
+/// Writes the reply to stdout, until a time or until it `is_over`. Not through [`io::stdout`], which
+/// reports nothing if stdout is closed.
+pub(crate) fn write_reply(
+    bytes: &[u8],
+    until: Instant,
+    is_over: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    write_until(rustix::stdio::stdout(), bytes, until, is_over)
+}
+
+/// Makes a full pipe longer, if that is allowed: some hosts read only after our exit.
+#[cfg(target_os = "linux")]
+fn widen(stream: impl AsFd, bytes: usize) {
+    /// The longest pipe that a user may make.
+    const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
+    let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else {
+        return;
+    };
+    let wanted = size
+        .saturating_add(bytes)
+        .next_power_of_two()
+        .min(WIDEST_PIPE_BYTES);
+    if size < wanted {
+        let _ = rustix::pipe::fcntl_setpipe_size(&stream, wanted);
+    }
+}
+
+/// Other systems make a pipe longer themselves, or never.
+#[cfg(not(target_os = "linux"))]
+fn widen(_: impl AsFd, _: usize) {}
+
+/// Whether stdout is /dev/null, also because it was closed: then Rust opens it as that.
+pub(crate) fn is_stdout_thrown_away() -> bool {
+    let Ok(null) = rustix::fs::stat("/dev/null") else {
+        return false;
+    };
+    rustix::fs::fstat(rustix::stdio::stdout()).is_ok_and(|stdout| {
+        FileType::from_raw_mode(stdout.st_mode).is_char_device() && stdout.st_rdev == null.st_rdev
+    })
+}
+
+/// Writes to a stream whose reader may be slow, gone or asleep. It does not make the stream
+/// non-blocking: other processes may share it.
+pub(crate) fn write_until(
+    stream: impl AsFd,
+    bytes: &[u8],
+    until: Instant,
+    is_over: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    let mut rest = bytes;
+    let mut patience = Duration::ZERO;
+    let mut is_widened = false;
+    while !rest.is_empty() {
+        let mut fds = [PollFd::new(&stream, PollFlags::OUT)];
+        let ready = match poll(&mut fds, Timespec::try_from(patience).ok().as_ref()) {
+            Ok(_) => fds[0].revents(),
+            Err(Errno::INTR) => PollFlags::empty(),
+            // With a limit of no descriptors poll fails. If the write blocks, the watchdog ends us.
+            Err(Errno::INVAL) => PollFlags::OUT,
+            Err(error) => return Err(error.into()),
+        };
+        let piece = &rest[..rest.len().min(PIECE_BYTES)];
+        let written = if ready.is_empty() {
+            offer(&stream, piece)
+        } else {
+            rustix::io::write(&stream, piece)
+        };
+        match written {
+            Ok(count) => {
+                rest = &rest[count..];
+                patience = Duration::ZERO;
+            }
+            // A non-blocking stream may still have no room for the piece.
+            Err(Errno::AGAIN | Errno::INTR) => {
+                if is_over() {
+                    return Err(io::Error::other("hookrun was interrupted"));
+                }
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Err(io::Error::other("nothing reads it"));
+                }
+                if !ready.is_empty() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                if !is_widened {
+                    is_widened = true;
+                    widen(&stream, rest.len());
+                    continue;
+                }
+                patience = left.min(LOOK_EVERY);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes to a stream that does not say that it has room: a socket may have some all the same.
+/// Rust ignores SIGPIPE in our program.
+fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
+    match rustix::net::send(&stream, piece, SendFlags::DONTWAIT) {
+        Err(Errno::NOTSOCK) => rustix::io::write(&stream, &[]).and(Err(Errno::AGAIN)),
+        sent => sent,
+    }
 }
 
 /// What a command writes on stdout.

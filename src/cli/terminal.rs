@@ -1,28 +1,25 @@
 //! The person at the terminal: the one place where hookrun asks them anything.
 //!
-//! Prompts are on the controlling terminal, even if stdin and stdout are files. Keys are read one
-//! by one, and the settings of the terminal are always restored. Nothing that a hook wrote can move
-//! the cursor or hide a part of itself.
-
-mod keyboard;
-pub(crate) mod status;
+//! Prompts are on the controlling terminal, even if stdin and stdout are files. Answers are lines,
+//! which the terminal itself lets the person edit. Nothing that a hook wrote can move the cursor or
+//! hide a part of itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::errand;
 use crate::engine::harmless::plain;
-use crate::engine::ui::{Asker, MessageKind, PATIENCE, Ui};
-use console::measure_text_width;
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios};
+use crate::engine::ui::{Asker, MessageKind, PATIENCE, Ui, WaitEnd};
+use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use keyboard::{Keyboard, LineInput};
-use status::cut;
+/// More than a line on a terminal can have.
+const LONGEST_LINE_BYTES: usize = 8192;
 
 /// How much of one text is shown.
 const LONGEST_TEXT: usize = 1000;
@@ -42,8 +39,8 @@ pub(crate) struct Terminal {
     drafts: PathBuf,
 }
 
-/// A terminal that gives every key at once and shows none, until this is dropped.
-struct Raw<'t> {
+/// A terminal that takes an answer, until this is dropped.
+struct OpenPrompt<'t> {
     file: &'t File,
     before: Termios,
 }
@@ -89,52 +86,46 @@ impl Terminal {
     }
 
     fn yes_or_no(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
-        let raw = self.begin()?;
-        let prompt = format!("{question} [y/N] ");
-        match self.read_line(raw, asker, &prompt) {
-            LineInput::Line(line) => Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes")),
-            LineInput::Left => Some(false),
-            LineInput::Over => None,
-        }
-    }
-
-    /// Shows a prompt, and reads the line that is typed after it.
-    fn read_line(&self, raw: Raw<'_>, asker: &Asker<'_>, prompt: &str) -> LineInput {
-        self.write(prompt);
-        let (columns, _) = self.size();
-        let last_line = prompt.rsplit('\n').next().unwrap_or_default();
-        let start = measure_text_width(last_line) % columns;
-        let read = Keyboard::new(&self.file, asker).read_line(start, columns);
-        drop(raw);
-        self.write("\n");
-        read
+        let line = self.read_line(asker, &format!("{question} [y/N] "))?;
+        Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes"))
     }
 
     /// Shows a text, whose lines are harmless already, and takes a line as the answer to `question`.
     /// `None` if none came.
     pub(crate) fn answer(&self, text: &str, question: &str, until: Instant) -> Option<String> {
-        let raw = self.begin()?;
-        self.write(text);
         let asker = Asker::new("hookrun", until, Vec::new());
-        match self.read_line(raw, &asker, question) {
-            LineInput::Line(line) => Some(line.trim().to_string()),
-            LineInput::Left | LineInput::Over => None,
-        }
+        let line = self.read_line(&asker, &format!("{text}{question}"))?;
+        Some(line.trim().to_string())
     }
 
-    /// Columns and rows.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        let size = rustix::termios::tcgetwinsize(&self.file).ok();
-        let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
-        size.map_or((80, 24), |size| (size.ws_col.into(), size.ws_row.into()))
+    /// Shows a prompt, and reads the line that is typed after it. `None` if the time is over, or the
+    /// person ends the input with Control-D.
+    fn read_line(&self, asker: &Asker<'_>, prompt: &str) -> Option<String> {
+        if !self.is_ours() {
+            return None;
+        }
+        let _prompt = OpenPrompt::enter(&self.file)?;
+        self.write(prompt);
+        let mut line = vec![0; LONGEST_LINE_BYTES];
+        let length = match asker.wait(Some(self.file.as_fd()), Duration::MAX) {
+            WaitEnd::Ready => rustix::io::read(&self.file, &mut line[..]).unwrap_or(0),
+            WaitEnd::Over | WaitEnd::Quiet => 0,
+        };
+        line.truncate(length);
+        if line.last() != Some(&b'\n') {
+            self.write("\n");
+        }
+        if line.is_empty() {
+            return None;
+        }
+        let line = String::from_utf8_lossy(&line).into_owned();
+        Some(line.trim_end_matches(['\r', '\n']).to_string())
     }
 
-    fn begin(&self) -> Option<Raw<'_>> {
-        if self.is_ours() {
-            Raw::enter(&self.file)
-        } else {
-            None
-        }
+    /// How many columns it has.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(&self.file).ok()?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
     }
 
     fn head(&self, asker: &Asker<'_>, title: &str) {
@@ -172,16 +163,18 @@ impl Terminal {
 
 impl Ui for Terminal {
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
-        let _raw = self.begin()?;
         self.head(asker, title);
-        let (columns, rows) = self.size();
-        let place = Keyboard::new(&self.file, asker).choose(columns, rows, options);
-        let place = place.filter(|_| !asker.is_over());
-        let chosen = place.and_then(|place| options.get(place));
-        self.write(&chosen.map_or("(no answer)\n".to_string(), |text| {
-            format!("> {}\n", plain(text))
-        }));
-        chosen.cloned()
+        let mut prompt = String::new();
+        for (number, option) in options.iter().enumerate() {
+            prompt.push_str(&format!("  {}. {}\n", number + 1, plain(option)));
+        }
+        let line = self.read_line(asker, &format!("{prompt}number> "));
+        let number = line.and_then(|line| line.trim().parse::<usize>().ok());
+        let chosen = options.get(number.unwrap_or(0).wrapping_sub(1)).cloned();
+        if chosen.is_none() {
+            self.write("(no answer)\n");
+        }
+        chosen
     }
 
     fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
@@ -190,16 +183,12 @@ impl Ui for Terminal {
     }
 
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
-        let raw = self.begin()?;
         self.head(asker, title);
         let prompt = match plain(placeholder.trim()) {
             text if text.is_empty() => "> ".to_string(),
-            text => format!("({}) > ", cut(&text, self.size().0 / 2)),
+            text => format!("({text}) > "),
         };
-        match self.read_line(raw, asker, &prompt) {
-            LineInput::Line(line) => Some(line),
-            LineInput::Left | LineInput::Over => None,
-        }
+        self.read_line(asker, &prompt)
     }
 
     fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
@@ -237,30 +226,48 @@ impl Ui for Terminal {
         }
     }
 
-    /// `hookrun ui` keeps the session's status line.
+    /// `hookrun hook ui` keeps the session's status line.
     fn status(&self, _asker: &Asker<'_>, _key: &str, _text: Option<&str>) {}
 }
 
-impl Raw<'_> {
-    fn enter(file: &File) -> Option<Raw<'_>> {
+impl OpenPrompt<'_> {
+    fn enter(file: &File) -> Option<OpenPrompt<'_>> {
         let before = rustix::termios::tcgetattr(file).ok()?;
-        let mut raw = before.clone();
+        let mut open = before.clone();
         // Control-C still ends us. Control-Z is off: it would stop hookrun, and all deadlines pass.
-        raw.local_modes
-            .remove(LocalModes::ICANON | LocalModes::ECHO);
-        raw.special_codes[SpecialCodeIndex::VSUSP] = 0;
-        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
-        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+        open.special_codes[SpecialCodeIndex::VSUSP] = 0;
         // What was typed before the question is no answer to it.
-        rustix::termios::tcsetattr(file, OptionalActions::Flush, &raw).ok()?;
-        Some(Raw { file, before })
+        rustix::termios::tcsetattr(file, OptionalActions::Flush, &open).ok()?;
+        Some(OpenPrompt { file, before })
     }
 }
 
-impl Drop for Raw<'_> {
+impl Drop for OpenPrompt<'_> {
     fn drop(&mut self) {
-        let _ = rustix::termios::tcsetattr(self.file.as_fd(), OptionalActions::Now, &self.before);
+        let _ = rustix::termios::tcsetattr(self.file.as_fd(), OptionalActions::Flush, &self.before);
     }
+}
+
+/// As much of a line as `columns` of a terminal hold, with a mark where something is missing.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_string();
+    }
+    let mut cut = String::new();
+    let mut left = columns;
+    for c in text.chars() {
+        // The mark takes a column.
+        let width = c.width().unwrap_or(0);
+        if width >= left {
+            break;
+        }
+        left -= width;
+        cut.push(c);
+    }
+    if columns > 0 {
+        cut.push('…');
+    }
+    cut
 }
 
 /// A text of several lines, made harmless. Every line but the first is indented, so that none looks

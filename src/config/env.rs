@@ -24,9 +24,6 @@ const SETTINGS: &[&str] = words!(
     "HOOKRUN_REDACT_WITH" "HOOKRUN_SEEN_LOG" "HOOKRUN_TRIGGER_FILE"
 );
 
-/// The variable by which a script for completion says which shell it is for.
-pub const COMPLETE: &str = "HOOKRUN_COMPLETE";
-
 /// The variables that are set in the jobs of CI systems: of most, and of those that do not set
 /// `CI`, or whose log obeys its own commands.
 const CI_SYSTEMS: &[&str] = &[
@@ -357,11 +354,6 @@ impl Environment {
             }
         }
     }
-}
-
-/// The shell whose completion script asks for the next words.
-pub fn completing() -> Option<String> {
-    text(COMPLETE)
 }
 
 /// The variables of a process, by name.

@@ -453,7 +453,7 @@ fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
         format!("it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys");
     let own = directive_of(dialect);
     let is_ours_by_status = signs::exits_with_one(&head.text).is_some();
-    let cure = if is_ours_by_status || head.text.contains("hookrun field") {
+    let cure = if is_ours_by_status || head.text.contains("hookrun hook field") {
         format!(
             "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} \
              and block with `exit 2`"

@@ -165,7 +165,7 @@ rules! {
         "exits with a status that blocks nothing in the host that it was written for":
         "allow; `on_failure = \"block\"` makes it a failure that blocks";
     Translated "translated" "prints a result of the dialect that it was written for":
-        "what the table of that dialect says (`hookrun events --dialect NAME`)";
+        "what the table of that dialect says (`hookrun events --host NAME`)";
     Ruled "rule" "is a rule, and it matches the event":
         "`deny` blocks, `ask` asks";
     Returned "returned" "is a function of the program around it, and returns":

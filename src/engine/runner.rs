@@ -188,7 +188,7 @@ impl Runner {
         self
     }
 
-    /// Shows the dialogs of hooks (`hookrun ui`). Without it hooks cannot ask a person. The hook's
+    /// Shows the dialogs of hooks (`hookrun hook ui`). Without it hooks cannot ask a person. The hook's
     /// timeout pauses while a dialog is open, for at most [`PATIENCE`] a hook.
     ///
     /// [`PATIENCE`]: crate::engine::ui::PATIENCE
@@ -198,7 +198,7 @@ impl Runner {
         self
     }
 
-    /// Receives the messages of hooks (`hookrun send`). Without it they wait in the session's
+    /// Receives the messages of hooks (`hookrun hook send`). Without it they wait in the session's
     /// [`Outbox`](crate::engine::session::Outbox).
     #[must_use]
     pub fn session(mut self, session: Arc<dyn Session>) -> Runner {

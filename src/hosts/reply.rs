@@ -266,7 +266,6 @@ impl Binding {
 
 /// What blocks in a host that sees no exit status, where its event is not known: what any of its
 /// gates reads. A document that names an event would be wrong for the others.
-#[cfg(feature = "serve")]
 pub(crate) fn refusal_of_any(dialect: Option<&'static super::row::Host>, reason: &str) -> String {
     let entries = |document: String| -> Map<String, Value> {
         serde_json::from_str(&document).unwrap_or_default()

@@ -24,7 +24,7 @@ pub struct Reply {
 /// An agent or another hook system, with all that is known of it.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name, for `--host`, `install`, `--dialect` and `dialect = "…"`.
+    /// Its name, for `--host`, `install`, `--host` and `dialect = "…"`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     /// What people call it.

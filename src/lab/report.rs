@@ -5,6 +5,7 @@
 pub mod check;
 pub mod diff;
 pub mod human;
+mod junit;
 pub mod problems;
 pub mod run_checks;
 pub mod stats;
@@ -69,7 +70,7 @@ impl CheckFormat {
     pub fn write_list(self, list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         match self {
             CheckFormat::Human | CheckFormat::Json => Ok(()),
-            CheckFormat::Junit => check::junit(list, out),
+            CheckFormat::Junit => junit::junit(list, out),
             CheckFormat::Tap => check::tap(list, out),
             CheckFormat::Github => check::github(list, out),
             CheckFormat::Sarif => check::sarif(list, out),

@@ -146,23 +146,6 @@ fn the_tables_in_the_documents_are_those_in_the_code() {
 }
 
 #[test]
-fn the_pages_of_the_commands_are_made_from_their_arguments() {
-    let sandbox = Sandbox::new();
-    sandbox.hookrun(&["man", "--dir", "pages"], b"").exits(0);
-    let made = names(&sandbox.at("pages"));
-    for name in &made {
-        let page = sandbox.read(&format!("pages/{name}"));
-        let kept = fs::read_to_string(root().join("man").join(name)).unwrap_or_default();
-        settle(&format!("man/{name}"), &kept, &page);
-    }
-    assert_eq!(
-        names(&root().join("man")),
-        made,
-        "man/ holds pages of commands that are gone"
-    );
-}
-
-#[test]
 fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
     let mut wanted: Vec<&str> = RULES.iter().map(|row| row.name).collect();
     wanted.extend(FAILURES.iter().map(|row| (row.example)().name()));

@@ -186,14 +186,7 @@ fn decide(case: &Value, contexts: &Value) -> Value {
     };
     let sandbox = Sandbox::new().file("hooks/hookrun.toml", &manifest(case));
     let arguments = [
-        "run",
-        event,
-        "--dialect",
-        "loom",
-        "--format",
-        "json",
-        "--hooks",
-        "hooks",
+        "run", event, "--host", "loom", "--format", "json", "--hooks", "hooks",
     ];
     let ran = sandbox.hookrun(&arguments, context.as_bytes());
     let report: Value = serde_json::from_str(&without_pids(&ran.stdout))

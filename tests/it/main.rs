@@ -31,7 +31,6 @@ mod helper;
 mod hosts;
 mod install;
 mod installer;
-#[cfg(feature = "serve")]
 mod lasting;
 mod library;
 mod loom;
@@ -43,7 +42,6 @@ mod report;
 mod rules;
 mod run;
 mod secrets;
-#[cfg(feature = "serve")]
 mod serve;
 mod served;
 mod sets;
@@ -57,6 +55,5 @@ mod test;
 mod tidy;
 mod trust;
 mod ui;
-#[cfg(feature = "serve")]
 mod warm;
 mod why;

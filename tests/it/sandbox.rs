@@ -34,7 +34,7 @@ pub(crate) fn with_tool(bytes: &[u8], arguments: &[&str]) -> Vec<u8> {
     // Hosts that write `tool_name` name it themselves in tests.
     let host = arguments
         .iter()
-        .position(|one| ["--dialect", "--host"].contains(one));
+        .position(|one| ["--host", "--host"].contains(one));
     let host = host
         .and_then(|at| arguments.get(at + 1))
         .copied()
@@ -361,10 +361,10 @@ impl Sandbox {
         self.hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
     }
 
-    /// `hookrun run EVENT --dialect DIALECT`, as a host of that system asks.
+    /// `hookrun run EVENT --host DIALECT`, as a host of that system asks.
     pub(crate) fn ask(&self, dialect: &str, event: &str, context: &Value) -> Ran {
         let context = context.to_string();
-        self.hookrun(&["run", event, "--dialect", dialect], context.as_bytes())
+        self.hookrun(&["run", event, "--host", dialect], context.as_bytes())
     }
 
     /// The JSON document in a file below the folder: what a hook was given, mostly.

@@ -6,15 +6,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 mod answers;
-#[cfg(feature = "serve")]
 mod attacks;
-#[cfg(feature = "serve")]
 mod soak;
-#[cfg(feature = "serve")]
 mod staying;
 
 /// Answers once more, in the same write as the answer that follows.
-#[cfg(feature = "serve")]
 const TWICE: &str = "print(json.dumps({'id': request['id']}))";
 
 /// The text of an example in the documentation.

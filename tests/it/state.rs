@@ -1,4 +1,4 @@
-//! `hookrun state` and `hookrun send`: what outlives a hook.
+//! `hookrun hook state` and `hookrun hook send`: what outlives a hook.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -44,13 +44,13 @@ fn prints(sandbox: &Sandbox, arguments: &[&str], text: &str) {
 
 #[test]
 fn a_text_is_there_in_the_next_run_of_the_hook_and_nowhere_else() {
-    let body = "hookrun state get count || echo none; hookrun state set count \"$$ -x\"\n\
-                hookrun state get count | grep -q -- -x || echo lost";
+    let body = "hookrun hook state get count || echo none; hookrun hook state set count \"$$ -x\"\n\
+                hookrun hook state get count | grep -q -- -x || echo lost";
     let sandbox = with_hook(Sandbox::new(), "10-one", body);
     let sandbox = with_hook(
         sandbox,
         "20-two",
-        "hookrun state get count && exit 1; exit 0",
+        "hookrun hook state get count && exit 1; exit 0",
     );
     let session = |id: &str| {
         let context = format!(r#"{{"sessionId":"{id}"}}"#);
@@ -70,9 +70,9 @@ fn what_is_shared_is_there_for_all_hooks_of_the_session() {
     let sandbox = with_hook(
         Sandbox::new(),
         "10-one",
-        "hookrun state --shared set key text",
+        "hookrun hook state --shared set key text",
     );
-    let sandbox = with_hook(sandbox, "20-two", "hookrun state get key --shared");
+    let sandbox = with_hook(sandbox, "20-two", "hookrun hook state get key --shared");
     sandbox
         .run("tool.pre")
         .allows_with(serde_json::json!({ "output": "text" }));
@@ -81,51 +81,70 @@ fn what_is_shared_is_there_for_all_hooks_of_the_session() {
 #[test]
 fn entries_are_set_appended_listed_and_removed() {
     let sandbox = Sandbox::new();
-    let missing = in_hook(&sandbox, &["state", "get", "key"]);
+    let missing = in_hook(&sandbox, &["hook", "state", "get", "key"]);
     assert_eq!(
         (missing.status, missing.stdout.as_str()),
         (1, ""),
         "{missing:?}"
     );
     assert_eq!(missing.stderr, "");
-    prints(&sandbox, &["state", "list"], "");
-    prints(&sandbox, &["state", "set", "key", "a b"], "");
-    prints(&sandbox, &["state", "append", "key", "two\nlines"], "");
-    prints(&sandbox, &["state", "append", "other", "--force"], "");
-    prints(&sandbox, &["state", "get", "key"], "a b\ntwo\nlines\n");
+    prints(&sandbox, &["hook", "state", "list"], "");
+    prints(&sandbox, &["hook", "state", "set", "key", "a b"], "");
     prints(
         &sandbox,
-        &["state", "get", "key", "--format", "json"],
-        "\"a b\"\n\"two\\nlines\"\n",
+        &["hook", "state", "append", "key", "two\nlines"],
+        "",
     );
-    prints(&sandbox, &["state", "list"], "key\nother\n");
+    prints(
+        &sandbox,
+        &["hook", "state", "append", "other", "--force"],
+        "",
+    );
+    prints(
+        &sandbox,
+        &["hook", "state", "get", "key"],
+        "a b\ntwo\nlines\n",
+    );
+    prints(&sandbox, &["hook", "state", "list"], "key\nother\n");
     let all = "{\"key\":[\"a b\",\"two\\nlines\"],\"other\":[\"--force\"]}\n";
-    prints(&sandbox, &["state", "list", "--format", "json"], all);
-    prints(&sandbox, &["state", "remove", "key"], "");
-    in_hook(&sandbox, &["state", "remove", "key"]).exits(1);
-    prints(&sandbox, &["state", "set", "other", ""], "");
-    prints(&sandbox, &["state", "get", "other"], "\n");
-    in_hook(&sandbox, &["state", "get", "other", "--shared"]).exits(1);
+    prints(
+        &sandbox,
+        &["hook", "state", "list", "--format", "json"],
+        all,
+    );
+    prints(&sandbox, &["hook", "state", "remove", "key"], "");
+    in_hook(&sandbox, &["hook", "state", "remove", "key"]).exits(1);
+    prints(&sandbox, &["hook", "state", "set", "other", ""], "");
+    prints(&sandbox, &["hook", "state", "get", "other"], "\n");
+    in_hook(&sandbox, &["hook", "state", "get", "other", "--shared"]).exits(1);
 }
 
 #[test]
 fn no_entry_is_lost_among_many_writers() {
     let sandbox = Sandbox::new();
-    in_hook(&sandbox, &["state", "--shared", "append", "log", "first"]).exits(0);
+    in_hook(
+        &sandbox,
+        &["hook", "state", "--shared", "append", "log", "first"],
+    )
+    .exits(0);
     thread::scope(|scope| {
         for writer in 0..8 {
             let sandbox = &sandbox;
             scope.spawn(move || {
                 for number in 0..10 {
                     let text = format!("{writer}-{number}");
-                    in_hook(sandbox, &["state", "--shared", "append", "log", &text]).exits(0);
-                    in_hook(sandbox, &["state", "--shared", "set", &text, "x"]).exits(0);
-                    in_hook(sandbox, &["send", &text]).exits(0);
+                    in_hook(
+                        sandbox,
+                        &["hook", "state", "--shared", "append", "log", &text],
+                    )
+                    .exits(0);
+                    in_hook(sandbox, &["hook", "state", "--shared", "set", &text, "x"]).exits(0);
+                    in_hook(sandbox, &["hook", "send", &text]).exits(0);
                 }
             });
         }
     });
-    let log = in_hook(&sandbox, &["state", "--shared", "get", "log"]).stdout;
+    let log = in_hook(&sandbox, &["hook", "state", "--shared", "get", "log"]).stdout;
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines.len(), 81, "{lines:?}");
     for writer in 0..8 {
@@ -135,18 +154,18 @@ fn no_entry_is_lost_among_many_writers() {
         let wanted: Vec<String> = (0..10).map(|number| format!("{writer}-{number}")).collect();
         assert_eq!(own.collect::<Vec<_>>(), wanted.iter().collect::<Vec<_>>());
     }
-    let keys = in_hook(&sandbox, &["state", "--shared", "list"]).stdout;
+    let keys = in_hook(&sandbox, &["hook", "state", "--shared", "list"]).stdout;
     assert_eq!(keys.lines().count(), 81);
-    let taken = in_hook(&sandbox, &["send", "--take"]).stdout;
+    let taken = in_hook(&sandbox, &["hook", "send", "--take"]).stdout;
     assert_eq!(taken.lines().count(), 80);
 }
 
 #[test]
 fn what_is_kept_is_for_its_owner_only() {
     let sandbox = Sandbox::new();
-    in_hook(&sandbox, &["state", "set", "a", "b"]).exits(0);
-    in_hook(&sandbox, &["state", "--shared", "set", "a", "b"]).exits(0);
-    in_hook(&sandbox, &["send", "text"]).exits(0);
+    in_hook(&sandbox, &["hook", "state", "set", "a", "b"]).exits(0);
+    in_hook(&sandbox, &["hook", "state", "--shared", "set", "a", "b"]).exits(0);
+    in_hook(&sandbox, &["hook", "send", "text"]).exits(0);
     let mode = |path: &str| sandbox.at(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("state/s/.shared"), 0o700);
     for file in [
@@ -161,7 +180,10 @@ fn what_is_kept_is_for_its_owner_only() {
 
 #[test]
 fn outside_of_a_hook_it_says_so() {
-    for arguments in [&["state", "get", "a"][..], &["state", "--shared", "list"]] {
+    for arguments in [
+        &["hook", "state", "get", "a"][..],
+        &["state", "--shared", "list"],
+    ] {
         let ran = Sandbox::new().hookrun(arguments, b"");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
         ran.says("there is no state outside of a hook: HOOKRUN_STATE_DIR is not set");
@@ -171,7 +193,7 @@ fn outside_of_a_hook_it_says_so() {
 #[test]
 fn what_a_hook_has_broken_is_an_error_and_stays_as_it_is() {
     let sandbox = Sandbox::new().file("state/s/hook/.entries.json", "no entries");
-    in_hook(&sandbox, &["state", "set", "a", "b"])
+    in_hook(&sandbox, &["hook", "state", "set", "a", "b"])
         .exits(2)
         .says("it does not hold entries");
     assert_eq!(sandbox.read("state/s/hook/.entries.json"), "no entries");
@@ -179,15 +201,17 @@ fn what_a_hook_has_broken_is_an_error_and_stays_as_it_is() {
 
 #[test]
 fn messages_wait_until_they_are_taken() {
-    let body = "hookrun send 'CI has failed' --attach log.txt && hookrun send -- --really";
+    let body =
+        "hookrun hook send 'CI has failed' --attach log.txt && hookrun hook send -- --really";
     let sandbox = with_hook(Sandbox::new(), "guard", body).file("log.txt", "");
     sandbox
         .hookrun(&["run", "tool.pre"], br#"{"sessionId":"s/1"}"#)
         .allows();
     sandbox
-        .hookrun(&["send", "by hand", "--session", "s/1"], b"")
+        .hookrun(&["hook", "send", "by hand", "--session", "s/1"], b"")
         .exits(0);
-    let take = |session: &str| sandbox.hookrun(&["send", "--take", "--session", session], b"");
+    let take =
+        |session: &str| sandbox.hookrun(&["hook", "send", "--take", "--session", session], b"");
     assert_eq!(take("other").exits(0).stdout, "");
 
     let taken = take("s/1").stdout;
@@ -215,6 +239,7 @@ fn a_message_says_its_sort_who_sees_it_and_what_is_for_the_host() {
     let sandbox = Sandbox::new();
     let details = r#"{"exit": [1, null]}"#;
     let all = [
+        "hook",
         "send",
         "text",
         "--type",
@@ -224,12 +249,12 @@ fn a_message_says_its_sort_who_sees_it_and_what_is_for_the_host() {
         details,
     ];
     in_hook(&sandbox, &all).exits(0);
-    in_hook(&sandbox, &["send", "plain"]).exits(0);
-    let ran = in_hook(&sandbox, &["send", "text", "--details", "{exit}"]);
+    in_hook(&sandbox, &["hook", "send", "plain"]).exits(0);
+    let ran = in_hook(&sandbox, &["hook", "send", "text", "--details", "{exit}"]);
     ran.exits(2)
         .says("--details does not parse")
         .says("give it JSON");
-    let taken = in_hook(&sandbox, &["send", "--take"]).stdout;
+    let taken = in_hook(&sandbox, &["hook", "send", "--take"]).stdout;
     let messages: Vec<serde_json::Value> = taken
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -247,15 +272,15 @@ fn a_message_says_its_sort_who_sees_it_and_what_is_for_the_host() {
 #[test]
 fn messages_that_nobody_reads_are_not_lost() {
     let sandbox = Sandbox::new();
-    in_hook(&sandbox, &["send", "text"]).exits(0);
+    in_hook(&sandbox, &["hook", "send", "text"]).exits(0);
     let hookrun = env!("CARGO_BIN_EXE_hookrun");
     let broken = Command::new("/bin/sh")
-        .args(["-c", "exec \"$0\" send --take > /dev/full", hookrun])
+        .args(["-c", "exec \"$0\" hook send --take > /dev/full", hookrun])
         .env("HOOKRUN_STATE_DIR", sandbox.at("state/s/hook"))
         .output()
         .unwrap();
     assert_eq!(broken.status.code(), Some(2), "{broken:?}");
-    in_hook(&sandbox, &["send", "--take"])
+    in_hook(&sandbox, &["hook", "send", "--take"])
         .exits(0)
         .prints("text");
 }
@@ -263,11 +288,11 @@ fn messages_that_nobody_reads_are_not_lost() {
 #[test]
 fn a_file_that_is_not_there_is_not_sent() {
     let sandbox = Sandbox::new();
-    let ran = in_hook(&sandbox, &["send", "text", "--attach", "none.txt"]);
+    let ran = in_hook(&sandbox, &["hook", "send", "text", "--attach", "none.txt"]);
     ran.exits(2).says("cannot attach `none.txt`");
-    let ran = in_hook(&sandbox, &["send", "text", "--attach", "."]);
+    let ran = in_hook(&sandbox, &["hook", "send", "text", "--attach", "."]);
     ran.exits(2).says("cannot attach `.`: it is not a file");
-    assert_eq!(in_hook(&sandbox, &["send", "--take"]).stdout, "");
+    assert_eq!(in_hook(&sandbox, &["hook", "send", "--take"]).stdout, "");
 }
 
 #[test]
@@ -284,25 +309,25 @@ fn a_key_that_could_not_be_listed_on_a_line_is_refused() {
             &["append", key, "text"],
             &["remove", key],
         ] {
-            let ran = in_hook(&sandbox, &[&["state"], arguments].concat());
+            let ran = in_hook(&sandbox, &[&["hook", "state"], arguments].concat());
             ran.exits(2)
                 .says(said)
-                .says("help: write a word: `hookrun state list` prints one");
+                .says("help: write a word: `hookrun hook state list` prints one");
         }
     }
-    prints(&sandbox, &["state", "list"], "");
+    prints(&sandbox, &["hook", "state", "list"], "");
 }
 
 #[test]
 fn a_message_that_nobody_would_get_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox
-        .hookrun(&["send", "hi"], b"")
+        .hookrun(&["hook", "send", "hi"], b"")
         .exits(2)
         .says("there is no session")
         .says("--session ID");
     sandbox
-        .hookrun(&["send", "hi", "--session", "s"], b"")
+        .hookrun(&["hook", "send", "hi", "--session", "s"], b"")
         .exits(0);
 }
 
@@ -350,7 +375,7 @@ fn links_in_place_of_what_is_kept_are_not_followed_and_too_much_is_refused() {
             .file("state/s/hook/x", "");
         let link = sandbox.at(&format!("state/s/hook/.entries.json{ending}"));
         symlink(sandbox.at("victim"), link).unwrap();
-        let ran = in_hook(&sandbox, &["state", "set", "a", "b"]);
+        let ran = in_hook(&sandbox, &["hook", "state", "set", "a", "b"]);
         assert_eq!(
             ran.status,
             if ending == ".new" { 0 } else { 2 },

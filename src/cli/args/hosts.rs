@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::options::duration;
+use super::options::{duration, installable_name};
 use crate::lab::report::CheckFormat;
 
 #[derive(Debug, Args)]
@@ -25,6 +25,7 @@ pub(crate) struct InstallArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// The host
+    #[arg(value_parser = installable_name())]
     pub(crate) host: Option<String>,
 
     /// Every host that is found here
@@ -70,6 +71,7 @@ impl SettingsScope {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// Look only at this host
+    #[arg(value_parser = installable_name())]
     pub(crate) host: Option<String>,
 
     /// How to report

@@ -1,10 +1,37 @@
-//! The commands that hooks call while they run, and the hidden one that is a hook itself.
+//! What `hook` takes: the commands that hooks call while they run.
 
 use std::path::PathBuf;
 
 use crate::engine::ui::MessageKind;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HookCommand {
+    /// Print one value of the JSON document on stdin
+    #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
+    Field(FieldArgs),
+    /// Ask the person at the terminal, or show them something
+    #[command(
+        disable_help_subcommand = true,
+        after_help = "Exit status: 0 answered, 1 no answer: the person cancelled, it came too late, or there is no terminal; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and `status` are 0 even without a terminal."
+    )]
+    Ui {
+        #[command(subcommand)]
+        dialog: Dialog,
+    },
+    /// Send a message into the session, or print those that wait
+    #[command(
+        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other host it waits until `send --take`."
+    )]
+    Send(SendArgs),
+    /// Keep texts for later runs of a hook
+    #[command(
+        disable_help_subcommand = true,
+        after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept for each session and hook, with --shared for each session."
+    )]
+    State(StateArgs),
+}
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Dialog {
@@ -146,10 +173,6 @@ pub(crate) enum StateAction {
     Get {
         /// The key
         key: String,
-
-        /// Print the texts as they are, or as JSON strings
-        #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
-        format: ValueFormat,
     },
     /// Replace all texts of a key with one
     Set {
@@ -175,19 +198,7 @@ pub(crate) enum StateAction {
         key: String,
     },
     /// Print the keys, one a line
-    List {
-        /// Print the keys only, or a JSON object of all keys and their texts
-        #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
-        format: ValueFormat,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ValueFormat {
-    /// Strings without quotes, everything else as compact JSON
-    Text,
-    /// Compact JSON
-    Json,
+    List,
 }
 
 #[derive(Debug, Args)]
@@ -199,7 +210,7 @@ pub(crate) struct FieldArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) default: Option<String>,
 
-    /// Print the value as text, or as JSON
-    #[arg(long, value_enum, default_value_t = ValueFormat::Text)]
-    pub(crate) format: ValueFormat,
+    /// Print strings as JSON too, in quotes
+    #[arg(long)]
+    pub(crate) json: bool,
 }

@@ -68,7 +68,7 @@ pub(crate) struct EventsArgs {
     pub(crate) name: Option<String>,
 
     /// Show the events of a hook system or a host, with its names and rules, and what the host can do
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true)]
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -88,13 +88,6 @@ pub(crate) struct SchemaArgs {
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ManArgs {
-    /// The folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, Args)]

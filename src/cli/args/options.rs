@@ -67,7 +67,7 @@ impl SourceArgs {
 pub(crate) struct HooksArgs {
     /// See the hooks as a host of this hook system does: it has its own folders, and one hook
     /// may shadow another there
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -109,10 +109,10 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
 /// A digest of hooks, whole: a beginning of one is no proof.
 pub(crate) fn digest(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
-    match digits.len() == 64 && digits.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
-        true => Ok(text.to_string()),
-        false => Err("write `sha256:` and 64 digits, as `hookrun trust --show` does".to_string()),
+    if digits.len() == 64 && digits.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
+        return Ok(text.to_string());
     }
+    Err("write `sha256:` and 64 digits, as `hookrun trust --show` does".to_string())
 }
 
 pub(super) fn dialect_name() -> PossibleValuesParser {
@@ -135,6 +135,18 @@ pub(super) fn dialect_or_host() -> PossibleValuesParser {
             .map(PossibleValue::new),
     );
     names.into()
+}
+
+/// The agents that `install` can set up.
+pub(super) fn agent_name() -> PossibleValuesParser {
+    let names = installable().map(|host| host.name);
+    PossibleValuesParser::new(names)
+}
+
+/// The same, and git.
+pub(super) fn installable_name() -> PossibleValuesParser {
+    let names = installable().map(|host| host.name);
+    PossibleValuesParser::new(names.chain([git::NAME]))
 }
 
 fn names_of_dialects() -> Vec<PossibleValue> {

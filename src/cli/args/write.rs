@@ -6,10 +6,15 @@ use std::time::Duration;
 
 use crate::hosts::native;
 use crate::lab::report::CheckFormat;
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, ValueHint};
 use regex::Regex;
 
-use super::options::{DECISIONS, SourceArgs, TextFormat, dialect_name, digest, duration, jobs};
+use super::options::{
+    DECISIONS, SourceArgs, TextFormat, agent_name, dialect_name, digest, duration, jobs,
+};
+use crate::cli::write::import;
+use crate::cli::write::new::templates;
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -24,7 +29,7 @@ pub(crate) struct TestArgs {
 
     /// The host or hook system that sends the event and reads the reply. Without it and without an
     /// event hookrun recognises the host by the context
-    #[arg(long, visible_alias = "host", value_name = "NAME", value_parser = dialect_name())]
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_name())]
     pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
@@ -146,6 +151,14 @@ fn percent(text: &str) -> Result<u8, String> {
     }
 }
 
+fn languages() -> PossibleValuesParser {
+    PossibleValuesParser::new(templates::LANGUAGES.iter().map(|language| language.name))
+}
+
+fn tools() -> PossibleValuesParser {
+    PossibleValuesParser::new(import::tools().map(|tool| tool.name))
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The name of the hook, without the ending of its language
@@ -158,11 +171,11 @@ pub(crate) struct NewArgs {
     /// What it does at first: guard commands, ask a person, rewrite a command, redact the output of
     /// a tool, give the model context, require that the tests pass, or report findings [default:
     /// what most hooks of the event do]
-    #[arg(long, value_name = "TEMPLATE")]
+    #[arg(long, value_name = "TEMPLATE", value_parser = PossibleValuesParser::new(templates::names()))]
     pub(crate) template: Option<String>,
 
     /// The language of the hook [default: sh; python for what a shell cannot do]
-    #[arg(long, value_name = "LANG")]
+    #[arg(long, value_name = "LANG", value_parser = languages())]
     pub(crate) lang: Option<String>,
 
     /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
@@ -178,7 +191,7 @@ pub(crate) struct NewArgs {
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Install into this host, instead of all that are found; can be given several times
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = agent_name())]
     pub(crate) host: Vec<String>,
 
     /// Add this hook, gate or rule of `hookrun add --list` instead of the usual guards, or `none`;
@@ -202,6 +215,7 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// The tool whose hooks are read
+    #[arg(value_parser = tools())]
     pub(crate) tool: String,
 
     /// Its file [default: those that it has in the project]

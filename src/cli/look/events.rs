@@ -215,7 +215,7 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
     for (binding, name) in bindings.iter().zip(&names) {
         table_line(name, widest, binding.row.blocks, binding.row.event, out)?;
     }
-    let more = format!("`hookrun events NAME --dialect {}` shows one", host.name);
+    let more = format!("`hookrun events NAME --host {}` shows one", host.name);
     writeln!(
         out,
         "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"

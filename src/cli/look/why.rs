@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::cli::terminal::status::cut;
+use crate::cli::terminal::cut;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};

@@ -71,7 +71,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
             "--jobs" => once(&mut args.jobs, jobs(value).ok()?)?,
             "--record" => once(&mut args.record, PathBuf::from(value))?,
             "--format" => once(&mut format, RunFormat::from_str(value, false).ok()?)?,
-            "--dialect" | "--host" if is_name(value) => once(&mut args.dialect, value.into())?,
+            "--host" if is_name(value) => once(&mut args.dialect, value.into())?,
             _ => return None,
         }
     }
@@ -124,7 +124,7 @@ mod tests {
             "run PreToolUse --host claude --hooks=a --hooks 'b c' --discover",
             "run tool.pre --budget 10s --stdin-timeout=300ms --jobs 4 --format json",
             "run tool.pre --settings agent.json --settings=b --record events.jsonl --require any",
-            "run a=b --dialect=native",
+            "run a=b --host=native",
             "run a --host claude-code",
             "run a --trust sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
         ] {
@@ -140,7 +140,7 @@ mod tests {
         --hooks= hooks.d --settings --settings=claude:f --settings= --require --require=any \
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \
         --trust --trust=sha256:0 --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \
-        --format=xml github --dialect --dialect=pi --dialect=nobody --host --host=claude \
+        --format=xml github --host=pi --host=nobody --host --host=claude \
         --host=claude-code --host=git codex --color --color=never --log -h --help -x --h --discove \u{e9}";
 
     proptest::proptest! {

@@ -10,7 +10,6 @@ use crate::engine::exec::{Budget, Heartbeat, tree};
 use crate::engine::lock::locked;
 use crate::hosts::{Reply, native};
 
-use crate::cli::deliver;
 use crate::cli::input::Deadline;
 use crate::cli::streams;
 
@@ -260,7 +259,7 @@ impl Watchdog {
         let reply = (locked(&self.orders).refusal)();
         // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
         let until = Instant::now() + WRITING;
-        let said = deliver::reply(reply.stdout.as_bytes(), until, &|| false);
+        let said = streams::write_reply(reply.stdout.as_bytes(), until, &|| false);
         streams::remark(&reply.stderr);
         // If the host did not get the reply, only the status can block.
         let status = if said.is_ok() {

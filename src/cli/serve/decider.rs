@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::config::trust::TrustSeal;
-use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::hooks::check_depth;
 use crate::decide::request::reply_to;
 use crate::decide::{
@@ -28,47 +28,35 @@ use crate::engine::session_hooks::{SessionHooks, SessionSink};
 use crate::engine::ui::{Asker, Ui, named};
 use crate::hosts::{Binding, Reply, folders, native};
 
-use crate::cli::args::SourceArgs;
+use crate::cli::args::ServeArgs;
 use crate::cli::exit::Result;
-use crate::cli::serve::loaded::{HooksCache, HooksKey, ReadHooks};
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::serve::question::{
+    ClientAnswer, ClientPlace, ClientQuestion, HooksCache, HooksKey, ReadHooks,
+};
 use crate::cli::streams;
 
 /// How many events one server decides at once: each may need a thread.
 pub(crate) const MOST_AT_ONCE: usize = 2_048;
 
-/// Which hooks decide, and how: what the command line says.
-#[derive(Debug, Clone)]
-pub(crate) struct ServeSource {
-    /// By which clients come.
-    pub(crate) door: Door,
-    /// The dialect of clients that do not say theirs.
-    pub(crate) host: Option<String>,
-    pub(crate) source: SourceArgs,
-    pub(crate) trust: Vec<String>,
-    pub(crate) jobs: Option<usize>,
-    pub(crate) record: Option<PathBuf>,
-    /// How many events may be decided, or wait for it, at once. What comes then is refused.
-    pub(crate) most_at_once: usize,
-}
-
 /// Who is at the other end, besides the program that asks.
 struct ServedClient {
     runner: Runner,
+    /// The person at a client that shows dialogs.
     person: Option<Arc<dyn Ui>>,
 }
 
-/// The person at a client that shows dialogs.
-struct ClientPerson(Arc<dyn Ui>);
-
-impl Respondent for ClientPerson {
+impl Respondent for Arc<dyn Ui> {
     fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
-        Some(self.0.confirm(asker, &named(asker, question), ""))
+        Some(self.confirm(asker, &named(asker, question), ""))
     }
 }
 
 pub(crate) struct DecisionServer {
-    source: ServeSource,
+    /// By which clients come.
+    door: Door,
+    args: ServeArgs,
+    /// How many events may be decided, or wait for it, at once. What comes then is blocked.
+    pub(crate) most_at_once: usize,
     env: Environment,
     abort: Abort,
     /// Has the engine that all runners of this server share.
@@ -82,18 +70,10 @@ pub(crate) struct DecisionServer {
     is_log_lost: AtomicBool,
 }
 
-/// Which hooks are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HooksScope {
-    /// Those of the event.
-    Event,
-    /// Those of all events: the first event of a session starts the hooks that live as long.
-    Session,
-}
-
 /// What an event has to do with the sessions that the client holds.
 struct SessionShare {
     held: Arc<SessionHooks>,
+    /// The hooks of all events: the first event of a session starts those that live as long.
     hooks: Arc<ReadHooks>,
 }
 
@@ -136,7 +116,8 @@ impl DecisionServer {
     /// # Errors
     /// When hookrun runs inside of itself too deep.
     pub(crate) fn new(
-        source: ServeSource,
+        door: Door,
+        args: ServeArgs,
         env: &Environment,
         abort: Abort,
         subreaper: Option<Subreaper>,
@@ -146,30 +127,51 @@ impl DecisionServer {
             .with_program(env)
             .abort(abort.clone())
             .subreaper(subreaper);
-        if let Some(jobs) = source.jobs {
+        if let Some(jobs) = args.jobs {
             runner = runner.jobs(jobs);
         }
-        let hooks = HooksCache::default();
-        Ok(DecisionServer::with(
-            source,
-            env.clone(),
+        Ok(DecisionServer {
+            door,
+            args,
+            most_at_once: MOST_AT_ONCE,
+            env: env.clone(),
             abort,
-            runner,
-            hooks,
-        ))
+            client: Mutex::new(ServedClient {
+                runner,
+                person: None,
+            }),
+            sessions: Mutex::default(),
+            hooks: HooksCache::default(),
+            deciding: Arc::default(),
+            decided: AtomicU64::new(0),
+            is_log_lost: AtomicBool::new(false),
+        })
     }
 
-    fn with(
-        source: ServeSource,
-        env: Environment,
-        abort: Abort,
-        runner: Runner,
-        hooks: HooksCache,
-    ) -> DecisionServer {
+    /// The same for clients behind another door, which have nobody to ask, and which have not started
+    /// this server. Hooks of both spare each other.
+    pub(crate) fn beside(&self, door: Door) -> DecisionServer {
+        let env = self.env.clone().without_hosts();
+        self.sibling(door, env, HooksCache::default())
+    }
+
+    /// The same for clients with these variables, which have nobody to ask.
+    pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
+        let env = Environment {
+            run_id: self.env.run_id.clone(),
+            ..Environment::of_client(variables, self.env.cwd.clone())
+        };
+        self.sibling(self.door, env, HooksCache::of_runs())
+    }
+
+    fn sibling(&self, door: Door, env: Environment, hooks: HooksCache) -> DecisionServer {
+        let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
         DecisionServer {
-            source,
+            door,
+            args: self.args.clone(),
+            most_at_once: self.most_at_once,
             env,
-            abort,
+            abort: self.abort.clone(),
             client: Mutex::new(ServedClient {
                 runner,
                 person: None,
@@ -180,31 +182,6 @@ impl DecisionServer {
             decided: AtomicU64::new(0),
             is_log_lost: AtomicBool::new(false),
         }
-    }
-
-    /// The same for clients behind another door, which have nobody to ask, and which have not started
-    /// this server. Hooks of both spare each other.
-    pub(crate) fn beside(&self, door: Door) -> DecisionServer {
-        let source = ServeSource {
-            door,
-            ..self.source.clone()
-        };
-        let env = self.env.clone().without_hosts();
-        self.sibling(source, env, HooksCache::default())
-    }
-
-    /// The same for clients with these variables, which have nobody to ask.
-    pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
-        let env = Environment {
-            run_id: self.env.run_id.clone(),
-            ..Environment::of_client(variables, self.env.cwd.clone())
-        };
-        self.sibling(self.source.clone(), env, HooksCache::of_runs())
-    }
-
-    fn sibling(&self, source: ServeSource, env: Environment, hooks: HooksCache) -> DecisionServer {
-        let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
-        DecisionServer::with(source, env, self.abort.clone(), runner, hooks)
     }
 
     /// From now on the client shows the dialogs of hooks, and takes messages for its sessions.
@@ -258,7 +235,7 @@ impl DecisionServer {
     pub(crate) fn overload(&self) -> String {
         format!(
             "{} events are being decided; ask again later",
-            self.source.most_at_once
+            self.most_at_once
         )
     }
 
@@ -268,7 +245,7 @@ impl DecisionServer {
             deciding: Arc::clone(&self.deciding),
         };
         let before = self.deciding.fetch_add(1, Ordering::SeqCst);
-        (before < self.source.most_at_once).then_some(slot)
+        (before < self.most_at_once).then_some(slot)
     }
 
     /// Finds the hooks of the event; an answer if there is no event to decide.
@@ -284,20 +261,21 @@ impl DecisionServer {
             place,
             budget,
         } = question;
-        let host = host.or_else(|| self.source.host.clone());
+        let host = host.or_else(|| self.args.host.clone());
         let dialect = host.as_deref().unwrap_or(native::NAME);
         let request = match event {
             Some(event) => EventRequest::new(event, dialect),
             None => self.request_in(&context, host.as_deref())?,
         };
-        let hooks = self.hooks(HooksScope::Event, &request, &place, &context);
+        let name = Some(request.name.to_string());
+        let hooks = self.hooks(name, &request, &place, &context);
         let config = &hooks.hooks.config;
         if let Err(unknown) = request.check(config) {
             return Err(self.blocked(&request, &unknown));
         }
-        let sessions = locked(&self.sessions).clone();
-        let sessions = sessions.map(|held| {
-            let hooks = self.hooks(HooksScope::Session, &request, &place, &context);
+        let held = locked(&self.sessions).clone();
+        let sessions = held.map(|held| {
+            let hooks = self.hooks(None, &request, &place, &context);
             SessionShare { held, hooks }
         });
         let hosted = match request.event(config, context) {
@@ -356,76 +334,74 @@ impl DecisionServer {
 
     /// The events that a hook is bound to where this server works.
     pub(crate) fn bound_events(&self) -> Vec<String> {
-        let choice = self.source.source.trusting(&[], &self.env, native::NAME);
+        let choice = self.args.source.trusting(&[], &self.env, native::NAME);
         let config = Config::load(&choice, &self.env, ConfigScope::All);
         let events: BTreeSet<String> = config.hooks.into_iter().map(|hook| hook.event).collect();
         events.into_iter().collect()
     }
 
+    /// The hooks of `event`, or of all events, where the client works.
     fn hooks(
         &self,
-        scope: HooksScope,
+        event: Option<String>,
         request: &EventRequest<'_>,
         place: &ClientPlace,
         context: &Context,
     ) -> Arc<ReadHooks> {
         let host = request.host();
         let mut told = folders::told(host, context);
-        let cwd = match place {
-            ClientPlace::OfServer => self.env.cwd.clone(),
-            ClientPlace::Folder(folder) => self.env.cwd.join(folder),
+        let mut cwd = self.env.cwd.clone();
+        match place {
+            ClientPlace::OfServer => {}
+            ClientPlace::Folder(folder) => cwd.push(folder),
             ClientPlace::OfContext { project } => {
                 let named = context.string("cwd").map(PathBuf::from);
-                let named = named
-                    .or_else(|| told.roots.first().cloned())
-                    .or(project.clone());
+                let root = told.roots.first().cloned();
+                cwd.extend(named.or(root).or(project.clone()));
                 told.roots.extend(project.clone());
-                named.map_or_else(|| self.env.cwd.clone(), |cwd| self.env.cwd.join(cwd))
             }
-        };
+        }
         let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
-        let event = (scope == HooksScope::Event).then(|| request.name.to_string());
-        self.hooks.get(
-            HooksKey {
-                host,
-                event,
-                cwd,
-                told,
-            },
-            |key| {
-                let mut env = self.env.clone();
-                if key.cwd != env.cwd {
-                    let is_there = key.cwd.is_dir();
-                    let problem = || format!("`{}` is no folder here", key.cwd.display());
-                    // As `run` does where its folder is gone.
-                    let cwd = if is_there {
-                        key.cwd.clone()
-                    } else {
-                        PathBuf::from("/")
-                    };
-                    env = env.moved_to(cwd);
-                    env.cwd_problem = (!is_there).then(problem);
-                }
-                if is_elsewhere {
-                    // What the environment of the server says is not about this client.
-                    env.host_projects.clear();
-                }
-                let source = &self.source;
-                let choice = source.source.trusting(&source.trust, &env, host);
-                let mut choice = Choice {
-                    told: key.told.clone(),
-                    ..choice
-                };
-                choice.told.roots.splice(0..0, env.projects_of(host));
-                ReadHooks::read(env, |env| {
-                    let config = match scope {
-                        HooksScope::Event => request.load(&choice, env),
-                        HooksScope::Session => request.load_all(&choice, env),
-                    };
-                    LoadedHooks::new(config, env, |runner| runner.beside(&self.runner()))
-                })
-            },
-        )
+        let key = HooksKey {
+            host,
+            event,
+            cwd,
+            told,
+        };
+        self.hooks
+            .get(key, |key| self.read_hooks(key, request, is_elsewhere))
+    }
+
+    fn read_hooks(
+        &self,
+        key: &HooksKey,
+        request: &EventRequest<'_>,
+        is_elsewhere: bool,
+    ) -> ReadHooks {
+        let mut env = self.env.clone();
+        if key.cwd != env.cwd && key.cwd.is_dir() {
+            env = env.moved_to(key.cwd.clone());
+        } else if key.cwd != env.cwd {
+            // As `run` does where its folder is gone.
+            env = env.moved_to(PathBuf::from("/"));
+            env.cwd_problem = Some(format!("`{}` is no folder here", key.cwd.display()));
+        }
+        if is_elsewhere {
+            // What the environment of the server says is not about this client.
+            env.host_projects.clear();
+        }
+        let args = &self.args;
+        let mut choice = args.source.trusting(&args.trust, &env, key.host);
+        let projects = std::mem::replace(&mut choice.told, key.told.clone()).roots;
+        choice.told.roots.splice(0..0, projects);
+        ReadHooks::read(env, |env| {
+            let config = if key.event.is_some() {
+                request.load(&choice, env)
+            } else {
+                request.load_all(&choice, env)
+            };
+            LoadedHooks::new(config, env, |runner| runner.beside(&self.runner()))
+        })
     }
 
     /// Blocks, because hookrun itself failed.
@@ -445,8 +421,8 @@ impl DecisionServer {
 
     /// Keeps a decision. That the log takes none is said once on stderr, which is for diagnostics here.
     fn keep(&self, decision: EventDecision, env: &Environment) {
-        let record = self.source.record.as_deref();
-        let unwritten = decision.keep(self.source.door, env, record);
+        let record = self.args.record.as_deref();
+        let unwritten = decision.keep(self.door, env, record);
         if let Some(problem) = unwritten.recording {
             streams::remark(&format!("the event is not recorded: {problem}\n"));
         }
@@ -515,7 +491,7 @@ impl ReadyEvent {
             let runner = own.unwrap_or_else(|| hooks.runner.clone());
             own = Some(runner.for_request(&request));
         }
-        let person = locked(&decider.client).person.clone().map(ClientPerson);
+        let person = locked(&decider.client).person.clone();
         let terms = Terms {
             budget: self.budget,
             abort: &decider.abort,

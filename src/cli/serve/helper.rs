@@ -18,13 +18,13 @@ use crate::engine::event::Context;
 use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 
-use crate::cli::args::SourceArgs;
+use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord};
 use crate::cli::run::start_up;
-use crate::cli::serve::decider::{DecisionServer, MOST_AT_ONCE, ServeSource};
+use crate::cli::serve::SocketFile;
+use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientPlace, ClientQuestion};
-use crate::cli::serve::socket::SocketFile;
 use crate::decide::Door;
 
 /// Without an event for this long it ends.
@@ -82,20 +82,12 @@ pub(crate) fn helper(env: &Environment) -> Result {
     let Ok(socket) = SocketFile::listen(&address) else {
         return Ok(ExitStatus::Yes);
     };
-    let source = ServeSource {
-        door: Door::Command,
-        host: None,
-        source: SourceArgs::default(),
-        trust: Vec::new(),
-        jobs: None,
-        record: None,
-        most_at_once: MOST_AT_ONCE,
-    };
-    let first = Arc::new(DecisionServer::new(source, env, abort.clone(), subreaper)?);
+    let args = ServeArgs::default();
+    let first = DecisionServer::new(Door::Command, args, env, abort.clone(), subreaper)?;
     let server = Arc::new(HelperServer {
         build,
         traits,
-        first,
+        first: Arc::new(first),
         servers: Mutex::default(),
         open: AtomicUsize::new(0),
         clients: Mutex::default(),

@@ -3,53 +3,48 @@
 //! Threads of a runtime of their own serve the connections; what has hooks is decided in other
 //! threads, as many as there are events at once.
 
-mod access;
-mod metrics;
 mod service;
 
 use std::convert::Infallible;
-use std::io;
-use std::net::SocketAddr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
-use std::pin::pin;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-use hyper::Request;
-use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use rustix::event::{PollFd, PollFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 
+use super::SocketFile;
+use super::decider::DecisionServer;
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{Result, failed};
-use crate::cli::serve::decider::DecisionServer;
-use crate::cli::serve::socket::SocketFile;
 use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
-use crate::engine::lock::locked;
-use access::AccessRule;
+use crate::engine::session::make_private;
 use service::HttpService;
 
-/// How many connections are served at once.
+/// How many connections are served at once. Others wait.
 const MOST_CONNECTIONS: usize = 1024;
-
-/// How many more get an answer that there is no room for them.
-const MOST_TURNED_AWAY: usize = 256;
 
 /// The longest head of a request, with all its headers.
 const LONGEST_HEAD_BYTES: usize = 16 * 1024;
 
-/// How long a client may take with the body of a request, and from its connection or an answer to
-/// the next whole head.
+/// How long a client may take with the head and with the body of a request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long clients may take to leave; hooks have their grace.
@@ -58,98 +53,130 @@ const LEAVING: Duration = Duration::from_secs(10);
 /// How long to wait where no descriptor is left.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Where clients come.
-#[derive(Debug)]
-pub(crate) struct HttpPlaces {
-    tcp: Option<SocketAddr>,
-    unix: Option<PathBuf>,
-    token: PathBuf,
-}
+/// How many random bytes a token has; written as twice as many digits.
+const TOKEN_BYTES: usize = 32;
 
-impl HttpPlaces {
-    /// Those that the command line names; `None` if it names none.
-    pub(crate) fn of(args: &ServeArgs, env: &Environment) -> Option<HttpPlaces> {
-        if args.http.is_none() && args.unix.is_none() {
-            return None;
-        }
-        let token = match &args.token {
-            Some(file) => env.cwd.join(file),
-            None => env.state_root().join("serve.token"),
-        };
-        Some(HttpPlaces {
-            tcp: args.http,
-            unix: args.unix.as_ref().map(|path| env.cwd.join(path)),
-            token,
-        })
-    }
-}
+/// The longest file that is read as a token.
+const LONGEST_TOKEN_BYTES: u64 = 4096;
 
 /// The doors on TCP and Unix sockets, open until [`HttpDoor::close`].
 pub(crate) struct HttpDoor {
     runtime: Runtime,
-    server: HttpServer,
+    decider: Arc<DecisionServer>,
+    connections: Arc<GracefulShutdown>,
+    acceptors: Vec<JoinHandle<()>>,
+    /// Is there as long as it serves.
+    _socket: Option<SocketFile>,
 }
 
 #[derive(Clone)]
 struct HttpServer {
     service: Arc<HttpService>,
-    /// A permit for each connection, also those that are turned away.
+    /// A permit for each connection.
     room: Arc<Semaphore>,
-    /// Whether the doors are closing.
-    closing: watch::Sender<bool>,
+    patience: Duration,
 }
-
-enum HttpListener {
-    Tcp(TcpListener, AccessRule),
-    Unix {
-        listener: UnixListener,
-        /// Is there as long as it serves.
-        _file: SocketFile,
-    },
-}
-
-trait HttpStream: AsyncRead + AsyncWrite + Unpin + Send {}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> HttpStream for S {}
 
 impl HttpDoor {
-    /// Opens the doors.
+    /// Opens the doors that the command line names; `None` if it names none.
     ///
     /// # Errors
     /// When a socket or the token cannot be used.
-    pub(crate) fn open(decider: Arc<DecisionServer>, places: &HttpPlaces) -> Result<HttpDoor> {
+    pub(crate) fn open(
+        decider: &DecisionServer,
+        args: &ServeArgs,
+        env: &Environment,
+    ) -> Result<Option<HttpDoor>> {
+        if args.http.is_none() && args.unix.is_none() {
+            return Ok(None);
+        }
+        let decider = Arc::new(decider.beside(crate::decide::Door::Http));
         let mut builder = Builder::new_multi_thread();
         let runtime = builder.enable_all().thread_name("hookrun-http").build();
         let runtime = runtime.map_err(failed("cannot start threads for HTTP"))?;
-        let server = HttpServer::new(decider, PATIENCE);
-        let inside = runtime.enter();
-        if let Some(address) = places.tcp {
-            let listener = listen_on(address)?;
-            let rule = AccessRule::Token(access::token(&places.token)?);
-            let address = listener.local_addr().unwrap_or(address);
-            let token = places.token.display();
-            streams::remark(&format!(
-                "serves http://{address}; the token is in {token}\n"
-            ));
-            runtime.spawn(server.clone().accept_all(HttpListener::Tcp(listener, rule)));
+        let mut door = HttpDoor {
+            runtime,
+            decider: Arc::clone(&decider),
+            connections: Arc::default(),
+            acceptors: Vec::new(),
+            _socket: None,
+        };
+        if let Some(address) = args.http {
+            let file = match &args.token {
+                Some(file) => env.cwd.join(file),
+                None => env.state_root().join("serve.token"),
+            };
+            door.serve_tcp(address, &file)?;
         }
-        if let Some(path) = &places.unix {
-            let socket = SocketFile::listen(path)?;
-            let listener = socket.listener.try_clone().and_then(UnixListener::from_std);
-            let listener = listener.map_err(failed("cannot listen on a socket"))?;
-            streams::remark(&format!("serves http on the socket {}\n", path.display()));
-            runtime.spawn(server.clone().accept_all(HttpListener::Unix {
-                listener,
-                _file: socket,
-            }));
+        if let Some(path) = &args.unix {
+            door.serve_unix(&env.cwd.join(path))?;
         }
-        drop(inside);
-        Ok(HttpDoor { runtime, server })
+        Ok(Some(door))
+    }
+
+    fn serve_tcp(&mut self, address: SocketAddr, token: &Path) -> Result<()> {
+        if !address.ip().is_loopback() {
+            let cause = format!("`--http {address}` can be reached from other machines");
+            let cure = "use 127.0.0.1, and put a proxy with TLS before it if others must reach it";
+            return Err(Complaint::with_cure(cause, cure));
+        }
+        let cannot = || failed(format!("cannot listen on {address}"));
+        let server = HttpServer::new(&self.decider, Some(read_token(token)?), PATIENCE);
+        let _inside = self.runtime.enter();
+        let listener = std::net::TcpListener::bind(address).map_err(cannot())?;
+        listener.set_nonblocking(true).map_err(cannot())?;
+        let listener = TcpListener::from_std(listener).map_err(cannot())?;
+        let address = listener.local_addr().unwrap_or(address);
+        streams::remark(&format!(
+            "serves http://{address}; the token is in {}\n",
+            token.display()
+        ));
+        let connections = Arc::clone(&self.connections);
+        let acceptor = self.runtime.spawn(async move {
+            loop {
+                let permit = server.permit().await;
+                match listener.accept().await {
+                    Ok((stream, _)) => {
+                        let _ = stream.set_nodelay(true);
+                        tokio::spawn(server.serve(stream, connections.watcher(), permit));
+                    }
+                    Err(error) => take_breath(&error).await,
+                }
+            }
+        });
+        self.acceptors.push(acceptor);
+        Ok(())
+    }
+
+    fn serve_unix(&mut self, path: &Path) -> Result<()> {
+        let server = HttpServer::new(&self.decider, None, PATIENCE);
+        let socket = SocketFile::listen(path)?;
+        let _inside = self.runtime.enter();
+        let listener = socket.listener.try_clone().and_then(UnixListener::from_std);
+        let listener = listener.map_err(failed("cannot listen on a socket"))?;
+        streams::remark(&format!("serves http on the socket {}\n", path.display()));
+        let connections = Arc::clone(&self.connections);
+        let acceptor = self.runtime.spawn(async move {
+            let own = rustix::process::getuid().as_raw();
+            loop {
+                let permit = server.permit().await;
+                match listener.accept().await {
+                    Ok((stream, _)) if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) => {
+                        tokio::spawn(server.serve(stream, connections.watcher(), permit));
+                    }
+                    Ok(_) => {}
+                    Err(error) => take_breath(&error).await,
+                }
+            }
+        });
+        self.acceptors.push(acceptor);
+        self._socket = Some(socket);
+        Ok(())
     }
 
     /// Waits until a signal stops hookrun.
     pub(crate) fn wait(&self) {
-        let abort = self.server.service.decider.abort();
+        let abort = self.decider.abort();
         while abort.times_raised() == 0 {
             let mut raised = [PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN)];
             match rustix::event::poll(&mut raised, None) {
@@ -159,150 +186,149 @@ impl HttpDoor {
         }
     }
 
-    /// Ends what runs, tells every client, and closes.
+    /// Ends what runs, answers every client, and closes.
     pub(crate) fn close(self) {
-        let HttpDoor { runtime, server } = self;
-        server.service.decider.abort().raise();
-        server.closing.send_replace(true);
-        runtime.block_on(async {
-            let most = u32::try_from(MOST_CONNECTIONS + MOST_TURNED_AWAY).unwrap_or(u32::MAX);
-            let all_gone = server.room.acquire_many(most);
-            let _ = tokio::time::timeout(LEAVING, all_gone).await;
+        self.decider.abort().raise();
+        self.runtime.block_on(async {
+            for acceptor in self.acceptors {
+                acceptor.abort();
+                let _ = acceptor.await;
+            }
+            if let Some(connections) = Arc::into_inner(self.connections) {
+                let _ = tokio::time::timeout(LEAVING, connections.shutdown()).await;
+            }
         });
-        runtime.shutdown_timeout(LEAVING);
+        self.runtime.shutdown_timeout(LEAVING);
     }
 }
 
-/// Listens on an address of this machine.
-fn listen_on(address: SocketAddr) -> Result<TcpListener> {
-    if !address.ip().is_loopback() {
-        let cause = format!("`--http {address}` can be reached from other machines");
-        let cure = "use 127.0.0.1, and put a proxy with TLS before it if others must reach it";
-        return Err(Complaint::with_cure(cause, cure));
-    }
-    let listener = std::net::TcpListener::bind(address).and_then(|listener| {
-        listener.set_nonblocking(true)?;
-        TcpListener::from_std(listener)
-    });
-    listener.map_err(failed(format!("cannot listen on {address}")))
-}
-
-impl HttpListener {
-    /// The next connection; `None` for one of another user.
-    async fn accept(&self) -> io::Result<Option<Box<dyn HttpStream>>> {
-        match self {
-            HttpListener::Tcp(listener, _) => {
-                let (stream, _) = listener.accept().await?;
-                let _ = stream.set_nodelay(true);
-                Ok(Some(Box::new(stream)))
-            }
-            HttpListener::Unix { listener, .. } => {
-                let (stream, _) = listener.accept().await?;
-                let own = rustix::process::getuid().as_raw();
-                let is_own = stream.peer_cred().is_ok_and(|peer| peer.uid() == own);
-                Ok(is_own.then(|| Box::new(stream) as Box<dyn HttpStream>))
-            }
-        }
-    }
-
-    fn rule(&self) -> AccessRule {
-        match self {
-            HttpListener::Tcp(_, rule) => rule.clone(),
-            HttpListener::Unix { .. } => AccessRule::SameUser,
-        }
-    }
+/// Waits a little where nothing can be accepted.
+async fn take_breath(error: &io::Error) {
+    tracing::warn!(%error, "no connection can be accepted");
+    tokio::time::sleep(BREATH).await;
 }
 
 impl HttpServer {
-    fn new(decider: Arc<DecisionServer>, patience: Duration) -> HttpServer {
+    fn new(decider: &Arc<DecisionServer>, token: Option<String>, patience: Duration) -> HttpServer {
         HttpServer {
-            service: Arc::new(HttpService::new(decider, patience)),
-            room: Arc::new(Semaphore::new(MOST_CONNECTIONS + MOST_TURNED_AWAY)),
-            closing: watch::Sender::new(false),
+            service: Arc::new(HttpService {
+                decider: Arc::clone(decider),
+                token,
+                patience,
+            }),
+            room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
+            patience,
         }
     }
 
-    /// Serves each connection in a task of its own. With far too many this waits.
-    async fn accept_all(self, listener: HttpListener) {
-        let mut closing = self.closing.subscribe();
-        loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
-                () = is_closing(&mut closing) => return,
-            };
-            match accepted {
-                Ok(Some(stream)) => {
-                    let Ok(permit) = Arc::clone(&self.room).acquire_owned().await else {
-                        return;
-                    };
-                    let server = self.clone();
-                    let rule = listener.rule();
-                    tokio::spawn(async move { server.serve(stream, rule, permit).await });
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "no connection can be accepted");
-                    tokio::time::sleep(BREATH).await;
-                }
-            }
-        }
+    /// Waits for a place among the connections.
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).acquire_owned().await.ok()
     }
 
-    async fn serve(
-        self,
-        stream: Box<dyn HttpStream>,
-        rule: AccessRule,
-        _permit: OwnedSemaphorePermit,
-    ) {
-        let is_full = self.room.available_permits() < MOST_TURNED_AWAY;
-        let patience = self.service.patience;
-        // When the next head must be there; `None` while a request is being answered.
-        let head_until = Mutex::new(Some(Instant::now() + patience));
-        let service = service_fn(|request: Request<Incoming>| {
-            let (service, rule, head_until) = (&self.service, &rule, &head_until);
-            async move {
-                *locked(head_until) = None;
-                let answer = service.answer(rule, is_full, request).await;
-                *locked(head_until) = Some(Instant::now() + patience);
-                Ok::<_, Infallible>(answer)
-            }
-        });
+    /// Serves a connection until its client leaves, is too slow, or the door closes.
+    fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        &self,
+        stream: S,
+        connections: Watcher,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> impl Future<Output = ()> + Send + use<S> {
+        let service = Arc::clone(&self.service);
         let mut builder = http1::Builder::new();
         builder
+            .timer(TokioTimer::new())
             .max_header_size(LONGEST_HEAD_BYTES)
-            .header_read_timeout(None)
-            .keep_alive(!is_full);
-        let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        let mut closing = self.closing.subscribe();
-        let mut is_leaving = false;
-        let mut look = tokio::time::interval((patience / 8).max(Duration::from_millis(1)));
-        loop {
-            tokio::select! {
-                biased;
-                served = connection.as_mut() => {
-                    if let Err(error) = served {
-                        tracing::debug!(%error, "a connection has failed");
-                    }
-                    return;
-                }
-                () = is_closing(&mut closing), if !is_leaving => {
-                    is_leaving = true;
-                    connection.as_mut().graceful_shutdown();
-                }
-                _ = look.tick() => {
-                    if locked(&head_until).is_some_and(|until| until < Instant::now()) {
-                        tracing::debug!("a client has taken too long");
-                        return;
-                    }
-                }
+            .header_read_timeout(self.patience);
+        let answer = service_fn(move |request| {
+            let service = Arc::clone(&service);
+            async move { Ok::<_, Infallible>(service.answer(request).await) }
+        });
+        let connection = builder.serve_connection(TokioIo::new(stream), answer);
+        let connection = connections.watch(connection);
+        async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection has failed");
             }
+            drop(permit);
         }
     }
 }
 
-/// Waits until the doors are closing.
-async fn is_closing(closing: &mut watch::Receiver<bool>) {
-    let _ = closing.wait_for(|is_closing| *is_closing).await;
+/// Whether a `Host` header names this machine from inside.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    let is_address = name
+        .parse::<IpAddr>()
+        .is_ok_and(|address| address.is_loopback());
+    is_address || name.eq_ignore_ascii_case("localhost")
+}
+
+/// Compares in a time that tells nothing but the length.
+fn are_equal(given: &str, token: &str) -> bool {
+    let pairs = given.bytes().zip(token.bytes());
+    let differences = pairs.fold(0, |differences, (one, two)| differences | (one ^ two));
+    given.len() == token.len() && std::hint::black_box(differences) == 0
+}
+
+/// The token in `file`, which is made if it is not there.
+fn read_token(file: &Path) -> Result<String> {
+    let shown = file.display();
+    // Opening a pipe would wait for a writer.
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let opened = match options.open(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            make_token(file).map_err(failed(format!("cannot write the token `{shown}`")))?;
+            options.open(file)
+        }
+        opened => opened,
+    };
+    let cannot = || failed(format!("cannot read the token `{shown}`"));
+    let opened = opened.map_err(cannot())?;
+    let meta = opened.metadata().map_err(cannot())?;
+    if !meta.is_file() || meta.uid() != rustix::process::getuid().as_raw() {
+        return Err(Complaint::with_cure(
+            format!("the token `{shown}` belongs to another user, or is no file"),
+            "name your own file: `--token FILE`",
+        ));
+    }
+    let mut text = String::new();
+    let read = opened.take(LONGEST_TOKEN_BYTES).read_to_string(&mut text);
+    read.map_err(cannot())?;
+    let token = text.trim();
+    let cause = if meta.mode() & 0o077 != 0 {
+        format!("others may read the token `{shown}`")
+    } else if token.len() < 2 * TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let least = 2 * TOKEN_BYTES;
+        format!("the token `{shown}` is not {least} letters or more")
+    } else {
+        return Ok(token.to_string());
+    };
+    let quoted = shell_words::quote(&file.to_string_lossy()).into_owned();
+    let cure = format!("run `rm {quoted}`, and a new one is made");
+    Err(Complaint::with_cure(cause, cure))
+}
+
+/// Writes a new token atomically. One that another server has just written stays.
+fn make_token(file: &Path) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    if !folder.exists() {
+        make_private(folder, folder)?;
+    }
+    let mut random = [0; TOKEN_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut new = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(new, "{digits}")?;
+    match new.persist_noclobber(file) {
+        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -11,9 +11,10 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts::native;
 
-use crate::cli::serve::door::{LineDoor, LineProtocol};
+use crate::cli::serve::lines::{
+    INVALID_PARAMS, LineDoor, LineProtocol, RpcError, RpcMessage, params,
+};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
-use crate::cli::serve::rpc::{INVALID_PARAMS, RpcError, RpcMessage, params};
 
 /// The versions whose messages are these, the newest first.
 const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];

@@ -3,22 +3,21 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::lock::locked;
-use crate::engine::session::Session;
-use crate::engine::ui::Ui;
+use crate::engine::session::{Message, Session};
+use crate::engine::session_hooks::{SESSION_IS_OVER, SessionSink};
+use crate::engine::ui::{Asker, MessageKind, Ui};
 
-use crate::cli::serve::client::RpcClient;
-use crate::cli::serve::door::{LineDoor, LineProtocol};
+use crate::cli::serve::lines::{self, LineDoor, LineProtocol, RpcError, RpcMessage, RpcPeer};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
-use crate::cli::serve::rpc::{self, RpcError, RpcMessage};
 
 /// What the client can call.
 const METHODS: &[&str] = &["hookrun/hello", "hookrun/decide", "hookrun/cancel"];
@@ -115,7 +114,7 @@ impl LineProtocol for StdioProtocol {
         match method {
             "hookrun/hello" => self.greet(door, message)?,
             "hookrun/decide" => self.ask(door, message)?,
-            "hookrun/cancel" => door.cancel(rpc::params::<CancelParams<'_>>(message.params)?.id),
+            "hookrun/cancel" => door.cancel(lines::params::<CancelParams<'_>>(message.params)?.id),
             unknown => return Err(RpcError::unknown(unknown)),
         }
         Ok(())
@@ -123,7 +122,7 @@ impl LineProtocol for StdioProtocol {
 }
 
 fn invalid(problem: String) -> RpcError {
-    RpcError::new(rpc::INVALID_PARAMS, problem)
+    RpcError::new(lines::INVALID_PARAMS, problem)
 }
 
 impl StdioProtocol {
@@ -134,7 +133,7 @@ impl StdioProtocol {
             dialogs,
             messages,
             client,
-        } = rpc::params(message.params)?;
+        } = lines::params(message.params)?;
         if let Some(dialog) = dialogs
             .iter()
             .find(|dialog| !DIALOGS.contains(&dialog.as_str()))
@@ -160,12 +159,167 @@ impl StdioProtocol {
     }
 
     fn ask(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
-        let mut params: DecideParams<'_> = rpc::params(message.params)?;
+        let mut params: DecideParams<'_> = lines::params(message.params)?;
         let defaults = locked(&self.defaults).clone();
         params.host = params.host.or(defaults.host);
         params.cwd = params.cwd.or(defaults.cwd);
         let question = params.question().map_err(invalid)?;
         door.decide(question, message.id, |answer| Ok(reply_json(answer)));
         Ok(())
+    }
+}
+
+/// Shows the dialogs of hooks in the client, and passes their messages on.
+pub(crate) struct RpcClient {
+    peer: Arc<RpcPeer>,
+    /// The dialogs that the client can show, by their names in the protocol.
+    dialogs: Vec<String>,
+}
+
+impl RpcClient {
+    pub(crate) fn new(peer: Arc<RpcPeer>, dialogs: Vec<String>) -> RpcClient {
+        RpcClient { peer, dialogs }
+    }
+
+    fn ask(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<Value> {
+        if !self.shows(kind) {
+            return None;
+        }
+        let until = json!({ "kind": kind, "untilMs": moment_ms(asker.until()) });
+        let params = placed(asker, [until, more]);
+        let withdrawn = |id| placed(asker, [json!({ "id": id })]);
+        let answer = self.peer.ask("hookrun/dialog", &params, asker, withdrawn)?;
+        answer.get("value").cloned()
+    }
+
+    fn shows(&self, kind: &str) -> bool {
+        self.dialogs.iter().any(|dialog| dialog == kind)
+    }
+
+    fn ask_text(&self, asker: &Asker<'_>, kind: &str, more: Value) -> Option<String> {
+        self.ask(asker, kind, more)?.as_str().map(str::to_string)
+    }
+}
+
+/// What comes from a hook, with the hook, its session, and the client's `id` of the request that
+/// the hook runs for.
+fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
+    let mut all = Map::new();
+    all.insert("session".to_string(), asker.session().into());
+    if let Some(request) = asker.request() {
+        all.insert("request".to_string(), request_id(request));
+    }
+    all.insert("hook".to_string(), asker.hook().into());
+    for part in parts {
+        if let Value::Object(part) = part {
+            all.extend(part);
+        }
+    }
+    Value::Object(all)
+}
+
+/// The `id` of a request as the client wrote it.
+fn request_id(request: &str) -> Value {
+    serde_json::from_str(request).unwrap_or(Value::Null)
+}
+
+/// A moment as milliseconds since 1970, for a clock that the client has too.
+fn moment_ms(until: Instant) -> u64 {
+    let left = until.saturating_duration_since(Instant::now());
+    let moment = SystemTime::now().checked_add(left).unwrap_or(UNIX_EPOCH);
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Ui for RpcClient {
+    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
+        let chosen = self.ask_text(
+            asker,
+            "select",
+            json!({ "title": title, "options": options }),
+        );
+        // What was not offered is no choice.
+        chosen.filter(|chosen| options.contains(chosen))
+    }
+
+    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
+        let answer = self.ask(
+            asker,
+            "confirm",
+            json!({ "title": title, "message": message }),
+        );
+        answer == Some(Value::Bool(true))
+    }
+
+    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
+        self.ask_text(
+            asker,
+            "input",
+            json!({ "title": title, "placeholder": placeholder }),
+        )
+    }
+
+    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
+        self.ask_text(asker, "editor", json!({ "title": title, "text": text }))
+    }
+
+    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
+        if self.shows("notify") {
+            let shown = placed(asker, [json!({ "message": message, "kind": kind })]);
+            self.peer.notify("hookrun/notify", &shown);
+        }
+    }
+
+    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
+        if self.shows("status") {
+            let shown = placed(asker, [json!({ "key": key, "text": text })]);
+            self.peer.notify("hookrun/status", &shown);
+        }
+    }
+}
+
+impl Session for RpcClient {
+    fn send(&self, id: &str, message: &Message) -> Result<(), String> {
+        let Ok(Value::Object(mut params)) = serde_json::to_value(message) else {
+            return Err("the message cannot be written as JSON".to_string());
+        };
+        params.insert("session".to_string(), id.into());
+        if let Some(request) = &message.request {
+            params.insert("request".to_string(), request_id(request));
+        }
+        self.peer.notify("hookrun/message", &Value::Object(params));
+        Ok(())
+    }
+}
+
+impl SessionSink for RpcClient {
+    fn context(&self, session: &str, hook: &str, text: &str) {
+        let params = json!({ "session": session, "hook": hook, "text": text });
+        self.peer.notify("hookrun/context", &params);
+    }
+
+    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>) {
+        if self.shows("status") {
+            let shown = json!({ "session": session, "hook": hook, "key": key, "text": text });
+            self.peer.notify("hookrun/status", &shown);
+        }
+    }
+
+    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>) {
+        tracing::info!(
+            session,
+            hook,
+            how,
+            ?restarts_in,
+            "a hook of a session has ended"
+        );
+        if self.shows("notify") && how != SESSION_IS_OVER {
+            let again = restarts_in.map(|pause| format!("; it starts again in {pause:.0?}"));
+            let message = format!("{hook} has ended: {how}{}", again.unwrap_or_default());
+            let shown = json!({
+                "session": session, "hook": hook, "message": message, "kind": "warning",
+            });
+            self.peer.notify("hookrun/notify", &shown);
+        }
     }
 }

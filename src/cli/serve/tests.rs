@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::decider::{DecisionServer, ServeSource};
-use super::door::{LineDoor, UNAVAILABLE};
+use super::decider::DecisionServer;
+use super::lines::{LineDoor, UNAVAILABLE};
 use super::question::{ClientPlace, ClientQuestion};
-use crate::cli::args::SourceArgs;
+use crate::cli::args::ServeArgs;
 use crate::config::Environment;
 use crate::decide::Door;
 use crate::engine::event::Context;
@@ -26,20 +26,10 @@ pub(super) fn idle_server(most_at_once: usize) -> (Arc<DecisionServer>, tempfile
         system: folder.path().join("etc"),
         ..env
     };
-    let source = ServeSource {
-        door: Door::Http,
-        host: None,
-        source: SourceArgs {
-            hooks: Vec::new(),
-            settings: Vec::new(),
-            discover: false,
-        },
-        trust: Vec::new(),
-        jobs: None,
-        record: None,
-        most_at_once,
-    };
-    let server = DecisionServer::new(source, &env, Abort::new().unwrap(), None).unwrap();
+    let args = ServeArgs::default();
+    let abort = Abort::new().unwrap();
+    let mut server = DecisionServer::new(Door::Http, args, &env, abort, None).unwrap();
+    server.most_at_once = most_at_once;
     (Arc::new(server), folder)
 }
 

@@ -166,7 +166,7 @@ impl SettingsReader<'_> {
             return self.fault(at, cause, format!("did you mean `{like}`?"));
         }
         let cause = format!("{cause} that hookrun knows: its hooks do not run here");
-        let cure = format!("`hookrun events --dialect {host}` lists those");
+        let cure = format!("`hookrun events --host {host}` lists those");
         self.warning(at, cause, &cure);
     }
 

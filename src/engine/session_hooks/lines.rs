@@ -205,7 +205,7 @@ struct HookLine {
     status: Option<SaidStatus>,
 }
 
-/// The text of a message, or a message as `hookrun send --take` prints it. Its hook and time are
+/// The text of a message, or a message as `hookrun hook send --take` prints it. Its hook and time are
 /// known here.
 #[derive(Deserialize)]
 #[serde(untagged)]

@@ -148,7 +148,7 @@ const LINES: &[&str] = &[
     "<STDIN>",
 ];
 
-const READS_JSON: &[&str] = &["hookrun field", "jq ", "json.load", "JSON", "_json"];
+const READS_JSON: &[&str] = &["hookrun hook field", "jq ", "json.load", "JSON", "_json"];
 
 impl GitHook {
     /// What a script takes of this hook's arguments and lines. A folder with our own name for the
@@ -171,7 +171,7 @@ impl GitHook {
                 let place = what.strip_prefix('$').and_then(|digit| digit.parse().ok());
                 let key = arguments.nth(place.unwrap_or(1_usize).saturating_sub(1));
                 let key = key.unwrap_or("raw.arguments");
-                let instead = format!("`hookrun field {key}`");
+                let instead = format!("`hookrun hook field {key}`");
                 return Some(TakenFromGit {
                     what,
                     is_line: false,

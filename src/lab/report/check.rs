@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -117,7 +116,7 @@ impl CheckList {
 
 impl Check {
     /// What hooks wrote to this stream.
-    fn written(&self, stream: &str) -> String {
+    pub(super) fn written(&self, stream: &str) -> String {
         let of_stream = self.written.iter().filter(|one| one.stream == stream);
         let texts: Vec<&str> = of_stream.map(|one| one.text.as_str()).collect();
         texts.join("\n")
@@ -203,78 +202,6 @@ pub(super) fn tap(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "Bail out! hookrun was interrupted")?;
     }
     Ok(())
-}
-
-/// JUnit XML. Every case has a different name: systems merge cases with the same name.
-pub(super) fn junit(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    let mut report = Report::new(list.name.clone());
-    if let Some(took) = list.took {
-        report.set_time(took);
-    }
-    let mut suites: Vec<TestSuite> = Vec::new();
-    for check in &list.checks {
-        let known = suites
-            .iter()
-            .rposition(|suite| suite.name.as_str() == check.suite);
-        let at = known.unwrap_or_else(|| {
-            suites.push(TestSuite::new(check.suite.clone()));
-            suites.len() - 1
-        });
-        let suite = &mut suites[at];
-        if let Some(took) = check.took {
-            suite.set_time(suite.time.unwrap_or_default() + took);
-        }
-        suite.add_test_case(junit_case(check));
-    }
-    if suites.is_empty() {
-        suites.push(TestSuite::new(list.name.clone()));
-    }
-    report.add_test_suites(suites);
-    let text = report.to_string().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
-}
-
-fn junit_case(check: &Check) -> TestCase {
-    let status = match &check.state {
-        CheckState::Passed => TestCaseStatus::success(),
-        CheckState::Skipped(why) => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(why.clone());
-            status
-        }
-        CheckState::Failed => junit_failure(NonSuccessKind::Failure, check),
-        CheckState::Error => junit_failure(NonSuccessKind::Error, check),
-    };
-    let mut case = TestCase::new(check.name.clone(), status);
-    if let Some(place) = &check.place {
-        case.set_classname(place.file.clone());
-        case.extra.insert("file".into(), place.file.as_str().into());
-        let line = place.line.to_string();
-        case.extra.insert("line".into(), line.into());
-    }
-    if let Some(took) = check.took {
-        case.set_time(took);
-    }
-    let stdout = check.written("stdout");
-    if !check.state.is_bad() && !check.details.is_empty() {
-        case.set_system_out(check.details.clone());
-    } else if !stdout.is_empty() {
-        case.set_system_out(stdout);
-    }
-    let stderr = check.written("stderr");
-    if !stderr.is_empty() {
-        case.set_system_err(stderr);
-    }
-    case
-}
-
-fn junit_failure(kind: NonSuccessKind, check: &Check) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(kind);
-    status.set_message(check.message.clone());
-    if !check.details.is_empty() {
-        status.set_description(check.details.clone());
-    }
-    status
 }
 
 /// Workflow commands of GitHub Actions, which become annotations: on the lines of the diff where a

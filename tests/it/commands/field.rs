@@ -1,4 +1,4 @@
-//! `hookrun field PATH`.
+//! `hookrun hook field PATH`.
 
 use crate::sandbox::{Ran, Sandbox};
 
@@ -11,7 +11,7 @@ const DOCUMENT: &str = r#" {
 } "#;
 
 fn field(arguments: &[&str], stdin: &[u8]) -> Ran {
-    let mut all = vec!["field"];
+    let mut all = vec!["hook", "field"];
     all.extend(arguments);
     Sandbox::new().hookrun(&all, stdin)
 }
@@ -48,25 +48,22 @@ fn objects_and_lists_are_compact_json() {
 
 #[test]
 fn numbers_are_printed_as_they_were_written() {
-    for format in ["text", "json"] {
-        prints(
-            &["big", "--format", format],
-            "123456789012345678901234567890\n",
-        );
-        prints(&["exact", "--format", format], "1.10\n");
-        prints(&["small", "--format", format], "-0.0\n");
-        prints(&["wide", "--format", format], "1E400\n");
+    for (path, number) in [
+        ("big", "123456789012345678901234567890\n"),
+        ("exact", "1.10\n"),
+        ("small", "-0.0\n"),
+        ("wide", "1E400\n"),
+    ] {
+        prints(&[path], number);
+        prints(&[path, "--json"], number);
     }
 }
 
 #[test]
 fn json_tells_strings_from_other_values() {
-    prints(&["toolInput.command", "--format", "json"], "\"rm -rf /\"\n");
-    prints(
-        &["messages", "--format", "json"],
-        "[{\"role\":\"user\"},[10,20]]\n",
-    );
-    prints(&["none", "--format", "json"], "null\n");
+    prints(&["toolInput.command", "--json"], "\"rm -rf /\"\n");
+    prints(&["messages", "--json"], "[{\"role\":\"user\"},[10,20]]\n");
+    prints(&["none", "--json"], "null\n");
 }
 
 #[test]
@@ -161,7 +158,10 @@ fn what_cannot_be_read_is_2_and_says_why() {
 #[test]
 fn it_does_not_wait_for_the_end_of_stdin() {
     use std::io::{Read, Write};
-    let mut child = Sandbox::new().command(&["field", "a"]).spawn().unwrap();
+    let mut child = Sandbox::new()
+        .command(&["hook", "field", "a"])
+        .spawn()
+        .unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(b"{\"a\":\"here\"}").unwrap();
     let mut said = String::new();
@@ -195,7 +195,7 @@ fn a_hook_can_use_it_as_the_contract_shows() {
     let hookrun = env!("CARGO_BIN_EXE_hookrun");
     let sandbox = Sandbox::new().hook(
         "x.sh",
-        &format!("command=$({hookrun} field toolInput.command) || exit 0\necho \"no: $command\" >&2\nexit 1"),
+        &format!("command=$({hookrun} hook field toolInput.command) || exit 0\necho \"no: $command\" >&2\nexit 1"),
     );
     sandbox.run_shell("rm -rf /").blocks("no: rm -rf /");
     sandbox.run("tool.pre").allows();

@@ -93,7 +93,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["help", "lst"], "unrecognized subcommand 'lst'"),
         (&["run"], "no event on stdin"),
         (&["test"], "there are no files of cases"),
-        (&["field"], "<PATH>"),
+        (&["hook", "field"], "<PATH>"),
         (&["completions"], "<SHELL>"),
         (&["run", "tool.pre", "--budgt", "1s"], "'--budget'"),
         (
@@ -113,7 +113,6 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
             "[possible values: reply, json, github, sarif, gitlab, azure]",
         ),
         (&["run", "tool.pre", "--hooks"], "--hooks <DIR>"),
-        (&["run", "--host", "cluade"], "for '--host <NAME>'"),
         (&["run", "--host=cluade"], "similar value exists: 'claude'"),
         (&["test", "tool.pre", "--host"], "for '--host <NAME>'"),
         (
@@ -121,7 +120,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
             "'--host <NAME>' cannot be used multiple",
         ),
         (&["events", "--host", "cluade"], "for '--host <NAME>'"),
-        (&["run", "--dialect", "cluade"], "for '--dialect <NAME>'"),
+        (&["run", "--host", "cluade"], "for '--host <NAME>'"),
         (
             &["validate", "--format", "xml"],
             "[possible values: human, json, junit, tap, github, sarif, gitlab, azure]",
@@ -130,28 +129,23 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
             &["list", "--format", "xml"],
             "[possible values: human, json]",
         ),
-        (&["man"], "--dir <DIR>"),
-        (&["ui"], "Usage: hookrun ui"),
-        (&["ui", "select", "Title"], "<OPTION>"),
-        (&["ui", "confirm"], "<TITLE>"),
-        (&["ui", "input", "a", "b", "c"], "'c'"),
+        (&["hook", "ui"], "Usage: hookrun hook ui"),
+        (&["hook", "ui", "select", "Title"], "<OPTION>"),
+        (&["hook", "ui", "confirm"], "<TITLE>"),
+        (&["hook", "ui", "input", "a", "b", "c"], "'c'"),
         (
-            &["ui", "notify", "x", "--type", "loud"],
+            &["hook", "ui", "notify", "x", "--type", "loud"],
             "[possible values: info, warning, error]",
         ),
         (
-            &["ui", "status", "key", "--width", "3"],
+            &["hook", "ui", "status", "key", "--width", "3"],
             "cannot be used with",
         ),
-        (&["ui", "selct", "a", "b"], "'select'"),
-        (&["send"], "<TEXT"),
-        (&["send", "--take", "text"], "cannot be used with"),
-        (&["state", "get"], "<KEY>"),
-        (&["state", "set", "key"], "<VALUE>"),
-        (
-            &["state", "list", "--format", "xml"],
-            "[possible values: text, json]",
-        ),
+        (&["hook", "ui", "selct", "a", "b"], "'select'"),
+        (&["hook", "send"], "<TEXT"),
+        (&["hook", "send", "--take", "text"], "cannot be used with"),
+        (&["hook", "state", "get"], "<KEY>"),
+        (&["hook", "state", "set", "key"], "<VALUE>"),
         (
             &["list", "--log", "loud"],
             "`loud` is not a log level\n  help: use error, warn, info,",
@@ -180,7 +174,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
 fn arguments_that_are_not_utf8_are_a_mistake_and_no_crash() {
     use std::os::unix::ffi::OsStrExt;
     let odd = std::ffi::OsStr::from_bytes(b"tool\xff");
-    for command in ["run", "test", "events", "list", "field"] {
+    for command in ["run", "test", "events", "list"] {
         let ran = Sandbox::new().hookrun_as(
             |hookrun| {
                 hookrun.arg(odd);
@@ -211,12 +205,6 @@ fn the_log_goes_to_stderr_only() {
     assert!(!loud.stderr.contains('\u{1b}'), "{loud:?}");
     let before = sandbox.hookrun(&["--log", "debug", "run", "tool.pre"], b"{}");
     before.says("x.sh");
-    sandbox
-        .hookrun(
-            &["run", "tool.pre", "--log", "hookrun::engine::exec=debug"],
-            b"{}",
-        )
-        .says("x.sh");
     assert_eq!(
         sandbox
             .hookrun(&["run", "tool.pre", "--log", "error"], b"{}")
@@ -250,7 +238,7 @@ fn a_log_level_that_is_none_refuses_instead_of_logging_nothing() {
 }
 
 #[test]
-fn words_of_other_tools_lead_here_and_nothing_misleads() {
+fn words_of_other_tools_lead_here() {
     for (word, command) in [
         ("check", "validate"),
         ("lint", "validate"),
@@ -270,59 +258,8 @@ fn words_of_other_tools_lead_here_and_nothing_misleads() {
             "{word} is hidden"
         );
     }
-    for (word, tip) in [
-        ("record", "tip: `hookrun run --record FILE`"),
-        ("status", "tip: `hookrun doctor`"),
-        ("exec", "tip: `hookrun run EVENT`"),
-        ("tset", "'test'"),
-        ("vlidate", "'validate'"),
-    ] {
+    for (word, tip) in [("tset", "'test'"), ("vlidate", "'validate'")] {
         hookrun(&[word]).exits(2).says(tip);
-    }
-    for (arguments, tip) in [
-        (
-            &["explain", "npm", "publish"][..],
-            "quote the command: `hookrun explain 'npm publish'`",
-        ),
-        (
-            &["explain", "rm", "-rf", "x"],
-            "quote the command: `hookrun explain 'rm -rf x'`",
-        ),
-        (
-            &["test", "tool.pre", "npm publish"],
-            "`hookrun test tool.pre < event.json`; for a command",
-        ),
-        (
-            &["test", "PreToolUse", "npm", "publish"],
-            "command line: `hookrun explain 'npm publish'`",
-        ),
-        (
-            &["test", "a.toml", "b.toml"],
-            "`hookrun test --suite a.toml b.toml`",
-        ),
-        (
-            &["test", "commit.pre", "x"],
-            "as JSON: `hookrun test commit.pre < event.json`\n",
-        ),
-        (&["explain", "npm publish", "--hook", "x"], "'--hooks'"),
-        (&["test", "tool.pre", "--hock", "x"], "'--hook'"),
-    ] {
-        hookrun(arguments).exits(2).says(tip);
-    }
-    for arguments in [
-        &["trust"][..],
-        &["zzz"],
-        &["statistics"],
-        &["install", "vscode"],
-        &["run", "--host", "windsurf"],
-    ] {
-        let ran = hookrun(arguments);
-        ran.exits(2);
-        assert!(
-            !ran.stderr.contains("similar"),
-            "{arguments:?}: {}",
-            ran.stderr
-        );
     }
 }
 
@@ -341,7 +278,7 @@ fn help_groups_the_commands_and_ends_with_examples() {
             .unwrap_or_else(|| panic!("no {text:?} in {help}"))
     };
     assert!(
-        at("Begin:") < at("  new ") && at("  new ") < at("  run ") && at("  run ") < at("Options:")
+        at("Start:") < at("  new ") && at("  new ") < at("  run ") && at("  run ") < at("Options:")
     );
     assert!(at("Options:") < at("Examples:"), "{help}");
     // What an example types is understood.

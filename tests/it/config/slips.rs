@@ -31,14 +31,14 @@ fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
             "commit.msg",
             message,
             "`$1` gets nothing",
-            "`hookrun field filePath`",
+            "`hookrun hook field filePath`",
         ),
         (
             "commit.msg",
             "commit.msg",
             message,
             "`$1` gets nothing",
-            "`hookrun field filePath`",
+            "`hookrun hook field filePath`",
         ),
     ] {
         let sandbox = Sandbox::new().script(&format!("hooks.d/{folder}/h"), text);
@@ -59,7 +59,7 @@ fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
 
 #[test]
 fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_convention() {
-    let ours = "#!/bin/sh\ncmd=$(hookrun field tool_input.command)\n\
+    let ours = "#!/bin/sh\ncmd=$(hookrun hook field tool_input.command)\n\
                 case $cmd in *rm*) exit 1;; esac\n";
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", ours);
     let both = [

@@ -192,7 +192,7 @@ fn commands(output: &str) -> Vec<String> {
 
 #[test]
 fn the_action_goes_on_or_stops_the_job() {
-    let look = r#"case $(hookrun field service --default '') in shop) echo 'not the shop' >&2; exit 1; esac"#;
+    let look = r#"case $(hookrun hook field service --default '') in shop) echo 'not the shop' >&2; exit 1; esac"#;
     let sandbox = Sandbox::new()
         .hook_for("own.pre", "look", look)
         .file(

@@ -92,7 +92,7 @@ fn a_script_that_takes_something_else_is_none_of_gits() {
         ("pre-commit", "#!/bin/sh\n[ -n \"$1\" ] && exit 1\n"),
         (
             "commit-msg",
-            "#!/bin/sh\nfile=$(hookrun field filePath)\nset -- $file; cat \"$1\"\n",
+            "#!/bin/sh\nfile=$(hookrun hook field filePath)\nset -- $file; cat \"$1\"\n",
         ),
         ("commit-msg", "#!/bin/sh\ngit log | awk '{ print $1 }'\n"),
         (

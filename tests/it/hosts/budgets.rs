@@ -209,7 +209,7 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
 fn the_times_of_a_host_are_shown() {
     let shown = |event: &str, host: &str| {
         Sandbox::new()
-            .hookrun(&["events", event, "--dialect", host], b"")
+            .hookrun(&["events", event, "--host", host], b"")
             .stdout
     };
     let end = shown("SessionEnd", "claude");
@@ -223,7 +223,7 @@ fn the_times_of_a_host_are_shown() {
         cursor.contains("it does not say how long; 30s are thought safe"),
         "{cursor}"
     );
-    let all = ["events", "--dialect", "codex", "--format", "json"];
+    let all = ["events", "--host", "codex", "--format", "json"];
     let all = Sandbox::new().json(&all);
     let wait = |event: &str| {
         let events = all["events"].as_array().unwrap().iter();

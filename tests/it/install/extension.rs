@@ -202,11 +202,11 @@ fn what_may_be_cancelled_is_cancelled_and_a_command_of_the_person_gets_the_reaso
 #[test]
 fn hooks_ask_and_tell_the_person_by_the_screen_of_the_host() {
     let body = "set -e
-        hookrun ui confirm Sure text
-        test \"$(hookrun ui select Which one two)\" = two
-        test \"$(hookrun ui editor Text old)\" = edited
-        hookrun ui notify 'a note' --type warning
-        hookrun ui status key text
+        hookrun hook ui confirm Sure text
+        test \"$(hookrun hook ui select Which one two)\" = two
+        test \"$(hookrun hook ui editor Text old)\" = edited
+        hookrun hook ui notify 'a note' --type warning
+        hookrun hook ui status key text
         $HOOKRUN ui input Name who & sleep 0.5; kill $!; wait; true";
     let body = with_hookrun(body).replace("$HOOKRUN", env!("CARGO_BIN_EXE_hookrun"));
     for host in HOSTS {
@@ -232,7 +232,7 @@ fn hooks_ask_and_tell_the_person_by_the_screen_of_the_host() {
 #[test]
 fn a_dialog_is_shown_where_its_event_is() {
     for host in HOSTS {
-        let ask = "hookrun ui confirm \"$HOOKRUN_ACTION_COMMAND\" || exit 1";
+        let ask = "hookrun hook ui confirm \"$HOOKRUN_ACTION_COMMAND\" || exit 1";
         let sandbox = Sandbox::new().hook("guard", &with_hookrun(ask));
         let sandbox = patient(host, installed(host, sandbox));
         let call = |screen: &str| {
@@ -253,7 +253,7 @@ fn a_dialog_is_shown_where_its_event_is() {
 
 #[test]
 fn messages_come_into_the_session_and_no_hook_is_asked_about_them() {
-    let body = "hookrun send again; hookrun send data --type ci --hidden --details '{\"exit\": 1}'";
+    let body = "hookrun hook send again; hookrun hook send data --type ci --hidden --details '{\"exit\": 1}'";
     let sandbox = Sandbox::new().hook("guard", &with_hookrun(body)).hook_for(
         "prompt.submit",
         "never",

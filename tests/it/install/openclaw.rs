@@ -49,7 +49,11 @@ fn a_decision_is_in_the_words_of_each_event() {
         )
         .hook_for("agent.stop", "more", refuse)
         .hook_for("message.out", "mend", &rewrite("content", "\"***\""))
-        .hook_for("session.start", "send", &with_hookrun("hookrun send hello"));
+        .hook_for(
+            "session.start",
+            "send",
+            &with_hookrun("hookrun hook send hello"),
+        );
     sandbox
         .hookrun(&["install", "openclaw", "--all-events"], b"")
         .exits(0);

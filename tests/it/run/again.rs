@@ -185,13 +185,13 @@ fn our_guards_are_asked_again_whatever_the_host_does() {
             .hook("10-guard", NO_RM)
             .hook("15-input", "grep -q 'rm -rf' && touch seen; true")
             .hook("50-make", MAKE_RM);
-        let ran = sandbox.hookrun(&["run", event, "--dialect", dialect], input.as_bytes());
+        let ran = sandbox.hookrun(&["run", event, "--host", dialect], input.as_bytes());
         ran.exits(2).says("no rm");
         let sandbox = Sandbox::new()
             .hook("15-input", "grep -q 'rm -rf' && echo x > seen; true")
             .hook("50-make", MAKE_RM);
         sandbox
-            .hookrun(&["run", event, "--dialect", dialect], input.as_bytes())
+            .hookrun(&["run", event, "--host", dialect], input.as_bytes())
             .exits(0);
         assert_eq!(sandbox.read("seen"), "x\n", "{dialect}");
     }

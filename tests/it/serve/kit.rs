@@ -17,7 +17,7 @@ const SAID_ALONE: &str =
 fn sandbox() -> Sandbox {
     let own = env!("CARGO_BIN_EXE_hookrun");
     let body = format!(
-        "case $(cat) in *dialog*) {own} ui confirm Sure? || exit 1; {own} send hello ;; esac"
+        "case $(cat) in *dialog*) {own} hook ui confirm Sure? || exit 1; {own} hook send hello ;; esac"
     );
     cases().hook("20-ask.sh", &body)
 }

@@ -217,7 +217,7 @@ fn a_signal_ends_it_and_refuses_what_runs() {
 
 #[test]
 fn dialogs_go_to_the_client_and_messages_too() {
-    let body = "hookrun ui confirm Sure? Really || exit 1\nhookrun send 'hello there'";
+    let body = "hookrun hook ui confirm Sure? Really || exit 1\nhookrun hook send 'hello there'";
     let own = env!("CARGO_BIN_EXE_hookrun");
     let body = body.replace("hookrun", own);
     let sandbox = Sandbox::new().hook("ask.sh", &body);
@@ -253,8 +253,10 @@ fn dialogs_go_to_the_client_and_messages_too() {
 #[test]
 fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
     let own = env!("CARGO_BIN_EXE_hookrun");
-    let body = format!("{own} ui notify hi\n{own} ui status tests green\n{own} ui confirm Sure?");
-    let body = format!("{body} || exit 1\n{own} send done");
+    let body = format!(
+        "{own} hook ui notify hi\n{own} hook ui status tests green\n{own} hook ui confirm Sure?"
+    );
+    let body = format!("{body} || exit 1\n{own} hook send done");
     let ask = r#"case $(cat) in *asks*) echo '{"ask":"really?"}' ;; esac"#;
     let sandbox = Sandbox::new()
         .hook("10-show.sh", &body)
@@ -330,7 +332,7 @@ fn what_hooks_show_and_send_names_the_session_and_the_open_request() {
 #[test]
 fn an_answer_that_says_two_things_is_no_yes() {
     let own = env!("CARGO_BIN_EXE_hookrun");
-    let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} ui confirm Sure? || exit 1"));
+    let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} hook ui confirm Sure? || exit 1"));
     let mut client = Client::start(&sandbox, &["--stdio"]);
     client.call("hookrun/hello", json!({ "dialogs": ["confirm"] }));
     client.request(1, "hookrun/decide", shell("x"));
@@ -358,7 +360,7 @@ fn an_answer_that_says_two_things_is_no_yes() {
 #[test]
 fn a_client_that_shows_no_dialogs_is_not_asked() {
     let own = env!("CARGO_BIN_EXE_hookrun");
-    let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} ui confirm Sure? || exit 1"));
+    let sandbox = Sandbox::new().hook("ask.sh", &format!("{own} hook ui confirm Sure? || exit 1"));
     let mut client = Client::start(&sandbox, &["--stdio"]);
     assert_eq!(client.decide(shell("x"))["status"], 2);
     client.call("hookrun/hello", json!({ "dialogs": ["notify"] }));

@@ -232,7 +232,7 @@ fn a_hostile_environment_changes_nothing() {
 
 #[test]
 fn hooks_find_hookrun_itself() {
-    let sandbox = Sandbox::new().hook("hook", "hookrun field toolName").file(
+    let sandbox = Sandbox::new().hook("hook", "hookrun hook field toolName").file(
         "hooks.d/tests/x.toml",
         &format!("[[case]]\nname = 'x'\n{HEAD}context.toolName = 'bash'\nexpect = {{ decision = 'allow', output = '^bash$' }}\n"),
     );

@@ -153,7 +153,7 @@ fn junit_is_for_ci_systems() {
     let text = timeless(&suite(&of_each(), &["--format", "junit"]).stdout);
     let wanted = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="hookrun test --suite" tests="4" skipped="1" failures="1" errors="1" TIME>
-    <testsuite name="hooks.d/tests/a,b.toml" tests="4" skipped="1" errors="1" failures="1" TIME>
+    <testsuite name="hooks.d/tests/a,b.toml" tests="4" skipped="1" failures="1" errors="1" TIME>
         <testcase name="refused" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="1"/>
         <testcase name="100% #1 wrong" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="7">
             <failure message="decision should be allow, and is block">decision should be allow, and is block</failure>

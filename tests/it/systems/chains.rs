@@ -63,7 +63,7 @@ fn walk(dialect: &str, event: &str, does: &[Does], runner: fn(&[Does]) -> Comes)
                 command.env(format!("DO_{number}"), one.script());
             }
         };
-        let ran = sandbox.hookrun_as(choose, &["run", event, "--dialect", dialect], b"{}");
+        let ran = sandbox.hookrun_as(choose, &["run", event, "--host", dialect], b"{}");
         let found: Comes = serde_json::from_str(&ran.stdout).ok();
         assert_eq!(found, runner(&chain), "{chain:?}: {ran:?}");
         let refuses = |value: &Value| value["block"] == true || value["cancel"] == true;

@@ -59,7 +59,7 @@ fn misses(system: &str, case: &Value) -> Vec<String> {
     let arguments = [
         "test",
         text("event"),
-        "--dialect",
+        "--host",
         system,
         "--hooks",
         hooks.to_str().unwrap(),
@@ -138,7 +138,7 @@ fn the_examples_are_in_order() {
             "validate",
             "--hooks",
             hooks.to_str().unwrap(),
-            "--dialect",
+            "--host",
             system,
         ];
         sandbox().hookrun(&arguments, b"").exits(0).prints("ok: ");
@@ -159,7 +159,7 @@ fn answered(system: &str, event: &str, context: &Value, keys: &'static str) -> (
     let sandbox = own.script(&format!("hooks.d/{event}/{example}"), &text);
     let ran = at_terminal(
         &sandbox,
-        &["run", event, "--dialect", system],
+        &["run", event, "--host", system],
         &[at("[y/N] ", keys)],
     );
     (ran.status, ran.stdout)

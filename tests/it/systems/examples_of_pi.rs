@@ -83,7 +83,7 @@ fn tool_call(tool: &str, input: &Value) -> Value {
 /// `hookrun run` for an event of pi's, without a terminal.
 fn ask(sandbox: &Sandbox, event: &Value) -> Ran {
     let name = event["type"].as_str().unwrap();
-    let arguments = ["run", name, "--dialect", "pi"];
+    let arguments = ["run", name, "--host", "pi"];
     Running::start(sandbox, &arguments)
         .feed(event.to_string().as_bytes())
         .ended_alone()
@@ -96,7 +96,7 @@ fn ask_person(sandbox: &Sandbox, event: &Value, steps: &[Step]) -> Ran {
     fs::write(sandbox.at("stdout"), "").unwrap();
     at_terminal(
         sandbox,
-        &["run", event["type"].as_str().unwrap(), "--dialect", "pi"],
+        &["run", event["type"].as_str().unwrap(), "--host", "pi"],
         steps,
     )
 }
@@ -108,7 +108,7 @@ fn result(ran: &Ran) -> Value {
 
 /// The messages that wait for the session.
 fn sent(sandbox: &Sandbox) -> Vec<String> {
-    let ran = sandbox.hookrun(&["send", "--take", "--session", SESSION], b"");
+    let ran = sandbox.hookrun(&["hook", "send", "--take", "--session", SESSION], b"");
     let text = |line: &str| {
         let message: Value = serde_json::from_str(line).unwrap();
         message["text"].as_str().unwrap().to_string()
@@ -261,7 +261,7 @@ fn what_is_posted_is_sent_until_the_session_is_over() {
     let sandbox = pi(&["session/webhook.py"]).variable("PI_WEBHOOK_PORT", "0");
     let sandbox = sandbox.script(
         "hooks.d/turn_start/where.sh",
-        "#!/bin/sh\n# hookrun: dialect=pi\nhookrun state get --shared webhook > address\n",
+        "#!/bin/sh\n# hookrun: dialect=pi\nhookrun hook state get --shared webhook > address\n",
     );
     ask(&sandbox, &session("start")).allows();
     ask(&sandbox, &event("turn_start", &json!({ "turnIndex": 0 }))).allows();
@@ -468,7 +468,7 @@ fn a_program_has_what_pi_gives_its_hooks_in_their_context() {
             .unwrap_or_default()
             .to_string()
     };
-    let arguments = ["run", "agent_start", "--dialect", "pi", "--format", "json"];
+    let arguments = ["run", "agent_start", "--host", "pi", "--format", "json"];
     let context = event("agent_start", &json!({})).to_string();
     let ran = sandbox.hookrun(&arguments, context.as_bytes());
     let stderr = said(&ran);
@@ -507,7 +507,7 @@ fn every_message_that_was_sent_is_noted_and_nobody_waits() {
     let log = sandbox.at("audit.jsonl");
     let sandbox = sandbox.variable("OPENCLAW_AUDIT_LOG", log.to_str().unwrap());
     let context = json!({ "sessionKey": "k", "channel": "telegram", "direction": "sent" });
-    let arguments = ["run", "message-sent", "--dialect", "openclaw"];
+    let arguments = ["run", "message-sent", "--host", "openclaw"];
     sandbox
         .hookrun(&arguments, context.to_string().as_bytes())
         .allows();
@@ -538,7 +538,7 @@ fn a_mapping_in_a_configuration_runs_its_handler_for_each_of_its_events() {
     let log = sandbox.at("log");
     let sandbox = sandbox.variable("OPENCLAW_SESSION_LOG", log.to_str().unwrap());
     for event in ["session-start", "session_end"] {
-        let arguments = ["run", event, "--dialect", "openclaw"];
+        let arguments = ["run", event, "--host", "openclaw"];
         sandbox
             .hookrun(&arguments, br#"{"sessionKey":"k"}"#)
             .allows();

@@ -13,7 +13,7 @@ fn noting(event: &str) -> String {
 }
 
 fn tool_call(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
-    let mut all = vec!["run", "tool_call", "--dialect", "pi"];
+    let mut all = vec!["run", "tool_call", "--host", "pi"];
     all.extend(arguments);
     sandbox.hookrun(&all, br#"{"toolName":"bash","input":{"command":"ls"}}"#)
 }
@@ -51,12 +51,12 @@ fn only_a_host_that_speaks_pi_looks_into_pis_folders() {
         .script(&format!("{USER}/gate.sh"), &noting("tool_call"));
     sandbox.run("tool.pre").allows();
     sandbox
-        .hookrun(&["run", "tool_call", "--dialect", "wolli"], b"{}")
+        .hookrun(&["run", "tool_call", "--host", "wolli"], b"{}")
         .allows();
     assert_eq!(ran(&sandbox), Vec::<String>::new());
     assert_eq!(sandbox.order("tool.pre", &[]), Vec::<String>::new());
     assert_eq!(
-        sandbox.order("tool.pre", &["--dialect", "pi"]),
+        sandbox.order("tool.pre", &["--host", "pi"]),
         ["gate.sh", "gate.sh"]
     );
 }
@@ -68,7 +68,7 @@ fn the_projects_folder_is_below_the_working_directory_itself() {
         .file("below/file", "");
     let below = sandbox.at("below");
     let context = br#"{"toolName":"bash","input":{"command":"ls"}}"#;
-    let arguments = ["run", "tool_call", "--dialect", "pi"];
+    let arguments = ["run", "tool_call", "--host", "pi"];
     let there = |command: &mut std::process::Command| {
         command.current_dir(below);
     };
@@ -96,7 +96,7 @@ fn one_script_can_name_several_events() {
         let sandbox = Sandbox::new().script(&format!("{PROJECT}/note.sh"), &noting(list));
         tool_call(&sandbox, &[]).allows();
         sandbox
-            .hookrun(&["run", "turn_start", "--dialect", "pi"], b"{}")
+            .hookrun(&["run", "turn_start", "--host", "pi"], b"{}")
             .allows();
         let wanted = [".pi/hooks/note.sh tool.pre", ".pi/hooks/note.sh turn.start"];
         assert_eq!(ran(&sandbox), wanted);
@@ -111,7 +111,7 @@ fn modules_are_named_as_pis_own_and_are_no_error() {
             "export default function (pi) {}\n",
         )
         .script(&format!("{USER}/gate.js"), "module.exports = (pi) => {};\n");
-    let mut found = sandbox.problems(&["--dialect", "pi"]);
+    let mut found = sandbox.problems(&["--host", "pi"]);
     found.retain(|one| one.starts_with("note"));
     found.sort();
     let note = "is a module of pi's own, which only pi can load \
@@ -123,11 +123,11 @@ fn modules_are_named_as_pis_own_and_are_no_error() {
         "{found:?}"
     );
     sandbox
-        .hookrun(&["validate", "--dialect", "pi"], b"")
+        .hookrun(&["validate", "--host", "pi"], b"")
         .exits(0)
         .prints("ok, 1 warning: ");
     sandbox
-        .hookrun(&["list", "--dialect", "pi"], b"")
+        .hookrun(&["list", "--host", "pi"], b"")
         .exits(0)
         .says("a module of pi's own");
     tool_call(&sandbox, &[]).allows();
@@ -138,7 +138,7 @@ fn a_program_there_that_names_no_event_closes_the_gate() {
     let sandbox = Sandbox::new().script(&format!("{PROJECT}/gate.sh"), "#!/bin/sh\nexit 1\n");
     let wanted = "error .pi/hooks/gate.sh: does not say which event it is for [name it in the \
                   leading comments: `# hookrun: event=session`]";
-    assert_eq!(sandbox.problems(&["--dialect", "pi"]), [wanted]);
+    assert_eq!(sandbox.problems(&["--host", "pi"]), [wanted]);
     tool_call(&sandbox, &[])
         .exits(2)
         .says("does not say which event it is for");
@@ -155,7 +155,7 @@ fn a_file_there_that_is_no_hook_is_named_and_no_error() {
     let sandbox = Sandbox::new()
         .file(&format!("{PROJECT}/package.json"), "{}\n")
         .file(&format!("{PROJECT}/node_modules/x/index.sh"), "");
-    let mut found = sandbox.problems(&["--dialect", "pi"]);
+    let mut found = sandbox.problems(&["--host", "pi"]);
     found.retain(|one| one.starts_with("note"));
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
@@ -170,7 +170,7 @@ fn mistakes_in_the_event_of_a_script_name_their_place() {
     let sandbox = Sandbox::new().script(&format!("{PROJECT}/gate.sh"), &noting("tool_cal"));
     let wanted = "error .pi/hooks/gate.sh:2:12: `tool_cal` is no event of pi \
                   [did you mean `tool_call`?]";
-    assert_eq!(sandbox.problems(&["--dialect", "pi"]), [wanted]);
+    assert_eq!(sandbox.problems(&["--host", "pi"]), [wanted]);
     let sandbox = Sandbox::new().hook("gate.sh", "# hookrun: event=tool.pre");
     let wanted = "error hooks.d/tool.pre/gate.sh:2:12: unknown setting `event` \
                   [the folder names the event: hooks.d/<event>/]";

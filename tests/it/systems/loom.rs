@@ -88,21 +88,14 @@ fn registered_with(hooks: &[Registered<'_>]) -> Sandbox {
 /// `hookrun run` as loom would call it.
 fn fire(sandbox: &Sandbox, context: &Value) -> Ran {
     let event = context["event"].as_str().unwrap();
-    let arguments = ["run", event, "--dialect", "loom", "--hooks", "hooks"];
+    let arguments = ["run", event, "--host", "loom", "--hooks", "hooks"];
     sandbox.hookrun(&arguments, context.to_string().as_bytes())
 }
 
 /// The reminders of an event, without their tags.
 fn reminders(sandbox: &Sandbox, event: &str) -> Vec<String> {
     let arguments = [
-        "run",
-        event,
-        "--dialect",
-        "loom",
-        "--hooks",
-        "hooks",
-        "--format",
-        "json",
+        "run", event, "--host", "loom", "--hooks", "hooks", "--format", "json",
     ];
     let ran = sandbox.hookrun(&arguments, context(event).to_string().as_bytes());
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -425,7 +418,7 @@ fn what_loom_would_run_without_sense_refuses_and_says_where_it_stands() {
 fn shipped(sandbox: &Sandbox, context: &Value) -> Ran {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/systems/loom");
     let event = context["event"].as_str().unwrap();
-    let arguments = ["run", event, "--dialect", "loom", "--hooks", examples];
+    let arguments = ["run", event, "--host", "loom", "--hooks", examples];
     sandbox.hookrun(&arguments, context.to_string().as_bytes())
 }
 

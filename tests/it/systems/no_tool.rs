@@ -16,7 +16,7 @@ fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
             continue;
         }
         for name in [r#""x":"tools""#, r#""toolName":"""#, r#""tool_name":null"#] {
-            let line = ["run", row.name, "--dialect", dialect.name];
+            let line = ["run", row.name, "--host", dialect.name];
             let ran = sandbox.hookrun(&line, format!("{{{name}}}").as_bytes());
             assert!(
                 ran.stderr

@@ -358,7 +358,7 @@ fn a_tool_call_may_take_as_long_as_a_person_does() {
     assert_eq!(of("tool.post"), Some(Some(5000)));
     // A budget ends it all the same, and then it is refused.
     let sandbox = hooks(&[("tool_call", "ask", "sleep 60")]);
-    let arguments = ["run", "tool_call", "--dialect", "omp", "--budget", "300ms"];
+    let arguments = ["run", "tool_call", "--host", "omp", "--budget", "300ms"];
     let ran = sandbox.hookrun(&arguments, tool_call("ls").to_string().as_bytes());
     ran.exits(2)
         .says("the budget of 300ms was used up")

@@ -89,7 +89,7 @@ fn the_order_of_the_layers_is_explicit_project_user() {
     let arguments = [
         "run",
         "turn_start",
-        "--dialect",
+        "--host",
         "omp",
         "--hooks",
         "extra",
@@ -108,7 +108,7 @@ fn of_two_folders_on_the_command_line_the_first_wins() {
     let arguments = [
         "run",
         "turn_start",
-        "--dialect",
+        "--host",
         "omp",
         "--hooks",
         "one",
@@ -159,7 +159,7 @@ fn list_show_test_and_validate_name_what_shadows_a_hook() {
     );
     let with = |arguments: &[&str]| {
         let mut all = arguments.to_vec();
-        all.extend(["--dialect", "omp"]);
+        all.extend(["--host", "omp"]);
         sandbox.hookrun(&all, b"")
     };
     with(&["list"]).exits(0).prints(&format!("(idle: {by})"));

@@ -25,10 +25,10 @@ const HOOKS: &[(&str, &str, bool)] = &[
     ("tool-result-persist", "tool.persist", true),
 ];
 
-/// `hookrun run EVENT --dialect openclaw`.
+/// `hookrun run EVENT --host openclaw`.
 fn openclaw(sandbox: &Sandbox, event: &str, context: &Value) -> Ran {
     sandbox.hookrun(
-        &["run", event, "--dialect", "openclaw"],
+        &["run", event, "--host", "openclaw"],
         context.to_string().as_bytes(),
     )
 }

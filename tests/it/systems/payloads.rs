@@ -44,7 +44,7 @@ fn come_back_the_same(system: &str) {
         let input = payload
             .to_string()
             .replace("/home/user/project", sandbox.path().to_str().unwrap());
-        let ran = sandbox.hookrun(&["run", &name, "--dialect", system], input.as_bytes());
+        let ran = sandbox.hookrun(&["run", &name, "--host", system], input.as_bytes());
         assert_eq!(
             (ran.status, ran.stdout.as_str()),
             (0, ""),

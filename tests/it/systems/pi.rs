@@ -18,10 +18,10 @@ const REASONS: &[(&str, &str, bool)] = &[
     ("shutdown", "session.end", false),
 ];
 
-/// `hookrun run EVENT --dialect pi`.
+/// `hookrun run EVENT --host pi`.
 fn pi(sandbox: &Sandbox, event: &str, context: &Value) -> Ran {
     sandbox.hookrun(
-        &["run", event, "--dialect", "pi"],
+        &["run", event, "--host", "pi"],
         context.to_string().as_bytes(),
     )
 }
@@ -346,7 +346,7 @@ fn tool_call_has_no_timeout_and_every_other_event_has_30_seconds() {
 fn a_budget_still_ends_a_hook_that_has_no_timeout() {
     let sandbox = Sandbox::new().hook_for("tool_call", "own", "# hookrun: dialect=pi\nsleep 60");
     let context = tool_call("ls").to_string();
-    let arguments = ["run", "tool_call", "--dialect", "pi", "--budget", "300ms"];
+    let arguments = ["run", "tool_call", "--host", "pi", "--budget", "300ms"];
     let ran = sandbox.hookrun(&arguments, context.as_bytes());
     assert_eq!(result(ran.exits(2))["block"], true);
 }

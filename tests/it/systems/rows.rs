@@ -19,7 +19,7 @@ fn decide(binding: Binding, body: &str) -> (Sandbox, Ran) {
 
 fn ask(sandbox: &Sandbox, binding: Binding) -> Ran {
     let context = binding.encode(&event(binding)).to_json();
-    let arguments = ["run", binding.row.name, "--dialect", binding.dialect.name];
+    let arguments = ["run", binding.row.name, "--host", binding.dialect.name];
     // Hooks that nobody waits for are done before their sandbox is gone.
     Running::start(sandbox, &arguments)
         .feed(&context)
@@ -126,13 +126,7 @@ fn list_and_show_print_the_rules_that_apply_in_every_row() {
     for_each_row(|binding| {
         let row = binding.row;
         let sandbox = Sandbox::new().hook_for(row.event, "hook", "exit 0");
-        let list = sandbox.json(&[
-            "list",
-            "--dialect",
-            binding.dialect.name,
-            "--format",
-            "json",
-        ]);
+        let list = sandbox.json(&["list", "--host", binding.dialect.name, "--format", "json"]);
         let rules = list["hooks"][0]["rules"].as_array().unwrap();
         let own = rules
             .iter()
@@ -155,7 +149,7 @@ fn list_and_show_print_the_rules_that_apply_in_every_row() {
         );
 
         let text = sandbox
-            .hookrun(&["list", "--dialect", binding.dialect.name], b"")
+            .hookrun(&["list", "--host", binding.dialect.name], b"")
             .stdout;
         let gate = if row.blocks {
             "can be blocked"
@@ -166,7 +160,7 @@ fn list_and_show_print_the_rules_that_apply_in_every_row() {
             text.contains(gate) && text.contains(row.schedule.name()),
             "{text}"
         );
-        let show = sandbox.hookrun(&["list", "hook", "--dialect", binding.dialect.name], b"");
+        let show = sandbox.hookrun(&["list", "hook", "--host", binding.dialect.name], b"");
         show.exits(0).prints(on_failure);
     });
 }

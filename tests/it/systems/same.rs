@@ -62,7 +62,7 @@ fn the_same_hook_decides_the_same_in_all_five_for_a_tool_call_a_prompt_and_a_ses
             let sandbox = sandbox();
             let (name, context) = in_words_of(dialect, event, command);
             let context = context.to_string();
-            let ran = sandbox.hookrun(&["run", name, "--dialect", dialect], context.as_bytes());
+            let ran = sandbox.hookrun(&["run", name, "--host", dialect], context.as_bytes());
             assert_eq!(ran.status, status, "{dialect} {event} {command}: {ran:?}");
             if status == 2 {
                 assert_eq!(ran.stderr, "nothing is removed here\n", "{dialect} {event}");
@@ -83,13 +83,13 @@ fn a_name_of_another_system_is_an_error_that_names_the_nearest() {
         ("session_starts", "omp", "did you mean `session_start`?"),
         ("tool.per", "loom", "did you mean `tool.pre`?"),
     ] {
-        let ran = sandbox.hookrun(&["run", name, "--dialect", dialect], b"{}");
+        let ran = sandbox.hookrun(&["run", name, "--host", dialect], b"{}");
         ran.exits(2)
             .says(&format!("unknown event `{name}`"))
             .says(help);
     }
     sandbox
-        .hookrun(&["run", "tool.pre", "--dialect", "nobody"], b"{}")
+        .hookrun(&["run", "tool.pre", "--host", "nobody"], b"{}")
         .exits(2)
         .says("nobody");
 }
@@ -99,7 +99,7 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_refused() {
     let sandbox = Sandbox::new().hook("hook", "exit 0");
     let ask = |name: &str, dialect: &str, context: Value| {
         let context = context.to_string();
-        sandbox.hookrun(&["run", name, "--dialect", dialect], context.as_bytes())
+        sandbox.hookrun(&["run", name, "--host", dialect], context.as_bytes())
     };
     ask("tool_call", "wolli", json!({ "type": "tool_result" }))
         .exits(2)

@@ -80,7 +80,7 @@ fn hooks(all: &[(&str, &str, &str)]) -> Sandbox {
 
 /// The report of a host that speaks wolli.
 fn report(sandbox: &Sandbox, event: &str, context: &Value) -> Value {
-    let arguments = ["run", event, "--dialect", "wolli", "--format", "json"];
+    let arguments = ["run", event, "--host", "wolli", "--format", "json"];
     let ran = sandbox.hookrun(&arguments, context.to_string().as_bytes());
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }

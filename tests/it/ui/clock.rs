@@ -13,7 +13,7 @@ const SLOWLY: Duration = Duration::from_secs(2);
 
 #[test]
 fn a_hook_that_asks_does_not_time_out_meanwhile() {
-    let body = "hookrun ui confirm Sure && hookrun ui input Name";
+    let body = "hookrun hook ui confirm Sure && hookrun hook ui input Name";
     let steps = [
         Step("Sure [y/N] ", "y\r", SLOWLY),
         Step("> ", "Ada\r", SLOWLY),
@@ -24,7 +24,7 @@ fn a_hook_that_asks_does_not_time_out_meanwhile() {
 
 #[test]
 fn a_hook_has_no_more_time_than_its_own_before_and_after() {
-    let body = "hookrun ui confirm Sure; exec sleep 600";
+    let body = "hookrun hook ui confirm Sure; exec sleep 600";
     let ran = decided(
         &asking("timeout=1500ms", body),
         &[Step("Sure [y/N] ", "y\r", SLOWLY)],
@@ -34,13 +34,13 @@ fn a_hook_has_no_more_time_than_its_own_before_and_after() {
 
 #[test]
 fn a_hook_that_leaves_a_question_to_its_child_and_answers_is_not_held_up() {
-    let body = "(hookrun ui confirm Sure) >/dev/null 2>&1 & exit 0";
+    let body = "(hookrun hook ui confirm Sure) >/dev/null 2>&1 & exit 0";
     decided(&asking("timeout=30s", body), &[]).allows();
 }
 
 #[test]
 fn the_budget_does_not_stand_still() {
-    let sandbox = asking("timeout=1500ms", "hookrun ui confirm Sure");
+    let sandbox = asking("timeout=1500ms", "hookrun hook ui confirm Sure");
     let ran = at_terminal(&sandbox, &["run", "tool.pre", "--budget", "2500ms"], &[]);
     ran.blocks_saying("the budget of 2s 500ms was used up")
         .says("Sure [y/N] ");

@@ -30,7 +30,7 @@ const DIALOGS: &[(&str, i32)] = &[
 #[test]
 fn in_a_hook_every_dialog_has_its_default_and_prints_nothing() {
     for (dialog, status) in DIALOGS {
-        let ran = hook(&format!("hookrun ui {dialog}; test $? -eq {status}"));
+        let ran = hook(&format!("hookrun hook ui {dialog}; test $? -eq {status}"));
         ran.allows();
         assert_eq!(ran.stderr, "", "{dialog}");
     }
@@ -39,7 +39,10 @@ fn in_a_hook_every_dialog_has_its_default_and_prints_nothing() {
 #[test]
 fn outside_of_a_hook_as_well() {
     for (dialog, status) in DIALOGS {
-        let words: Vec<&str> = ["ui"].into_iter().chain(dialog.split(' ')).collect();
+        let words: Vec<&str> = ["hook", "ui"]
+            .into_iter()
+            .chain(dialog.split(' '))
+            .collect();
         let ran = Sandbox::new().hookrun(&words, b"");
         assert_eq!(
             (ran.status, ran.stdout.as_str()),
@@ -98,7 +101,7 @@ sys.exit(subprocess.run(sys.argv[2:]).returncode)
 #[test]
 fn only_who_has_started_hookrun_answers_for_the_person() {
     for (place, is_heard) in [("beside", false), ("around", true)] {
-        let body = "hookrun ui confirm Sure; [ $? = $WANTED ] && echo '{\"ask\":\"may it?\"}'";
+        let body = "hookrun hook ui confirm Sure; [ $? = $WANTED ] && echo '{\"ask\":\"may it?\"}'";
         let sandbox = Sandbox::new()
             .hook("guard", &with_hookrun(body))
             .variable("WANTED", if is_heard { "0" } else { "1" })
@@ -118,16 +121,16 @@ fn only_who_has_started_hookrun_answers_for_the_person() {
 #[test]
 fn a_socket_at_which_nobody_listens_is_nobody() {
     for socket in ["", "nonsense", "token@/nowhere", "@"] {
-        let body = format!("HOOKRUN_SOCKET='{socket}' hookrun ui confirm Sure; test $? -eq 1");
+        let body = format!("HOOKRUN_SOCKET='{socket}' hookrun hook ui confirm Sure; test $? -eq 1");
         hook(&body).allows();
     }
 }
 
 #[test]
 fn where_nothing_can_be_kept_a_status_is_no_failure_and_state_says_why() {
-    let body = "hookrun ui status key text || exit 1\nhookrun ui status || exit 1\n\
-                hookrun send text 2>/dev/null; test $? -eq 2 || exit 1\n\
-                hookrun state set a b; test $? -eq 2 || exit 1";
+    let body = "hookrun hook ui status key text || exit 1\nhookrun hook ui status || exit 1\n\
+                hookrun hook send text 2>/dev/null; test $? -eq 2 || exit 1\n\
+                hookrun hook state set a b; test $? -eq 2 || exit 1";
     let sandbox = Sandbox::new()
         .hook("guard", &with_hookrun(body))
         .variable("XDG_STATE_HOME", "/dev/null/none");
@@ -138,7 +141,10 @@ fn where_nothing_can_be_kept_a_status_is_no_failure_and_state_says_why() {
 #[test]
 fn looking_makes_no_folder() {
     let sandbox = Sandbox::new();
-    for arguments in [&["ui", "status", "--session", "s"][..], &["send", "--take"]] {
+    for arguments in [
+        &["hook", "ui", "status", "--session", "s"][..],
+        &["hook", "send", "--take"],
+    ] {
         assert_eq!(sandbox.hookrun(arguments, b"").exits(0).stdout, "");
     }
     sandbox.has_no_file("home/.local");
@@ -146,7 +152,7 @@ fn looking_makes_no_folder() {
 
 #[test]
 fn a_usage_error_is_2_and_no_answer() {
-    hook("hookrun ui select Title 2>/dev/null; test $? -eq 2").allows();
+    hook("hookrun hook ui select Title 2>/dev/null; test $? -eq 2").allows();
 }
 
 #[test]
@@ -154,17 +160,21 @@ fn a_status_line_is_kept_for_whoever_shows_it() {
     let sandbox = Sandbox::new()
         .hook(
             "one",
-            &with_hookrun("hookrun ui status b \"$(printf 'two\\n\\tlines')\""),
+            &with_hookrun("hookrun hook ui status b \"$(printf 'two\\n\\tlines')\""),
         )
         .hook(
             "two",
-            &with_hookrun("hookrun ui status a first; hookrun ui status c -x"),
+            &with_hookrun("hookrun hook ui status a first; hookrun hook ui status c -x"),
         );
     let context = br#"{"sessionId":"s/1"}"#;
     sandbox.hookrun(&["run", "tool.pre"], context).allows();
 
     let line = |arguments: &[&str]| {
-        let all: Vec<&str> = ["ui", "status"].iter().chain(arguments).copied().collect();
+        let all: Vec<&str> = ["hook", "ui", "status"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
         let ran = sandbox.hookrun(&all, b"");
         ran.exits(0);
         ran.stdout
@@ -173,7 +183,7 @@ fn a_status_line_is_kept_for_whoever_shows_it() {
     assert_eq!(line(&["--session", "s/1", "--width", "9"]), "first tw…\n");
     assert_eq!(line(&[]), "");
     sandbox
-        .hookrun(&["ui", "status", "a", "--session", "s/1"], b"")
+        .hookrun(&["hook", "ui", "status", "a", "--session", "s/1"], b"")
         .exits(0);
     assert_eq!(line(&["--session", "s/1"]), "two lines -x\n");
 }
@@ -202,7 +212,11 @@ fn a_status_line_is_plain_and_cut_by_columns() {
     {
         let session = session.to_string();
         let status = |arguments: &[&str]| {
-            let all = [&["ui", "status", "--session", session.as_str()], arguments].concat();
+            let all = [
+                &["hook", "ui", "status", "--session", session.as_str()],
+                arguments,
+            ]
+            .concat();
             sandbox.hookrun(&all, b"")
         };
         for (key, text) in ["a", "b", "c"].iter().zip(texts) {

@@ -138,10 +138,10 @@ fn allowed(run: &Run) -> String {
 fn every_dialog_reaches_the_host_and_its_answer_the_hook() {
     let sandbox = hook(
         "test $HOOKRUN_HAS_UI = 1\n\
-         hookrun ui select T a 'b c'; hookrun ui confirm T M; hookrun ui input T P\n\
-         hookrun ui editor T 'some text'; hookrun ui notify N --type warning\n\
-         hookrun ui status k v; hookrun ui status k\n\
-         if hookrun ui input nothing; then exit 1; fi",
+         hookrun hook ui select T a 'b c'; hookrun hook ui confirm T M; hookrun hook ui input T P\n\
+         hookrun hook ui editor T 'some text'; hookrun hook ui notify N --type warning\n\
+         hookrun hook ui status k v; hookrun hook ui status k\n\
+         if hookrun hook ui input nothing; then exit 1; fi",
     );
     let (runner, event) = runner(&sandbox);
     let host = Arc::new(Host::default());
@@ -167,9 +167,9 @@ fn every_dialog_reaches_the_host_and_its_answer_the_hook() {
 fn messages_reach_the_session_of_the_host_with_their_files() {
     let sandbox = hook(
         "test $HOOKRUN_HAS_UI = 0\n\
-         hookrun send 'run the tests' --attach event.txt --type ci --hidden --details 1\n\
-         if hookrun send refuse 2>&1; then exit 1; fi\n\
-         if hookrun ui confirm Sure; then exit 1; fi",
+         hookrun hook send 'run the tests' --attach event.txt --type ci --hidden --details 1\n\
+         if hookrun hook send refuse 2>&1; then exit 1; fi\n\
+         if hookrun hook ui confirm Sure; then exit 1; fi",
     )
     .file("event.txt", "");
     let folder = json!({ "sessionId": "s", "cwd": sandbox.path() });
@@ -192,7 +192,7 @@ fn messages_reach_the_session_of_the_host_with_their_files() {
 fn dialogs_of_hooks_that_run_together_wait_their_turn() {
     let names = ["a", "b", "c", "d"];
     let sandbox = names.iter().fold(Sandbox::new(), |sandbox, name| {
-        let body = with_hookrun("hookrun ui input Name >/dev/null");
+        let body = with_hookrun("hookrun hook ui input Name >/dev/null");
         sandbox.hook(name, &format!("# hookrun: parallel timeout=1m\n{body}"))
     });
     let (runner, event) = runner(&sandbox);
@@ -207,7 +207,8 @@ fn dialogs_of_hooks_that_run_together_wait_their_turn() {
 
 #[test]
 fn a_host_that_panics_has_not_answered() {
-    let sandbox = hook("if hookrun ui confirm panic; then exit 1; fi\nhookrun ui confirm again");
+    let sandbox =
+        hook("if hookrun hook ui confirm panic; then exit 1; fi\nhookrun hook ui confirm again");
     let (runner, event) = runner(&sandbox);
     let host = Arc::new(Host::default());
     let run = runner.ui(Arc::clone(&host) as Arc<dyn Ui>).handle(&event);
@@ -220,7 +221,7 @@ fn a_host_that_panics_has_not_answered() {
 
 #[test]
 fn a_dialog_is_withdrawn_when_the_budget_ends_its_hook() {
-    let sandbox = hook("hookrun ui confirm wait");
+    let sandbox = hook("hookrun hook ui confirm wait");
     let (runner, event) = runner(&sandbox);
     let host = Arc::new(Host::default());
     let budget = Budget::from(Instant::now(), Duration::from_secs(3));
@@ -253,7 +254,7 @@ fn no_hook_speaks_for_another_or_after_its_end() {
             |hookrun| {
                 hookrun.env("HOOKRUN_SOCKET", address.trim());
             },
-            &["ui", "confirm", "Sure"],
+            &["hook", "ui", "confirm", "Sure"],
             b"",
         );
         ran.exits(1);
@@ -270,7 +271,7 @@ fn no_hook_speaks_for_another_or_after_its_end() {
 
 #[test]
 fn what_a_hook_may_leave_running_can_still_send() {
-    let body = "(until [ -e go ]; do sleep 0.05; done; hookrun send later; touch sent) \
+    let body = "(until [ -e go ]; do sleep 0.05; done; hookrun hook send later; touch sent) \
                 </dev/null >/dev/null 2>&1 &";
     let body = with_hookrun(body);
     let sandbox = Sandbox::new().hook("watch", &format!("# hookrun: background=detach\n{body}"));
@@ -310,7 +311,7 @@ for number in range(200):
     // All that were cut off are closed now: others are heard again.
     let sandbox = sandbox.script(
         "hooks.d/tool.pre/10-nonsense",
-        &format!("#!/bin/sh\n{}", with_hookrun("hookrun ui confirm T M")),
+        &format!("#!/bin/sh\n{}", with_hookrun("hookrun hook ui confirm T M")),
     );
     allowed(&runner.handle(&event));
     assert_eq!(host.noted(), ["10-nonsense: confirm T M"]);

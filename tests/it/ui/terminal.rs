@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::screen::{UNTIL_SHOWN, asking, at, at_terminal, at_terminal_of, decided, told};
+use super::screen::{UNTIL_SHOWN, asking, at, at_terminal, decided, told};
 use crate::sandbox::{Sandbox, TOOL};
 
-const SELECT: &str = "chosen=$(hookrun ui select 'Which one?' alpha 'beta two' gamma); \
+const SELECT: &str = "chosen=$(hookrun hook ui select 'Which one?' alpha 'beta two' gamma); \
                       echo \"$? <$chosen>\"";
-const INPUT: &str = "text=$(hookrun ui input Name 'like this'); echo \"$? <$text>\"";
-const CONFIRM: &str = "hookrun ui confirm Dangerous 'Allow it?'; echo $?";
-const EDITOR: &str = "text=$(hookrun ui editor Edit 'old text'); echo \"$? <$text>\"";
+const INPUT: &str = "text=$(hookrun hook ui input Name 'like this'); echo \"$? <$text>\"";
+const CONFIRM: &str = "hookrun hook ui confirm Dangerous 'Allow it?'; echo $?";
+const EDITOR: &str = "text=$(hookrun hook ui editor Edit 'old text'); echo \"$? <$text>\"";
 
 /// What a hook with this body prints after somebody has pressed `keys` at the text `at`.
 #[track_caller]
@@ -19,23 +19,18 @@ fn says(body: &str, text: &'static str, keys: &'static str, output: &str) {
 }
 
 #[test]
-fn a_choice_is_made_with_arrows_letters_and_digits() {
+fn a_choice_is_the_number_of_an_option() {
     for (keys, output) in [
-        ("\r", "0 <alpha>"),
-        ("\u{1b}[B\r", "0 <beta two>"),
-        ("\u{1b}OB\r", "0 <beta two>"),
-        ("jj\r", "0 <gamma>"),
-        ("jjk\r", "0 <beta two>"),
-        ("\u{1b}[A\r", "0 <gamma>"),
-        ("\u{1b}[F\r", "0 <gamma>"),
-        ("\u{1b}[F\u{1b}[B\r", "0 <alpha>"),
-        ("\u{1b}[F\u{1b}[H\r", "0 <alpha>"),
-        ("3", "0 <gamma>"),
-        ("7x\r", "0 <alpha>"),
-        ("\u{1b}", "1 <>"),
-        ("\u{1b}x", "1 <>"),
+        ("1\r", "0 <alpha>"),
+        ("2\r", "0 <beta two>"),
+        ("1\u{7f}3\r", "0 <gamma>"),
+        ("0\r", "1 <>"),
+        ("4\r", "1 <>"),
+        ("x\r", "1 <>"),
+        ("\r", "1 <>"),
+        ("\u{4}", "1 <>"),
     ] {
-        says(SELECT, "3. gamma", keys, output);
+        says(SELECT, "number> ", keys, output);
     }
 }
 
@@ -44,16 +39,10 @@ fn a_line_is_typed_and_edited() {
     for (keys, output) in [
         ("Ada L\r", "0 <Ada L>"),
         ("\r", "0 <>"),
-        ("naïvf\u{7f}e 日本\r", "0 <naïve 日本>"),
-        ("bc\u{1b}[D\u{1b}[Da\r", "0 <abc>"),
-        ("ab\u{1b}[D\u{1b}[1;5Cc\u{1b}[5~d\r", "0 <abcd>"),
+        ("bcd\u{7f}\r", "0 <bc>"),
         ("one two\u{17}three\r", "0 <one three>"),
         ("gone\u{15}there\r", "0 <there>"),
-        ("abc\u{1b}[D\u{15}\r", "0 <c>"),
-        ("xabc\u{1b}[H\u{1b}[3~\u{1b}[C_\r", "0 <a_bc>"),
-        ("abc\u{1}\u{b}\u{7f}d\r", "0 <d>"),
-        ("a bc \u{17}\u{4}d\r", "0 <a d>"),
-        ("half\u{1b}", "1 <>"),
+        ("日本\r", "0 <日本>"),
         ("\u{4}", "1 <>"),
     ] {
         says(INPUT, "(like this) > ", keys, output);
@@ -68,7 +57,7 @@ fn only_a_yes_confirms() {
         ("n\r", "1"),
         ("\r", "1"),
         ("maybe\r", "1"),
-        ("y\u{1b}", "1"),
+        ("\u{4}", "1"),
     ] {
         says(CONFIRM, "Allow it? [y/N] ", keys, output);
     }
@@ -95,7 +84,7 @@ fn a_text_is_edited_with_the_editor_of_the_person() {
 
 #[test]
 fn a_hook_keeps_its_own_stdin_and_stdout() {
-    let body = "hookrun ui confirm Sure >/dev/null </dev/null || exit 1\nhookrun field a";
+    let body = "hookrun hook ui confirm Sure >/dev/null </dev/null || exit 1\nhookrun hook field a";
     let sandbox = asking("timeout=1m", body).file("event", r#"{"toolName":"x","a":"from stdin"}"#);
     let ran = decided(&sandbox, &[at("Sure [y/N] ", "y\r")]);
     ran.allows_with(json!({ "output": "from stdin" }));
@@ -103,8 +92,8 @@ fn a_hook_keeps_its_own_stdin_and_stdout() {
 
 #[test]
 fn a_person_is_told_of_messages_and_knows_from_whom() {
-    let body = "hookrun ui notify one; hookrun ui notify --type warning two\n\
-                hookrun ui notify --type error three; hookrun ui status key text; echo $?";
+    let body = "hookrun hook ui notify one; hookrun hook ui notify --type warning two\n\
+                hookrun hook ui notify --type error three; hookrun hook ui status key text; echo $?";
     let ran = decided(&asking("timeout=1m", body), &[]);
     ran.allows_with(json!({ "output": "0" }));
     ran.says("hook guard: one\r\nhook guard: warning: two\r\nhook guard: error: three\r\n");
@@ -118,26 +107,15 @@ fn a_hook_knows_that_there_is_somebody() {
 
 #[test]
 fn no_text_of_a_hook_moves_the_cursor_or_looks_like_a_prompt() {
-    let body = "hookrun ui select \"$(printf 'a\\033[2J\\rb\\nhook other asks: c')\" \
+    let body = "hookrun hook ui select \"$(printf 'a\\033[2J\\rb\\nhook other asks: c')\" \
                 \"$(printf 'x\\033[9Ay\\nz')\"";
     let ran = decided(
         &asking("timeout=1m", body),
-        &[at(r"1. x\u{1b}[9Ay\nz", "\r")],
+        &[at(r"1. x\u{1b}[9Ay\nz", "1\r")],
     );
     ran.says("hook guard asks: a\\u{1b}[2J\\rb\r\n  hook other asks: c\r\n");
     assert!(!ran.stderr.contains("\u{1b}[2J"), "{ran:?}");
     assert!(!ran.stderr.contains("\u{1b}[9A"), "{ran:?}");
-}
-
-#[test]
-fn a_long_list_fits_on_a_small_terminal() {
-    let body = "hookrun ui select Number $(seq 1 40)";
-    let sandbox = asking("timeout=1m", body);
-    let arguments = ["run", "tool.pre"];
-    let steps = [at("  4. 4", "k"), at("> 40. 40", "\r")];
-    let ran = at_terminal_of((8, 20), &sandbox, &arguments, &steps);
-    ran.allows_with(json!({ "output": "40" }));
-    assert!(!ran.stderr.contains(" 9. 9"), "{ran:?}");
 }
 
 #[test]
@@ -151,7 +129,7 @@ fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
     let sandbox = ["one", "two", "three"]
         .iter()
         .fold(sandbox, |sandbox, name| {
-            let body = super::with_hookrun("hookrun ui input Name");
+            let body = super::with_hookrun("hookrun hook ui input Name");
             sandbox.hook(name, &format!("# hookrun: timeout=1m parallel\n{body}"))
         });
     let ran = at_terminal(&sandbox, &["run", "tool.pre", "--jobs", "3"], &steps);
@@ -164,7 +142,7 @@ fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
 #[test]
 fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
     let waits = format!("{UNTIL_SHOWN}; echo no >&2; exit 1");
-    let asks = super::with_hookrun("hookrun ui confirm Sure");
+    let asks = super::with_hookrun("hookrun hook ui confirm Sure");
     let sandbox = Sandbox::new()
         .file("event", TOOL)
         .hook(
@@ -177,15 +155,15 @@ fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
 
 #[test]
 fn a_dialog_is_withdrawn_when_its_hook_ends() {
-    let body = format!("hookrun ui select Which a b & {UNTIL_SHOWN}; echo over >&2; exit 1");
-    let ran = decided(&asking("timeout=1m", &body), &[told("2. b")]);
+    let body = format!("hookrun hook ui select Which a b & {UNTIL_SHOWN}; echo over >&2; exit 1");
+    let ran = decided(&asking("timeout=1m", &body), &[told("number> ")]);
     ran.blocks_saying("over").says("(no answer)");
 }
 
 #[test]
 fn control_c_at_a_dialog_refuses() {
     for (body, text) in [
-        (SELECT, "3. gamma"),
+        (SELECT, "number> "),
         (INPUT, "this) > "),
         (CONFIRM, "[y/N] "),
     ] {
@@ -207,7 +185,7 @@ fn an_editor_is_withdrawn_with_its_dialog() {
 
 #[test]
 fn a_question_of_a_hook_and_one_of_hookrun_can_follow_each_other() {
-    let body = "hookrun ui confirm First >/dev/null || exit 1\necho '{\"ask\":\"Second?\"}'";
+    let body = "hookrun hook ui confirm First >/dev/null || exit 1\necho '{\"ask\":\"Second?\"}'";
     let steps = [at("First [y/N] ", "y\r"), at("Second? [y/N] ", "y\r")];
     decided(&asking("timeout=1m", body), &steps).allows();
 }
@@ -228,12 +206,16 @@ fn started_by_hand_it_asks_by_itself() {
     let sandbox = Sandbox::new().file("event", "");
     let ran = at_terminal(
         &sandbox,
-        &["ui", "select", "Which", "a", "b"],
-        &[at("2. b", "2")],
+        &["hook", "ui", "select", "Which", "a", "b"],
+        &[at("number> ", "2\r")],
     );
     assert_eq!((ran.status, ran.stdout.as_str()), (0, "b\n"), "{ran:?}");
-    ran.says("hook hookrun ui asks: Which");
-    let interrupted = at_terminal(&sandbox, &["ui", "input", "Name"], &[at("> ", "\u{3}")]);
+    ran.says("hook hookrun asks: Which");
+    let interrupted = at_terminal(
+        &sandbox,
+        &["hook", "ui", "input", "Name"],
+        &[at("> ", "\u{3}")],
+    );
     interrupted.exits(1);
 }
 
@@ -241,7 +223,7 @@ fn started_by_hand_it_asks_by_itself() {
 fn a_hookrun_inside_a_hook_passes_on_what_its_hooks_ask() {
     let inner = "hookrun run tool.pre --hooks inner";
     let asks = super::with_hookrun(
-        "hookrun ui input Name || exit 1\nhookrun ui notify told\nhookrun ui confirm Sure || exit 1",
+        "hookrun hook ui input Name || exit 1\nhookrun hook ui notify told\nhookrun hook ui confirm Sure || exit 1",
     );
     let sandbox = asking("timeout=1m", inner)
         .script(
@@ -270,9 +252,9 @@ fn a_hookrun_inside_a_hook_passes_on_what_its_hooks_ask() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hook_in_a_sandbox_can_ask_send_and_share() {
-    let body = "hookrun ui confirm Sure || exit 1\n\
-                hookrun state --shared set a b && hookrun state set c d || exit 1\n\
-                hookrun send text || exit 1\nhookrun state --shared get a";
+    let body = "hookrun hook ui confirm Sure || exit 1\n\
+                hookrun hook state --shared set a b && hookrun hook state set c d || exit 1\n\
+                hookrun hook send text || exit 1\nhookrun hook state --shared get a";
     let sandbox = asking(
         "timeout=1m sandbox.network=false sandbox.required=false",
         body,
@@ -280,7 +262,7 @@ fn a_hook_in_a_sandbox_can_ask_send_and_share() {
     let ran = decided(&sandbox, &[at("Sure [y/N] ", "y\r")]);
     ran.allows_with(json!({ "output": "b" }));
     sandbox
-        .hookrun(&["send", "--take"], b"")
+        .hookrun(&["hook", "send", "--take"], b"")
         .exits(0)
         .prints(r#""text":"text""#);
 }

@@ -1,17 +1,17 @@
-//! Answers one request: finds its route, reads its body, and has its question decided.
+//! What is served over HTTP: finds the route, checks access, reads the body, and has its question
+//! decided.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::access::{AccessRule, HttpFault};
-use super::metrics::{HttpMetrics, UnservedReason};
+use super::{are_equal, is_loopback};
 use crate::cli::input::no_event;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
@@ -27,207 +27,158 @@ const LONGEST_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// How much of a longer one is read and dropped, so that its client comes to read why.
 const DROPPED_BODY_BYTES: usize = 256 * 1024 * 1024;
 
-/// A header by which a client knows its answer again.
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
 /// The project that the user has opened, where the context does not say it.
 const PROJECT: &str = "x-hookrun-project";
-
-const JSON: &str = "application/json";
 
 pub(super) type HttpAnswer = Response<Full<Bytes>>;
 
 pub(super) struct HttpService {
     pub(super) decider: Arc<DecisionServer>,
-    pub(super) metrics: HttpMetrics,
+    /// What clients must show; `None` where only the same user can connect.
+    pub(super) token: Option<String>,
     /// How long a client may take with a body.
     pub(super) patience: Duration,
 }
 
+/// Why a request is not decided.
+#[derive(Debug)]
+struct HttpFault {
+    status: StatusCode,
+    reason: String,
+}
+
 impl HttpFault {
+    fn new(status: StatusCode, reason: impl Into<String>) -> HttpFault {
+        let reason = reason.into();
+        HttpFault { status, reason }
+    }
+
     fn malformed(reason: impl Into<String>) -> HttpFault {
         HttpFault::new(StatusCode::BAD_REQUEST, reason)
     }
-
-    /// The server has too much to do.
-    fn overload(reason: impl Into<String>) -> HttpFault {
-        HttpFault::new(StatusCode::SERVICE_UNAVAILABLE, reason)
-    }
-
-    /// The answer where a client heeds the status.
-    fn answer(&self) -> HttpAnswer {
-        json_answer(self.status, &json!({ "error": self.reason }))
-    }
 }
 
-/// What is served at a path.
-#[derive(Debug)]
-enum Route {
-    Health,
-    Metrics,
-    /// A question with the parameters of `hookrun/decide`.
-    Decide,
-    /// The hooks of this host, which ask by HTTP: the body is what a command gets on stdin, the
-    /// answer what it prints. Hosts let an action pass where the status is not 200, so whatever
-    /// fails here is a block in their words.
-    Hooks {
-        host: String,
-    },
-}
+impl HttpService {
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        let route = self.route(request).await;
+        route.unwrap_or_else(|fault| json_answer(fault.status, &json!({ "error": fault.reason })))
+    }
 
-impl Route {
-    fn of(method: &Method, path: &str) -> Result<Route, HttpFault> {
-        let (own_method, route) = match path {
-            "/health" => (Method::GET, Route::Health),
-            "/metrics" => (Method::GET, Route::Metrics),
-            "/decide" => (Method::POST, Route::Decide),
-            _ => match path.strip_prefix("/hooks/") {
-                Some(host) => (
-                    Method::POST,
-                    Route::Hooks {
-                        host: decoded(host),
-                    },
-                ),
-                None => {
-                    let reason = format!("there is nothing at `{path}`");
-                    return Err(HttpFault::new(StatusCode::NOT_FOUND, reason));
-                }
-            },
+    async fn route(&self, request: Request<Incoming>) -> Result<HttpAnswer, HttpFault> {
+        let (head, body) = request.into_parts();
+        if head.headers.get_all(HOST).iter().count() > 1 {
+            return Err(HttpFault::malformed("the request has two `Host`"));
+        }
+        let path = head.uri.path();
+        let own_method = if path == "/health" {
+            Method::GET
+        } else {
+            self.check_access(&head.headers)?;
+            Method::POST
         };
-        if *method != own_method {
-            let reason = format!("`{path}` takes no {method}");
+        let host = path.strip_prefix("/hooks/").map(decoded);
+        if host.is_none() && path != "/health" && path != "/decide" {
+            let reason = format!("there is nothing at `{path}`");
+            return Err(HttpFault::new(StatusCode::NOT_FOUND, reason));
+        }
+        if head.method != own_method {
+            let reason = format!("`{path}` takes no {}", head.method);
             return Err(HttpFault::new(StatusCode::METHOD_NOT_ALLOWED, reason));
         }
-        Ok(route)
+        if let Some(host) = host {
+            let event = parameter(head.uri.query().unwrap_or_default(), "event");
+            return Ok(self.answer_hook(&host, event, &head.headers, body).await);
+        }
+        if path == "/health" {
+            return Ok(self.health());
+        }
+        let body = self.read_body(body).await?;
+        let answer = self.decide(question_of(&body)?).await?;
+        Ok(with_decision(
+            json_answer(StatusCode::OK, &reply_json(&answer)),
+            &answer,
+        ))
     }
 
-    /// The answer where nothing can be decided.
-    fn fail(&self, fault: &HttpFault) -> HttpAnswer {
-        match self {
-            Route::Health | Route::Metrics | Route::Decide => fault.answer(),
-            Route::Hooks { host } => {
+    fn check_access(&self, headers: &HeaderMap) -> Result<(), HttpFault> {
+        let Some(token) = &self.token else {
+            return Ok(());
+        };
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        // A page in a browser can reach this address under a name of its own.
+        let host = text(HOST).unwrap_or_default();
+        if !is_loopback(host) {
+            let reason = format!("`Host` is `{host}`: only names of this machine are served");
+            return Err(HttpFault::new(StatusCode::FORBIDDEN, reason));
+        }
+        if let Some((scheme, given)) = text(AUTHORIZATION).and_then(|value| value.split_once(' '))
+            && scheme.eq_ignore_ascii_case("bearer")
+            && are_equal(given.trim(), token)
+        {
+            return Ok(());
+        }
+        let reason = "send `Authorization: Bearer TOKEN` with what is in the token file";
+        Err(HttpFault::new(StatusCode::UNAUTHORIZED, reason))
+    }
+
+    fn health(&self) -> HttpAnswer {
+        let health = json!({
+            "status": "ok",
+            "version": env!("CARGO_PKG_VERSION"),
+            "decided": self.decider.decided(),
+            "inProgress": self.decider.deciding(),
+        });
+        json_answer(StatusCode::OK, &health)
+    }
+
+    /// Answers the hooks of a host: the body is what a command gets on stdin, the answer what it
+    /// prints. Hosts let an action pass where the status is not 200, so whatever fails here is a
+    /// block in their words.
+    async fn answer_hook(
+        &self,
+        host: &str,
+        event: Option<String>,
+        headers: &HeaderMap,
+        body: Incoming,
+    ) -> HttpAnswer {
+        match self.decide_hook(host, event, headers, body).await {
+            Ok(answer) => {
+                let document = json_text(StatusCode::OK, answer.document());
+                with_decision(document, &answer)
+            }
+            Err(fault) => {
                 let document = hosts::refusal_of_any(hosts::find(host), &fault.reason);
-                let answer = answer_of(StatusCode::OK, JSON, document);
+                let answer = json_text(StatusCode::OK, document);
                 with_header(answer, "x-hookrun-decision", "block")
             }
         }
     }
 
-    fn write(&self, answer: &ClientAnswer) -> HttpAnswer {
-        let written = match self {
-            Route::Hooks { .. } => answer_of(StatusCode::OK, JSON, answer.document()),
-            Route::Health | Route::Metrics | Route::Decide => {
-                json_answer(StatusCode::OK, &reply_json(answer))
-            }
-        };
-        let word = answer.outcome.settled.word();
-        let written = with_header(written, "x-hookrun-decision", word);
-        with_header(written, "x-hookrun-decision-id", &answer.id)
-    }
-}
-
-impl HttpService {
-    pub(super) fn new(decider: Arc<DecisionServer>, patience: Duration) -> HttpService {
-        HttpService {
-            decider,
-            metrics: HttpMetrics::default(),
-            patience,
-        }
-    }
-
-    /// Answers a request. `is_full` says that there is no room for its connection.
-    pub(super) async fn answer(
+    async fn decide_hook(
         &self,
-        rule: &AccessRule,
-        is_full: bool,
-        request: Request<Incoming>,
-    ) -> HttpAnswer {
-        let id = request.headers().get(REQUEST_ID).cloned();
-        let mut answer = match rule.check(request.headers()) {
-            Ok(()) => match Route::of(request.method(), request.uri().path()) {
-                Ok(route) => self.serve(&route, is_full, request).await,
-                Err(fault) => fault.answer(),
-            },
-            Err(fault) => {
-                self.metrics.unserved(UnservedReason::Access);
-                fault.answer()
-            }
-        };
-        if let Some(id) = id {
-            answer.headers_mut().insert(REQUEST_ID, id);
-        }
-        answer
-    }
-
-    async fn serve(&self, route: &Route, is_full: bool, request: Request<Incoming>) -> HttpAnswer {
-        if is_full {
-            self.metrics.unserved(UnservedReason::Overload);
-            return route.fail(&HttpFault::overload(
-                "too many clients are connected; ask again later",
-            ));
-        }
-        match route {
-            Route::Health => json_answer(
-                StatusCode::OK,
-                &json!({
-                    "status": "ok",
-                    "version": env!("CARGO_PKG_VERSION"),
-                    "decided": self.decider.decided(),
-                    "inProgress": self.decider.deciding(),
-                }),
-            ),
-            Route::Metrics => {
-                let text = self.metrics.text(self.decider.deciding());
-                answer_of(StatusCode::OK, "text/plain; version=0.0.4", text)
-            }
-            Route::Decide | Route::Hooks { .. } => match self.decide(route, request).await {
-                Ok(answer) => route.write(&answer),
-                Err(fault) => {
-                    let why = match fault.status {
-                        StatusCode::SERVICE_UNAVAILABLE => UnservedReason::Overload,
-                        _ => UnservedReason::Malformed,
-                    };
-                    self.metrics.unserved(why);
-                    route.fail(&fault)
-                }
-            },
-        }
-    }
-
-    async fn decide(
-        &self,
-        route: &Route,
-        request: Request<Incoming>,
+        host: &str,
+        event: Option<String>,
+        headers: &HeaderMap,
+        body: Incoming,
     ) -> Result<ClientAnswer, HttpFault> {
-        let (head, body) = request.into_parts();
         let body = self.read_body(body).await?;
-        let Some(slot) = self.decider.slot() else {
-            return Err(HttpFault::overload(self.decider.overload()));
-        };
-        let question = match route {
-            Route::Hooks { host } => {
-                check_host(host).map_err(HttpFault::malformed)?;
-                let event = parameter(head.uri.query().unwrap_or_default(), "event");
-                match hook_question(host, event.clone(), &head.headers, body) {
-                    Ok(question) => question,
-                    Err(failure) => {
-                        let answer = self.decider.refuse(host, event.as_deref(), &failure);
-                        return Ok(self.count(*answer, Instant::now()));
-                    }
-                }
-            }
-            Route::Health | Route::Metrics | Route::Decide => {
-                question_of(&body).map_err(HttpFault::malformed)?
-            }
-        };
-        let started = Instant::now();
-        let ready = match self.decider.prepare(question) {
-            Ok(ready) => ready,
-            Err(answer) => return Ok(self.count(*answer, started)),
-        };
-        if ready.is_idle() {
-            return Ok(self.count(ready.decide(None), started));
+        check_host(host).map_err(HttpFault::malformed)?;
+        match hook_question(host, event.clone(), headers, body) {
+            Ok(question) => self.decide(question).await,
+            Err(failure) => Ok(*self.decider.refuse(host, event.as_deref(), &failure)),
         }
+    }
+
+    async fn decide(&self, question: ClientQuestion) -> Result<ClientAnswer, HttpFault> {
+        let Some(slot) = self.decider.slot() else {
+            let reason = self.decider.overload();
+            return Err(HttpFault::new(StatusCode::SERVICE_UNAVAILABLE, reason));
+        };
+        let ready = match self.decider.prepare(question) {
+            Ok(ready) if ready.is_idle() => return Ok(ready.decide(None)),
+            Ok(ready) => ready,
+            Err(answer) => return Ok(*answer),
+        };
         let mut cancel = RaisedWhenDropped(Abort::new().ok());
         let abort = cancel.0.clone();
         let deciding = tokio::task::spawn_blocking(move || {
@@ -237,18 +188,10 @@ impl HttpService {
         });
         let decided = deciding.await;
         cancel.0 = None;
-        match decided {
-            Ok(answer) => Ok(self.count(answer, started)),
-            Err(error) => Err(HttpFault::overload(format!(
-                "it cannot be decided: {error}"
-            ))),
-        }
-    }
-
-    fn count(&self, answer: ClientAnswer, started: Instant) -> ClientAnswer {
-        let word = answer.outcome.settled.word();
-        self.metrics.decided(&answer.event, word, started.elapsed());
-        answer
+        decided.map_err(|error| {
+            let reason = format!("it cannot be decided: {error}");
+            HttpFault::new(StatusCode::SERVICE_UNAVAILABLE, reason)
+        })
     }
 
     /// The whole body, if it is not too long and comes in time.
@@ -317,12 +260,13 @@ fn hook_question(
 }
 
 /// What the body of `/decide` asks. A client that names no folder works where its context says.
-fn question_of(body: &[u8]) -> Result<ClientQuestion, String> {
-    let params: DecideParams<'_> =
-        serde_json::from_slice(body).map_err(|error| format!("the body: {error}"))?;
-    let mut question = params.question()?;
+fn question_of(body: &[u8]) -> Result<ClientQuestion, HttpFault> {
+    let params: DecideParams<'_> = serde_json::from_slice(body)
+        .map_err(|error| HttpFault::malformed(format!("the body: {error}")))?;
+    let mut question = params.question().map_err(HttpFault::malformed)?;
     if matches!(question.place, ClientPlace::OfServer) {
-        question.place = ClientPlace::of_context(&question.context, None)?;
+        let place = ClientPlace::of_context(&question.context, None);
+        question.place = place.map_err(HttpFault::malformed)?;
     }
     Ok(question)
 }
@@ -363,17 +307,22 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn answer_of(status: StatusCode, kind: &'static str, body: String) -> HttpAnswer {
+fn json_text(status: StatusCode, body: String) -> HttpAnswer {
     let mut answer = Response::new(Full::new(Bytes::from(body)));
     *answer.status_mut() = status;
-    answer
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    let json = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, json);
     answer
 }
 
 fn json_answer(status: StatusCode, body: &Value) -> HttpAnswer {
-    answer_of(status, JSON, format!("{body}\n"))
+    json_text(status, format!("{body}\n"))
+}
+
+fn with_decision(written: HttpAnswer, answer: &ClientAnswer) -> HttpAnswer {
+    let word = answer.outcome.settled.word();
+    let written = with_header(written, "x-hookrun-decision", word);
+    with_header(written, "x-hookrun-decision-id", &answer.id)
 }
 
 /// With this header too, if its value can be one.

@@ -2,60 +2,35 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::Duration;
 
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::runtime::Runtime;
 
-use super::access::AccessRule;
-use super::{HttpServer, MOST_CONNECTIONS, PATIENCE};
+use super::{HttpServer, MOST_CONNECTIONS, PATIENCE, are_equal, is_loopback};
 use crate::cli::serve::decider::MOST_AT_ONCE;
 use crate::cli::serve::tests::idle_server;
 
 /// Long enough for a request, and short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// A server without hooks, and what it runs in.
-struct TestDoor {
-    runtime: Runtime,
-    server: HttpServer,
-    _folder: tempfile::TempDir,
-}
-
-impl TestDoor {
-    fn new(patience: Duration, most_at_once: usize) -> TestDoor {
-        let (decider, folder) = idle_server(most_at_once);
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        let runtime = builder.worker_threads(1).enable_all().build().unwrap();
-        TestDoor {
-            runtime,
-            server: HttpServer::new(decider, patience),
-            _folder: folder,
-        }
-    }
-
-    fn connect(&self) -> UnixStream {
-        let (client, theirs) = UnixStream::pair().unwrap();
-        theirs.set_nonblocking(true).unwrap();
-        let server = self.server.clone();
-        self.runtime.spawn(async move {
-            let theirs = tokio::net::UnixStream::from_std(theirs).unwrap();
-            let permit = Arc::clone(&server.room).acquire_owned().await.unwrap();
-            server
-                .serve(Box::new(theirs), AccessRule::SameUser, permit)
-                .await;
-        });
-        client
-    }
-
-    /// What comes until the server closes the connection.
-    fn said(&self, request: &str) -> String {
-        let mut client = self.connect();
-        client.write_all(request.as_bytes()).unwrap();
-        let mut said = String::new();
-        let _ = client.read_to_string(&mut said);
-        said
-    }
+/// What a server without hooks says until it closes the connection.
+fn reply_of(most_at_once: usize, request: &str) -> String {
+    let (decider, _folder) = idle_server(most_at_once);
+    let server = HttpServer::new(&decider, None, SHORT);
+    let runtime = Runtime::new().unwrap();
+    let (mut client, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    let connections = GracefulShutdown::new();
+    let watcher = connections.watcher();
+    runtime.spawn(async move {
+        let theirs = tokio::net::UnixStream::from_std(theirs).unwrap();
+        server.serve(theirs, watcher, None).await;
+    });
+    client.write_all(request.as_bytes()).unwrap();
+    let mut reply = String::new();
+    let _ = client.read_to_string(&mut reply);
+    reply
 }
 
 fn post(path: &str, length: usize, body: &str) -> String {
@@ -64,52 +39,37 @@ fn post(path: &str, length: usize, body: &str) -> String {
 
 #[test]
 fn a_connection_that_says_nothing_is_closed_before_and_after_a_request() {
-    let door = TestDoor::new(SHORT, 1);
-    assert_eq!(door.said(""), "");
-    let said = door.said("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    reply_of(1, "");
+    let reply = reply_of(1, "GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(
-        said.starts_with("HTTP/1.1 200") && said.contains("\"status\":\"ok\""),
-        "{said}"
+        reply.starts_with("HTTP/1.1 200") && reply.contains("\"status\":\"ok\""),
+        "{reply}"
     );
 }
 
 #[test]
 fn a_head_that_does_not_end_is_cut_off() {
-    let door = TestDoor::new(SHORT, 1);
-    let said = door.said("POST /hooks/native HTTP/1.1\r\nHost: lo");
-    assert!(!said.contains("200"), "{said}");
+    let reply = reply_of(1, "POST /hooks/native HTTP/1.1\r\nHost: lo");
+    assert!(!reply.contains("200"), "{reply}");
 }
 
 #[test]
 fn a_body_that_does_not_come_is_a_block_in_the_words_of_its_path() {
-    let door = TestDoor::new(SHORT, 1);
     for (path, status, words) in [
         ("/hooks/native?event=tool.pre", "200", "\"continue\":false"),
         ("/decide", "408", ""),
     ] {
-        let said = door.said(&post(path, 9, "{"));
-        let is_right = said.starts_with(&format!("HTTP/1.1 {status}")) && said.contains(words);
+        let reply = reply_of(1, &post(path, 9, "{"));
+        let is_right = reply.starts_with(&format!("HTTP/1.1 {status}")) && reply.contains(words);
         assert!(
-            is_right && said.contains("did not come within"),
-            "{path}: {said}"
+            is_right && reply.contains("did not come within"),
+            "{path}: {reply}"
         );
     }
 }
 
 #[test]
-fn a_client_that_does_not_read_its_answers_is_cut_off() {
-    let door = TestDoor::new(SHORT, 1);
-    let mut client = door.connect();
-    // Until the server reads no more, since it cannot write, and hangs up.
-    while client
-        .write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
-        .is_ok()
-    {}
-}
-
-#[test]
 fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
-    let door = TestDoor::new(SHORT, 0);
     for (path, status, words) in [
         ("/hooks/native?event=tool.pre", "200", "\"continue\":false"),
         (
@@ -119,18 +79,19 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
         ),
         ("/decide", "503", ""),
     ] {
-        let said = door.said(&post(path, 2, "{}"));
-        let is_right = said.starts_with(&format!("HTTP/1.1 {status}")) && said.contains(words);
+        let reply = reply_of(0, &post(path, 2, "{}"));
+        let is_right = reply.starts_with(&format!("HTTP/1.1 {status}")) && reply.contains(words);
         assert!(
-            is_right && said.contains("0 events are being decided"),
-            "{path}: {said}"
+            is_right && reply.contains("0 events are being decided"),
+            "{path}: {reply}"
         );
     }
-    let said = door.said("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert!(
-        said.contains("hookrun_unserved_total{reason=\"overload\"} 3"),
-        "{said}"
-    );
+}
+
+#[test]
+fn a_request_for_two_hosts_is_an_error() {
+    let reply = reply_of(1, "POST /decide HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
+    assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
 }
 
 #[test]
@@ -152,4 +113,32 @@ fn the_page_has_these_limits() {
     ] {
         assert!(page.contains(&words), "{words}");
     }
+}
+
+#[test]
+fn only_names_of_this_machine_are_loopback() {
+    let local = [
+        "localhost",
+        "LOCALHOST:80",
+        "127.0.0.1:8",
+        "127.1.2.3",
+        "[::1]:9",
+        "[::1]",
+    ];
+    assert!(local.into_iter().all(is_loopback));
+    let others = [
+        "",
+        "localhost.evil.example:80",
+        "10.0.0.1",
+        "[::2]:9",
+        "evil",
+        "::1:80:x",
+    ];
+    assert_eq!(others.map(is_loopback), [false; 6]);
+}
+
+#[test]
+fn tokens_are_equal_only_as_a_whole() {
+    assert!(are_equal("abc", "abc"));
+    assert!(!are_equal("ab", "abc") && !are_equal("abcd", "abc") && !are_equal("abd", "abc"));
 }

@@ -11,7 +11,7 @@ use crate::cli::write::files::toml_text;
 const TIMEOUT: &str = "\"10m\"";
 
 /// Puts the file of the commit message where a hook of git has it.
-const MESSAGE_FILE: &str = "set -- \"$(hookrun field filePath)\"; ";
+const MESSAGE_FILE: &str = "set -- \"$(hookrun hook field filePath)\"; ";
 
 /// An entry, or the reason why there is none.
 type Entry = std::result::Result<ImportedHook, String>;

@@ -71,7 +71,7 @@ pub(crate) const LANGUAGES: &[Language] = &[
     },
 ];
 
-const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun field KEY` prints a value of it.";
+const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
 
 const CASES: &str = "# What @FILE@ decides; `hookrun test --suite` plays these cases.
 

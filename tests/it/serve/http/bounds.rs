@@ -166,38 +166,6 @@ fn a_body_that_is_too_long_is_refused_before_it_is_there() {
 }
 
 #[test]
-fn one_client_too_many_is_told_so_in_words_that_block() {
-    let sandbox = cases();
-    let server = HttpServer::start(&sandbox);
-    let connect = || std::os::unix::net::UnixStream::connect(&server.socket);
-    let Ok(mut held) = (0..1024).map(|_| connect()).collect::<Result<Vec<_>, _>>() else {
-        crate::bounds::skip("this system allows too few descriptors");
-        return;
-    };
-    let body = r#"{"toolName":"bash"}"#;
-    let mut replies = Vec::new();
-    until("nobody is turned away", || {
-        // In the place of the last question, which may have been before one of them.
-        held.push(connect().unwrap());
-        replies.push(server.post(PATH, body));
-        replies
-            .last()
-            .is_some_and(|reply| reply.body.contains("too many clients"))
-    });
-    let reply = replies.pop().unwrap();
-    assert_eq!(
-        (reply.status, &reply.json()["continue"]),
-        (200, &json!(false)),
-        "{reply:?}"
-    );
-    assert_eq!(server.post("/decide", "{}").status, 503);
-    drop(held);
-    until("there is no room again", || {
-        server.post(PATH, body).body.is_empty()
-    });
-}
-
-#[test]
 fn requests_may_follow_each_other_on_one_connection() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);

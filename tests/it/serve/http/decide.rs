@@ -49,42 +49,11 @@ fn what_is_no_question_is_a_fault_of_the_call() {
 }
 
 #[test]
-fn a_client_finds_its_request_again() {
-    let server = HttpServer::start(&cases());
-    let id = "X-Request-ID: bfe9eb29-ab87-4ca3-be83-a1d5d8305716";
-    let reply = server.ask_with("POST", "/decide", &[id], &question("ls"));
-    let expected = id.split_once(": ").map(|(_, id)| id);
-    assert_eq!(reply.header("x-request-id"), expected);
-}
-
-#[test]
 fn what_was_decided_is_counted() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
     for command in ["ls", "ls", "rm x"] {
         server.post("/decide", &question(command));
-    }
-    server.post("/decide", "{");
-    let reply = server.ask("GET", "/metrics", "");
-    assert!(
-        reply
-            .header("content-type")
-            .unwrap()
-            .starts_with("text/plain")
-    );
-    for line in [
-        "hookrun_decisions_total{event=\"tool.pre\",decision=\"allow\"} 2",
-        "hookrun_decisions_total{event=\"tool.pre\",decision=\"block\"} 1",
-        "hookrun_unserved_total{reason=\"malformed\"} 1",
-        "hookrun_in_progress 0",
-        "hookrun_decision_seconds_bucket{le=\"+Inf\"} 3",
-        "hookrun_decision_seconds_count 3",
-    ] {
-        assert!(
-            reply.body.lines().any(|own| own == line),
-            "{line}\n{}",
-            reply.body
-        );
     }
     let health = server.ask("GET", "/health", "").json();
     assert_eq!(health["status"], "ok");

@@ -1,4 +1,4 @@
-arguments=$(hookrun field args --default '') || exit 1
+arguments=$(hookrun hook field args --default '') || exit 1
 if [ -z "$arguments" ]; then
     echo 'usage: @COMMAND@ TEXT' >&2
     exit 1

@@ -26,7 +26,6 @@ use crate::lab::scenario::{
     CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepOutcome, StepResult,
     SuppliedFile, misses,
 };
-use indicatif::ProgressBar;
 use tempfile::TempDir;
 
 use super::load::{LoadedCase, StepHooks};
@@ -60,7 +59,7 @@ struct Board {
     first_bad: usize,
     bad: usize,
     results: Vec<Option<CaseResult>>,
-    bar: ProgressBar,
+    played: usize,
 }
 
 /// Makes the folder for all cases of a run, with a `bin` in which hooks find hookrun.
@@ -93,7 +92,7 @@ impl SuitePlayer<'_> {
             first_bad: usize::MAX,
             bad: 0,
             results: cases.iter().map(|_| None).collect(),
-            bar: streams::bar(Some(cases.len() as u64), "{bar:30} {pos}/{len} {msg}"),
+            played: 0,
         });
         thread::scope(|scope| {
             for _ in 0..self.jobs.min(cases.len()) {
@@ -104,7 +103,7 @@ impl SuitePlayer<'_> {
             }
         });
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
-        board.bar.finish_and_clear();
+        streams::progress("");
         let mut results = Vec::new();
         for (number, (case, result)) in cases.iter().zip(board.results).enumerate() {
             // Whether cases after the first bad one were played is chance.
@@ -132,12 +131,15 @@ impl SuitePlayer<'_> {
             if result.end.is_bad() {
                 board.bad += 1;
                 board.first_bad = board.first_bad.min(number);
-                board
-                    .bar
-                    .println(format!("FAILED: {}", plain(&result.name)));
-                board.bar.set_message(format!("{} failed", board.bad));
+                streams::progress(&format!("FAILED: {}\n", plain(&result.name)));
             }
-            board.bar.inc(1);
+            board.played += 1;
+            streams::progress(&format!(
+                "{}/{} cases, {} failed",
+                board.played,
+                cases.len(),
+                board.bad
+            ));
             board.results[number] = Some(result);
         }
     }

@@ -1,37 +1,251 @@
-//! JSON-RPC 2.0 over lines: one object a line, in both directions.
+//! A client that asks by lines of JSON-RPC 2.0: one object a line, in both directions.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::cli::serve::decider::DecisionServer;
+use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
+use crate::cli::streams;
 use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 use crate::engine::ui::Asker;
+
+/// How long decisions may take to end once the client is gone; hooks have their grace.
+const LEAVING: Duration = Duration::from_secs(10);
+
+/// hookrun cannot decide now.
+pub(crate) const UNAVAILABLE: i64 = -32003;
+
+/// An event that is being decided.
+#[derive(Debug)]
+struct OpenRequest {
+    /// `None` for a notification.
+    id: Option<Box<RawValue>>,
+    cancel: Option<Abort>,
+}
+
+#[derive(Debug, Default)]
+struct OpenTable {
+    /// By numbers of our own: clients may use one id for several requests.
+    requests: HashMap<u64, OpenRequest>,
+    begun: u64,
+}
+
+/// The events that are being decided.
+#[derive(Debug, Default)]
+struct OpenRequests {
+    open: Mutex<OpenTable>,
+    changed: Condvar,
+}
+
+impl OpenRequests {
+    /// The number by which it ends.
+    fn begin(&self, request: OpenRequest) -> u64 {
+        let mut open = locked(&self.open);
+        open.begun += 1;
+        let number = open.begun;
+        open.requests.insert(number, request);
+        number
+    }
+
+    fn end(&self, number: u64) {
+        locked(&self.open).requests.remove(&number);
+        self.changed.notify_all();
+    }
+
+    /// Ends all decisions of this id.
+    fn cancel(&self, id: &RawValue) {
+        for request in locked(&self.open).requests.values() {
+            if let (Some(known), Some(cancel)) = (&request.id, &request.cancel)
+                && known.get() == id.get()
+            {
+                cancel.raise();
+            }
+        }
+    }
+
+    /// Ends all, and waits for that.
+    fn end_all(&self) {
+        let mut open = locked(&self.open);
+        let aborts = open
+            .requests
+            .values()
+            .filter_map(|request| request.cancel.as_ref());
+        aborts.for_each(Abort::raise);
+        let until = Instant::now() + LEAVING;
+        while !open.requests.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            open = self
+                .changed
+                .wait_timeout(open, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}
+
+/// The client on stdin and stdout.
+#[derive(Clone)]
+pub(crate) struct LineDoor {
+    pub(crate) decider: Arc<DecisionServer>,
+    pub(crate) peer: Arc<RpcPeer>,
+    requests: Arc<OpenRequests>,
+}
+
+/// What a protocol makes of its messages.
+pub(crate) trait LineProtocol {
+    /// Answers a request, or takes a notification. The door answers an error.
+    fn take(&self, door: &LineDoor, method: &str, message: &RpcMessage<'_>)
+    -> Result<(), RpcError>;
+}
+
+impl LineDoor {
+    /// # Errors
+    /// When stdout is closed.
+    pub(crate) fn open(decider: Arc<DecisionServer>) -> io::Result<LineDoor> {
+        // A descriptor of its own: several threads write to it, each a whole line.
+        let out = io::stdout().as_fd().try_clone_to_owned()?;
+        Ok(LineDoor::of(decider, out))
+    }
+
+    /// Answers on `out`.
+    pub(crate) fn of(decider: Arc<DecisionServer>, out: OwnedFd) -> LineDoor {
+        let peer = Arc::new(RpcPeer::new(out, decider.abort().clone()));
+        LineDoor {
+            decider,
+            peer,
+            requests: Arc::default(),
+        }
+    }
+
+    /// Serves until stdin ends or a signal stops hookrun; then ends everything that still runs.
+    pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
+        let stdin = io::stdin();
+        let mut lines = LineReader::new(stdin.as_fd());
+        loop {
+            match lines.next(self.decider.abort().as_fd()) {
+                Line::Text(line) => self.take(protocol, &line),
+                Line::TooLong => {
+                    let most = LONGEST_LINE_BYTES >> 20;
+                    let message = format!("a line is longer than {most} MiB, and was left out");
+                    self.fail(None, RpcError::new(INVALID_REQUEST, message));
+                }
+                Line::End => break,
+            }
+        }
+        self.peer.close();
+        self.requests.end_all();
+        self.decider.end_sessions();
+    }
+
+    fn take(&self, protocol: &impl LineProtocol, line: &[u8]) {
+        let message: RpcMessage<'_> = match serde_json::from_slice(line) {
+            Ok(message) => message,
+            Err(error) => {
+                let is_json = serde_json::from_slice::<IgnoredAny>(line).is_ok();
+                let code = if is_json {
+                    INVALID_REQUEST
+                } else {
+                    PARSE_ERROR
+                };
+                let message = format!("it is no message of JSON-RPC 2.0: {error}");
+                return self.fail(None, RpcError::new(code, message));
+            }
+        };
+        if message.jsonrpc.as_deref() != Some("2.0") {
+            let wrong = RpcError::new(INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
+            // The id of an answer is one of ours; the client may wait for the same one of its.
+            return self.fail(message.id.filter(|_| message.method.is_some()), wrong);
+        }
+        let Some(method) = &message.method else {
+            return self.peer.take_answer(&message);
+        };
+        if let (Err(error), Some(_)) = (protocol.take(self, method, &message), message.id) {
+            self.fail(message.id, error);
+        }
+    }
+
+    fn fail(&self, id: Option<&RawValue>, error: RpcError) {
+        self.peer.answer(id, Err::<Value, _>(error));
+    }
+
+    /// Ends the decision of this request.
+    pub(crate) fn cancel(&self, id: &RawValue) {
+        self.requests.cancel(id);
+    }
+
+    /// Decides, in a thread of its own if anything may have to wait, and answers the request `id` in
+    /// the words of `told`. Without an `id` nobody is told.
+    pub(crate) fn decide(
+        &self,
+        question: ClientQuestion,
+        id: Option<&RawValue>,
+        told: impl Fn(&ClientAnswer) -> Result<Value, RpcError> + Send + 'static,
+    ) {
+        let id = id.map(ToOwned::to_owned);
+        let Some(slot) = self.decider.slot() else {
+            let why = self.decider.overload();
+            return self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
+        };
+        let ready = match self.decider.prepare(question) {
+            Ok(ready) if !ready.is_idle() => ready,
+            Ok(ready) => return self.tell(id.as_deref(), told(&ready.decide(None))),
+            Err(answer) => return self.tell(id.as_deref(), told(&answer)),
+        };
+        let cancel = Abort::new().ok();
+        let number = self.requests.begin(OpenRequest {
+            id: id.clone(),
+            cancel: cancel.clone(),
+        });
+        let door = self.clone();
+        let of_thread = id.clone();
+        let ready = ready.of_request(id.as_ref().map(|id| id.get().to_string()));
+        let decide = move || {
+            door.tell(of_thread.as_deref(), told(&ready.decide(cancel)));
+            drop(slot);
+            door.requests.end(number);
+        };
+        let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
+        if let Err(error) = thread.spawn(decide) {
+            self.requests.end(number);
+            let why = format!("there is no thread to decide in: {error}");
+            self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
+        }
+    }
+
+    fn tell(&self, id: Option<&RawValue>, result: Result<Value, RpcError>) {
+        if id.is_some() {
+            self.peer.answer(id, result);
+        }
+    }
+}
 
 /// The longest line: an event of `run` may be longer, but comes alone.
 pub(crate) const LONGEST_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 const READ_BYTES: usize = 64 * 1024;
 
-/// POSIX: what a pipe takes without waiting if it is ready.
-const PIECE_BYTES: usize = 512;
-
 /// How long a client has to read what is left to say.
-const LAST_WORDS: Timespec = Timespec {
-    tv_sec: 1,
-    tv_nsec: 0,
-};
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Longer than any server runs.
+const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// How often somebody who waits for an answer looks whether it is still wanted.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -197,33 +411,17 @@ pub(crate) struct LineWriter {
 
 impl LineWriter {
     /// Writes all of it. After a signal it waits no longer than [`LAST_WORDS`].
-    fn write(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            let mut fds = [
-                PollFd::new(&self.to, PollFlags::OUT),
-                PollFd::from_borrowed_fd(self.abort.as_fd(), PollFlags::IN),
-            ];
-            match rustix::event::poll(&mut fds, None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let stopped_at = Cell::new(None);
+        let is_over = || {
+            if self.abort.times_raised() == 0 {
+                return false;
             }
-            let is_stopped = !fds[1].revents().is_empty();
-            if fds[0].revents().is_empty() {
-                let mut out = [PollFd::new(&self.to, PollFlags::OUT)];
-                if is_stopped && rustix::event::poll(&mut out, Some(&LAST_WORDS)) == Ok(0) {
-                    return Err(io::ErrorKind::TimedOut.into());
-                }
-                continue;
-            }
-            // So much a pipe takes at once if it takes anything.
-            let piece = &bytes[..bytes.len().min(PIECE_BYTES)];
-            match rustix::io::write(&self.to, piece) {
-                Ok(count) => bytes = &bytes[count..],
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+            let since = stopped_at.get().unwrap_or_else(Instant::now);
+            stopped_at.set(Some(since));
+            since.elapsed() > LAST_WORDS
+        };
+        streams::write_until(&self.to, bytes, Instant::now() + FOREVER, &is_over)
     }
 }
 
