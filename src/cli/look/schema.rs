@@ -34,6 +34,7 @@ const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 const PLACEHOLDER: &str = r"\{[a-z][a-z0-9_]*\}";
 
 /// A schema of a file or of a report.
+#[derive(Debug)]
 pub struct NamedSchema {
     pub name: &'static str,
     pub(crate) about: &'static str,

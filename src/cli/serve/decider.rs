@@ -314,8 +314,7 @@ impl DecisionServer {
         match request.reply_to_unknown() {
             Ok(None) => Ok(request),
             Ok(Some(reply)) => {
-                let name = request.name.to_string();
-                let answer = self.answer(name, reply, Outcome::default(), None);
+                let answer = self.answer(reply, Outcome::default(), None);
                 Err(Box::new(answer))
             }
             Err(failure) => Err(self.blocked(&request, &failure)),
@@ -412,7 +411,7 @@ impl DecisionServer {
             EventDecision::blocked(&request.name, request.host(), &reason, reply.clone());
         self.keep(decision, &self.env);
         let outcome = Outcome::own_failure(reason);
-        let answer = self.answer(request.name.to_string(), reply, outcome, request.refusing());
+        let answer = self.answer(reply, outcome, request.refusing());
         Box::new(ClientAnswer {
             host: request.host(),
             ..answer
@@ -437,19 +436,12 @@ impl DecisionServer {
         }
     }
 
-    fn answer(
-        &self,
-        event: String,
-        reply: Reply,
-        outcome: Outcome,
-        binding: Option<Binding>,
-    ) -> ClientAnswer {
+    fn answer(&self, reply: Reply, outcome: Outcome, binding: Option<Binding>) -> ClientAnswer {
         let number = self.decided.fetch_add(1, Ordering::Relaxed);
         let id = format!("{}-{number}", self.env.run_id);
         let host = binding.map_or(native::NAME, |binding| binding.dialect.name);
         ClientAnswer {
             reply,
-            event,
             outcome,
             id,
             host,
@@ -474,11 +466,10 @@ impl ReadyEvent {
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
         let decider = Arc::clone(&self.decider);
         let binding = self.hosted.binding;
-        let name = self.hosted.event.spec().name.to_string();
         let decided = catch_unwind(AssertUnwindSafe(|| self.try_to_decide(cancel)));
         decided.unwrap_or_else(|_| {
             let outcome = Outcome::own_failure("hookrun itself failed: a thread of it panicked");
-            decider.answer(name, reply_to(binding, &outcome), outcome, binding)
+            decider.answer(reply_to(binding, &outcome), outcome, binding)
         })
     }
 
@@ -503,10 +494,8 @@ impl ReadyEvent {
         };
         let runner = own.as_ref().unwrap_or(&hooks.runner);
         let decision = decide(self.hosted, hooks, runner, &terms);
-        let mut name = String::new();
         let mut outcome = Outcome::default();
         if let Some(decided) = &decision.decided {
-            name = decided.event.spec().name.to_string();
             outcome = decided.run.outcome.clone();
             if let Some(sessions) = self.sessions {
                 sessions.pass_on(&decided.event);
@@ -514,6 +503,6 @@ impl ReadyEvent {
         }
         let reply = decision.reply.clone();
         decider.keep(decision, env);
-        decider.answer(name, reply, outcome, binding)
+        decider.answer(reply, outcome, binding)
     }
 }

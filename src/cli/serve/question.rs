@@ -89,8 +89,6 @@ impl ClientPlace {
 pub(crate) struct ClientAnswer {
     /// What `hookrun run` prints, and its exit status.
     pub(crate) reply: Reply,
-    /// The canonical name of the event; as it was asked for, if hookrun has no such event.
-    pub(crate) event: String,
     pub(crate) outcome: Outcome,
     /// Different for each decision of this server.
     pub(crate) id: String,

@@ -10,7 +10,7 @@ use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{RunReport, VERSION, milliseconds, refusal_report, run_report};
 
 /// What `test --format json` prints.
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuiteReport {
     version: u32,
@@ -32,7 +32,7 @@ pub struct SuiteReport {
     coverage: Option<CoverageJson>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CaseReport {
     file: String,
@@ -50,7 +50,7 @@ struct CaseReport {
     why: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct MissReport {
     /// What differs.
     key: String,
@@ -66,7 +66,7 @@ struct MissReport {
     step: Option<usize>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct CoverageJson {
     /// It is enough for `--fail-under`.
     ok: bool,
@@ -84,7 +84,7 @@ struct CoverageJson {
     untrue: Vec<ExcuseReport>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PartReport {
     event: String,
     /// Missing for the event itself.
@@ -96,7 +96,7 @@ struct PartReport {
     points: Vec<PointReport>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct PointReport {
     name: String,
     /// `covered`, `missing` or `never`.
@@ -106,7 +106,7 @@ struct PointReport {
     why: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct GapReport {
     event: String,
     /// Missing for the event itself.
@@ -120,7 +120,7 @@ struct GapReport {
     lacks: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct ExcuseReport {
     file: String,
     line: usize,
