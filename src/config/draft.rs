@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::problem::Position;
 use crate::config::served;
 use crate::engine::complaint::Complaint;
-use crate::engine::event::EventSpec;
+use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Handler, Hook, Matcher, PLACEHOLDERS, Warm};
+use crate::engine::hook::{Doubt, Handler, Hook, Matcher, PLACEHOLDERS, Warm};
 use crate::engine::outcome::Decision;
 use crate::hosts::rules::{HostMatch, WantedEvents};
 use crate::hosts::{Binding, Host};
@@ -33,6 +33,8 @@ pub struct HookDraft {
     pub(super) names_event: bool,
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
+    /// What a rule says where something cannot be told.
+    pub(super) doubt: Option<Doubt>,
     /// The fields of the context in the texts of a rule, each with its place.
     pub(super) placeholders: Vec<(String, Position)>,
     /// What it wants in the words of a host's settings.
@@ -57,6 +59,7 @@ pub(super) enum Pattern {
     Tool,
     Path,
     Command,
+    Access(Access),
     Runs,
     Field(String),
 }
@@ -78,6 +81,7 @@ impl Default for HookDraft {
             names_event: false,
             patterns: Vec::new(),
             except: Vec::new(),
+            doubt: None,
             placeholders: Vec::new(),
             wanted: None,
         }
@@ -112,7 +116,8 @@ impl HookDraft {
             .chain(&self.except)
             .filter_map(|pattern| match &pattern.of {
                 Pattern::Field(field) => Some((field.as_str(), pattern.at)),
-                Pattern::Tool | Pattern::Path | Pattern::Command | Pattern::Runs => None,
+                Pattern::Tool | Pattern::Path | Pattern::Access(_) => None,
+                Pattern::Command | Pattern::Runs => None,
             })
     }
 
@@ -129,6 +134,9 @@ impl HookDraft {
         let mut matcher = matcher_of(&self.patterns, &mut faults);
         if !self.except.is_empty() {
             matcher = matcher.except(matcher_of(&self.except, &mut faults));
+        }
+        if let Some(doubt) = self.doubt {
+            matcher = matcher.doubt(doubt);
         }
         if let Some((wanted, at)) = &self.wanted {
             match HostMatch::read(wanted) {
@@ -149,6 +157,7 @@ impl HookDraft {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
                 Pattern::Path => matcher::check_path(written),
+                Pattern::Access(_) => Ok(()),
                 Pattern::Runs => matcher::check_runs(written),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
             };
@@ -188,6 +197,7 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
         let added = match of {
             Pattern::Tool => before.tool(written),
             Pattern::Path => before.path(written),
+            Pattern::Access(access) => Ok(before.access(*access)),
             Pattern::Command => before.command(written),
             Pattern::Runs => before.runs(written),
             Pattern::Field(field) => before.field(field, written),
@@ -239,6 +249,7 @@ impl Pattern {
                     format!("write `{braced}`"),
                 );
             }
+            Pattern::Access(_) => "write `read` or `write`",
             Pattern::Path => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Command | Pattern::Field(_) => {

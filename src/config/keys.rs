@@ -4,8 +4,8 @@ use super::draft::{HookDraft, Pattern};
 use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::OnFailure;
-use crate::engine::hook::{Background, Lives, Warm, placeholders};
+use crate::engine::event::{Access, OnFailure};
+use crate::engine::hook::{Background, Doubt, Lives, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, native};
 
@@ -64,6 +64,8 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
             draft.except = except.patterns;
             Ok(())
         }),
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(Doubt::NAMES)), "that of the rule", "what it means that something cannot be told, such as what `$X` is",
+        |draft, key| key.one_of(Doubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
     KeyRow::key("priority", KeyValue::Number, "100", "lower is earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: it is listed and decides nothing",
@@ -83,7 +85,9 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
         key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Path, &path.value, key.at()));
         Ok(())
     }),
-    KeyRow::directive("command", KeyValue::Text, "any", "a regular expression for the command line",
+    KeyRow::directive("access", KeyValue::OneOf(|| words(Access::NAMES)), "either", "what is done to the paths: a command that only reads does not match \"write\"",
+        |draft, key| key.one_of(Access::NAMES).map(|access| draft.pattern(Pattern::Access(access), access.name(), key.at()))),
+    KeyRow::directive("command", KeyValue::Text, "any", "a regular expression for the command line and each command in it",
         |draft, key| key.text().map(|form| draft.pattern(Pattern::Command, form, key.at()))),
     KeyRow::directive("runs", KeyValue::Texts, "any", "commands that the command line runs: `git push --force|-f`; any of a list is enough", |draft, key| {
         key.some_texts(OR_ANY)?.iter().for_each(|form| draft.pattern(Pattern::Runs, &form.value, key.at()));

@@ -10,7 +10,7 @@ pub mod json;
 mod occurrence;
 mod spec;
 
-pub use action::{Action, ActionKind};
+pub use action::{Access, Action, ActionKind};
 pub use context::{Context, ContextError};
 pub use occurrence::{BuildError, Event, EventBuilder, Links};
 pub use spec::{

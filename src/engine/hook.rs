@@ -20,7 +20,7 @@ pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration
 pub(crate) use function::CallStart;
 pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Limits, Sandbox};
-pub use matcher::{Condition, Matcher, Mismatch, PathBase};
+pub use matcher::{Condition, Doubt, Matcher, Mismatch, PathBase};
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,
     HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Warm,
@@ -165,34 +165,43 @@ impl Hook {
 /// Placeholders that are no fields of the context.
 pub const PLACEHOLDERS: &[&str] = &["command", "program", "path", "tool"];
 
-/// What the rule says of `event`, which its matcher takes.
+/// What the rule says of `event`, which its matcher takes. Where that is not certain, it says what
+/// cannot be told.
 pub(crate) fn verdict_of_rule(
     decision: &Decision,
     matcher: &Matcher,
     event: &Event,
     place: &PathBase,
 ) -> Verdict {
-    let met = matcher.find_command(event, place);
+    let command = matcher.find_command(event, place);
+    let path = matcher.find_path(event, place);
+    let doubt = match (&command, &path) {
+        (Some(command), _) if command.doubt.is_some() => command.doubt.as_ref(),
+        (_, Some(path)) if matcher.needs_paths() => path.doubt.as_ref(),
+        _ => None,
+    };
+    if let Some(doubt) = doubt {
+        let text = format!("cannot tell {doubt}; write it out");
+        let asks = matches!(decision, Decision::Ask { .. });
+        let decision = match matcher.meaning_of_doubt() {
+            Some(Doubt::Allow) => Decision::Allow,
+            Some(Doubt::Ask) => Decision::Ask { question: text },
+            None if asks => Decision::Ask { question: text },
+            Some(Doubt::Block) | None => Decision::Block { reason: text },
+        };
+        return Verdict::new(decision, ContractRule::Ruled);
+    }
     let fill = |text: &str| {
-        let said = filled(text, |name| match name {
+        filled(text, |name| match name {
             "command" => {
-                let whole = || event.action()?.command.clone();
-                met.as_ref()
-                    .and_then(|met| met.command.clone())
-                    .or_else(whole)
+                let found = command.as_ref().and_then(|found| found.command.clone());
+                found.or_else(|| event.action()?.command.clone())
             }
-            "program" => {
-                let command = met.as_ref()?.command.as_ref()?;
-                command.split_whitespace().next().map(str::to_string)
-            }
-            "path" => matcher.find_path(event, place),
+            "program" => command.as_ref()?.program.clone(),
+            "path" => path.as_ref().map(|found| found.path.clone()),
             "tool" => event.context().text("toolName"),
             field => event.context().text(field),
-        });
-        match met.as_ref().and_then(|met| met.doubt.as_ref()) {
-            Some(doubt) => format!("cannot tell {doubt}; write it out. The rule: {said}"),
-            None => said,
-        }
+        })
     };
     let decision = match decision {
         Decision::Block { reason } => Decision::Block {

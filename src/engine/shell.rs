@@ -9,6 +9,7 @@
 
 mod line;
 mod options;
+mod parse;
 mod programs;
 mod quotes;
 mod scan;
@@ -16,8 +17,10 @@ mod script;
 mod word;
 mod wrapped;
 
+pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART};
 pub(crate) use options::{GivenOperand, GivenOption, GivenWords, OptionWord};
-pub(crate) use programs::{Writes, find as find_program};
+pub(crate) use parse::expand_braces;
+pub(crate) use programs::{Operands, find as find_program};
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 
@@ -29,6 +32,11 @@ pub fn read(text: &str) -> CommandLine {
 /// Reads several texts as [`read`] does, each on its own: none of them changes what another means.
 pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
     script::read(texts)
+}
+
+/// Whether the words after a program end in those of the command that it runs: `sudo rm x`.
+pub(crate) fn is_prefix(program: &str) -> bool {
+    programs::find(program).is_some_and(|row| row.is_prefix())
 }
 
 /// Whether a program runs the one that its words name.

@@ -41,7 +41,7 @@ fn a_hook_is_told_every_command_that_a_line_runs() {
                 "unknown": ["args"],
             },
         ],
-        "paths": ["log", "*.o", "build/log", "build/*.o"],
+        "paths": ["build/log", "build/*.o", "build/build/log", "build/build/*.o"],
     });
     assert_eq!(action_of("tool.pre", &shell(command)), expected);
     let unknown = action_of("tool.pre", &shell("$X y"));
@@ -171,7 +171,10 @@ fn a_shell_hook_asks_for_commands_with_field() {
 
 #[test]
 fn a_path_of_a_command_is_matched_as_that_of_any_tool() {
-    let sandbox = Sandbox::new().hook("guard", "# hookrun: path=.env\necho no >&2; exit 1");
+    let sandbox = Sandbox::new().hook(
+        "guard",
+        "# hookrun: path=.env access=write\necho no >&2; exit 1",
+    );
     for blocked in [
         "echo x > .env",
         "cd sub; rm -f ../.env",

@@ -27,6 +27,7 @@ use crate::hosts::{Host, find_installable, installable};
 /// with secrets, secrets in what the model reads, and the hooks themselves.
 const GUARDS: &[&str] = &[
     "guard-destructive",
+    "no-deletion-outside",
     "protect-paths",
     "no-secret-files",
     "redact-secrets",

@@ -11,9 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::surroundings::Surroundings;
-use crate::engine::event::{Event, Links, action::Guesses};
+use crate::engine::event::action::{Effect, Guesses};
+use crate::engine::event::{Event, Links};
 use crate::engine::hook::Hook;
-use crate::engine::hook::matcher::tidy;
+use crate::engine::hook::matcher::{named_path, tidy};
 
 /// The most names that the paths of one event may have in total, below the project and behind
 /// links. Looking up this many takes about 50 ms.
@@ -41,7 +42,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     } else {
         Guesses::default()
     };
-    if action.paths.is_empty() && !is_guessed {
+    if action.paths.is_empty() && action.effects.is_empty() && !is_guessed {
         return event;
     }
     let place = surroundings.place(&event);
@@ -52,7 +53,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         bases: Vec::new(),
         names_left: MOST_NAMES,
     };
-    if !(action.paths.is_empty() && guessed.is_empty()) {
+    if !(action.paths.is_empty() && action.effects.is_empty() && guessed.is_empty()) {
         if needs_paths {
             for root in hooks.iter().filter_map(|hook| hook.root.as_deref()) {
                 walk.add_base(root);
@@ -69,9 +70,27 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     };
     let resolved = walk.ends(paths);
     let guesses = walk.ends(&guessed);
+    let mut is_whole = resolved.is_some() && guesses.is_some();
+    let mut effects = Vec::new();
+    for effect in action.effects.iter().filter(|_| needs_paths) {
+        let named = named_path(&effect.path, &place);
+        let path = match named.strip_prefix(&place.cwd) {
+            Ok(below) if effect.path.starts_with('~') => below.to_string_lossy().into_owned(),
+            _ => named.to_string_lossy().into_owned(),
+        };
+        let Some(ends) = walk.ends(&[path]) else {
+            is_whole = false;
+            break;
+        };
+        effects.extend(ends.into_iter().map(|end| Effect {
+            path: end.to_string_lossy().into_owned(),
+            ..effect.clone()
+        }));
+    }
     let links = Links {
         bases: walk.bases,
-        is_whole: resolved.is_some() && guesses.is_some(),
+        is_whole,
+        effects,
         guesses: guesses.unwrap_or_default(),
         has_all_guesses,
     };

@@ -3,7 +3,7 @@
 //! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
 
 mod commands;
-mod operands;
+mod effects;
 mod paths;
 mod tool;
 
@@ -14,7 +14,9 @@ use serde::Serialize;
 use super::context::{Context, ContextError};
 use super::json::{child, elements, key_text, raw_entries, string_text};
 use crate::engine::shell::{self, CommandLine};
-use operands::LinePaths;
+pub use effects::Access;
+use effects::LineEffects;
+pub(crate) use effects::{Effect, Reach};
 pub(crate) use paths::Guesses;
 use paths::NamedPaths;
 pub use tool::{ActionKind, TOOLS, ToolClass};
@@ -52,6 +54,9 @@ pub struct Action {
     /// mean; empty until the links were followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<String>,
+    /// What the command line does to files.
+    #[serde(skip)]
+    pub(crate) effects: Vec<Effect>,
 }
 
 /// A text that a shell may run, though no key says so.
@@ -70,6 +75,7 @@ impl Action {
             line,
             paths,
             resolved: Vec::new(),
+            effects: Vec::new(),
         }
     }
 
@@ -110,17 +116,20 @@ impl Action {
                 list.iter().map(|one| string_text(one.get())).collect();
             texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
         };
-        let (mut paths, resolved) = (strings("paths")?, strings("resolved")?);
-        let line = command.as_deref().map(shell::read).unwrap_or_default();
-        paths.extend(LinePaths::read(&line).in_folders(&[]));
-        let paths = distinct(paths);
-        Ok(Action {
-            kind,
-            command,
-            line,
-            paths,
-            resolved,
-        })
+        let mut action = Action::new(kind, strings("paths")?);
+        action.resolved = strings("resolved")?;
+        action.line = command.as_deref().map(shell::read).unwrap_or_default();
+        action.command = command;
+        action.add_effects(Vec::new(), &[]);
+        Ok(action)
+    }
+
+    /// Adds what the command line does to files, where the tool may work in these folders.
+    fn add_effects(&mut self, patched: Vec<String>, folders: &[String]) {
+        self.effects = LineEffects::read(&self.line, patched).in_folders(folders);
+        let named = self.effects.iter().filter(|effect| effect.is_named);
+        self.paths.extend(named.map(|effect| effect.path.clone()));
+        self.paths = distinct(std::mem::take(&mut self.paths));
     }
 
     /// The JSON text of the action that a host gave, with what was found out since. What else the
@@ -215,10 +224,7 @@ impl Action {
             None
         };
         action.command = Some(only.unwrap_or_else(|| commands.join("\n")));
-        let mut of_line = LinePaths::read(&action.line);
-        of_line.files.splice(0..0, action.patch());
-        action.paths.extend(of_line.in_folders(&named.folders));
-        action.paths = distinct(action.paths);
+        action.add_effects(action.patch(), &named.folders);
         action
     }
 
@@ -264,7 +270,13 @@ impl Action {
             }
             (own, more) => *own = own.take().or(more),
         }
+        let before = self.line.commands.len();
         self.line.commands.extend(other.line.commands);
+        self.effects
+            .extend(other.effects.into_iter().map(|effect| Effect {
+                command: effect.command.map(|number| before + number),
+                ..effect
+            }));
         self.line.doubt = self.line.doubt.take().or(other.line.doubt);
         self.paths.extend(other.paths);
     }
@@ -272,14 +284,11 @@ impl Action {
     /// The files that a patch in the command touches: such a command edits them as well.
     pub(crate) fn patched(&self) -> Vec<String> {
         let files = self.patch();
-        match files.is_empty() {
-            true => files,
-            false => LinePaths {
-                files,
-                ..LinePaths::read(&self.line)
-            }
-            .in_folders(&[]),
-        }
+        let count = files.len();
+        let mut of_line = LineEffects::read(&self.line, files);
+        of_line.effects.truncate(count);
+        let effects = of_line.in_folders(&[]);
+        effects.into_iter().map(|effect| effect.path).collect()
     }
 
     /// The files that a patch in the command names.

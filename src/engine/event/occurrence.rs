@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use super::action::{Action, GuessedCommand, PathChange};
+use super::action::{Action, Effect, GuessedCommand, PathChange};
 use super::catalog::{Catalog, UnknownEvent};
 use super::context::{Context, ContextError};
 use super::json::scalar_text;
@@ -245,6 +245,7 @@ fn find_action(
             && derived.command == action.command
         {
             action.line = derived.line;
+            action.effects = derived.effects;
         }
         context.set_raw("action", action.completed(given));
         return Ok(Some(action));
@@ -269,6 +270,8 @@ pub struct Links {
     pub(crate) bases: Vec<(PathBuf, PathBuf)>,
     /// Where the texts lead that may each be a path, though no key says so.
     pub(crate) guesses: Vec<PathBuf>,
+    /// What the command line does to files, at absolute paths with links followed.
+    pub(crate) effects: Vec<Effect>,
     /// Whether every path was followed: of very many none is.
     pub(crate) is_whole: bool,
     /// Whether every text that may be a path is among the guesses.

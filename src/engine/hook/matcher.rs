@@ -4,22 +4,26 @@
 mod path;
 mod row;
 mod runs;
+mod tool;
 
 use std::fmt;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::engine::event::{ActionKind, Event};
+use crate::engine::event::{Access, ActionKind, Event};
+use crate::engine::names::names;
 use crate::engine::shell::{CommandLine, ShellCommand};
+use path::PathQuery;
 pub use path::check_path;
-use path::{Glob, tool_glob};
-pub(crate) use path::{PathMatch, decide_paths, tidy};
+pub(crate) use path::{FoundPath, PathMatch, decide_paths, named_path, tidy};
 pub(crate) use row::expression_error;
 pub use row::{Condition, MatcherError, Mismatch, PathBase};
 use row::{EXCEPT, OF_HOST, of_field};
 use runs::RunsForm;
 pub(crate) use runs::RunsMatch;
+pub use tool::check_tool;
+use tool::{ToolMatch, ToolWord};
 
 /// Which events of its name a hook wants. The default wants all of them.
 #[derive(Debug, Clone, Default)]
@@ -31,23 +35,20 @@ pub struct Matcher {
     fields: Vec<FieldMatch>,
     condition: Option<Arc<dyn Condition>>,
     except: Option<Box<Matcher>>,
+    access: Option<Access>,
+    doubt: Option<Doubt>,
 }
 
-#[derive(Debug, Clone)]
-struct ToolMatch {
-    written: String,
-    alternatives: Vec<ToolWord>,
+/// What it means on a gate that something cannot be told before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    Block,
+    Ask,
+    /// It is as if it did not match.
+    Allow,
 }
 
-#[derive(Debug, Clone)]
-enum ToolWord {
-    /// Every tool of this sort, under any name.
-    Class(ActionKind),
-    /// This one tool, in any case.
-    Name(String),
-    /// Tool names of this form.
-    Form(Glob),
-}
+names! { Doubt: Block "block", Ask "ask", Allow "allow" }
 
 #[derive(Debug, Clone)]
 struct FieldMatch {
@@ -64,14 +65,7 @@ impl Matcher {
     /// # Errors
     /// When an alternative is empty or its glob is not valid.
     pub fn tool(mut self, written: &str) -> Result<Matcher, MatcherError> {
-        let mut alternatives = Vec::new();
-        for word in written.split('|').map(str::trim) {
-            alternatives.push(tool_word(word)?);
-        }
-        self.tool = Some(ToolMatch {
-            written: written.to_string(),
-            alternatives,
-        });
+        self.tool = Some(ToolMatch::read(written)?);
         Ok(self)
     }
 
@@ -88,8 +82,32 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a regular expression for the command line, searched for as it is and with continued
-    /// lines joined. `^` and `$` are the ends of each line; it need not cover the whole.
+    /// What must be done to the paths; by default either.
+    #[must_use]
+    pub fn access(self, access: Access) -> Matcher {
+        Matcher {
+            access: Some(access),
+            ..self
+        }
+    }
+
+    /// What it means that something cannot be told; by default that it matches.
+    #[must_use]
+    pub fn doubt(self, doubt: Doubt) -> Matcher {
+        Matcher {
+            doubt: Some(doubt),
+            ..self
+        }
+    }
+
+    /// What doubt means, if that is said.
+    pub(crate) fn meaning_of_doubt(&self) -> Option<Doubt> {
+        self.doubt
+    }
+
+    /// Adds a regular expression for the command line, searched for as it is, with continued lines
+    /// joined, and in each command that a shell would run. `^` and `$` are the ends of each line; it
+    /// need not cover the whole.
     ///
     /// # Errors
     /// When the expression is not valid.
@@ -146,7 +164,7 @@ impl Matcher {
             .condition
             .as_ref()
             .is_some_and(|one| one.needs_action());
-        of_host || self.tool.is_some() || !self.paths.is_empty() || self.needs_command()
+        of_host || self.tool.is_some() || self.looks_at_paths() || self.needs_command()
     }
 
     /// The keys of `match` that it has, as [`Mismatch::key`] names them.
@@ -154,6 +172,7 @@ impl Matcher {
         let all = [
             (self.tool.is_some(), "tool"),
             (!self.paths.is_empty(), "path"),
+            (self.access.is_some(), "access"),
             (self.command.is_some(), "command"),
             (!self.runs.is_empty(), "runs"),
             (self.condition.is_some(), OF_HOST),
@@ -174,12 +193,16 @@ impl Matcher {
 
     /// Whether it looks at paths.
     pub(crate) fn needs_paths(&self) -> bool {
-        !self.paths.is_empty()
+        self.looks_at_paths()
             || self.condition.as_ref().is_some_and(|one| one.needs_paths())
             || self
                 .except
                 .as_ref()
                 .is_some_and(|except| except.needs_paths())
+    }
+
+    fn looks_at_paths(&self) -> bool {
+        !self.paths.is_empty() || self.access.is_some()
     }
 
     /// Whether it looks at a command line, which only tools have.
@@ -254,12 +277,17 @@ impl Matcher {
                 found.map(shortened),
             ));
         }
-        if !self.paths.is_empty() {
-            decide_paths(&self.paths, event, place)?;
+        if self.looks_at_paths() {
+            self.path_query(&[], event).decide(event, place)?;
         }
         if let Some(form) = &self.command {
             let command = event.action().and_then(|action| action.command.as_deref());
-            let is_meant = command.is_some_and(|text| fits_command(form, text));
+            let line = event.action().map(|action| &action.line);
+            let mut simple = line.iter().flat_map(|line| &line.commands);
+            let is_meant = command.is_some_and(|text| fits_command(form, text))
+                || simple.any(|one| {
+                    form.is_match(&runs::written(one)) || form.is_match(&runs::whole(one))
+                });
             if !is_meant && !may_run(form, event) {
                 let found = command.map(shortened);
                 return Err(Mismatch::of("command", "command", form.to_string(), found));
@@ -285,14 +313,33 @@ impl Matcher {
     }
 
     /// The path of `event` that a glob means, or the first one where there is no glob.
-    pub(crate) fn find_path(&self, event: &Event, place: &PathBase) -> Option<String> {
+    pub(crate) fn find_path(&self, event: &Event, place: &PathBase) -> Option<FoundPath> {
         let except = self.except.as_ref().map_or(&[][..], |except| &except.paths);
-        path::find_path(&self.paths, except, event, place)
+        self.path_query(except, event).find(event, place)
+    }
+
+    /// Which paths are meant: where it is about commands, those of these commands.
+    fn path_query<'m>(&'m self, except: &'m [PathMatch], event: &Event) -> PathQuery<'m> {
+        let commands = event
+            .action()
+            .filter(|_| !self.runs.is_empty())
+            .map(|action| {
+                let all = action.line.commands.iter().enumerate();
+                let meant = all.filter(|(_, one)| self.runs.iter().any(|form| form.may_meet(one)));
+                meant.map(|(number, _)| number).collect()
+            });
+        PathQuery {
+            wanted: &self.paths,
+            except,
+            access: self.access,
+            commands,
+            is_sure: self.doubt == Some(Doubt::Allow),
+        }
     }
 
     fn find(&self, event: &Event, except: Option<&Matcher>) -> Option<RunsMatch> {
         let action = event.action()?;
-        let is_gate = event.spec().blocks;
+        let is_gate = event.spec().blocks && self.doubt != Some(Doubt::Allow);
         let is_left_out =
             |command: &ShellCommand| except.is_some_and(|except| except.takes_command(command));
         let find = |line: &CommandLine, in_doubt: bool| {
@@ -339,7 +386,7 @@ impl Matcher {
         let has_paths = || {
             event
                 .action()
-                .is_some_and(|action| !action.paths.is_empty())
+                .is_some_and(|action| !action.paths.is_empty() || !action.effects.is_empty())
         };
         self.tool
             .as_ref()
@@ -349,7 +396,11 @@ impl Matcher {
                 .iter()
                 .all(|wanted| wanted.decide(event).is_ok())
             && (self.paths.is_empty()
-                || has_paths() && path::find_path(&own.paths, &self.paths, event, place).is_none())
+                || has_paths()
+                    && own
+                        .path_query(&self.paths, event)
+                        .find(event, place)
+                        .is_none())
     }
 
     /// Whether this exception surely takes a command.
@@ -374,62 +425,6 @@ impl FieldMatch {
             found,
         ))
     }
-}
-
-impl ToolMatch {
-    fn decide(&self, event: &Event) -> Result<(), Mismatch> {
-        let name = event.context().string("toolName");
-        let kind = event.action().map(|action| action.kind);
-        let fits = self.alternatives.iter().any(|word| match word {
-            ToolWord::Class(class) => {
-                kind == Some(*class) || class_fits_unknown(*class, event) || is_patch(*class, event)
-            }
-            ToolWord::Name(known) => name
-                .as_deref()
-                .is_some_and(|n| n.eq_ignore_ascii_case(known)),
-            ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
-        });
-        if fits {
-            return Ok(());
-        }
-        let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
-        Err(Mismatch::of("tool", "tool", self.written.clone(), found))
-    }
-}
-
-/// Whether [`Matcher::tool`] would take `written`.
-///
-/// # Errors
-/// As [`Matcher::tool`].
-pub fn check_tool(written: &str) -> Result<(), MatcherError> {
-    written
-        .split('|')
-        .map(str::trim)
-        .try_for_each(check_tool_word)
-}
-
-/// Whether a tool can have such a name: a mistake would never match.
-fn check_tool_word(word: &str) -> Result<(), MatcherError> {
-    let problem = |problem: &str| {
-        Err(MatcherError {
-            problem: problem.to_string(),
-        })
-    };
-    if word.is_empty() {
-        return problem("an alternative is empty");
-    }
-    if let Some(sign) = [".*", ".+", ".?"].iter().find(|sign| word.contains(**sign)) {
-        let glob = word.replace(sign, "*");
-        return problem(&format!(
-            "it is a glob, not a regular expression: write `{glob}`"
-        ));
-    }
-    if word.starts_with('.')
-        || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
-    {
-        return problem("no tool is called that; it is neither a list nor a regular expression");
-    }
-    tool_glob(word).map(drop)
 }
 
 /// Whether [`Matcher::runs`] would take `written`.
@@ -477,38 +472,6 @@ fn may_run(form: &Regex, event: &Event) -> bool {
         .any(|other| fits_command(form, &other.text))
 }
 
-/// An unknown tool counts as a shell if it is given a command line.
-fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
-    class == ActionKind::Shell
-        && event
-            .action()
-            .is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
-}
-
-/// A shell command with a patch in it edits files, too.
-fn is_patch(class: ActionKind, event: &Event) -> bool {
-    matches!(class, ActionKind::Edit | ActionKind::Write)
-        && event
-            .action()
-            .is_some_and(|action| !action.patched().is_empty())
-}
-
-fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
-    check_tool_word(word)?;
-    if word.contains(['*', '?', '[']) {
-        return Ok(ToolWord::Form(Glob::new(&tool_glob(word)?)?));
-    }
-    if let Some(kind) = ActionKind::from_word(word) {
-        return Ok(ToolWord::Class(kind));
-    }
-    let kind = ActionKind::of_tool(word);
-    Ok(if kind.is_unknown() {
-        ToolWord::Name(word.to_string())
-    } else {
-        ToolWord::Class(kind)
-    })
-}
-
 pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
     no_backspace(written)?;
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
@@ -538,6 +501,10 @@ impl fmt::Display for Matcher {
                 or(self.paths.iter().map(|path| &*path.written).collect())
             ));
         }
+        parts.extend(
+            self.access
+                .map(|access| format!("access {}", access.name())),
+        );
         if let Some(command) = &self.command {
             parts.push(format!("command /{command}/"));
         }

@@ -31,7 +31,7 @@ impl CommandLine {
         let word = |text: &str| ShellWord {
             text: Some(text.to_string()),
             written: text.to_string(),
-            is_pattern: false,
+            ..ShellWord::default()
         };
         let command = |wrapper: &Arc<CommandWrapper>| ShellCommand {
             program: word(&wrapper.name),
@@ -55,6 +55,8 @@ pub struct ShellCommand {
     pub assigns: Vec<Assignment>,
     /// Files that it reads or writes.
     pub redirects: Vec<CommandRedirect>,
+    /// The folder that it surely runs in, by a `cd` just before it.
+    pub(crate) folder: Option<Arc<str>>,
 }
 
 /// A program that runs another one: `sudo -u root` of `sudo -u root rm x`.
@@ -75,7 +77,16 @@ pub struct ShellWord {
     pub written: String,
     /// Unquoted `*`, `?` or `[` in it may make other words of it.
     pub is_pattern: bool,
+    /// Of a word without text, what is known: it has [`UNKNOWN_PART`] and [`TOP_FOLDER`] in it.
+    pub(crate) parts: Option<String>,
+    /// It is the output of a program that writes no options: a branch, a date, a version.
+    pub(crate) is_plain: bool,
 }
+
+/// What stands in [`ShellWord::parts`] for what only a run knows.
+pub(crate) const UNKNOWN_PART: char = '…';
+/// The folder of git's work tree, as commands name it.
+pub(crate) const TOP_FOLDER: &str = "$(git rev-parse --show-toplevel)";
 
 impl ShellWord {
     /// Its text, if a program is surely given just that.

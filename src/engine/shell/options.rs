@@ -104,6 +104,8 @@ pub(crate) struct GivenOperand<'c> {
     pub(crate) word: &'c ShellWord,
     /// It may be the value of the option before it.
     pub(crate) may_be_value: bool,
+    /// What rules call a command that has several names.
+    pub(crate) usual_name: Option<&'static str>,
 }
 
 /// The words after a program, divided as it divides them.
@@ -154,7 +156,16 @@ impl<'c> GivenWords<'c> {
             }
             if all.before_dashes.is_some() || text.len() < 2 || !text.starts_with('-') {
                 let may_be_value = std::mem::take(&mut may_be_value);
-                all.operands.push(GivenOperand { word, may_be_value });
+                let is_command = all.operands.len() < 2;
+                let usual_name = word
+                    .known()
+                    .filter(|_| is_command)
+                    .and_then(|text| programs::usual_name(name, text));
+                all.operands.push(GivenOperand {
+                    word,
+                    may_be_value,
+                    usual_name,
+                });
                 all.enter(name, word);
                 continue;
             }

@@ -19,6 +19,10 @@ pub(crate) enum Kind {
     Login,
     /// Commands after one of these, up to `;` or `+`: `find -exec`.
     After(&'static [&'static str]),
+    /// Texts in its options, and something of its own.
+    Texts,
+    /// The words of a command are after `--`, or nowhere.
+    AfterDashes,
     /// Aliases in its options: `git -c alias.x='!TEXT'`.
     Git,
     /// Its first operand is a text that is run later.
@@ -55,26 +59,41 @@ pub(crate) enum Style {
     OneDash,
 }
 
-/// Which operands of a program it writes or removes.
+/// What a program does with the files that its operands name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writes {
-    Nothing,
-    All,
-    First,
-    /// The first one says how; with an option marked `=` it does not.
-    AllButFirst,
-    /// The last one, or what is called as the others in it; with an option marked `=` all.
-    Last,
-    /// The last one, unless it is on another host.
-    LastHere,
-    /// The last one; the others are gone then.
-    Moved,
-    /// All after `--`.
-    AfterDashes,
-    /// What follows `of=`.
+pub(crate) enum Operands {
+    /// They are not files, or nothing is known of them.
+    Other,
+    Reads,
+    /// It reads all but the first, which says what it looks for; with an option marked `=` all.
+    ReadsAfter,
+    Writes,
+    /// It writes the first.
+    WritesFirst,
+    /// The first says how it writes the others; with an option marked `=` it does not. If it has
+    /// options marked `^` and none is given, it reads them.
+    WritesAfter,
+    Deletes,
+    /// It copies all into or over the last; with an option marked `=` it makes all of them.
+    Copies,
+    /// The same, where the last may be on another host.
+    CopiesHere,
+    /// As `Copies`; the others are gone then.
+    Moves,
+    /// It changes or removes what git knows or does not know there.
+    Tracked,
+    /// So it does with all after `--`, and before that with what cannot be a branch.
+    TrackedAfter,
+    /// It changes the files that a patch names.
+    Patches,
+    /// What follows `if=` and `of=`.
     Assigned,
     /// Files that are called as the addresses.
     Fetched,
+    /// An archive. It extracts files if an option marked `}` is given, or if it has none such.
+    Extracts,
+    /// The folders in which it looks for files.
+    Searches,
     /// It works there from now on.
     Enters,
 }
@@ -102,6 +121,8 @@ pub(crate) struct ProgramRow {
     /// | `^` | without one of these, no operand is written |
     /// | `~` | it starts a shell, if no command follows |
     /// | `=` | operands are a text instead of words, or words instead of a text, or all are files |
+    /// | `_` | it goes into folders, or deletes what it finds |
+    /// | `}` | it takes files out of an archive |
     ///
     /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
     pub(super) options: &'static str,
@@ -114,7 +135,7 @@ pub(crate) struct ProgramRow {
     pub(super) assigns: bool,
     pub(super) kind: Kind,
     pub(super) alone: Alone,
-    pub(crate) writes: Writes,
+    pub(crate) files: Operands,
 }
 
 const fn program(names: &'static str, options: &'static str) -> ProgramRow {
@@ -127,7 +148,7 @@ const fn program(names: &'static str, options: &'static str) -> ProgramRow {
         assigns: false,
         kind: Kind::Itself,
         alone: Alone::Command,
-        writes: Writes::Nothing,
+        files: Operands::Other,
     }
 }
 
@@ -159,9 +180,9 @@ const fn or_shell(row: ProgramRow) -> ProgramRow {
     }
 }
 
-const fn writes(writes: Writes, names: &'static str, options: &'static str) -> ProgramRow {
+const fn files(files: Operands, names: &'static str, options: &'static str) -> ProgramRow {
     ProgramRow {
-        writes,
+        files,
         style: Style::Cut,
         ..program(names, options)
     }
@@ -225,6 +246,23 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
         dbus-run-session sshpass strace ltrace valgrind", ""),
     after(1, "chrt taskset setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
+    // Programs of projects, containers and packages.
+    program("git-submodule git-bisect perf tmux nix op doppler aws-vault mise asdf direnv poetry pipenv pdm rye bundle conda", ""),
+    row(Kind::Text, "git-submodule-foreach", "q --quiet --recursive"),
+    words("git-bisect-run", ""),
+    row(Kind::Texts, "git-rebase", "x$ --exec$ --onto:"),
+    row(Kind::Texts, "git-filter-branch", "--tree-filter$ --index-filter$ --msg-filter$ --env-filter$ --commit-filter$ --setup$"),
+    row(Kind::Texts, "nix-shell", "p --run$ --command$"),
+    row(Kind::After(&["-c", "--command"]), "nix-develop", ""),
+    after(1, "kubectl-exec oc-exec", "c: i n: q t --container: --context: --namespace: --*"),
+    words("uv-run", "m! p: q v --directory: --env-file: --extra: --group: --package: --project: --python: --with: --with-requirements: --*"),
+    words("uvx poetry-run pipenv-run pdm-run rye-run conda-run bundle-exec", "n: p: --from: --name: --python: --with: --*"),
+    words("npx bunx pnpx npm-exec npm-x pnpm-exec pnpm-dlx yarn-exec yarn-dlx bun-x", "c$ p: q y --call$ --package: --*"),
+    after(1, "direnv-exec", ""),
+    row(Kind::AfterDashes, "mise-exec mise-x dotenv op-run doppler-run aws-vault-exec", ""),
+    words("rlwrap torsocks proxychains4 perf-stat perf-record", "a d e: g o: q r: --*"),
+    row(Kind::Text, "hyperfine", "i m: n: r: w: --export-json: --prepare: --runs: --warmup: --*"),
+    row(Kind::Text, "tmux-send-keys tmux-send", "l R t:"),
     // What is repeated.
     ProgramRow { kind: Kind::WordsAndMore, ..words("xargs gxargs", "0 a: d: E: e? I@ i@? L: l? n: o P: p r s: t x --arg-file: --delimiter: --eof? \
         --exit --interactive --max-args: --max-chars: --max-lines? --max-procs: --no-run-if-empty --null --open-tty \
@@ -237,8 +275,8 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     row(Kind::Text, "watch", "b C c d e g n: p q: r t v! w x= --beep --chgexit --color --differences --equexit: --errexit --exec= --interval: \
         --no-color --no-rerun --no-title --no-wrap --precise --help! --version!"),
     words("entr", "a c d n p r s= x z"),
-    ProgramRow { style: Style::OneDash, ..row(Kind::After(&["-exec", "-execdir", "-ok", "-okdir"]), "find gfind",
-        "-name: -iname: -path: -ipath: -type: -maxdepth: -mindepth: -newer: -mtime: -size: -user: -perm: -regex: -exec:") },
+    ProgramRow { style: Style::OneDash, files: Operands::Searches, ..row(Kind::After(&["-exec", "-execdir", "-ok", "-okdir"]), "find gfind",
+        "-delete_ -name: -iname: -path: -ipath: -type: -maxdepth: -mindepth: -newer: -mtime: -size: -user: -perm: -regex: -exec:") },
     partly(row(Kind::After(&["-x", "-X", "--exec", "--exec-batch"]), "fd fdfind", "")),
     // Shells and what else reads commands.
     row(Kind::Shell, "sh bash dash zsh ksh ash rbash mksh", "- a B b C c= D E e f G H h i k l m n O> o> P p r s~ T t u v X x \
@@ -260,41 +298,46 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     row(Kind::Interpreter, "python python2 python3 pypy pypy3 ipython", "W: X: - i q u B E I s S O OO d a x l --interactive"),
     row(Kind::Interpreter, "node nodejs php", "- i q u B E I s S O OO d a x l --interactive"),
     partly(row(Kind::Interpreter, "irb lua luajit", "- i q u B E I s S O OO d a x l --interactive")),
-    partly(ProgramRow { kind: Kind::Interpreter, ..writes(Writes::AllButFirst, "perl ruby",
+    partly(ProgramRow { kind: Kind::Interpreter, ..files(Operands::WritesAfter, "perl ruby",
         "- i?^ q u B s S O OO d a x l e:= E:= F: I: m: M: r: --interactive") }),
     // What writes or removes files.
-    writes(Writes::All, "rm rmdir unlink tee sponge", ""),
-    writes(Writes::All, "git-rm", "--pathspec-from-file:"),
-    writes(Writes::All, "shred", "n: s: --iterations: --size: --random-source:"),
-    writes(Writes::All, "truncate", "r: s: --reference: --size:"),
-    writes(Writes::All, "touch", "d: r: t: --date: --reference: --time:"),
-    writes(Writes::All, "mkdir mkfifo", "m: --mode:"),
+    files(Operands::Deletes, "rm rmdir unlink", "r_ R_ --recursive_"),
+    files(Operands::Writes, "tee sponge", ""),
+    files(Operands::Tracked, "git-rm", "--pathspec-from-file:"),
+    files(Operands::Deletes, "shred", "n: s: --iterations: --size: --random-source:"),
+    files(Operands::Writes, "truncate", "r: s: --reference: --size:"),
+    files(Operands::Writes, "touch", "d: r: t: --date: --reference: --time:"),
+    files(Operands::Writes, "mkdir mkfifo", "m: --mode:"),
     // `chmod -x FILE` says how in an option.
-    writes(Writes::AllButFirst, "chmod", "r= w= x= X= s= t= u= g= o= a= 0= 1= 2= 3= 4= 5= 6= 7= --reference:="),
-    writes(Writes::AllButFirst, "chown chgrp", "--reference:= --from:"),
-    writes(Writes::Last, "cp ln", "S: t& --suffix: --target-directory&"),
-    writes(Writes::Moved, "mv", "S: t& --suffix: --target-directory&"),
-    writes(Writes::Last, "install", "d= g: m: o: S: t& --directory= --group: --mode: --owner: --strip --strip-program: --suffix: --target-directory&"),
-    writes(Writes::LastHere, "rsync", "B: e: f: M: T: --rsh: --rsync-path: --filter: --exclude: --exclude-from: --include: --include-from: --files-from: \
+    files(Operands::WritesAfter, "chmod", "R_ --recursive_ r= w= x= X= s= t= u= g= o= a= 0= 1= 2= 3= 4= 5= 6= 7= --reference:="),
+    files(Operands::WritesAfter, "chown chgrp", "R_ --recursive_ --reference:= --from:"),
+    files(Operands::Copies, "cp ln", "r_ R_ a_ --recursive_ --archive_ S: t& --suffix: --target-directory&"),
+    files(Operands::Moves, "mv", "S: t& --suffix: --target-directory&"),
+    files(Operands::Copies, "install", "d= g: m: o: S: t& --directory= --group: --mode: --owner: --strip --strip-program: --suffix: --target-directory&"),
+    files(Operands::CopiesHere, "rsync", "a_ r_ --archive_ --recursive_ B: e: f: M: T: --rsh: --rsync-path: --filter: --exclude: --exclude-from: --include: --include-from: --files-from: \
         --backup-dir: --suffix: --temp-dir: --compare-dest: --copy-dest: --link-dest: --chmod: --chown: --password-file: --port: --timeout: --bwlimit:"),
-    writes(Writes::LastHere, "scp", "c: D: F: i: J: l: o: P: S: X:"),
-    writes(Writes::Assigned, "dd", ""),
-    partly(writes(Writes::AllButFirst, "sed", "e:= f:= i?^ l: --expression:= --file:= --in-place^ --line-length:")),
-    partly(writes(Writes::AllButFirst, "yq", "i^ o: p: --from-file:= --inplace^")),
-    partly(writes(Writes::First, "patch", "B: D: d/ F: i: o+ p: r: V: Y: z: --directory/ --fuzz: --input: --output+ --reject-file: --strip:")),
-    partly(writes(Writes::Nothing, "sort gcc g++ cc clang", "o+ --output+")),
-    writes(Writes::Fetched, "curl", "A: b: C: c+ D+ d: E: e: F: H: K: m: O^ o+ P: Q: r: T: U: u: w: X: x: Y: y: z: \
+    files(Operands::CopiesHere, "scp", "r_ c: D: F: i: J: l: o: P: S: X:"),
+    files(Operands::Assigned, "dd", ""),
+    partly(files(Operands::WritesAfter, "sed", "e:= f:= i?^ l: --expression:= --file:= --in-place^ --line-length:")),
+    partly(files(Operands::WritesAfter, "yq", "i^ o: p: --from-file:= --inplace^")),
+    partly(files(Operands::WritesFirst, "patch", "B: D: d/ F: i: o+ p: r: V: Y: z: --directory/ --fuzz: --input: --output+ --reject-file: --strip:")),
+    partly(files(Operands::Reads, "sort gcc g++ cc clang", "o+ --output+")),
+    files(Operands::Fetched, "curl", "A: b: C: c+ D+ d: E: e: F: H: K: m: O^ o+ P: Q: r: T: U: u: w: X: x: Y: y: z: \
         --cacert: --cert: --config: --cookie-jar+ --cookie: --data-binary: --data-raw: --data: --dump-header+ --form: --header: --key: --max-time: \
         --output+ --output-dir& --proxy: --referer: --remote-name^ --request: --retry: --upload-file: --url: --user-agent: --user: --write-out:"),
-    writes(Writes::Fetched, "wget", "A: a+ B: D: e: I: i: l: O+! o+ P& Q: R: T: t: U: w: X: --append-output+ --directory-prefix& --header: --input-file: \
+    files(Operands::Fetched, "wget", "A: a+ B: D: e: I: i: l: O+! o+ P& Q: R: T: t: U: w: X: --append-output+ --directory-prefix& --header: --input-file: \
         --output-document+! --output-file+ --password: --post-data: --post-file: --timeout: --tries: --user-agent: --user:"),
-    partly(writes(Writes::Nothing, "tar", "C/ --directory/")),
-    writes(Writes::Moved, "git-mv", ""),
-    writes(Writes::All, "git-clean", "e: --exclude:"),
-    writes(Writes::All, "git-restore", "s: --conflict: --pathspec-from-file: --source:"),
-    writes(Writes::AfterDashes, "git-checkout", "B: b: --conflict: --orphan: --pathspec-from-file:"),
-    writes(Writes::Nothing, "git-apply", "C: p: --directory/ --exclude: --include:"),
-    writes(Writes::Enters, "cd pushd", ""),
+    partly(files(Operands::Extracts, "tar bsdtar", "C/ --directory/ f: --file: x} --extract} --get}")),
+    partly(files(Operands::Extracts, "unzip", "d& l! t! p! Z! v! x:")),
+    partly(files(Operands::Reads, "cat tac nl head tail less more bat wc file stat strings xxd od hexdump base64 md5sum sha1sum sha256sum cksum \
+        uniq cut diff cmp comm column fold rev paste zcat", "")),
+    partly(files(Operands::ReadsAfter, "grep egrep fgrep rg ag awk gawk jq", "e:= f:= A: B: C: F: m: r_ R_ --recursive_ --regexp:= --file:=")),
+    files(Operands::Moves, "git-mv", ""),
+    files(Operands::Tracked, "git-clean", "e: --exclude:"),
+    files(Operands::Tracked, "git-restore", "s: --conflict: --pathspec-from-file: --source:"),
+    files(Operands::TrackedAfter, "git-checkout", "B: b: --conflict: --orphan: --pathspec-from-file:"),
+    files(Operands::Patches, "git-apply", "C: p: --directory/ --exclude: --include:"),
+    files(Operands::Enters, "cd pushd", ""),
     // What else policies are about.
     ProgramRow { style: Style::OneDash, ..program("terraform tofu terragrunt", "") },
     program("kubectl oc k9s", "n: --namespace: --context: --cluster: --kubeconfig: --user: s: --server: --token: --as: --as-group: l: --selector: f: \
@@ -303,9 +346,12 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     program("docker podman nerdctl", "H: --host: c: --context: --config: l: --log-level: f| --file: p: --project-name: --profile: --env-file: \
         --project-directory: --filter: v| --volume: e: --env: --name: --network: w: --workdir: u: --user: --entrypoint: --mount: t| --timeout: --tag: \
         --publish: --label: --platform: --memory: --cpus:"),
-    program("docker-run docker-create docker-exec podman-run podman-create podman-exec nerdctl-run nerdctl-create nerdctl-exec",
-        "a: c: e: h: l: m: p: u: v: w: --cpus: --entrypoint: --env: --env-file: --label: --memory: --mount: --name: --network: --platform: \
-        --publish: --user: --volume: --workdir:"),
+    after(1, "docker-run docker-create docker-exec docker-container-run docker-container-exec podman-run podman-create podman-exec nerdctl-run \
+        nerdctl-create nerdctl-exec", "a: c: d e: h: i l: m: p: P q t u: v: w: --cpus: --entrypoint: --env: --env-file: --label: --memory: --mount: \
+        --name: --network: --platform: --publish: --user: --volume: --workdir: --*"),
+    after(1, "docker-compose-exec docker-compose-run podman-compose-exec podman-compose-run", "d e: i p: q t T u: v: w: --env: --entrypoint: --index: \
+        --name: --publish: --user: --volume: --workdir: --*"),
+    program("docker-container podman-container", ""),
     program("docker-compose podman-compose nerdctl-compose", "f: --file: p: --project-name: --profile: --env-file: --project-directory: H: --host: t: --timeout:"),
     program("pnpm", "C: F: --dir: --filter: --registry: --tag: --otp: --access:"),
     program("npm yarn bun", "w: --workspace: --registry: --prefix: --tag: --otp: --access: C: --dir: --filter: --cwd:"),
@@ -325,12 +371,36 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     program("make", "C: --directory: f: --file: I: j| --jobs| l| --load-average| o: W:"),
 ];
 
+/// Other names of commands: the program, then each name before those that mean the same.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("helm", &["uninstall", "un", "del", "delete"]),
+    ("docker", &["rm", "remove"]),
+    ("podman", &["rm", "remove"]),
+    ("npm", &["install", "i", "in", "ins", "isntall", "add"]),
+    ("npm", &["publish", "pub"]),
+    ("pnpm", &["add", "i", "install"]),
+    ("pulumi", &["destroy", "down", "dn"]),
+];
+
+/// The name that rules use for a command of a program.
+pub(super) fn usual_name(program: &str, command: &str) -> Option<&'static str> {
+    let names = ALIASES.iter().filter(|(name, _)| *name == program);
+    let mut known = names.map(|(_, names)| names);
+    known.find_map(|names| names[1..].contains(&command).then_some(names[0]))
+}
+
 impl ProgramRow {
+    /// Whether its words end in those of the command that it runs.
+    pub(super) fn is_prefix(&self) -> bool {
+        self.kind == Kind::Words
+    }
+
     /// Whether the command that it runs is among its words.
     pub(super) fn is_wrapper(&self) -> bool {
         match self.kind {
             Kind::Words | Kind::Text | Kind::WordsAndMore | Kind::Parallel | Kind::Shell => true,
             Kind::Itself | Kind::Login | Kind::After(_) | Kind::Git | Kind::Trap => false,
+            Kind::Texts | Kind::AfterDashes => false,
             Kind::Source | Kind::Alias | Kind::Interpreter => false,
         }
     }
@@ -383,9 +453,13 @@ impl ProgramRow {
     }
 }
 
-/// Each name of the table, in order. Numbers instead of references: nothing here has to be adjusted
-/// when hookrun starts.
-static NAMES: [ProgramName; COUNT] = names_in_order();
+/// Each name of the table by its first letter, and where the names of each letter begin. Numbers
+/// instead of references: nothing here has to be adjusted when hookrun starts.
+static NAMES: [ProgramName; COUNT] = BY_LETTER.0;
+static STARTS: [usize; LETTERS + 1] = BY_LETTER.1;
+
+const BY_LETTER: ([ProgramName; COUNT], [usize; LETTERS + 1]) = names_by_letter();
+const LETTERS: usize = 128;
 
 const COUNT: usize = {
     let (mut count, mut row) = (0, 0);
@@ -410,44 +484,53 @@ struct ProgramName {
 }
 
 impl ProgramName {
-    const fn text(self) -> &'static str {
-        PROGRAMS[self.row]
-            .names
-            .split_at(self.end)
-            .0
-            .split_at(self.start)
-            .1
-    }
-
-    const fn is_before(self, other: ProgramName) -> bool {
-        let (one, other) = (self.text().as_bytes(), other.text().as_bytes());
-        let mut at = 0;
-        while at < one.len() && at < other.len() && one[at] == other[at] {
-            at += 1;
-        }
-        at < other.len() && (at == one.len() || one[at] < other[at])
+    fn text(self) -> &'static str {
+        &PROGRAMS[self.row].names[self.start..self.end]
     }
 }
 
-const fn names_in_order() -> [ProgramName; COUNT] {
-    let mut sorted = [ProgramName {
+const fn names_by_letter() -> ([ProgramName; COUNT], [usize; LETTERS + 1]) {
+    let mut starts = [0; LETTERS + 1];
+    let mut at = 0;
+    let all = names_as_listed();
+    while at < COUNT {
+        starts[first_letter(all[at]) + 1] += 1;
+        at += 1;
+    }
+    let mut letter = 0;
+    while letter < LETTERS {
+        starts[letter + 1] += starts[letter];
+        letter += 1;
+    }
+    let mut names = all;
+    let mut next = starts;
+    at = 0;
+    while at < COUNT {
+        let letter = first_letter(all[at]);
+        names[next[letter]] = all[at];
+        next[letter] += 1;
+        at += 1;
+    }
+    (names, starts)
+}
+
+const fn first_letter(name: ProgramName) -> usize {
+    PROGRAMS[name.row].names.as_bytes()[name.start] as usize
+}
+
+const fn names_as_listed() -> [ProgramName; COUNT] {
+    let mut names = [ProgramName {
         row: 0,
         start: 0,
         end: 0,
     }; COUNT];
     let (mut count, mut row) = (0, 0);
     while row < PROGRAMS.len() {
-        let names = PROGRAMS[row].names.as_bytes();
+        let bytes = PROGRAMS[row].names.as_bytes();
         let (mut start, mut end) = (0, 0);
-        while end <= names.len() {
-            if end == names.len() || names[end] == b' ' {
-                let name = ProgramName { row, start, end };
-                let mut place = count;
-                while place > 0 && name.is_before(sorted[place - 1]) {
-                    sorted[place] = sorted[place - 1];
-                    place -= 1;
-                }
-                sorted[place] = name;
+        while end <= bytes.len() {
+            if end == bytes.len() || bytes[end] == b' ' {
+                names[count] = ProgramName { row, start, end };
                 count += 1;
                 start = end + 1;
             }
@@ -455,12 +538,15 @@ const fn names_in_order() -> [ProgramName; COUNT] {
         }
         row += 1;
     }
-    sorted
+    names
 }
 
 fn named(name: impl Iterator<Item = u8> + Clone) -> Option<&'static ProgramRow> {
-    let found = NAMES.binary_search_by(|known| known.text().bytes().cmp(name.clone()));
-    found.ok().map(|at| &PROGRAMS[NAMES[at].row])
+    let letter = usize::from(name.clone().next()?);
+    let (start, end) = (*STARTS.get(letter)?, *STARTS.get(letter + 1)?);
+    let mut alike = NAMES[start..end].iter();
+    let known = alike.find(|known| known.text().bytes().eq(name.clone()))?;
+    Some(&PROGRAMS[known.row])
 }
 
 /// The row of a program, by its base name; `python3.12` is `python`.
@@ -499,7 +585,7 @@ mod tests {
                     row.names
                 );
                 assert!(
-                    marks.chars().all(|c| ":?>|$%@+&/!^~=".contains(c)),
+                    marks.chars().all(|c| ":?>|$%@+&/!^~=_}".contains(c)),
                     "{}: {marks}",
                     row.names
                 );

@@ -6,20 +6,17 @@ use brush_parser::ast::{
     self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
     IoFileRedirectTarget, IoRedirect,
 };
-use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
 use super::line::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
-use super::quotes::expand_braces;
+use super::parse::{expand_braces, parse};
 use super::scan::{FlatText, MissingEnd, flat_text};
 use super::word::{self, Constants, ReadWord, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
 /// Of all texts in one text together; the parser takes 3 µs for each.
 const MOST_TOKENS: usize = 20_000;
-/// Indices in each other, `a[b[c]]`; the parser recurses for each.
-const MOST_INDICES: usize = 64;
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
@@ -59,12 +56,20 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
             assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
             constants: Constants::new(),
         };
+        for (name, folder) in word::FOLDERS {
+            let is_used = text.contains(name);
+            if is_used && word::changes(text, name) == 0 {
+                let (name, folder) = (name.to_string(), folder.to_string());
+                reader.constants.insert(name, folder);
+            }
+        }
         let place = Place {
             depth: 0,
             through: &[],
             is_certain: true,
             is_substituted: false,
             flat: &FlatText::default(),
+            folder: None,
         };
         reader.script(text, place);
         (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
@@ -115,19 +120,30 @@ impl ScriptReader<'_> {
     fn list(&mut self, list: &ast::CompoundList, place: Place) {
         for ast::CompoundListItem(item, separator) in &list.0 {
             let is_waited_for = matches!(separator, ast::SeparatorOperator::Sequence);
-            for (number, (_, pipeline)) in item.iter().enumerate() {
-                let is_alone = number == 0 && pipeline.seq.len() == 1;
-                let is_certain = place.is_certain && is_waited_for && is_alone;
+            let mut folder: Option<Arc<str>> = place.folder.cloned();
+            for (number, (operator, pipeline)) in item.iter().enumerate() {
+                if operator == ast::PipelineOperator::Or {
+                    folder = None;
+                }
+                let is_alone = pipeline.seq.len() == 1;
+                let inside = Place {
+                    is_certain: place.is_certain && is_waited_for && is_alone && number == 0,
+                    folder: folder.as_ref(),
+                    ..place
+                };
+                let before = self.line.commands.len();
                 let mut stdin = Stdin::Inherited;
                 for command in &pipeline.seq {
-                    stdin = self.command(
-                        command,
-                        stdin,
-                        Place {
-                            is_certain,
-                            ..place
-                        },
-                    );
+                    stdin = self.command(command, stdin, inside);
+                }
+                let entered = self.line.commands[before..].last();
+                if let Some(entered) = entered.filter(|_| is_alone).and_then(entered_folder) {
+                    folder = Some(match folder {
+                        Some(folder) if !entered.starts_with(['/', '~']) => {
+                            format!("{folder}/{entered}").into()
+                        }
+                        _ => entered.into(),
+                    });
                 }
             }
         }
@@ -229,7 +245,7 @@ impl ScriptReader<'_> {
         for redirect in list.iter().flat_map(|list| &list.0) {
             self.redirect(redirect, &mut parts, place);
         }
-        self.push(parts, place.through);
+        self.push(parts, place);
     }
 
     /// Reads a simple command, and tells what it prints.
@@ -465,16 +481,16 @@ impl ScriptReader<'_> {
             is_command,
         } = match wrapped::read(&parts.words) {
             Ok(Some(wrapped)) if !parts.stdin.is_of_command(&wrapped.runs) => wrapped,
-            Ok(_) => return self.push(parts, place.through),
+            Ok(_) => return self.push(parts, place),
             Err(InDoubt(words)) => {
                 self.doubt(format!("cannot tell what `{words}` runs"));
-                return self.push(parts, place.through);
+                return self.push(parts, place);
             }
         };
         let wrapped_words = place.through.len() * parts.words.len();
         if place.through.len() >= MOST_WRAPPERS || wrapped_words > MOST_WRAPPED_WORDS {
             self.doubt("programs run through each other, too deep to read");
-            return self.push(parts, place.through);
+            return self.push(parts, place);
         }
         let args = parts
             .words
@@ -498,7 +514,7 @@ impl ScriptReader<'_> {
         let assigns = parts.assigns.clone();
         if is_command {
             parts.redirects = std::mem::take(&mut outer.redirects);
-            self.push(parts, place.through);
+            self.push(parts, place);
         }
         for inner in runs {
             match (inner, &stdin) {
@@ -528,10 +544,10 @@ impl ScriptReader<'_> {
                 }
             }
         }
-        self.push(outer, place.through);
+        self.push(outer, place);
     }
 
-    fn push(&mut self, parts: Parts, through: &[Arc<CommandWrapper>]) {
+    fn push(&mut self, parts: Parts, place: Place) {
         let Parts {
             words,
             assigns,
@@ -551,14 +567,23 @@ impl ScriptReader<'_> {
             ..ShellWord::default()
         };
         let program = words.next().unwrap_or_else(nothing);
-        let (args, through) = (words.collect(), through.to_vec());
         self.line.commands.push(ShellCommand {
             program,
-            args,
-            through,
+            args: words.collect(),
+            through: place.through.to_vec(),
             assigns,
             redirects,
+            folder: place.folder.cloned(),
         });
+    }
+}
+
+/// The folder in which the next command is, if this one succeeds and is `cd FOLDER`.
+fn entered_folder(command: &ShellCommand) -> Option<&str> {
+    let is_cd = command.name() == Some("cd") && command.through.is_empty();
+    match command.args.as_slice() {
+        [folder] if is_cd => folder.known().filter(|folder| !matches!(*folder, "" | "-")),
+        _ => None,
     }
 }
 
@@ -569,32 +594,4 @@ fn reads(kind: &IoFileRedirectKind) -> bool {
             | IoFileRedirectKind::ReadAndWrite
             | IoFileRedirectKind::DuplicateInput
     )
-}
-
-/// The commands of a flat text, and how many tokens it has.
-fn parse(text: &str) -> Result<(ast::Program, usize), String> {
-    let options = ParserOptions::default();
-    let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
-        .map_err(|error| format!("it cannot be read: {error}"))?;
-    if tokens
-        .iter()
-        .any(|token| indices(token.to_str()) > MOST_INDICES)
-    {
-        return Err("it has too many indices in each other to read".to_string());
-    }
-    let program = parse_tokens(&tokens, &options);
-    let program = program.map_err(|error| format!("it cannot be read: {error}"))?;
-    Ok((program, tokens.len()))
-}
-
-/// How deep the indices of `a[b[c]]` may nest.
-fn indices(word: &str) -> usize {
-    let name = word
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(0);
-    if word[name..].starts_with('[') {
-        word.matches('[').count()
-    } else {
-        0
-    }
 }

@@ -4,13 +4,47 @@ use std::collections::HashMap;
 
 use brush_parser::word::{self, Parameter, ParameterExpr, SpecialParameter, WordPiece};
 
-use super::line::ShellWord;
-use super::quotes::{ansi, options};
+use super::line::{ShellWord, TOP_FOLDER, UNKNOWN_PART};
+use super::parse::options;
+use super::quotes::ansi;
 use super::scan::{FlatText, MARK, MissingEnd, Part, Piece};
 
 /// Takes the place of what only a run knows, also in a text that a shell is given and that is
 /// read again. It is a private character, so that nobody writes it; who does is not known either.
 pub(super) const UNKNOWN: char = '\u{10fffd}';
+
+/// Stands for [`TOP_FOLDER`], as [`UNKNOWN`] for what is not known at all.
+const TOP: char = '\u{10fffb}';
+
+/// Programs whose output is one word that is no option, or variables for `eval`.
+const PLAIN: &[&str] = &[
+    "git branch --show-current",
+    "git rev-parse ",
+    "git describe",
+    "date",
+    "hostname",
+    "whoami",
+    "id -",
+    "nproc",
+    "uname",
+    "ssh-agent",
+    "direnv hook ",
+    "direnv export ",
+    "brew shellenv",
+    "pyenv init",
+    "rbenv init",
+    "mise activate",
+    "fnm env",
+    "starship init",
+    "zoxide init",
+    "opam env",
+    "conda shell",
+    "dircolors",
+    "minikube docker-env",
+];
+
+/// Variables of every shell, each with what means the same as a path.
+pub(super) const FOLDERS: &[(&str, &str)] = &[("HOME", "~"), ("PWD", "."), ("TMPDIR", "/tmp")];
 
 /// Variables whose values are certain.
 pub(super) type Constants = HashMap<String, String>;
@@ -24,18 +58,21 @@ pub(super) struct Word {
     pub(super) is_pattern: bool,
     /// Whether it may become several words, or none.
     pub(super) may_split: bool,
+    /// See [`ShellWord::is_plain`].
+    pub(super) is_plain: bool,
+    /// The form of the paths that it becomes, if it is not text.
+    files: Option<String>,
     written: String,
 }
 
 impl Word {
     /// Any number of words that only a run knows.
     pub(super) fn unknown(written: &str) -> Word {
-        let (value, written) = (UNKNOWN.to_string(), written.to_string());
         Word {
-            value,
-            written,
+            value: UNKNOWN.to_string(),
+            written: written.to_string(),
             may_split: true,
-            is_pattern: false,
+            ..Word::default()
         }
     }
 
@@ -49,7 +86,7 @@ impl Word {
 
     /// Its text; `None` if a part of it is known at run time only.
     pub(super) fn text(&self) -> Option<&str> {
-        (!self.value.contains(UNKNOWN)).then_some(&self.value)
+        (!self.value.contains([UNKNOWN, TOP])).then_some(&self.value)
     }
 
     /// Whether it is `<(…)` or a descriptor, and not a file that has a name.
@@ -59,10 +96,18 @@ impl Word {
             || STREAMS.iter().any(|stream| self.value.starts_with(stream))
     }
 
-    /// The same word with something else in place of a part, as `find -exec` has it of `{}`.
+    /// The same word with something else in place of a part, as `xargs` has it of `{}`.
     pub(super) fn with_unknown(&self, part: &str) -> Word {
         Word {
             value: self.value.replace(part, &UNKNOWN.to_string()),
+            ..self.clone()
+        }
+    }
+
+    /// The same word, a path that only a run knows and that has this form.
+    pub(super) fn with_files(&self, files: &str) -> Word {
+        Word {
+            files: Some(files.to_string()),
             ..self.clone()
         }
     }
@@ -73,10 +118,15 @@ impl Word {
     }
 
     pub(super) fn into_word(self) -> ShellWord {
+        let text = self.text().map(str::to_string);
+        let parts = self.value.replace(UNKNOWN, &UNKNOWN_PART.to_string());
+        let parts = self.files.clone().or(Some(parts.replace(TOP, TOP_FOLDER)));
         ShellWord {
-            text: self.text().map(str::to_string),
+            parts: parts.filter(|_| text.is_none()),
+            text,
             written: self.shown(),
-            is_pattern: self.is_pattern,
+            is_pattern: self.is_pattern || self.files.is_some(),
+            is_plain: self.is_plain,
         }
     }
 }
@@ -264,12 +314,15 @@ impl<'w> WordReader<'w> {
 
     fn part(&mut self, part: &Part, is_quoted: bool) -> Result<(), MissingEnd> {
         match part {
-            Part::Commands { is_file, .. } => self.unknown(is_quoted || *is_file),
+            Part::Commands { text, is_file } => self.output(text.trim(), is_quoted || *is_file),
             Part::Sum(_) | Part::Expression(_) => self.unknown(is_quoted),
             Part::Parameter { text, .. } => {
                 let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let usual = text.strip_prefix("TMPDIR:-");
                 if text.chars().all(is_part) {
                     self.variable(text, is_quoted);
+                } else if let Some(folder) = usual.filter(|folder| folder.starts_with('/')) {
+                    self.push(folder);
                 } else {
                     self.unknown(is_quoted && !text.contains('@'));
                 }
@@ -277,6 +330,22 @@ impl<'w> WordReader<'w> {
             Part::Document { .. } => return Err(MissingEnd("<<".to_string())),
         }
         self.scripts(part)
+    }
+
+    /// What these commands print.
+    fn output(&mut self, commands: &str, is_quoted: bool) {
+        let is_simple = !commands.contains([';', '|', '&', '\n', '<', '>', '$', '`']);
+        match commands {
+            "pwd" => self.push("."),
+            "git rev-parse --show-toplevel" => self.read.word.value.push(TOP),
+            _ if is_simple && let Some(file) = new_file(commands) => self.push(&file),
+            _ => {
+                let is_first = self.read.word.value.is_empty();
+                let is_plain = PLAIN.iter().any(|start| commands.starts_with(start));
+                self.read.word.is_plain |= is_first && is_simple && is_plain;
+                self.unknown(is_quoted);
+            }
+        }
     }
 
     /// The value of a variable.
@@ -315,6 +384,28 @@ impl<'w> WordReader<'w> {
     }
 }
 
+/// The file or folder that `mktemp` makes, if these are its words.
+fn new_file(commands: &str) -> Option<String> {
+    let mut words = commands.split_whitespace();
+    if words.next() != Some("mktemp") {
+        return None;
+    }
+    let mut name = None;
+    let mut is_in_tmp = false;
+    for word in words {
+        match word {
+            "-d" | "-q" | "-u" | "--directory" | "-dq" => {}
+            "-t" | "-dt" | "--tmpdir" => is_in_tmp = true,
+            _ if word.starts_with('-') || name.is_some() => return None,
+            _ => name = Some(word.trim_matches(['"', '\''])),
+        }
+    }
+    match name {
+        Some(name) if !is_in_tmp => Some(name.to_string()),
+        _ => Some("/tmp/tmp.XXXXXXXXXX".to_string()),
+    }
+}
+
 /// Whether a value may become other words where it has no quotes.
 fn may_split(value: &str) -> bool {
     value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '\\'])
@@ -330,27 +421,36 @@ const OWN: &str = "BASH COMP DIRSTACK EPOCH EUID FUNCNAME GROUPS HIST IFS LINENO
 /// Whether a text, in which `name` is assigned somewhere, only reads it everywhere else. Any word
 /// that is its name counts as a change.
 pub(super) fn is_constant(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if OWN.split(' ').any(|own| name.starts_with(own)) || text.starts_with(". ") {
         return false;
     }
-    let mut named = 0;
+    if variable_names(text).any(|word| CHANGERS.split(' ').any(|changer| changer == word)) {
+        return false;
+    }
+    // `. file` reads commands that may change it.
+    changes(text, name) == 1
+        && ![" . ", ";. ", "&. ", "|. ", "\n. "]
+            .iter()
+            .any(|dot| text.contains(dot))
+}
+
+/// How often a text names a variable other than by `$NAME`.
+pub(super) fn changes(text: &str, name: &str) -> usize {
+    let mut changes = 0;
     let mut at = 0;
-    for word in text.split(|c| !is_part(c)) {
+    for word in variable_names(text) {
         let before = &text[..at];
         at += word.len()
             + text[at + word.len()..]
                 .chars()
                 .next()
                 .map_or(0, char::len_utf8);
-        if CHANGERS.split(' ').any(|changer| changer == word) {
-            return false;
-        }
-        named += usize::from(word == name && !before.ends_with('$') && !before.ends_with("${"));
+        let is_read = before.ends_with('$') || before.ends_with("${");
+        changes += usize::from(word == name && !is_read);
     }
-    // `. file` reads commands that may change it.
-    named == 1
-        && ![" . ", ";. ", "&. ", "|. ", "\n. "]
-            .iter()
-            .any(|dot| text.contains(dot))
+    changes
+}
+
+fn variable_names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
 }

@@ -21,6 +21,8 @@ pub(super) struct Place<'p> {
     pub(super) is_substituted: bool,
     /// The text that it is in.
     pub(super) flat: &'p FlatText,
+    /// The folder that a `cd` just before it has led to.
+    pub(super) folder: Option<&'p Arc<str>>,
 }
 
 impl Place<'_> {
@@ -129,20 +131,30 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         .filter(|word| !word.is_pattern)
         .and_then(Word::text);
     let name = program.map_or("", |program| program.rsplit('/').next().unwrap_or(program));
-    let Some(row) = programs::find(name) else {
+    let Some(program_row) = programs::find(name) else {
         return Ok(None);
     };
-    let is_command = matches!(row.kind, Kind::After(_) | Kind::Git | Kind::Trap);
+    let (row, at) = command_row(program_row, name, words);
+    let is_eval_of_plain = name == "eval" && words[1..].iter().all(|word| word.is_plain);
+    let is_command = matches!(
+        row.kind,
+        Kind::After(_) | Kind::Git | Kind::Trap | Kind::Texts
+    );
     let mut assigns = Vec::new();
-    let runs = match row.kind {
+    let mut runs = match row.kind {
         Kind::After(options) => commands_after(options, words, name)?,
-        Kind::Git => aliases(words),
+        Kind::AfterDashes => match words.iter().position(|word| word.value == "--") {
+            Some(dashes) => vec![Inner::Words(words[dashes + 1..].to_vec())],
+            None => return Ok(None),
+        },
         Kind::Alias => match words.iter().find(|word| word.value.contains('=')) {
             Some(word) => return Err(InDoubt(format!("{name} {}", word.shown()))),
             None => return Ok(None),
         },
         Kind::Interpreter => program_of_interpreter(row, words),
+        Kind::Git => Vec::new(),
         Kind::Itself => return Ok(None),
+        Kind::Text if is_eval_of_plain => return Ok(None),
         Kind::Words
         | Kind::Text
         | Kind::WordsAndMore
@@ -150,13 +162,13 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         | Kind::Shell
         | Kind::Login
         | Kind::Trap
+        | Kind::Texts
         | Kind::Source => {
-            let words = words.to_vec();
             let reader = WrapperReader {
                 row,
                 name,
-                words,
-                at: 1,
+                words: words.to_vec(),
+                at,
                 options: WrapperOptions::default(),
             };
             let mut options = reader.read()?;
@@ -164,6 +176,9 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
             options.runs(row, name)?
         }
     };
+    if program_row.kind == Kind::Git {
+        runs.extend(aliases(words));
+    }
     let wrapped = InnerCommands {
         name: name.to_string(),
         assigns,
@@ -171,6 +186,41 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         is_command,
     };
     Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
+}
+
+/// The row of the command that a program is given, and where its words begin: of `docker compose
+/// exec` that of `docker-compose-exec`. Of a program without such commands its own.
+fn command_row(
+    program: &'static ProgramRow,
+    name: &str,
+    words: &[Word],
+) -> (&'static ProgramRow, usize) {
+    let (mut row, mut name, mut at) = (program, name.to_string(), 1);
+    loop {
+        let mut next = at;
+        while let Some(text) = words.get(next).and_then(Word::text) {
+            if text.len() < 2 || !text.starts_with('-') {
+                break;
+            }
+            let options = row.options_in(text);
+            next += 1 + options.iter().map(GivenOption::words_taken).sum::<usize>();
+        }
+        let command = words.get(next).filter(|word| !word.is_pattern);
+        let Some(command) = command.and_then(Word::text) else {
+            break;
+        };
+        let Some(inner) = row.command(&name, command) else {
+            break;
+        };
+        name = format!("{name}-{command}");
+        row = inner;
+        at = next + 1;
+    }
+    // What is only known of files is no command that runs others.
+    if row.kind == Kind::Itself && program.kind != Kind::Itself {
+        return (program, 1);
+    }
+    (row, at)
 }
 
 /// What the options of a wrapper say, and the words after them.
@@ -262,7 +312,10 @@ impl WrapperReader<'_> {
     /// Notes what an option means. `first` is where its word is.
     fn take(&mut self, option: &GivenOption<'_>, first: usize) -> Result<(), InDoubt> {
         let after = std::mem::replace(&mut self.at, first);
-        let marks = option.marks.ok_or_else(|| self.doubt())?;
+        let marks = match option.marks {
+            None if self.row.kind == Kind::Texts => "",
+            marks => marks.ok_or_else(|| self.doubt())?,
+        };
         let taken = option.words_taken();
         let values = self.words.get(after..after + taken).unwrap_or_default();
         if values.iter().any(|word| word.may_split) {
@@ -334,6 +387,7 @@ impl WrapperOptions {
             } else {
                 Inner::Unknown
             }),
+            Kind::Texts => None,
             Kind::Trap => first
                 .filter(|word| !matches!(word.value.as_str(), "" | "-") && self.rest.len() > 1)
                 .map(|word| Inner::Text(word.value.clone())),
@@ -351,6 +405,7 @@ impl WrapperOptions {
             | Kind::Text
             | Kind::Login
             | Kind::After(_)
+            | Kind::AfterDashes
             | Kind::Git
             | Kind::Alias
             | Kind::Interpreter => match row.alone {
@@ -454,6 +509,7 @@ fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
 /// The commands of `find … -exec COMMAND ;`.
 fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<Inner>, InDoubt> {
     let is_find = options.contains(&"-exec");
+    let files = if is_find { found_files(words) } else { None };
     let mut runs = Vec::new();
     let mut rest = words[1..].iter().peekable();
     while let Some(word) = rest.next() {
@@ -476,11 +532,14 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
             }
             is_place = word.value == "{}";
             let places = ["{}", "{/}", "{//}", "{.}", "{/.}"];
-            inner.push(
-                places
-                    .iter()
-                    .fold(word.clone(), |word, place| word.with_unknown(place)),
-            );
+            let mut unknown = word.clone();
+            for place in places {
+                unknown = unknown.with_unknown(place);
+            }
+            inner.push(match &files {
+                Some(files) if is_place => unknown.with_files(files),
+                _ => unknown,
+            });
         }
         if !is_find {
             inner.push(Word::unknown("…"));
@@ -488,6 +547,20 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
         runs.push(Inner::Words(inner));
     }
     Ok(runs)
+}
+
+/// The form of the paths that `find FOLDER -name NAME` prints.
+fn found_files(words: &[Word]) -> Option<String> {
+    let folder = words.get(1)?.text().filter(|text| !text.starts_with('-'));
+    let name = words.windows(2).find(|pair| pair[0].value == "-name");
+    let name = match name {
+        Some(pair) => pair[1].text()?,
+        None => "*",
+    };
+    Some(format!(
+        "{}/**/{name}",
+        folder.unwrap_or(".").trim_end_matches('/')
+    ))
 }
 
 /// The texts of `git -c alias.NAME=TEXT`.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use hookrun::internals::event::Access;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::hook::{Matcher, PathBase};
 use hookrun::{Context, Event};
@@ -247,7 +248,11 @@ fn what_a_command_writes_or_removes_is_a_path() {
         "ls > /dev/null",
     ] {
         assert!(
-            !wants(&path("{.env,null}"), "Bash", &json!({ "command": command })),
+            !wants(
+                &path("{.env,null}").access(Access::Write),
+                "Bash",
+                &json!({ "command": command })
+            ),
             "{command}"
         );
     }
@@ -326,4 +331,120 @@ fn a_patch_in_a_command_is_seen_from_every_folder_it_may_be_in() {
         "Bash",
         &json!({"command": patch})
     ));
+}
+
+#[test]
+fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
+    let infra = path("infra/**").access(Access::Write);
+    for command in [
+        "rm -rf infra",
+        "rm -rf infra/",
+        "rm -rf ./infra/modules",
+        "rm -rf .",
+        "rm -rf *",
+        "rm -r in*",
+        "mv infra x",
+        "mv a.tf infra",
+        "cp a.tf infra",
+        "cp -r a infra",
+        "rsync -a a/ infra",
+        "tar xf a.tar -C infra",
+        "tar -xzf a.tgz --directory=infra",
+        "unzip a.zip -d infra",
+        "git rm -r infra",
+        "git mv infra x",
+        "ln -sf a infra",
+        "git apply x.patch",
+        "git clean -fd",
+        "git checkout -- infra",
+        "git checkout .",
+        "find infra -delete",
+        "find infra -name '*.tf' -delete",
+        "find . -name main.tf -exec rm {} +",
+        "chmod -R 777 infra",
+        "sed -i s/a/b/ infra/*.tf",
+        "rm \"$PWD/infra/main.tf\"",
+        "rm ${PWD}/infra/main.tf",
+        "rm \"$(pwd)/infra/main.tf\"",
+        "rm $(git rev-parse --show-toplevel)/infra/main.tf",
+        "rm -rf \"$X/infra/main.tf\"",
+        "cd infra && rm -rf *",
+        "sudo rm -rf infra",
+    ] {
+        assert!(
+            wants(&infra, "Bash", &json!({ "command": command })),
+            "{command}"
+        );
+    }
+    for command in [
+        "ls -R infra",
+        "cat infra/main.tf",
+        "cp -r infra /tmp/x",
+        "tar cf a.tar infra",
+        "rm -rf build",
+        "rm -rf infra2",
+        "cd build && rm -rf *",
+        "tar xf a.tar",
+        "unzip a.zip",
+        "rm \"$X/main.tf\"",
+        "rm -rf \"$X\"",
+        "git checkout main",
+        "grep -rn x infra",
+        "find infra -name '*.tf'",
+        "sed -n 1p infra/main.tf",
+    ] {
+        assert!(
+            !wants(&infra, "Bash", &json!({ "command": command })),
+            "{command}"
+        );
+    }
+    let env = path(".env").access(Access::Write);
+    for (command, wanted) in [
+        ("echo A=1 >> \"$PWD/.env\"", true),
+        ("echo A=1 >> \"$X/.env\"", true),
+        ("sed -i s/a/b/ .env*", true),
+        ("rm .env*", true),
+        ("find . -name .env -exec sed -i s/a/b/ {} +", true),
+        ("rm *", false),
+        ("rm -rf build", false),
+        ("cp .env x", false),
+        ("git clean -fd", false),
+        ("rm -rf .", true),
+    ] {
+        assert_eq!(
+            wants(&env, "Bash", &json!({ "command": command })),
+            wanted,
+            "{command}"
+        );
+    }
+    let read = path(".env").access(Access::Read);
+    for (command, wanted) in [
+        ("cat .env", true),
+        ("cp .env x", true),
+        ("grep KEY .env", true),
+        ("echo x > .env", false),
+    ] {
+        assert_eq!(
+            wants(&read, "Bash", &json!({ "command": command })),
+            wanted,
+            "{command}"
+        );
+    }
+}
+
+#[test]
+fn an_expression_sees_each_command_by_itself() {
+    let rm = Matcher::default().command("^rm ").unwrap();
+    for (command, wanted) in [
+        ("ls; rm x", true),
+        ("cd a && sudo rm x", true),
+        ("bash -c 'ls && rm x'", true),
+        ("echo 'rm x'", false),
+    ] {
+        assert_eq!(
+            wants(&rm, "Bash", &json!({ "command": command })),
+            wanted,
+            "{command}"
+        );
+    }
 }

@@ -6,6 +6,7 @@ use std::ptr;
 
 use serde::Serialize;
 
+use super::effects::Access;
 use crate::engine::event::context::ContextError;
 use crate::engine::event::json::{distinct_entries, each_text, is_json, string_text};
 use crate::engine::names::words;
@@ -108,6 +109,15 @@ impl ActionKind {
                 ActionKind::Mcp
             }
             None => ActionKind::Other,
+        }
+    }
+
+    /// Whether tools of this sort may do so to the files that they name.
+    pub(crate) fn may(self, access: Access) -> bool {
+        match self {
+            ActionKind::Read | ActionKind::Search | ActionKind::Fetch => access == Access::Read,
+            ActionKind::Write | ActionKind::Edit => access == Access::Write,
+            ActionKind::Shell | ActionKind::Mcp | ActionKind::Agent | ActionKind::Other => true,
         }
     }
 

@@ -1,19 +1,18 @@
-//! Path matchers: which part of a path a glob is compared with. Globs have bounds: on their depth
-//! before they are read, on their size when they are compiled.
+//! Path matchers: which part of a path a glob is compared with, and how far a command goes from a
+//! path.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use globset::GlobBuilder;
-use regex::bytes;
-
-use super::row::{MatcherError, Mismatch, PathBase, expression_error};
-use crate::engine::event::{ActionKind, Event, action::Guesses};
+use super::row::{Glob, MatcherError, Mismatch, PathBase, may_be_both, path_glob};
+use crate::engine::event::action::{Effect, Guesses, Reach};
+use crate::engine::event::{Access, ActionKind, Event};
+use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
 
 #[derive(Debug, Clone)]
 pub(crate) struct PathMatch {
     pub(crate) written: String,
+    /// As it is compiled.
+    pattern: String,
     glob: Glob,
     scope: PathScope,
 }
@@ -30,10 +29,24 @@ enum PathScope {
 }
 
 /// What relative globs are relative to.
+#[derive(Clone, Copy)]
 struct Bases<'a> {
     cwd: &'a Path,
     project: &'a Path,
 }
+
+impl<'a> Bases<'a> {
+    /// The parts of a path below the bases, if it is below one.
+    fn relative<'p>(self, path: &'p Path) -> impl Iterator<Item = &'p Path> + use<'a, 'p> {
+        let bases = [self.cwd, self.project].into_iter();
+        bases.filter_map(|base| path.strip_prefix(base).ok())
+    }
+}
+
+/// More names of a path are not compared one by one.
+const MOST_NAMES: usize = 256;
+/// Alternatives in braces of one glob.
+const MOST_ALTERNATIVES: usize = 64;
 
 impl PathMatch {
     /// # Errors
@@ -52,30 +65,150 @@ impl PathMatch {
         let glob = Glob::new(&path_glob(&pattern)?)?;
         Ok(PathMatch {
             written: written.to_string(),
+            pattern,
             glob,
             scope,
         })
     }
 
-    fn fits(&self, absolute: &Path, Bases { cwd, project }: &Bases<'_>) -> bool {
+    fn fits(&self, absolute: &Path, bases: Bases<'_>) -> bool {
         match self.scope {
             PathScope::Component => {
                 // The folders above the project are not the tool's choice.
-                let inside = [project, cwd]
-                    .iter()
-                    .find_map(|base| absolute.strip_prefix(base).ok())
-                    .unwrap_or(absolute);
+                let inside = bases.relative(absolute).last().unwrap_or(absolute);
                 inside
                     .components()
                     .any(|part| self.glob.is_match(part.as_os_str()))
             }
             PathScope::Absolute => self.glob.is_match(absolute),
-            PathScope::Relative => [cwd, project]
-                .iter()
-                .filter_map(|base| absolute.strip_prefix(base).ok())
+            PathScope::Relative => bases
+                .relative(absolute)
                 .any(|relative| self.glob.is_match(relative)),
         }
     }
+
+    /// Whether a program that goes so far from `absolute` may touch what the glob means.
+    fn fits_effect(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
+        if effect.unknown.is_some() {
+            return self.fits_tail(effect);
+        }
+        if self.fits(absolute, bases) {
+            return true;
+        }
+        if effect.reach == Reach::Itself && !effect.is_pattern {
+            return false;
+        }
+        // All of the project, or of the folder that it works in.
+        let is_around = bases.cwd.starts_with(absolute) || bases.project.starts_with(absolute);
+        match (effect.reach, self.scope) {
+            (Reach::Below, _) if is_around => return true,
+            (Reach::Tracked, PathScope::Relative) if is_around => {
+                return !self.pattern.starts_with('*');
+            }
+            (Reach::Itself | Reach::Into | Reach::Tracked | Reach::Below, _) => {}
+        }
+        let forms = self.forms();
+        match self.scope {
+            PathScope::Component => {
+                let inside = bases.relative(absolute).last().unwrap_or(absolute);
+                effect.is_pattern
+                    && names(inside)
+                        .iter()
+                        .any(|name| forms.iter().any(|form| may_be_both(form, name)))
+            }
+            PathScope::Absolute => forms
+                .iter()
+                .any(|form| meets(form, &names(absolute), effect.reach)),
+            PathScope::Relative => bases.relative(absolute).any(|relative| {
+                let names = names(relative);
+                forms.iter().any(|form| meets(form, &names, effect.reach))
+            }),
+        }
+    }
+
+    /// Of a path whose beginning is not known the plain names count that end it.
+    fn fits_tail(&self, effect: &Effect) -> bool {
+        let tail = effect.path.rsplit(UNKNOWN_PART).next().unwrap_or_default();
+        let Some((_, tail)) = tail.split_once('/') else {
+            return false;
+        };
+        let names = names(Path::new(tail));
+        let forms = self.forms();
+        match self.scope {
+            PathScope::Component => names
+                .iter()
+                .any(|name| forms.iter().any(|form| may_be_both(form, name))),
+            PathScope::Absolute | PathScope::Relative => (0..names.len()).any(|from| {
+                forms
+                    .iter()
+                    .any(|form| meets(form, &names[from..], effect.reach))
+            }),
+        }
+    }
+
+    /// Whether it takes all that a program touches there.
+    fn covers(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
+        if effect.unknown.is_some() {
+            return false;
+        }
+        let is_of_all = Effect {
+            reach: Reach::Into,
+            ..effect.clone()
+        };
+        self.fits(absolute, bases)
+            || effect.reach != Reach::Itself
+                && !effect.is_pattern
+                && self.scope != PathScope::Component
+                && self.fits_effect(&is_of_all, absolute, bases)
+    }
+
+    /// Its alternatives in braces.
+    fn forms(&self) -> Vec<String> {
+        let all = expand_braces(&self.pattern, MOST_ALTERNATIVES);
+        all.unwrap_or_else(|| vec![self.pattern.clone()])
+    }
+}
+
+/// The names in a path.
+fn names(path: &Path) -> Vec<&str> {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => {
+            None
+        }
+    });
+    parts.collect()
+}
+
+/// Whether a program that goes so far from a path may touch what a form means, name by name.
+fn meets(form: &str, names: &[&str], reach: Reach) -> bool {
+    let forms: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
+    names.len() > MOST_NAMES || meets_names(&forms, names, false, reach)
+}
+
+/// `is_taken`: whether `**` has taken the name before these.
+fn meets_names(forms: &[&str], names: &[&str], is_taken: bool, reach: Reach) -> bool {
+    let Some((name, names_left)) = names.split_first() else {
+        let takes_any = forms.iter().all(|form| matches!(*form, "**" | "*"));
+        return match reach {
+            Reach::Itself => forms.is_empty() || takes_any && is_taken,
+            Reach::Into => takes_any,
+            Reach::Tracked | Reach::Below => takes_any || !is_taken,
+        };
+    };
+    let Some((form, forms_left)) = forms.split_first() else {
+        // `find` prints a folder as well as what is in it.
+        return *name == "**" && meets_names(forms, names_left, is_taken, reach);
+    };
+    if *form == "**" {
+        return meets_names(forms_left, names, false, reach)
+            || meets_names(forms, names_left, true, reach);
+    }
+    if *name == "**" {
+        return meets_names(forms, names_left, is_taken, reach)
+            || meets_names(forms_left, names, false, reach);
+    }
+    may_be_both(form, name) && meets_names(forms_left, names_left, false, reach)
 }
 
 /// Whether `Matcher::path` would take `written`.
@@ -120,64 +253,166 @@ pub(crate) fn decide_paths(
     event: &Event,
     place: &PathBase,
 ) -> Result<(), Mismatch> {
-    if find_path(wanted, &[], event, place).is_some() {
-        return Ok(());
-    }
-    let written: Vec<&str> = wanted.iter().map(|one| one.written.as_str()).collect();
-    let found = event
-        .action()
-        .map_or_else(Vec::new, |action| action.paths.clone());
-    Err(Mismatch::of("path", "path", written.join(", "), found))
+    let wanted = PathQuery {
+        wanted,
+        ..PathQuery::default()
+    };
+    wanted.decide(event, place)
 }
 
-/// The first path that one of the globs fits, or any where there are none, and that no glob of
-/// `except` fits. At a gate any short text may be a path, and what was not looked at may be any; so
-/// may the paths of a command line that cannot be read.
-pub(super) fn find_path(
-    wanted: &[PathMatch],
-    except: &[PathMatch],
-    event: &Event,
-    place: &PathBase,
-) -> Option<String> {
-    let action = event.action()?;
-    let is_gate = event.spec().blocks && !wanted.is_empty();
-    let guesses = match is_gate {
-        true => action.guessed_paths(event.context()),
-        false => Guesses::default(),
-    };
-    let bases = Bases {
-        cwd: &place.cwd,
-        project: &place.project,
-    };
-    let fits = |path: &Path, bases: &Bases<'_>| {
-        let fits = |globs: &[PathMatch]| globs.iter().any(|one| one.fits(path, bases));
-        (wanted.is_empty() || fits(wanted)) && !fits(except)
-    };
-    let mut named = action.paths.iter().chain(&guesses.texts);
-    if let Some(path) = named.find(|path| fits(&tidy(&place.cwd.join(path)), &bases)) {
-        return Some(path.clone());
+/// Which paths of an event are meant.
+#[derive(Default)]
+pub(super) struct PathQuery<'m> {
+    /// One of these globs fits; any path where there are none.
+    pub(super) wanted: &'m [PathMatch],
+    /// No glob of these does.
+    pub(super) except: &'m [PathMatch],
+    pub(super) access: Option<Access>,
+    /// Whether only the effects of these commands count, by their numbers.
+    pub(super) commands: Option<Vec<usize>>,
+    /// Whether what cannot be told does not count.
+    pub(super) is_sure: bool,
+}
+
+/// A path that is meant, or may be.
+pub(crate) struct FoundPath {
+    pub(crate) path: String,
+    /// What cannot be told, in words that follow "cannot tell".
+    pub(crate) doubt: Option<String>,
+}
+
+impl PathQuery<'_> {
+    pub(super) fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
+        if self.find(event, place).is_some() {
+            return Ok(());
+        }
+        let written: Vec<&str> = self.wanted.iter().map(|one| one.written.as_str()).collect();
+        let found = event
+            .action()
+            .map_or_else(Vec::new, |action| action.paths.clone());
+        let key = if written.is_empty() { "access" } else { "path" };
+        let wanted = match self.access {
+            Some(access) if written.is_empty() => access.name().to_string(),
+            _ => written.join(", "),
+        };
+        Err(Mismatch::of(key, "path", wanted, found))
     }
-    let unknown = || Some("a path that was not looked at".to_string());
-    let is_unread = action.kind == ActionKind::Shell && action.line.doubt.is_some();
-    if !guesses.is_whole || is_gate && is_unread {
-        return unknown();
+
+    /// The first path that is meant. At a gate any short text may be a path, and what was not looked
+    /// at may be any; so may the paths of a command line that cannot be read.
+    pub(super) fn find(&self, event: &Event, place: &PathBase) -> Option<FoundPath> {
+        let action = event.action()?;
+        let is_gate = event.spec().blocks && !self.wanted.is_empty() && !self.is_sure;
+        let bases = Bases {
+            cwd: &place.cwd,
+            project: &place.project,
+        };
+        for effect in self.effects(&action.effects) {
+            let absolute = tidy(&named_path(&effect.path, place));
+            if self.takes(effect, &absolute, bases) {
+                return Some(FoundPath::of(effect));
+            }
+        }
+        let does_so = self.access.is_none_or(|access| action.kind.may(access));
+        let guesses = if is_gate && does_so {
+            action.guessed_paths(event.context())
+        } else {
+            Guesses::default()
+        };
+        let own = action.paths.iter().filter(|path| {
+            let mut of_line = action.effects.iter();
+            does_so && !of_line.any(|effect| effect.path == **path)
+        });
+        for path in own.chain(&guesses.texts) {
+            if self.fits(&tidy(&place.cwd.join(path)), bases) {
+                return Some(FoundPath::sure(path.clone()));
+            }
+        }
+        let is_unread = action.kind == ActionKind::Shell && action.line.doubt.is_some();
+        if !guesses.is_whole || is_gate && is_unread {
+            return Some(FoundPath::unknown(action.line.doubt.as_deref()));
+        }
+        let links = event.links()?;
+        if is_gate && !links.is_whole {
+            return Some(FoundPath::unknown(None));
+        }
+        let real = Bases {
+            cwd: links.base(bases.cwd),
+            project: links.base(bases.project),
+        };
+        for effect in self.effects(&links.effects) {
+            if self.takes(effect, Path::new(&effect.path), real) {
+                return Some(FoundPath::of(effect));
+            }
+        }
+        let resolved = action.resolved.iter().filter(|path| {
+            let mut of_line = links.effects.iter();
+            does_so && !of_line.any(|effect| effect.path == **path)
+        });
+        let mut followed = resolved
+            .map(Path::new)
+            .chain(links.guesses.iter().map(PathBuf::as_path));
+        let path = followed.find(|path| self.fits(path, real))?;
+        Some(FoundPath::sure(path.to_string_lossy().into_owned()))
     }
-    let links = event.links()?;
-    if is_gate && !links.is_whole {
-        return unknown();
+
+    fn effects<'e>(&self, effects: &'e [Effect]) -> impl Iterator<Item = &'e Effect> {
+        effects.iter().filter(|effect| {
+            let is_of_command = match (&self.commands, effect.command) {
+                (Some(commands), Some(number)) => commands.contains(&number),
+                _ => true,
+            };
+            is_of_command && self.access.is_none_or(|access| access == effect.access)
+        })
     }
-    let real = Bases {
-        cwd: links.base(bases.cwd),
-        project: links.base(bases.project),
-    };
-    let mut followed = action
-        .resolved
-        .iter()
-        .map(Path::new)
-        .chain(links.guesses.iter().map(PathBuf::as_path));
-    followed
-        .find(|path| fits(path, &real))
-        .map(|path| path.to_string_lossy().into_owned())
+
+    fn takes(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
+        let is_wanted = self.wanted.is_empty()
+            || self
+                .wanted
+                .iter()
+                .any(|one| one.fits_effect(effect, absolute, bases));
+        is_wanted
+            && !self
+                .except
+                .iter()
+                .any(|one| one.covers(effect, absolute, bases))
+    }
+
+    fn fits(&self, path: &Path, bases: Bases<'_>) -> bool {
+        (self.wanted.is_empty() || self.wanted.iter().any(|one| one.fits(path, bases)))
+            && !self.except.iter().any(|one| one.fits(path, bases))
+    }
+}
+
+impl FoundPath {
+    fn of(effect: &Effect) -> FoundPath {
+        let unknown = effect.unknown.as_ref();
+        FoundPath {
+            path: unknown.unwrap_or(&effect.path).clone(),
+            doubt: unknown.map(|word| format!("what `{word}` is")),
+        }
+    }
+
+    fn sure(path: String) -> FoundPath {
+        FoundPath { path, doubt: None }
+    }
+
+    fn unknown(why: Option<&str>) -> FoundPath {
+        let which = "which files it is about".to_string();
+        FoundPath {
+            path: "a path that was not looked at".to_string(),
+            doubt: Some(why.map_or(which.clone(), |why| format!("{which}: {why}"))),
+        }
+    }
+}
+
+/// A path as commands write it, before links are followed.
+pub(crate) fn named_path(path: &str, place: &PathBase) -> PathBuf {
+    match path.strip_prefix(TOP_FOLDER) {
+        Some(below) => place.project.join(below.trim_start_matches('/')),
+        None => place.cwd.join(path),
+    }
 }
 
 /// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. No link is followed.
@@ -193,65 +428,4 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
         }
     }
     tidy
-}
-
-/// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
-pub(super) const MAX_GLOB_DEPTH: usize = 50;
-
-/// A compiled glob. globset's own matcher panics if the expression that it makes is too large.
-#[derive(Debug, Clone)]
-pub(super) struct Glob(bytes::Regex);
-
-impl Glob {
-    /// # Errors
-    /// When it is too large.
-    pub(super) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
-        let form = bytes::RegexBuilder::new(glob.regex())
-            .dot_matches_new_line(true)
-            .build();
-        form.map(Glob)
-            .map_err(|error| expression_error(&error.to_string()))
-    }
-
-    pub(super) fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
-        self.0.is_match(text.as_ref().as_bytes())
-    }
-}
-
-/// Reads a glob for tool names.
-pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(
-        word,
-        GlobBuilder::new(word)
-            .case_insensitive(true)
-            .empty_alternates(true),
-    )
-}
-
-/// Reads a glob for paths. As in a shell `{,x}` is nothing or `x`.
-pub(super) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
-    read_glob(
-        written,
-        GlobBuilder::new(written)
-            .literal_separator(true)
-            .empty_alternates(true),
-    )
-}
-
-fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, MatcherError> {
-    let mut depth = 0_usize;
-    for c in written.chars() {
-        match c {
-            '{' if depth == MAX_GLOB_DEPTH => {
-                let problem = format!("it has braces deeper than {MAX_GLOB_DEPTH} levels");
-                return Err(MatcherError { problem });
-            }
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    builder.build().map_err(|error| MatcherError {
-        problem: error.to_string(),
-    })
 }

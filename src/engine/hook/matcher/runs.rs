@@ -6,10 +6,10 @@
 //! operands, and a last `$` for the end of the operands. `--option=VALUE` and `-o=VALUE` also want
 //! a value, however it is given.
 
-use super::row::MatcherError;
+use super::row::{MatcherError, has_form, may_have_form};
 use crate::engine::shell::{
     CommandLine, CommandWrapper, GivenOperand, GivenOption, GivenWords, OptionWord, ShellCommand,
-    ShellWord,
+    ShellWord, is_prefix,
 };
 
 /// The commands that are meant.
@@ -41,8 +41,11 @@ enum OperandForm {
 /// A command that is meant, or that may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunsMatch {
-    /// The command as it is written, or the whole line where that cannot be read.
+    /// The command as it is written, with programs such as `sudo` before it; `None` where the line
+    /// cannot be read.
     pub(crate) command: Option<String>,
+    /// The program that is meant.
+    pub(crate) program: Option<String>,
     /// What cannot be told, in words that follow "cannot tell".
     pub(crate) doubt: Option<String>,
 }
@@ -127,27 +130,26 @@ impl RunsForm {
         for command in line.commands.iter().filter(|command| !is_left_out(command)) {
             match self.fit(command) {
                 Fit::Yes => {
-                    return Some(RunsMatch {
-                        command: Some(self.words(command)),
-                        doubt: None,
-                    });
+                    return Some(self.found(command));
                 }
                 Fit::Maybe if doubtful.is_none() => doubtful = Some(command),
                 Fit::Maybe | Fit::No => {}
             }
         }
         let maybe = doubtful.map(|command| RunsMatch {
-            command: Some(written(command)),
+            command: Some(whole(command)),
+            program: Some(command.program.written.clone()),
             doubt: Some(what_cannot_be_told(command)),
         });
-        let whole = || {
+        let unread = || {
             let why = line.doubt.as_ref()?;
             Some(RunsMatch {
                 command: None,
+                program: None,
                 doubt: Some(format!("all that it runs: {why}")),
             })
         };
-        maybe.or_else(whole).filter(|_| in_doubt)
+        maybe.or_else(unread).filter(|_| in_doubt)
     }
 
     /// Whether this command surely is one that is meant.
@@ -185,7 +187,8 @@ impl RunsForm {
         let given = GivenWords::read(name.unwrap_or_default(), &command.args);
         let before_dashes = given.before_dashes.unwrap_or(given.operands.len());
         let has_open = given.operands[..before_dashes].iter().any(|operand| {
-            operand.word.known().is_none() && matches!(operand.word.beginning(), "" | "-")
+            let is_known = operand.word.known().is_some() || operand.word.is_plain;
+            !is_known && matches!(operand.word.beginning(), "" | "-")
         });
         program.min(self.fit_words(&given, if has_open { Fit::Maybe } else { Fit::No }))
     }
@@ -215,13 +218,24 @@ impl RunsForm {
             .min(fit_operands(&given.operands, &self.operands))
     }
 
-    /// The words that are meant: the command's, or those of a program that it is run through.
-    fn words(&self, command: &ShellCommand) -> String {
+    /// A command that is meant: its words, or those of a program that it is run through.
+    fn found(&self, command: &ShellCommand) -> RunsMatch {
         let mut through = command.through.iter();
-        match through.find(|wrapper| self.fit_wrapper(wrapper) > self.fit_command(command)) {
-            Some(wrapper) => joined(&wrapper.name, &wrapper.args),
-            None => written(command),
+        let wrapper = through.find(|one| self.fit_wrapper(one) > self.fit_command(command));
+        let (words, program) = match wrapper {
+            Some(wrapper) => (joined(&wrapper.name, &wrapper.args), wrapper.name.clone()),
+            None => (whole(command), command.program.written.clone()),
+        };
+        RunsMatch {
+            command: Some(words),
+            program: Some(program),
+            doubt: None,
         }
+    }
+
+    /// Whether this command is one that is meant, or may be.
+    pub(super) fn may_meet(&self, command: &ShellCommand) -> bool {
+        self.fit(command) > Fit::No
     }
 
     fn is_program(&self, name: &str, whole: &str) -> bool {
@@ -326,6 +340,15 @@ fn known_name(written: &str) -> Option<&str> {
     (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
 }
 
+/// A command as it is written, with the programs before it that it is run through: `sudo rm x`.
+pub(super) fn whole(command: &ShellCommand) -> String {
+    let before = command.through.iter().rev();
+    match before.take_while(|wrapper| is_prefix(&wrapper.name)).last() {
+        Some(wrapper) => joined(&wrapper.name, &wrapper.args),
+        None => written(command),
+    }
+}
+
 /// A command as it is written; one that nobody can see is what reads it.
 pub(super) fn written(command: &ShellCommand) -> String {
     match command.through.last() {
@@ -365,6 +388,8 @@ enum Given<'c> {
     Known(&'c str),
     /// One word that begins like this.
     Begins(&'c str),
+    /// One word that begins with a letter or a digit.
+    Plain,
     /// Any number of words.
     Open,
 }
@@ -376,6 +401,7 @@ impl<'c> Given<'c> {
         }
         let is_quoted = word.written.starts_with('"') && word.written.ends_with('"');
         match word.beginning() {
+            "" if word.is_plain => Given::Plain,
             "" if !is_quoted && !word.is_pattern => Given::Open,
             start => Given::Begins(start),
         }
@@ -386,7 +412,8 @@ impl<'c> Given<'c> {
             Given::Known(text) if forms.iter().any(|form| has_form(form, text)) => Fit::Yes,
             Given::Known(_) => Fit::No,
             Given::Begins(start) if !forms.iter().any(|form| may_have_form(form, start)) => Fit::No,
-            Given::Begins(_) | Given::Open => Fit::Maybe,
+            Given::Plain if forms.iter().all(|form| form.starts_with(['+', '-', ':'])) => Fit::No,
+            Given::Begins(_) | Given::Plain | Given::Open => Fit::Maybe,
         }
     }
 }
@@ -414,7 +441,11 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
                         Fit::No
                     };
                     let taken = match form {
-                        OperandForm::Word(words) => word.fits(words).min(below[at + 1]).max(none),
+                        OperandForm::Word(words) => {
+                            let usual = one.usual_name.map(Given::Known);
+                            let usual = usual.map_or(Fit::No, |usual| usual.fits(words));
+                            word.fits(words).max(usual).min(below[at + 1]).max(none)
+                        }
                         OperandForm::Rest | OperandForm::End => Fit::No,
                     };
                     let is_passed = is_open || one.may_be_value;
@@ -429,74 +460,4 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
         below = row;
     }
     below[0]
-}
-
-/// Whether `text` has this form: words with `*` (any text), `?` (one character) and `[…]` (one of
-/// these characters).
-fn has_form(form: &str, text: &str) -> bool {
-    let (mut form, mut text) = (form, text);
-    // What is left after the last `*`, and the text that it was tried on.
-    let mut last: Option<(&str, &str)> = None;
-    loop {
-        if let Some(rest) = form.strip_prefix('*') {
-            last = Some((rest, text));
-            form = rest;
-            continue;
-        }
-        let after = first(form).and_then(|(fits, rest)| {
-            let c = text.chars().next()?;
-            fits(c).then(|| (rest, &text[c.len_utf8()..]))
-        });
-        match after {
-            Some((rest_of_form, rest)) => (form, text) = (rest_of_form, rest),
-            None if form.is_empty() && text.is_empty() => return true,
-            None => {
-                let Some((rest, tried)) = last else {
-                    return false;
-                };
-                let Some(c) = tried.chars().next() else {
-                    return false;
-                };
-                let tried = &tried[c.len_utf8()..];
-                last = Some((rest, tried));
-                (form, text) = (rest, tried);
-            }
-        }
-    }
-}
-
-/// Whether a text that begins like this may have the form.
-fn may_have_form(form: &str, start: &str) -> bool {
-    let known = form.split(['*', '?', '[']).next().unwrap_or_default();
-    let is_open = known.len() < form.len();
-    known.starts_with(start) || is_open && start.starts_with(known)
-}
-
-/// The first character of a form that does not begin with `*`, as a test, and what is after it.
-fn first(form: &str) -> Option<(impl Fn(char) -> bool, &str)> {
-    let one = form.chars().next()?;
-    let class = form.strip_prefix('[').and_then(|rest| {
-        let end = rest.char_indices().skip(1).find(|(_, c)| *c == ']')?.0;
-        Some((&rest[..end], &rest[end + 1..]))
-    });
-    let rest = class.map_or(&form[one.len_utf8()..], |(_, rest)| rest);
-    let fits = move |c: char| match class {
-        Some((members, _)) => is_member(members, c),
-        None => one == '?' || one == c,
-    };
-    Some((fits, rest))
-}
-
-fn is_member(members: &str, c: char) -> bool {
-    let negated = members.strip_prefix(['!', '^']);
-    let listed: Vec<char> = negated.unwrap_or(members).chars().collect();
-    let mut at = 0;
-    let mut is_listed = false;
-    while at < listed.len() {
-        let is_range = listed.get(at + 1) == Some(&'-') && at + 2 < listed.len();
-        let last = if is_range { listed[at + 2] } else { listed[at] };
-        is_listed |= (listed[at]..=last).contains(&c);
-        at += if is_range { 3 } else { 1 };
-    }
-    is_listed != negated.is_some()
 }

@@ -1,0 +1,431 @@
+//! What a command line does to files: what its redirections open, and what its programs read, write
+//! and remove. Pure.
+
+use std::sync::Arc;
+
+use crate::engine::names::names;
+use crate::engine::shell::{
+    CommandLine, CommandWrapper, GivenWords, Operands, ShellCommand, ShellWord, TOP_FOLDER,
+    UNKNOWN_PART, find_program,
+};
+
+/// More folders than these are not tried for a relative path.
+const MOST_FOLDERS: usize = 16;
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    /// Making, changing, moving and removing it.
+    Write,
+}
+
+names! { Access: Read "read", Write "write" }
+
+/// How far a program goes from a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// That file or folder alone.
+    Itself,
+    /// Files of any name in it: an archive is extracted there.
+    Into,
+    /// All in it that git knows, or does not know.
+    Tracked,
+    /// All in it.
+    Below,
+}
+
+/// What a command does to a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Effect {
+    /// As it is written, or as far as it is known: after [`UNKNOWN_PART`].
+    pub(crate) path: String,
+    pub(crate) access: Access,
+    pub(crate) reach: Reach,
+    /// The word of the command, if only a run knows where it begins.
+    pub(crate) unknown: Option<String>,
+    /// Whether `*`, `?` and `[` in it stand for other characters.
+    pub(crate) is_pattern: bool,
+    /// The number of the command; `None` for a program that runs others.
+    pub(crate) command: Option<usize>,
+    /// Whether it is in `action.paths`.
+    pub(crate) is_named: bool,
+}
+
+/// What a command line does to files.
+#[derive(Debug, Default)]
+pub(super) struct LineEffects {
+    pub(super) effects: Vec<Effect>,
+    /// Where its programs may work: the folders of `cd` and of options, from where the line began
+    /// and from the one before.
+    pub(super) folders: Vec<String>,
+    /// Whether the files of a patch are known from its text.
+    has_patch: bool,
+    /// The command that is read, and the folder that it is surely in.
+    command: Option<usize>,
+    folder: Option<Arc<str>>,
+}
+
+impl LineEffects {
+    /// Reads a line; `patched` are the files of a patch in it.
+    pub(super) fn read(line: &CommandLine, patched: Vec<String>) -> LineEffects {
+        let mut all = LineEffects {
+            has_patch: !patched.is_empty(),
+            ..LineEffects::default()
+        };
+        for file in patched {
+            all.add(file, Access::Write, Reach::Itself);
+        }
+        let mut around: &[Arc<CommandWrapper>] = &[];
+        for (number, command) in line.commands.iter().enumerate() {
+            for wrapper in &command.through {
+                if !around.iter().any(|known| Arc::ptr_eq(known, wrapper)) {
+                    all.program(&wrapper.name, &wrapper.args);
+                }
+            }
+            around = &command.through;
+            all.command = Some(number);
+            all.folder.clone_from(&command.folder);
+            all.simple(command);
+            all.command = None;
+            all.folder = None;
+        }
+        all
+    }
+
+    /// The effects, and those of relative paths below each folder, and all that below each of these,
+    /// where the line may have begun.
+    pub(super) fn in_folders(self, begun: &[String]) -> Vec<Effect> {
+        let mut effects = self.effects;
+        for folders in [&self.folders, begun] {
+            let mut moved = Vec::new();
+            for folder in folders.iter().map(|folder| folder.trim_end_matches('/')) {
+                for effect in effects.iter().filter(|effect| is_relative(&effect.path)) {
+                    moved.push(Effect {
+                        path: format!("{folder}/{}", effect.path),
+                        ..effect.clone()
+                    });
+                }
+            }
+            effects.append(&mut moved);
+        }
+        effects
+    }
+
+    fn simple(&mut self, command: &ShellCommand) {
+        for redirect in &command.redirects {
+            let access = match redirect.operator {
+                "<" | "<&" => Access::Read,
+                _ => Access::Write,
+            };
+            self.word(&redirect.target, access, Reach::Itself);
+            // What it reads is named as well.
+            if let Some(last) = self.effects.last_mut() {
+                last.is_named = !last.path.contains(UNKNOWN_PART);
+            }
+        }
+        if let Some(name) = command.name() {
+            self.program(name, &command.args);
+        }
+    }
+
+    fn program(&mut self, name: &str, args: &[ShellWord]) {
+        let Some(row) = find_program(name) else {
+            return;
+        };
+        let words = GivenWords::read_as(name, row, args);
+        words.values('/').for_each(|folder| self.enter(folder));
+        for file in words.values('+') {
+            self.add(file.to_string(), Access::Write, Reach::Itself);
+        }
+        let skipped = usize::from(words.has_command);
+        let operands: Vec<&ShellWord> = words.operands[skipped..]
+            .iter()
+            .map(|operand| operand.word)
+            .collect();
+        if !words.has('!') {
+            self.operands(&words, &operands);
+        }
+    }
+
+    fn operands(&mut self, words: &GivenWords<'_>, all: &[&ShellWord]) {
+        let into = words.values('&').next();
+        let deep = if words.has('_') {
+            Reach::Below
+        } else {
+            Reach::Itself
+        };
+        let first = usize::from(!words.has('='));
+        let others = all.get(first..).unwrap_or_default();
+        match words.row.files {
+            Operands::Other => {}
+            Operands::Reads => self.words(all, Access::Read, deep),
+            Operands::ReadsAfter => self.words(others, Access::Read, deep),
+            Operands::WritesAfter if words.row.uses('^') && !words.has('^') => {
+                self.words(others, Access::Read, deep);
+            }
+            Operands::Writes => self.words(all, Access::Write, Reach::Itself),
+            Operands::WritesFirst => {
+                let first = all.get(..1).unwrap_or_default();
+                self.words(first, Access::Write, Reach::Itself);
+            }
+            Operands::Deletes => self.words(all, Access::Write, deep),
+            Operands::WritesAfter => self.words(others, Access::Write, deep),
+            Operands::Copies if words.has('=') => self.words(all, Access::Write, Reach::Itself),
+            Operands::Copies => self.put(all, into, Access::Read, deep),
+            Operands::CopiesHere => {
+                let last = all.last().and_then(|last| last.text.as_deref());
+                if !last.is_some_and(is_elsewhere) {
+                    self.put(all, into, Access::Read, deep);
+                }
+            }
+            Operands::Moves => self.put(all, into, Access::Write, Reach::Below),
+            Operands::Tracked => {
+                self.words(all, Access::Write, Reach::Tracked);
+                // `git clean` goes through the folder that it is in.
+                if all.is_empty() {
+                    self.add(".".to_string(), Access::Write, Reach::Tracked);
+                }
+            }
+            Operands::TrackedAfter => {
+                let dashes = words
+                    .before_dashes
+                    .map_or(all.len(), |before| before.saturating_sub(1));
+                let (before, after) = all.split_at(dashes.min(all.len()));
+                self.words(after, Access::Write, Reach::Tracked);
+                for word in before
+                    .iter()
+                    .filter(|word| word.beginning().starts_with('.'))
+                {
+                    self.word(word, Access::Write, Reach::Tracked);
+                }
+            }
+            Operands::Patches if self.has_patch => {}
+            Operands::Patches => {
+                self.words(all, Access::Read, Reach::Itself);
+                self.add(".".to_string(), Access::Write, Reach::Tracked);
+            }
+            Operands::Assigned => {
+                for word in all.iter().filter_map(|word| word.text.as_deref()) {
+                    if let Some(file) = word.strip_prefix("of=") {
+                        self.add(file.to_string(), Access::Write, Reach::Itself);
+                    } else if let Some(file) = word.strip_prefix("if=") {
+                        self.add(file.to_string(), Access::Read, Reach::Itself);
+                    }
+                }
+            }
+            Operands::Fetched => {
+                if words.row.uses('^') && !words.has('^') {
+                    return;
+                }
+                let into = into.unwrap_or(".").trim_end_matches('/');
+                let addresses = all.iter().filter_map(|word| word.text.as_deref());
+                for name in addresses.filter_map(last_part) {
+                    self.add(format!("{into}/{name}"), Access::Write, Reach::Itself);
+                }
+            }
+            Operands::Extracts => self.extract(words, all, into),
+            Operands::Searches => {
+                if words.has('_') {
+                    self.found(words, all);
+                }
+            }
+            Operands::Enters => match all.first() {
+                Some(folder) => folder.text.iter().for_each(|folder| self.enter(folder)),
+                None => self.enter("~"),
+            },
+        }
+    }
+
+    /// `find FOLDER -name NAME -delete`.
+    fn found(&mut self, words: &GivenWords<'_>, folders: &[&ShellWord]) {
+        let option = words.words.iter().find(|word| word.text == "-name");
+        let name = option.and_then(|option| option.next?.text.as_deref());
+        let known = folders.iter().filter_map(|folder| folder.text.as_deref());
+        let mut folders: Vec<&str> = known.collect();
+        if folders.is_empty() {
+            folders.push(".");
+        }
+        for folder in folders {
+            let Some(name) = name else {
+                self.add(folder.to_string(), Access::Write, Reach::Below);
+                continue;
+            };
+            let path = format!("{}/**/{name}", folder.trim_end_matches('/'));
+            self.add(path, Access::Write, Reach::Itself);
+            if let Some(last) = self.effects.last_mut() {
+                (last.is_pattern, last.is_named) = (true, false);
+            }
+        }
+    }
+
+    fn extract(&mut self, words: &GivenWords<'_>, all: &[&ShellWord], into: Option<&str>) {
+        // The letters of tar need no dash.
+        let letters = all.first().and_then(|word| word.text.as_deref());
+        let is_bundle = letters.is_some_and(|letters| !letters.contains(['/', '.']));
+        let has_letter = is_bundle && letters.is_some_and(|letters| letters.contains('x'));
+        if !words.row.uses('}') || words.has('}') || has_letter {
+            let folder = into.or(words.values('/').next()).unwrap_or(".");
+            self.add(folder.to_string(), Access::Write, Reach::Into);
+            // The option has made it a folder to work in already.
+            if let Some(last) = self.effects.last_mut() {
+                last.is_named = false;
+            }
+        } else {
+            self.words(all, Access::Read, Reach::Below);
+        }
+    }
+
+    /// What is put into the folder `into`, or into or over the last operand.
+    fn put(&mut self, all: &[&ShellWord], into: Option<&str>, of_sources: Access, deep: Reach) {
+        let (target, sources) = match (into, all.split_last()) {
+            (Some(into), _) => (Some(into.to_string()), all),
+            (None, Some((target, sources))) => {
+                if target.text.is_none() {
+                    self.word(target, Access::Write, Reach::Itself);
+                }
+                (target.text.clone(), sources)
+            }
+            (None, None) => return,
+        };
+        self.words(sources, of_sources, deep);
+        let Some(target) = target else { return };
+        let is_folder = into.is_some() || sources.len() > 1;
+        let is_sure = is_folder || matches!(target.rsplit('/').next(), Some("" | "." | ".."));
+        if !is_sure {
+            self.add(target.clone(), Access::Write, Reach::Itself);
+        }
+        let folder = target.trim_end_matches('/');
+        for source in sources {
+            let source = source.text.as_deref();
+            let name = source.map_or("*", base_name);
+            // `rsync a/ b` puts what is in a folder into another one.
+            let is_content = source.is_some_and(|source| source.ends_with('/'));
+            let (path, reach) = if is_content && deep == Reach::Below {
+                (folder.to_string(), Reach::Into)
+            } else if deep == Reach::Below {
+                (format!("{folder}/{name}"), Reach::Into)
+            } else {
+                (format!("{folder}/{name}"), Reach::Itself)
+            };
+            self.add(path, Access::Write, reach);
+            if let Some(last) = self.effects.last_mut() {
+                last.is_pattern = name.contains(['*', '?', '[']);
+                // Over a file, or into a folder of that name: only the first is a name.
+                last.is_named = is_sure;
+            }
+        }
+    }
+
+    fn words(&mut self, words: &[&ShellWord], access: Access, reach: Reach) {
+        for word in words {
+            self.word(word, access, reach);
+        }
+    }
+
+    fn word(&mut self, word: &ShellWord, access: Access, reach: Reach) {
+        let path = word.text.as_ref().or(word.parts.as_ref());
+        let Some(path) = path else { return };
+        self.add(path.clone(), access, reach);
+        if let Some(last) = self.effects.last_mut() {
+            last.is_pattern = word.is_pattern;
+            last.is_named &= word.text.is_some();
+            let is_unknown = last.path.contains(UNKNOWN_PART);
+            last.unknown = is_unknown.then(|| word.shown().to_string());
+        }
+    }
+
+    /// Adds an effect, unless it is on one of the devices that every program has open.
+    fn add(&mut self, path: String, access: Access, reach: Reach) {
+        let device = path.strip_prefix("/dev/").unwrap_or_default();
+        let is_device = matches!(device, "null" | "tty")
+            || device.starts_with("std")
+            || device.starts_with("fd/");
+        if matches!(path.as_str(), "" | "-") || is_device {
+            return;
+        }
+        let path = match &self.folder {
+            Some(folder) if is_relative(&path) => {
+                format!("{}/{path}", folder.trim_end_matches('/'))
+            }
+            _ => path,
+        };
+        self.effects.push(Effect {
+            is_named: access == Access::Write,
+            path,
+            access,
+            reach,
+            unknown: None,
+            is_pattern: false,
+            command: self.command,
+        });
+    }
+
+    fn enter(&mut self, folder: &str) {
+        if self.folders.len() >= MOST_FOLDERS || matches!(folder, "" | "-") {
+            return;
+        }
+        let after = self.folders.last().filter(|_| is_relative(folder));
+        let after = after.map(|last| format!("{last}/{folder}"));
+        self.folders.push(folder.to_string());
+        self.folders.extend(after);
+    }
+}
+
+/// Whether a path depends on the folder that a program is in.
+fn is_relative(path: &str) -> bool {
+    !path.starts_with(['/', '~', UNKNOWN_PART]) && !path.starts_with(TOP_FOLDER)
+}
+
+/// Whether an operand is `HOST:PATH`.
+fn is_elsewhere(operand: &str) -> bool {
+    operand
+        .split_once(':')
+        .is_some_and(|(host, _)| !host.contains('/'))
+}
+
+fn base_name(path: &str) -> &str {
+    let path = path.trim_end_matches('/');
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// What a file is called that comes from this address.
+fn last_part(address: &str) -> Option<&str> {
+    let path = address.split(['?', '#']).next()?;
+    let path = path.split_once("://").map_or(path, |(_, path)| path);
+    path.rsplit_once('/')
+        .map(|(_, name)| name)
+        .filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::shell;
+
+    #[test]
+    fn a_program_may_work_in_every_folder_that_is_entered() {
+        for (command, folders) in [
+            ("cd a && rm x; cd ../b", &["a", "../b", "a/../b"][..]),
+            ("pushd /a; cd $x; cd -", &["/a"]),
+            (
+                "git -C a apply --directory=b; patch -d c; tar -xC d",
+                &["a", "b", "a/b", "c", "a/b/c", "d", "a/b/c/d"],
+            ),
+            ("cd", &["~"]),
+            ("sudo A=b -D a rm -D c b", &["a"]),
+            (
+                "sudo -u x -D a rm b; env -C c sh -c 'rm d; rm e'",
+                &["a", "c", "a/c"],
+            ),
+        ] {
+            assert_eq!(
+                LineEffects::read(&shell::read(command), Vec::new()).folders,
+                folders,
+                "{command}"
+            );
+        }
+        let many = shell::read(&"cd x;".repeat(1000));
+        assert!(LineEffects::read(&many, Vec::new()).folders.len() <= MOST_FOLDERS + 1);
+    }
+}
