@@ -7,7 +7,7 @@ use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Doubt, Handler, Hook, Matcher, PLACEHOLDERS, Warm};
+use crate::engine::hook::{Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm};
 use crate::engine::outcome::Decision;
 use crate::hosts::rules::{HostMatch, WantedEvents};
 use crate::hosts::{Binding, Host};
@@ -34,7 +34,7 @@ pub struct HookDraft {
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
     /// What a rule says where something cannot be told.
-    pub(super) doubt: Option<Doubt>,
+    pub(super) doubt: Option<OnDoubt>,
     /// The fields of the context in the texts of a rule, each with its place.
     pub(super) placeholders: Vec<(String, Position)>,
     /// What it wants in the words of a host's settings.

@@ -5,7 +5,7 @@ use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, OnFailure};
-use crate::engine::hook::{Background, Doubt, Lives, Warm, placeholders};
+use crate::engine::hook::{Background, Lives, OnDoubt, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, native};
 
@@ -64,8 +64,8 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
             draft.except = except.patterns;
             Ok(())
         }),
-    KeyRow::key("doubt", KeyValue::OneOf(|| words(Doubt::NAMES)), "that of the rule", "what it means that something cannot be told, such as what `$X` is",
-        |draft, key| key.one_of(Doubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "what it means that something cannot be told, such as what `$X` is",
+        |draft, key| key.one_of(OnDoubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
     KeyRow::key("priority", KeyValue::Number, "100", "lower is earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: it is listed and decides nothing",

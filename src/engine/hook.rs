@@ -20,7 +20,7 @@ pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration
 pub(crate) use function::CallStart;
 pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Limits, Sandbox};
-pub use matcher::{Condition, Doubt, Matcher, Mismatch, PathBase};
+pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,
     HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Warm,
@@ -181,13 +181,13 @@ pub(crate) fn verdict_of_rule(
         _ => None,
     };
     if let Some(doubt) = doubt {
-        let text = format!("cannot tell {doubt}; write it out");
+        let text = format!("cannot tell {doubt}\ninstead: write it out");
         let asks = matches!(decision, Decision::Ask { .. });
         let decision = match matcher.meaning_of_doubt() {
-            Some(Doubt::Allow) => Decision::Allow,
-            Some(Doubt::Ask) => Decision::Ask { question: text },
+            Some(OnDoubt::Allow) => Decision::Allow,
+            Some(OnDoubt::Ask) => Decision::Ask { question: text },
             None if asks => Decision::Ask { question: text },
-            Some(Doubt::Block) | None => Decision::Block { reason: text },
+            Some(OnDoubt::Block) | None => Decision::Block { reason: text },
         };
         return Verdict::new(decision, ContractRule::Ruled);
     }

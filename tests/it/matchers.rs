@@ -66,7 +66,7 @@ fn no_line_of_a_command_hides_from_an_expression() {
         (r"git.* push.* (--force|-f)\b", "git pu\\\nsh -f", true),
         (r"git.* push.* (--force|-f)\b", "git push\nls -f", false),
         (r"^rm .*x$", "ls\nrm -r x\nls", true),
-        (r"\Arm", "ls\nrm x", false),
+        (r"\Arm", "ls\nrm x", true),
         (PUSH_GUARD, "git push --force; ls", true),
         (PUSH_GUARD, "git -C sub push -fu origin x", true),
         (PUSH_GUARD, "git push origin +main", true),

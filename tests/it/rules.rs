@@ -109,7 +109,7 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
     for (command, said) in [
         (
             "git push $x",
-            "cannot tell what `$x` is in `git push $x`; write it out",
+            "cannot tell what `$x` is in `git push $x`\ninstead: write it out",
         ),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
         ("echo 'git push", "cannot tell all that it runs"),

@@ -36,19 +36,19 @@ pub struct Matcher {
     condition: Option<Arc<dyn Condition>>,
     except: Option<Box<Matcher>>,
     access: Option<Access>,
-    doubt: Option<Doubt>,
+    doubt: Option<OnDoubt>,
 }
 
 /// What it means on a gate that something cannot be told before it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub enum OnDoubt {
     Block,
     Ask,
     /// It is as if it did not match.
     Allow,
 }
 
-names! { Doubt: Block "block", Ask "ask", Allow "allow" }
+names! { OnDoubt: Block "block", Ask "ask", Allow "allow" }
 
 #[derive(Debug, Clone)]
 struct FieldMatch {
@@ -93,7 +93,7 @@ impl Matcher {
 
     /// What it means that something cannot be told; by default that it matches.
     #[must_use]
-    pub fn doubt(self, doubt: Doubt) -> Matcher {
+    pub fn doubt(self, doubt: OnDoubt) -> Matcher {
         Matcher {
             doubt: Some(doubt),
             ..self
@@ -101,7 +101,7 @@ impl Matcher {
     }
 
     /// What doubt means, if that is said.
-    pub(crate) fn meaning_of_doubt(&self) -> Option<Doubt> {
+    pub(crate) fn meaning_of_doubt(&self) -> Option<OnDoubt> {
         self.doubt
     }
 
@@ -333,13 +333,13 @@ impl Matcher {
             except,
             access: self.access,
             commands,
-            is_sure: self.doubt == Some(Doubt::Allow),
+            is_sure: self.doubt == Some(OnDoubt::Allow),
         }
     }
 
     fn find(&self, event: &Event, except: Option<&Matcher>) -> Option<RunsMatch> {
         let action = event.action()?;
-        let is_gate = event.spec().blocks && self.doubt != Some(Doubt::Allow);
+        let is_gate = event.spec().blocks && self.doubt != Some(OnDoubt::Allow);
         let is_left_out =
             |command: &ShellCommand| except.is_some_and(|except| except.takes_command(command));
         let find = |line: &CommandLine, in_doubt: bool| {

@@ -125,7 +125,7 @@ impl Word {
             parts: parts.filter(|_| text.is_none()),
             text,
             written: self.shown(),
-            is_pattern: self.is_pattern || self.files.is_some(),
+            is_pattern: self.is_pattern,
             is_plain: self.is_plain,
         }
     }

@@ -136,10 +136,8 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     };
     let (row, at) = command_row(program_row, name, words);
     let is_eval_of_plain = name == "eval" && words[1..].iter().all(|word| word.is_plain);
-    let is_command = matches!(
-        row.kind,
-        Kind::After(_) | Kind::Git | Kind::Trap | Kind::Texts
-    );
+    let is_command = matches!(row.kind, Kind::After(_) | Kind::Git | Kind::Trap)
+        || !std::ptr::eq(row, program_row);
     let mut assigns = Vec::new();
     let mut runs = match row.kind {
         Kind::After(options) => commands_after(options, words, name)?,

@@ -98,7 +98,7 @@ fn the_house_keeps_its_measures() {
             8,
         ),
         Measure::falling("public items and methods", public_items(&sources), 250, 520),
-        Measure::falling("words of docs", words_of_docs(), 45_000, 47_000),
+        Measure::falling("words of docs", words_of_docs(), 45_000, 47_200),
         Measure::falling(
             "closures with a name, in 100,000 lines",
             per_100_000_lines(&sources, r"(?m)^\s*let (?:mut )?\w+ =\s*(?:move )?\|"),

@@ -48,6 +48,8 @@ pub(crate) struct Effect {
     pub(crate) is_pattern: bool,
     /// The number of the command; `None` for a program that runs others.
     pub(crate) command: Option<usize>,
+    /// Whether it is so only if the last operand is a folder: `cp a b` may make `b/a`.
+    pub(crate) is_in_folder: bool,
     /// Whether it is in `action.paths`.
     pub(crate) is_named: bool,
 }
@@ -313,6 +315,7 @@ impl LineEffects {
                 last.is_pattern = name.contains(['*', '?', '[']);
                 // Over a file, or into a folder of that name: only the first is a name.
                 last.is_named = is_sure;
+                last.is_in_folder = !is_sure;
             }
         }
     }
@@ -328,7 +331,7 @@ impl LineEffects {
         let Some(path) = path else { return };
         self.add(path.clone(), access, reach);
         if let Some(last) = self.effects.last_mut() {
-            last.is_pattern = word.is_pattern;
+            last.is_pattern = word.is_pattern || word.text.is_none() && path.contains("/**/");
             last.is_named &= word.text.is_some();
             let is_unknown = last.path.contains(UNKNOWN_PART);
             last.unknown = is_unknown.then(|| word.shown().to_string());
@@ -356,6 +359,7 @@ impl LineEffects {
             access,
             reach,
             unknown: None,
+            is_in_folder: false,
             is_pattern: false,
             command: self.command,
         });

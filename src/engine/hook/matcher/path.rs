@@ -92,6 +92,10 @@ impl PathMatch {
         if effect.unknown.is_some() {
             return self.fits_tail(effect);
         }
+        // `cp .env backup` is hardly about a folder `backup`.
+        if effect.is_in_folder && self.scope == PathScope::Component {
+            return false;
+        }
         if self.fits(absolute, bases) {
             return true;
         }
@@ -101,6 +105,9 @@ impl PathMatch {
         // All of the project, or of the folder that it works in.
         let is_around = bases.cwd.starts_with(absolute) || bases.project.starts_with(absolute);
         match (effect.reach, self.scope) {
+            (Reach::Below, PathScope::Absolute) if is_around => {
+                return self.pattern.starts_with("/**");
+            }
             (Reach::Below, _) if is_around => return true,
             (Reach::Tracked, PathScope::Relative) if is_around => {
                 return !self.pattern.starts_with('*');

@@ -253,24 +253,24 @@ fn is_member(members: &str, c: char) -> bool {
 
 /// A sign of a form: any text, any character, or one.
 #[derive(Clone, Copy, PartialEq)]
-enum Sign {
+enum FormSign {
     Many,
     Any,
     One(char),
 }
 
-fn signs(form: &str) -> Vec<Sign> {
+fn signs(form: &str) -> Vec<FormSign> {
     let mut signs = Vec::new();
     let mut rest = form.chars();
     while let Some(c) = rest.next() {
         signs.push(match c {
-            '*' => Sign::Many,
-            '?' => Sign::Any,
+            '*' => FormSign::Many,
+            '?' => FormSign::Any,
             '[' if rest.as_str().contains(']') => {
                 let _ = rest.find(|c| *c == ']');
-                Sign::Any
+                FormSign::Any
             }
-            c => Sign::One(c),
+            c => FormSign::One(c),
         });
     }
     signs
@@ -294,10 +294,12 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
         for in_word in (0..=word.len()).rev() {
             row[in_word] = match (form.get(at), word.get(in_word)) {
                 (None, None) => true,
-                (Some(Sign::Many), _) => below[in_word] || in_word < word.len() && row[in_word + 1],
-                (one, Some(Sign::Many)) => row[in_word + 1] || one.is_some() && below[in_word],
+                (Some(FormSign::Many), _) => {
+                    below[in_word] || in_word < word.len() && row[in_word + 1]
+                }
+                (one, Some(FormSign::Many)) => row[in_word + 1] || one.is_some() && below[in_word],
                 (Some(one), Some(other)) => {
-                    let is_same = *one == Sign::Any || *other == Sign::Any || one == other;
+                    let is_same = *one == FormSign::Any || *other == FormSign::Any || one == other;
                     is_same && below[in_word + 1]
                 }
                 (None, Some(_)) | (Some(_), None) => false,
