@@ -240,9 +240,10 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
         --user --wait --working-directory: --help! --version!"),
     words("unbuffer", "p"),
     words("caffeinate", "d i m s t: u w:"),
+    words("xvfb-run", "a e: f: l n: p: s: w: --auto-servernum --server-args: --server-num: --*"),
     // Of those that are rare, options leave in doubt what runs.
     or_shell(words("pkexec run0 unshare nsenter firejail fakeroot proot", "")),
-    words("ionice setpriv prlimit systemd-inhibit numactl bwrap xvfb-run tini choom cgexec cpulimit linux32 linux64 i386 x86_64 \
+    words("ionice setpriv prlimit systemd-inhibit numactl bwrap tini choom cgexec cpulimit linux32 linux64 i386 x86_64 \
         dbus-run-session sshpass strace ltrace valgrind", ""),
     after(1, "chrt taskset setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),

@@ -190,7 +190,12 @@ fn names(path: &Path) -> Vec<&str> {
 /// Whether a program that goes so far from a path may touch what a form means, name by name.
 fn meets(form: &str, names: &[&str], reach: Reach) -> bool {
     let forms: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
-    names.len() > MOST_NAMES || meets_names(&forms, names, false, reach)
+    // A form for any folder does not say more of what `find` goes through.
+    let names = match forms.first() {
+        Some(&"**") => names.iter().copied().filter(|name| *name != "**").collect(),
+        _ => names.to_vec(),
+    };
+    names.len() > MOST_NAMES || meets_names(&forms, &names, false, reach)
 }
 
 /// `is_taken`: whether `**` has taken the name before these.
