@@ -207,7 +207,7 @@ impl HostFile {
     /// How many parts of `path` are those of a place of such files; 0 for a path elsewhere.
     fn length_in(&self, path: &Path) -> usize {
         let parts: Vec<_> = path.iter().collect();
-        let places = self.places.iter().map(|place| Path::new(place));
+        let places = self.places.iter().map(Path::new);
         let lengths = places.filter_map(|place| {
             let place: Vec<_> = place.iter().collect();
             let is_there = parts.windows(place.len()).any(|window| *window == place);

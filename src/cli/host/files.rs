@@ -287,7 +287,10 @@ impl InstallRecord {
         let written = session::make_private(&self.root, &self.folder)
             .and_then(|()| match before {
                 Some(text) => fs::write(&file, text),
-                None => Ok(drop(fs::remove_file(&file))),
+                None => {
+                    let _ = fs::remove_file(&file);
+                    Ok(())
+                }
             })
             .and_then(|()| fs::write(self.folder.join(AFTER), after));
         if let Err(error) = written {

@@ -132,8 +132,9 @@ impl HostSite<'_> {
     }
 
     /// What a file says about hookrun; `None` where it does not run it.
-    pub(crate) fn read(self, file: HookFile) -> Result<Option<Installed>, Problem> {
-        let target = Target::read(&file.path).map_err(|wrong| wrong.in_file(&file.path, None))?;
+    pub(crate) fn read(self, file: HookFile) -> Result<Option<Installed>, Box<Problem>> {
+        let target =
+            Target::read(&file.path).map_err(|wrong| Box::new(wrong.in_file(&file.path, None)))?;
         let Some(text) = target.text else {
             return Ok(None);
         };
@@ -144,7 +145,7 @@ impl HostSite<'_> {
             return Ok(None);
         }
         let document = Document::read(&text, shape)
-            .map_err(|wrong| wrong.complaint.in_file(&file.path, wrong.at))?;
+            .map_err(|wrong| Box::new(wrong.complaint.in_file(&file.path, wrong.at)))?;
         let mut hooks = Vec::new();
         let mut others = Vec::new();
         for entry in document.hooks() {

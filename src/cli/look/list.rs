@@ -446,9 +446,9 @@ impl ListedHook {
         let report = serde_json::to_value(self).unwrap_or_default();
         let keys = report.as_object().into_iter().flatten();
         for (key, value) in keys.filter(|(key, _)| *key != "name") {
-            let lines = match value {
-                Value::Array(values) => values.iter().map(words_of).collect(),
-                value => vec![words_of(value)],
+            let lines: Vec<String> = match value.as_array() {
+                Some(values) => values.iter().map(words_of).collect(),
+                None => vec![words_of(value)],
             };
             for line in lines {
                 row(out, key, &plain(&line))?;
@@ -490,6 +490,6 @@ fn words_of(value: &Value) -> String {
                 .collect();
             words.join(", ")
         }
-        value => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

@@ -103,9 +103,12 @@ impl FileWrite {
         }
         let cannot = |error| Complaint::new(format!("cannot write `{shown}`: {error}"));
         fs::create_dir_all(self.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
-        self.create().map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => is_there(&shown),
-            _ => cannot(error),
+        self.create().map_err(|error| {
+            if error.kind() == ErrorKind::AlreadyExists {
+                is_there(&shown)
+            } else {
+                cannot(error)
+            }
         })
     }
 

@@ -172,7 +172,8 @@ fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     let begins_with_place = before
         .get(start)
         .is_some_and(|line| line.starts_with("  File \""));
-    if !has_head && !(name.ends_with("Error") && begins_with_place) {
+    let is_uncaught = has_head || (name.ends_with("Error") && begins_with_place);
+    if !is_uncaught {
         return None;
     }
     let mut frames = before[start..].iter().filter_map(|line| python_frame(line));

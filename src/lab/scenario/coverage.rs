@@ -42,9 +42,10 @@ struct SeenHook<'s> {
 
 impl SeenHook<'_> {
     fn trace(&self) -> Option<&Trace> {
-        match self.fate {
-            Fate::Ran(trace) => Some(trace),
-            _ => None,
+        if let Fate::Ran(trace) = self.fate {
+            Some(trace)
+        } else {
+            None
         }
     }
 

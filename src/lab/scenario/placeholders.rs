@@ -123,7 +123,11 @@ pub(super) fn is_name(name: &str) -> bool {
 fn word(tree: &Tree) -> String {
     match &tree.value {
         TreeValue::Text(text) | TreeValue::Fraction(text) | TreeValue::Date(text) => text.clone(),
-        _ => tree.to_json().to_string(),
+        TreeValue::Number(_)
+        | TreeValue::Flag(_)
+        | TreeValue::List(_)
+        | TreeValue::Table(_)
+        | TreeValue::Other(_) => tree.to_json().to_string(),
     }
 }
 

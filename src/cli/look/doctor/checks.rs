@@ -26,7 +26,7 @@ pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Insta
     let mut all = Vec::new();
     for file in site.files() {
         match site.read(file) {
-            Err(problem) => findings.add(problem),
+            Err(problem) => findings.add(*problem),
             Ok(None) => {}
             Ok(Some(installed)) => {
                 findings.check(installed.path());
@@ -177,7 +177,21 @@ fn faults_of(hook: &InstalledHook, row: &ServedEvent, host: &Host) -> Vec<String
             HostHookKey::Enabled if value == false => "it is switched off",
             HostHookKey::Arguments => "it is started without the shell that its command needs",
             HostHookKey::Shell if value != "bash" => "that shell cannot read its command",
-            _ => continue,
+            HostHookKey::Async | HostHookKey::Enabled | HostHookKey::Shell => continue,
+            HostHookKey::Event
+            | HostHookKey::Action
+            | HostHookKey::Matcher
+            | HostHookKey::Kind
+            | HostHookKey::Command
+            | HostHookKey::OwnCommand
+            | HostHookKey::Program
+            | HostHookKey::Time
+            | HostHookKey::Closed
+            | HostHookKey::Variables
+            | HostHookKey::Folder
+            | HostHookKey::Name
+            | HostHookKey::About
+            | HostHookKey::Idle => continue,
         };
         faults.push(format!("`{}` is `{value}`: {what}", key.name));
     }

@@ -129,7 +129,8 @@ impl HostHook<'_> {
             entry = entry.with("parallel", "true");
         }
         let closed = self.get(HostHookKey::Closed);
-        if closed.is_some_and(|value| value.to_string() == self.file.closed) {
+        let words = closed.map(ToString::to_string);
+        if words.is_some_and(|words| words == self.file.closed) {
             entry = entry.with("on_failure", "\"block\"");
         }
         if let Some(form) = self.matching()? {

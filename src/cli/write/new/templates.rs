@@ -363,7 +363,11 @@ fn looked_at(spec: &EventSpec) -> LookResult<'_> {
     let sample = match key.kind {
         JsonType::Object => "{ text = \"@\" }",
         JsonType::Array => "[\"@\"]",
-        _ => "\"@\"",
+        JsonType::String
+        | JsonType::Integer
+        | JsonType::Number
+        | JsonType::Boolean
+        | JsonType::Any => "\"@\"",
     };
     LookResult {
         key: &key.name,

@@ -219,9 +219,10 @@ impl SuitePlayer<'_> {
         workspace.prepare(&step.files, &step.setup, self.abort)?;
         let config = &hooks.tested.config;
         let request = EventRequest::new(&step.event.value, &step.host.value);
-        let bytes = match &step.input {
-            StepInput::Nothing => request.least(config).into_bytes(),
-            input => input_bytes(input, &workspace.folders)?,
+        let bytes = if matches!(step.input, StepInput::Nothing) {
+            request.least(config).into_bytes()
+        } else {
+            input_bytes(&step.input, &workspace.folders)?
         };
         let context = Context::from_bytes(bytes).map_err(Complaint::of);
         let hosted = match context.and_then(|context| request.event(config, context)) {
