@@ -101,6 +101,7 @@ mod tests {
 
     /// `UPDATE_GOLDEN=1` writes them.
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "the setting of a test")]
     fn the_pages_of_the_commands_are_made_from_their_arguments() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
         let mut root = Cli::command();

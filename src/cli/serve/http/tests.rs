@@ -79,7 +79,8 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
         ),
         ("/decide", "503", ""),
     ] {
-        let reply = reply_of(0, &post(path, 2, "{}"));
+        let body = r#"{"event": "tool.pre", "context": {}}"#;
+        let reply = reply_of(0, &post(path, body.len(), body));
         let is_right = reply.starts_with(&format!("HTTP/1.1 {status}")) && reply.contains(words);
         assert!(
             is_right && reply.contains("0 events are being decided"),
