@@ -47,7 +47,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             if here.is_empty() {
                 return Err(Complaint::with_cure(
                     "no host is found here: none has a folder of settings, or a program in PATH",
-                    "name one: `hookrun install claude`, `hookrun install git`",
+                    "name one: `hookrun install HOST`, `hookrun install git`",
                 ));
             }
             if !args.place.all {

@@ -51,7 +51,7 @@ pub const RESULT_KEYS: &[ResultKey] = &[
 ];
 
 /// Keys with which a known host or policy engine blocks or asks, and the values that do, as text in
-/// lower case; after `!` the values that do not. `continue` also counts with one slip, as `contine`.
+/// lower case; after `!` the values that do not.
 pub const DECISION_KEYS: &[(&[&str], &[&str])] = &[
     (&["continue"], &["!", "true"]),
     (&["ask", "deny", "denied", "reject", "refuse"], ANYTHING),
@@ -76,15 +76,20 @@ pub(crate) fn is_decision_key(path: &str) -> bool {
     DECISION_KEYS.iter().any(|(names, _)| names.contains(&key))
 }
 
-/// The values in the row of a key.
-fn values_of(key: &str) -> Option<&'static [&'static str]> {
+/// The values in the row of a key. `continue` and the keys of the contract itself also count with one
+/// slip.
+fn values_of(key: &str, contract: &dyn Contract) -> Option<&'static [&'static str]> {
     let key = plain(key);
     for (names, values) in DECISION_KEYS {
-        let is_slip = names.contains(&"continue")
-            && key.len().abs_diff("continue".len()) <= 1
-            && strsim::osa_distance(&key, "continue") <= 1;
-        if is_slip || names.iter().any(|name| name.eq_ignore_ascii_case(&key)) {
-            return Some(values);
+        for name in *names {
+            let may_slip = *name == "continue" || name.len() >= 5 && contract.knows(name);
+            if name.eq_ignore_ascii_case(&key)
+                || may_slip
+                    && key.len().abs_diff(name.len()) <= 1
+                    && strsim::osa_distance(&key, &plain(name)) <= 1
+            {
+                return Some(values);
+            }
         }
     }
     None
@@ -92,7 +97,7 @@ fn values_of(key: &str) -> Option<&'static [&'static str]> {
 
 /// The path of a key of the table that blocks or asks, and is not of this contract.
 fn foreign(path: &str, key: &str, value: &Value, contract: &dyn Contract) -> Option<String> {
-    let values = values_of(key)?;
+    let values = values_of(key, contract)?;
     let text = match value {
         Value::Null | Value::Number(_) => return None,
         Value::String(text) => text.trim().to_lowercase(),
@@ -257,7 +262,7 @@ fn broken(
         let key = &before[head.len()..];
         let is_quoted = head.ends_with(QUOTES);
         let is_own = contract.knows(key) && (is_quoted || head.trim_end().ends_with(['{', ',']));
-        if is_own || is_quoted && values_of(key).is_some() {
+        if is_own || is_quoted && values_of(key, contract).is_some() {
             let line = line + breaks(head);
             let words = error.to_string();
             let words = words.split(" at line").next().unwrap_or_default();
@@ -488,10 +493,18 @@ pub(crate) fn blocked_by_status(
     for (name, value) in reading.answers.iter().flat_map(|answer| &answer.entries) {
         match (name.as_str(), value) {
             ("reason", Value::String(text)) => reasons.push(text),
-            ("findings", Value::Array(list)) => match findings(list.clone(), &mut notes) {
-                Ok(list) => verdict.findings = list,
-                Err(problem) => notes.push(problem),
-            },
+            ("findings", Value::Array(list)) => {
+                let mut ignored = Vec::new();
+                for (at, one) in list.iter().enumerate() {
+                    match Finding::read(at, one.clone(), &mut ignored) {
+                        Ok(finding) => verdict.findings.push(finding),
+                        Err(problem) => {
+                            notes.push(format!("{problem}, so that finding is not used"));
+                        }
+                    }
+                }
+                notes.append(&mut ignored);
+            }
             _ => {}
         }
     }

@@ -21,6 +21,7 @@ use crate::engine::run::{Ending, Exit, Trace};
 use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use lines::HookLines;
+pub use lines::SessionSink;
 
 /// The longest pause before a hook is started again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -30,24 +31,6 @@ const LIVED_LONG: Duration = Duration::from_secs(60);
 
 /// The first pause before a hook is started again; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-
-/// Takes what the hooks of sessions say, at any time and from several threads. Its messages come
-/// through [`Session::send`], at once.
-///
-/// While one of these runs, the hook that it comes from waits; so does its end.
-pub trait SessionSink: Session {
-    /// A hook has something to add to the context of the model: `{"additionalContext": "…"}`.
-    fn context(&self, session: &str, hook: &str, text: &str);
-
-    /// A hook shows `text` under `key`, its name unless it says another; `None` removes the key:
-    /// `{"status": "…"}` or `{"status": {"key": "…", "text": "…"}}`.
-    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>);
-
-    /// The process of a hook has ended or could not be started, for the reason `how` (lower case, no
-    /// full stop). It is started again after `restarts_in`, unless its session ends first; with
-    /// `None` it is not.
-    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>);
-}
 
 /// Runs the hooks with `lives = "session"` of all sessions that a program holds.
 ///

@@ -153,9 +153,9 @@ fn after_a_rewrite_the_commands_are_those_that_will_run() {
 #[test]
 fn a_shell_hook_asks_for_commands_with_field() {
     let body = r#"cat > seen
-        "$HOOKRUN" field action.commands < seen > commands
-        "$HOOKRUN" field action.commands.1.program < seen > program
-        "$HOOKRUN" field action.commands.0.args < seen > args"#;
+        "$HOOKRUN" hook field action.commands < seen > commands
+        "$HOOKRUN" hook field action.commands.1.program < seen > program
+        "$HOOKRUN" hook field action.commands.0.args < seen > args"#;
     let sandbox = Sandbox::new()
         .variable("HOOKRUN", env!("CARGO_BIN_EXE_hookrun"))
         .hook("see", body);

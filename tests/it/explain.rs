@@ -115,7 +115,7 @@ fn json_has_the_action_and_every_hook() {
     let running: Vec<_> = hooks.iter().filter(|hook| hook["runs"] == true).collect();
     let rule = json!({
         "name": "hookrun.toml:1", "file": "hookrun.toml", "line": 1, "runs": true,
-        "why": "matches runs rm -r", "says": { "deny": "no `rm -rf a`" },
+        "why": "matches runs rm -r", "deny": "no `rm -rf a`",
     });
     assert_eq!((running, hooks.len()), (vec![&rule], 6));
 }

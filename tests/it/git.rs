@@ -445,7 +445,7 @@ fn only_what_is_committed_counts() {
 fn a_rewritten_message_is_what_is_committed() {
     let body = r#"[ "$(hookrun hook field message)" != stop ] || { echo 'say more' >&2; exit 1; }"#;
     let program = env!("CARGO_BIN_EXE_hookrun");
-    let guard = body.replace("hookrun hook field", &format!("'{program}' field"));
+    let guard = body.replace("hookrun hook field", &format!("'{program}' hook field"));
     let sandbox = Sandbox::new().hook_for("commit-msg", "10-guard", &guard).hook_for(
         "commit.msg",
         "20-sign",
@@ -492,7 +492,7 @@ fn each_reference_of_a_push_can_be_refused_by_itself() {
     let body = r#"[ "$(hookrun hook field ref)" != refs/heads/no ] || { echo 'not this one' >&2; exit 1; }"#;
     let body = body.replace(
         "hookrun hook field",
-        &format!("'{}' field", env!("CARGO_BIN_EXE_hookrun")),
+        &format!("'{}' hook field", env!("CARGO_BIN_EXE_hookrun")),
     );
     let git = Git::new(Sandbox::new().hook_for("update", "10-one", &body));
     git.hookrun("s.git", &["install", "git"]).exits(0);

@@ -302,7 +302,7 @@ fn hookrun_send_reaches_the_session_of_the_hook_at_any_time() {
     let held = Held::new(
         &sandbox,
         watchers(&format!(
-            "while read -r line; do '{program}' send \"seen $HOOKRUN_SESSION_ID\"; done"
+            "while read -r line; do '{program}' hook send \"seen $HOOKRUN_SESSION_ID\"; done"
         )),
     );
     for session in ["s", "t"] {

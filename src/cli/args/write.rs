@@ -6,15 +6,12 @@ use std::time::Duration;
 
 use crate::hosts::native;
 use crate::lab::report::CheckFormat;
-use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, ValueHint};
 use regex::Regex;
 
 use super::options::{
     DECISIONS, SourceArgs, TextFormat, agent_name, dialect_name, digest, duration, jobs,
 };
-use crate::cli::write::import;
-use crate::cli::write::new::templates;
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -151,14 +148,6 @@ fn percent(text: &str) -> Result<u8, String> {
     }
 }
 
-fn languages() -> PossibleValuesParser {
-    PossibleValuesParser::new(templates::LANGUAGES.iter().map(|language| language.name))
-}
-
-fn tools() -> PossibleValuesParser {
-    PossibleValuesParser::new(import::tools().map(|tool| tool.name))
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The name of the hook, without the ending of its language
@@ -171,11 +160,11 @@ pub(crate) struct NewArgs {
     /// What it does at first: guard commands, ask a person, rewrite a command, redact the output of
     /// a tool, give the model context, require that the tests pass, or report findings [default:
     /// what most hooks of the event do]
-    #[arg(long, value_name = "TEMPLATE", value_parser = PossibleValuesParser::new(templates::names()))]
+    #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
 
     /// The language of the hook [default: sh; python for what a shell cannot do]
-    #[arg(long, value_name = "LANG", value_parser = languages())]
+    #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 
     /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
@@ -215,7 +204,6 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// The tool whose hooks are read
-    #[arg(value_parser = tools())]
     pub(crate) tool: String,
 
     /// Its file [default: those that it has in the project]

@@ -5,7 +5,6 @@ use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use serde_json::{Map, Value};
 
-use super::edit::toml_hooks;
 use super::events::HOOKS;
 use crate::config::Position;
 use crate::engine::complaint::Complaint;
@@ -289,4 +288,16 @@ fn unreadable(error: ParseError) -> EditError {
     let kind: String = first.into_iter().chain(letters).collect();
     let wrong = EditError::new(format!("does not parse: {kind}"), "correct it");
     wrong.at(error.line_display(), error.column_display())
+}
+
+/// The hooks of a TOML file in which each is a table `[[hooks]]`, as JSON.
+fn toml_hooks(text: &str) -> Result<String, Complaint> {
+    let document = DeTable::parse(text).map_err(|wrong| {
+        Complaint::with_cure(format!("does not parse: {}", wrong.message()), "correct it")
+    })?;
+    if DeTable::parse(&format!("{text}\n{HEAD}\n")).is_err() {
+        let cure = "write each hook as a table `[[hooks]]`";
+        return Err(Complaint::with_cure("`hooks` takes no further table", cure));
+    }
+    Ok(Tree::of_toml(&document).to_json().to_string())
 }

@@ -246,18 +246,6 @@ fn input(value: &Value) -> CstInputValue {
 
 const HEAD: &str = "[[hooks]]";
 
-/// The hooks of a TOML file in which each is a table `[[hooks]]`, as JSON.
-pub(super) fn toml_hooks(text: &str) -> Result<String, Complaint> {
-    let document = DeTable::parse(text).map_err(|wrong| {
-        Complaint::with_cure(format!("does not parse: {}", wrong.message()), "correct it")
-    })?;
-    if DeTable::parse(&format!("{text}\n{HEAD}\n")).is_err() {
-        let cure = "write each hook as a table `[[hooks]]`";
-        return Err(Complaint::with_cure("`hooks` takes no further table", cure));
-    }
-    Ok(Tree::of_toml(&document).to_json().to_string())
-}
-
 /// The text with these hooks at its end, and no other hook of hookrun's, which `is_own` knows by the
 /// command.
 fn with_tables(

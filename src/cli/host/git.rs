@@ -257,15 +257,3 @@ fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     Ok(status.success().then(|| OsString::from_vec(answer)))
 }
 
-/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
-fn read_if_there(file: &Path) -> Result<Option<Vec<u8>>> {
-    use std::io::ErrorKind;
-    match fs::read(file) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Ok(file.symlink_metadata().is_ok().then(Vec::new))
-        }
-        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
-        Err(error) => Err(failed(format!("cannot read `{}`", file.display()))(error)),
-    }
-}

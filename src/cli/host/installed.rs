@@ -62,7 +62,7 @@ impl HookFile {
 
 /// A file that runs hookrun.
 #[derive(Debug)]
-pub(crate) struct Installed {
+pub(crate) struct Installation {
     pub(crate) file: HookFile,
     pub(crate) text: String,
     pub(crate) hooks: Vec<InstalledHook>,
@@ -84,7 +84,7 @@ pub(crate) struct InstalledHook {
     pub(crate) matcher: Option<String>,
 }
 
-impl Installed {
+impl Installation {
     pub(crate) fn path(&self) -> &Path {
         &self.file.path
     }
@@ -124,7 +124,7 @@ impl HostSite<'_> {
     }
 
     /// The files that run hookrun. One that cannot be read is left out.
-    pub(crate) fn installed(self) -> Vec<Installed> {
+    pub(crate) fn installed(self) -> Vec<Installation> {
         let files = self.files().into_iter();
         files
             .filter_map(|file| self.read(file).ok().flatten())
@@ -132,7 +132,7 @@ impl HostSite<'_> {
     }
 
     /// What a file says about hookrun; `None` where it does not run it.
-    pub(crate) fn read(self, file: HookFile) -> Result<Option<Installed>, Box<Problem>> {
+    pub(crate) fn read(self, file: HookFile) -> Result<Option<Installation>, Box<Problem>> {
         let target =
             Target::read(&file.path).map_err(|wrong| Box::new(wrong.in_file(&file.path, None)))?;
         let Some(text) = target.text else {
@@ -160,7 +160,7 @@ impl HostSite<'_> {
         if hooks.is_empty() && others.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Installed {
+        Ok(Some(Installation {
             file,
             hooks,
             others,
@@ -169,7 +169,7 @@ impl HostSite<'_> {
         }))
     }
 
-    fn plugin(self, file: HookFile, text: String) -> Option<Installed> {
+    fn plugin(self, file: HookFile, text: String) -> Option<Installation> {
         let plugin = plugin::read(&text)?;
         let mut hooks = Vec::new();
         for (event, limit) in plugin.events {
@@ -185,7 +185,7 @@ impl HostSite<'_> {
                 matcher: None,
             });
         }
-        Some(Installed {
+        Some(Installation {
             file,
             text,
             hooks,

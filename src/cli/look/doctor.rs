@@ -3,7 +3,7 @@
 mod checks;
 mod git;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
@@ -11,6 +11,8 @@ use std::time::SystemTime;
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
+use crate::engine::hook::Warm;
+use crate::engine::run::ColdReason;
 use crate::hosts::{self, Host, folders, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
@@ -20,7 +22,7 @@ use crate::log::record::DecisionLine;
 use crate::cli::args::DoctorArgs;
 use crate::cli::exit::Result;
 use crate::cli::host::events::HooksByEvent;
-use crate::cli::host::installed::{HostSite, Installed, is_here};
+use crate::cli::host::installed::{HostSite, Installation, is_here};
 use crate::cli::look::decisions::is_of_project;
 use crate::cli::look::validate::{Findings, error, note, warning};
 use crate::cli::problems::{SearchedPlaces, problems_of};
@@ -40,9 +42,10 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     };
     findings.extend(places.problems(&config));
     about_log(env, &mut findings);
+    let cold = cold_starts(&config, env);
     let wanted = HooksByEvent::of(&config.hooks);
     let seen = Seen::of(&config.project, env);
-    let mut lines = Vec::new();
+    let mut lines = cold;
     // Hosts that are here and do not ask hookrun.
     let mut without = Vec::new();
     for host in installable() {
@@ -131,7 +134,7 @@ fn about_log(env: &Environment, findings: &mut Findings) {
     }
 }
 
-fn summary(host: &Host, installed: &[Installed]) -> String {
+fn summary(host: &Host, installed: &[Installation]) -> String {
     let mut places = Vec::new();
     for one in installed {
         let place = one.file.place();
@@ -149,6 +152,44 @@ fn summary(host: &Host, installed: &[Installed]) -> String {
 #[derive(Debug)]
 struct Seen {
     last: Option<BTreeMap<String, SystemTime>>,
+}
+
+/// For each hook that may start warm and last started cold, the reason, from the decision log.
+fn cold_starts(config: &Config, env: &Environment) -> Vec<String> {
+    let mut lines = Vec::new();
+    let Some(folder) = env.decision_log() else {
+        return lines;
+    };
+    let mut pending: BTreeSet<&str> = config
+        .hooks
+        .iter()
+        .filter(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off))
+        .map(|hook| hook.name.as_str())
+        .collect();
+    for file in DecisionLog::in_folder(folder).files() {
+        if pending.is_empty() {
+            break;
+        }
+        for line in newest_first(&file).unwrap_or_default() {
+            let record = DecisionLine::parse(&line);
+            let Ok(run) = record.and_then(|record| record.report()) else {
+                continue;
+            };
+            for hook in &run.hooks {
+                let Some(start) = hook.trace.as_ref().and_then(|trace| trace.start.as_ref()) else {
+                    continue;
+                };
+                if !pending.remove(hook.name.as_str()) {
+                    continue;
+                }
+                if let Some((reason, name)) = ColdReason::NAMES.iter().find(|(_, it)| it == start) {
+                    let why = reason.about();
+                    lines.push(format!("`{}` last started cold ({name}): {why}", hook.name));
+                }
+            }
+        }
+    }
+    lines
 }
 
 impl Seen {

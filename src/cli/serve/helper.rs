@@ -22,7 +22,7 @@ use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord};
 use crate::cli::run::start_up;
-use crate::cli::serve::SocketFile;
+use crate::cli::serve::socket::SocketFile;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientPlace, ClientQuestion};
 use crate::decide::Door;

@@ -28,7 +28,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::SocketFile;
+use super::socket::SocketFile;
 use super::decider::DecisionServer;
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{Result, failed};
@@ -254,25 +254,6 @@ impl HttpServer {
     }
 }
 
-/// Whether a `Host` header names this machine from inside.
-fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    let is_address = name
-        .parse::<IpAddr>()
-        .is_ok_and(|address| address.is_loopback());
-    is_address || name.eq_ignore_ascii_case("localhost")
-}
-
-/// Compares in a time that tells nothing but the length.
-fn are_equal(given: &str, token: &str) -> bool {
-    let pairs = given.bytes().zip(token.bytes());
-    let differences = pairs.fold(0, |differences, (one, two)| differences | (one ^ two));
-    given.len() == token.len() && std::hint::black_box(differences) == 0
-}
-
 /// The token in `file`, which is made if it is not there.
 fn read_token(file: &Path) -> Result<String> {
     let shown = file.display();
@@ -293,7 +274,7 @@ fn read_token(file: &Path) -> Result<String> {
     let meta = opened.metadata().map_err(cannot())?;
     if !meta.is_file() || meta.uid() != rustix::process::getuid().as_raw() {
         return Err(Complaint::with_cure(
-            format!("the token `{shown}` belongs to another user, or is no file"),
+            format!("cannot read the token `{shown}`: it is not a file of yours"),
             "name your own file: `--token FILE`",
         ));
     }

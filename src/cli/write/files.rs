@@ -6,9 +6,11 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::config::discover::{DROP_INS, HIDDEN, SUITES};
+use crate::config::commands;
+use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 use toml::de::DeTable;
@@ -294,7 +296,21 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
     if hidden.exists() && !named.join(DROP_INS).exists() {
         return Ok(hidden);
     }
+    if is_drop_ins(named) {
+        return Ok(named.to_path_buf());
+    }
     Ok(named.join(DROP_INS))
+}
+
+/// Whether a folder has folders of events and neither a hooks.d nor a hookrun.toml: it is a hooks.d by
+/// another name.
+fn is_drop_ins(folder: &Path) -> bool {
+    if folder.join(DROP_INS).exists() || folder.join(MANIFEST).exists() {
+        return false;
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    names.any(|name| name == commands::FOLDER || catalog::find(&name).is_some())
 }
 
 fn project_folder(config: &Config) -> PathBuf {

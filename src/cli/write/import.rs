@@ -62,7 +62,7 @@ const OF_GIT: &[ImportTool] = &[
 ];
 
 /// Every tool whose hooks can be carried over: hosts, and runners of git's hooks.
-pub(crate) fn tools() -> impl Iterator<Item = ImportTool> {
+fn tools() -> impl Iterator<Item = ImportTool> {
     let hosts = HOSTS.iter().filter(|host| !host.imports.is_empty());
     let of_hosts = hosts.map(|host| ImportTool {
         name: host.name,
@@ -76,7 +76,11 @@ pub(crate) fn tools() -> impl Iterator<Item = ImportTool> {
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let tool = tools()
         .find(|tool| tool.name == args.tool)
-        .ok_or_else(|| Complaint::new("no such tool"))?;
+        .ok_or_else(|| {
+            let names: Vec<&str> = tools().map(|tool| tool.name).collect();
+            let cause = format!("hooks of `{}` cannot be imported", args.tool);
+            Complaint::with_cure(cause, format!("name one of {}", names.join(", ")))
+        })?;
     let named = args.hooks.as_ref();
     let config = Config::load(&choice(named, env), env, ConfigScope::All);
     let paths = Paths::from(&env.cwd);

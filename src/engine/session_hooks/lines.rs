@@ -14,10 +14,27 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 use serde_json::{Map, Value};
 
-use super::SessionSink;
 use crate::engine::exec::{LineLife, LineStream};
 use crate::engine::lock::locked;
-use crate::engine::session::Message;
+use crate::engine::session::{Message, Session};
+
+/// Takes what the hooks of sessions say, at any time and from several threads. Its messages come
+/// through [`Session::send`], at once.
+///
+/// While one of these runs, the hook that it comes from waits; so does its end.
+pub trait SessionSink: Session {
+    /// A hook has something to add to the context of the model: `{"additionalContext": "…"}`.
+    fn context(&self, session: &str, hook: &str, text: &str);
+
+    /// A hook shows `text` under `key`, its name unless it says another; `None` removes the key:
+    /// `{"status": "…"}` or `{"status": {"key": "…", "text": "…"}}`.
+    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>);
+
+    /// The process of a hook has ended or could not be started, for the reason `how` (lower case, no
+    /// full stop). It is started again after `restarts_in`, unless its session ends first; with
+    /// `None` it is not.
+    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>);
+}
 
 /// How many lines wait at most for a hook that does not read.
 const MOST_LINES: usize = 1024;

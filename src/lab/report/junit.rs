@@ -7,24 +7,24 @@ use std::time::Duration;
 
 use super::check::{Check, CheckList, CheckState};
 
-struct Suite<'l> {
+struct JunitSuite<'l> {
     name: &'l str,
     checks: Vec<&'l Check>,
 }
 
 pub(super) fn junit(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    let mut suites: Vec<Suite<'_>> = Vec::new();
+    let mut suites: Vec<JunitSuite<'_>> = Vec::new();
     for check in &list.checks {
         match suites.iter_mut().rfind(|suite| suite.name == check.suite) {
             Some(suite) => suite.checks.push(check),
-            None => suites.push(Suite {
+            None => suites.push(JunitSuite {
                 name: &check.suite,
                 checks: vec![check],
             }),
         }
     }
     if suites.is_empty() {
-        suites.push(Suite {
+        suites.push(JunitSuite {
             name: &list.name,
             checks: Vec::new(),
         });
@@ -40,7 +40,7 @@ pub(super) fn junit(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</testsuites>")
 }
 
-fn write_suite(suite: &Suite<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_suite(suite: &JunitSuite<'_>, out: &mut dyn Write) -> io::Result<()> {
     let name = escaped(suite.name);
     let totals = totals(&suite.checks);
     let durations: Vec<Duration> = suite.checks.iter().filter_map(|check| check.took).collect();

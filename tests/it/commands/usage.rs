@@ -293,7 +293,8 @@ fn help_groups_the_commands_and_ends_with_examples() {
             .filter(|line| line.starts_with("  hookrun"));
         assert!(lines.clone().count() > 0, "{command}");
         for line in lines {
-            let typed = line.split('<').next().unwrap_or_default();
+            let typed = line.trim().split("  ").next().unwrap_or_default();
+            let typed = typed.split('<').next().unwrap_or_default();
             let words: Vec<&str> = typed.split_whitespace().skip(1).chain(["--help"]).collect();
             hookrun(&words).exits(0);
         }

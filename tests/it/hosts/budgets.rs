@@ -171,19 +171,19 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
             "claude",
             "600",
             "595",
-            "waits 9m 55s for PreToolUse, and hookrun takes up to 9m 55s",
+            "waits 9m 55s, and hookrun takes up to 9m 55s",
         ),
         (
             "gemini",
             "600000",
             "60000",
-            "waits 1m for BeforeTool, and hookrun takes up to 9m 55s",
+            "waits 1m, and hookrun takes up to 9m 55s",
         ),
         (
             "copilot",
             "595s",
             "601s",
-            "waits 10m for preToolUse, and hookrun takes up to 10m 1s",
+            "waits 10m, and hookrun takes up to 10m 1s",
         ),
     ] {
         let host = HOSTS.iter().find(|one| one.name == host).unwrap();

@@ -207,7 +207,7 @@ fn hooks_ask_and_tell_the_person_by_the_screen_of_the_host() {
         test \"$(hookrun hook ui editor Text old)\" = edited
         hookrun hook ui notify 'a note' --type warning
         hookrun hook ui status key text
-        $HOOKRUN ui input Name who & sleep 0.5; kill $!; wait; true";
+        $HOOKRUN hook ui input Name who & sleep 0.5; kill $!; wait; true";
     let body = with_hookrun(body).replace("$HOOKRUN", env!("CARGO_BIN_EXE_hookrun"));
     for host in HOSTS {
         let sandbox = patient(host, installed(host, Sandbox::new().hook("guard", &body)));

@@ -371,7 +371,9 @@ fn gemini_can_switch_single_hooks_off() {
         (json!(["exit 2"]), 0),
         (json!(["other"]), 2),
     ] {
-        let hooks = json!({"hooks": {"disabled": list, "BeforeTool": [{ "hooks": [named] }]}});
+        let hooks = json!({
+            "hooksConfig": { "disabled": list }, "hooks": { "BeforeTool": [{ "hooks": [named] }] },
+        });
         let sandbox = Sandbox::new().file(".gemini/settings.json", &hooks.to_string());
         assert_eq!(
             shell(&sandbox, ".gemini/settings.json").status,

@@ -240,17 +240,6 @@ fn a_hook_cannot_write_to_the_terminal_and_folders_have_names() {
 }
 
 #[test]
-fn slow_cases_are_told() {
-    let cases = format!(
-        "[[case]]\nname = 'x'\nsetup = 'sleep 1.1'\n{HEAD}expect = {{ decision = 'allow' }}\n"
-    );
-    let sandbox = Sandbox::new()
-        .hook("hook", "true")
-        .file("hooks.d/tests/x.toml", &cases);
-    suite(&sandbox, &[]).exits(0).prints("slow   x: ");
-}
-
-#[test]
 fn mistakes_are_told_in_every_format() {
     let sandbox = Sandbox::new()
         .hook("hook", "true")

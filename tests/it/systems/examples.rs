@@ -172,7 +172,7 @@ fn a_yes_compacts_and_everything_else_does_not() {
         answered("wolli", "compact", &context, "y\r"),
         (0, String::new())
     );
-    for keys in ["n\r", "\r", "\u{1b}"] {
+    for keys in ["n\r", "\r", "\u{4}"] {
         let cancelled = (2, "{\"cancel\":true}\n".to_string());
         assert_eq!(answered("wolli", "compact", &context, keys), cancelled);
     }
@@ -185,7 +185,7 @@ fn a_yes_lets_an_unsafe_command_run_and_everything_else_denies_it() {
         answered("omp", "tool_call", &context, "y\r"),
         (0, String::new())
     );
-    for keys in ["n\r", "\r", "\u{1b}"] {
+    for keys in ["n\r", "\r", "\u{4}"] {
         let (status, reply) = answered("omp", "tool_call", &context, keys);
         let denied = json!({ "block": true, "reason": "user denied command" });
         assert_eq!(status, 2);

@@ -285,10 +285,10 @@ fn what_is_posted_is_sent_until_the_session_is_over() {
 fn a_dangerous_command_runs_only_if_a_person_says_yes() {
     let sandbox = pi(&["tool_call/permission-gate.sh"]);
     let event = tool_call("bash", &json!({ "command": "rm -rf build" }));
-    let steps = |keys| [at("1. Yes", ""), at("2. No", keys)];
-    let ran = ask_person(&sandbox, &event, &steps("1"));
+    let steps = |keys| [at("1. Yes", ""), at("number> ", keys)];
+    let ran = ask_person(&sandbox, &event, &steps("1\r"));
     ran.allows().says("Dangerous command:").says("rm -rf build");
-    for keys in ["2", "\u{1b}"] {
+    for keys in ["2\r", "\u{4}"] {
         let ran = ask_person(&sandbox, &event, &steps(keys));
         let blocked = json!({ "block": true, "reason": "Blocked by user" });
         assert_eq!(result(ran.exits(2)), blocked);
@@ -377,10 +377,10 @@ fn before_branch(turn: u32) -> Value {
 #[test]
 fn branching_brings_back_the_code_if_a_person_wants_it() {
     let sandbox = after_a_turn();
-    let steps = |keys| [at("2. No, keep current code", keys)];
-    ask_person(&sandbox, &before_branch(1), &steps("2")).allows();
+    let steps = |keys| [at("2. No, keep current code", ""), at("number> ", keys)];
+    ask_person(&sandbox, &before_branch(1), &steps("2\r")).allows();
     assert_eq!(sandbox.read("code.txt"), "committed\n");
-    let ran = ask_person(&sandbox, &before_branch(1), &steps("1"));
+    let ran = ask_person(&sandbox, &before_branch(1), &steps("1\r"));
     ran.allows()
         .says("Restore code state?")
         .says("Code restored to checkpoint");
@@ -483,7 +483,8 @@ fn a_program_has_what_pi_gives_its_hooks_in_their_context() {
     }
     fs::write(sandbox.at("event"), &context).unwrap();
     let steps = [
-        at("2. Option B", "2"),
+        at("2. Option B", ""),
+        at("number> ", "2\r"),
         at("This cannot be undone.", "y\r"),
         at("(default value) > ", "Ada\r"),
     ];

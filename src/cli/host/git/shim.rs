@@ -6,7 +6,6 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::read_if_there;
 use crate::cli::exit::Result;
 use crate::cli::host::command::{MISSING, SEARCH};
 use crate::engine::complaint::Complaint;
@@ -267,4 +266,17 @@ fn shell_that_sees_its_name(kept: &[u8]) -> Option<String> {
         .all(|byte| byte.is_ascii_alphanumeric() || b"/ -_.".contains(&byte));
     let is_shell = ["sh", "bash", "dash", "ksh", "zsh"].contains(&name);
     (is_plain && is_shell).then(|| interpreter.to_string())
+}
+
+/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
+pub(super) fn read_if_there(file: &Path) -> Result<Option<Vec<u8>>> {
+    use std::io::ErrorKind;
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(file.symlink_metadata().is_ok().then(Vec::new))
+        }
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(None),
+        Err(error) => Err(failed(format!("cannot read `{}`", file.display()))(error)),
+    }
 }

@@ -11,7 +11,7 @@ use crate::cli::args::SettingsScope;
 use crate::cli::host::command::{InstalledCommand, Launch, NAME, real_path};
 use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::files::read_value;
-use crate::cli::host::installed::{HostSite, Installed, InstalledHook, install_again};
+use crate::cli::host::installed::{HostSite, Installation, InstalledHook, install_again};
 use crate::cli::host::plugin;
 use crate::cli::look::validate::{Findings, error, note, warning};
 use crate::config::Problem;
@@ -22,7 +22,7 @@ use crate::hosts::settings::HostHookKey;
 use crate::hosts::{Host, Wait};
 
 /// Reads all files of a host. Those that run hookrun; what is wrong with each is found on the way.
-pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Installed> {
+pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Installation> {
     let mut all = Vec::new();
     for file in site.files() {
         match site.read(file) {
@@ -39,7 +39,7 @@ pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Insta
 }
 
 /// What is wrong in one file.
-fn about_file(site: HostSite<'_>, one: &Installed, findings: &mut Findings) {
+fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let host = site.host;
     let path = one.path();
     let again = install_again(host, one.file.scope);
@@ -94,7 +94,7 @@ fn about_file(site: HostSite<'_>, one: &Installed, findings: &mut Findings) {
 }
 
 /// A plugin or script that is not as `install` writes it.
-fn about_plugin(one: &Installed, host: &Host, again: &str) -> Option<Problem> {
+fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem> {
     let path = one.path();
     let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
     if one.text.starts_with("#!") && mode & 0o111 == 0 {
@@ -225,7 +225,7 @@ fn faults_of(hook: &InstalledHook, row: &ServedEvent, host: &Host) -> Vec<String
 /// What is wrong with a host as a whole.
 pub(super) fn about_host(
     site: HostSite<'_>,
-    installed: &[Installed],
+    installed: &[Installation],
     wanted: &HooksByEvent,
     findings: &mut Findings,
 ) {
@@ -246,7 +246,7 @@ pub(super) fn about_host(
 /// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
 fn about_events(
     host: &Host,
-    installed: &[Installed],
+    installed: &[Installation],
     wanted: &HooksByEvent,
     findings: &mut Findings,
 ) {
@@ -329,7 +329,7 @@ fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
 }
 
 /// What a person has not accepted yet.
-fn about_trust(site: HostSite<'_>, installed: &[Installed], findings: &mut Findings) {
+fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Findings) {
     let HostSite { host, config, env } = site;
     let Some(distrust) = host.install.distrust else {
         return;
@@ -354,7 +354,7 @@ fn about_trust(site: HostSite<'_>, installed: &[Installed], findings: &mut Findi
 }
 
 /// Two files of one host that run hookrun for the same event.
-fn runs_twice(host: &Host, one: &Installed, other: &Installed) -> Option<Problem> {
+fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<Problem> {
     let mut events: Vec<&str> = Vec::new();
     for hook in &other.hooks {
         let is_here = one.hooks.iter().any(|own| own.event == hook.event);

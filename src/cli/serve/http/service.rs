@@ -11,7 +11,6 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::{are_equal, is_loopback};
 use crate::cli::input::no_event;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
@@ -342,6 +341,25 @@ impl Drop for RaisedWhenDropped {
             abort.raise();
         }
     }
+}
+
+/// Whether a `Host` header names this machine from inside.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    let is_address = name
+        .parse::<IpAddr>()
+        .is_ok_and(|address| address.is_loopback());
+    is_address || name.eq_ignore_ascii_case("localhost")
+}
+
+/// Compares in a time that tells nothing but the length.
+pub(super) fn are_equal(given: &str, token: &str) -> bool {
+    let pairs = given.bytes().zip(token.bytes());
+    let differences = pairs.fold(0, |differences, (one, two)| differences | (one ^ two));
+    given.len() == token.len() && std::hint::black_box(differences) == 0
 }
 
 #[cfg(test)]

@@ -96,11 +96,6 @@ fn templates() -> impl Iterator<Item = &'static TemplateSort> {
     SORTS.iter().filter(|sort| !sort.name.is_empty())
 }
 
-/// What `--template` takes.
-pub(crate) fn names() -> Vec<&'static str> {
-    templates().map(|sort| sort.name).collect()
-}
-
 /// The template of that name; else the names of those that suit the event.
 pub(crate) fn chosen(
     name: &str,
