@@ -5,8 +5,11 @@ use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use serde_json::{Map, Value};
 
+use toml::de::DeTable;
+
 use super::events::HOOKS;
 use crate::config::Position;
+use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
 use crate::hosts::settings::{Comments, HostFile};
 
@@ -295,7 +298,7 @@ fn toml_hooks(text: &str) -> Result<String, Complaint> {
     let document = DeTable::parse(text).map_err(|wrong| {
         Complaint::with_cure(format!("does not parse: {}", wrong.message()), "correct it")
     })?;
-    if DeTable::parse(&format!("{text}\n{HEAD}\n")).is_err() {
+    if DeTable::parse(&format!("{text}\n[[hooks]]\n")).is_err() {
         let cure = "write each hook as a table `[[hooks]]`";
         return Err(Complaint::with_cure("`hooks` takes no further table", cure));
     }

@@ -11,7 +11,6 @@ use super::command::Launch;
 use super::document::{Document, MARK, unmarked};
 use super::events::HOOKS;
 use crate::config::tree::Tree;
-use crate::engine::complaint::Complaint;
 use crate::hosts::capability::ServedEvent;
 use crate::hosts::settings::{HostFile, HostHookKey};
 

@@ -3,7 +3,6 @@
 mod shim;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -256,4 +255,3 @@ fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     }
     Ok(status.success().then(|| OsString::from_vec(answer)))
 }
-

@@ -22,9 +22,9 @@ use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord};
 use crate::cli::run::start_up;
-use crate::cli::serve::socket::SocketFile;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientPlace, ClientQuestion};
+use crate::cli::serve::socket::SocketFile;
 use crate::decide::Door;
 
 /// Without an event for this long it ends.

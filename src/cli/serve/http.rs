@@ -8,7 +8,7 @@ mod service;
 use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -28,8 +28,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::socket::SocketFile;
 use super::decider::DecisionServer;
+use super::socket::SocketFile;
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{Result, failed};
 use crate::cli::streams;

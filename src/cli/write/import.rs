@@ -74,13 +74,11 @@ fn tools() -> impl Iterator<Item = ImportTool> {
 
 /// Carries hooks over: 0 done or nothing to do, 2 could not.
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let tool = tools()
-        .find(|tool| tool.name == args.tool)
-        .ok_or_else(|| {
-            let names: Vec<&str> = tools().map(|tool| tool.name).collect();
-            let cause = format!("hooks of `{}` cannot be imported", args.tool);
-            Complaint::with_cure(cause, format!("name one of {}", names.join(", ")))
-        })?;
+    let tool = tools().find(|tool| tool.name == args.tool).ok_or_else(|| {
+        let names: Vec<&str> = tools().map(|tool| tool.name).collect();
+        let cause = format!("hooks of `{}` cannot be imported", args.tool);
+        Complaint::with_cure(cause, format!("name one of {}", names.join(", ")))
+    })?;
     let named = args.hooks.as_ref();
     let config = Config::load(&choice(named, env), env, ConfigScope::All);
     let paths = Paths::from(&env.cwd);

@@ -5,8 +5,8 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use super::case::{Expect, FileExpectation, Miss, Stdout, StepResult};
 use super::placeholders::{CaseFolders, unknown_tokens, without_tokens};
-use super::{Expect, FileExpectation, Miss, Stdout, StepResult};
 use crate::config::reader::{DocumentReader, KeyRow, SetKey, Setting, read_file, specs};
 use crate::config::tree::{Tree, TreeEntry};
 use crate::config::value::KeyValue;

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::case::{Content, Expect, StepInput, Suite, SuppliedFile};
 pub use super::expect::{EXPECT_KEYS, ExpectRow, REPLY_KEYS};
-use super::{Content, Expect, StepInput, Suite, SuppliedFile, coverage, expect};
+use super::{coverage, expect};
 use crate::config::PlacedValue;
 use crate::config::keys::dialect_names;
 use crate::config::reader::{DocumentReader, KeyRow, Setting, names, specs};

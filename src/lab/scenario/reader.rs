@@ -5,6 +5,8 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use super::Never;
+use super::case::{Case, CaseStep, StepInput, Suite};
 use super::keys::{
     CASE_KEYS, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft,
     TOP_KEYS,
@@ -12,7 +14,6 @@ use super::keys::{
 use super::placeholders::{
     LONGEST_TEXT_BYTES, Placeholders, RowValues, TOKENS, fill, is_name, unknown_tokens,
 };
-use super::{Case, CaseStep, Never, StepInput, Suite};
 use crate::config::reader::DocumentReader;
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 use crate::config::{PlacedValue, Position, Problem};

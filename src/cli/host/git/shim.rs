@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::cli::exit::Result;
+use crate::cli::exit::{Result, failed};
 use crate::cli::host::command::{MISSING, SEARCH};
 use crate::engine::complaint::Complaint;
 use crate::hosts::git::GitHook;

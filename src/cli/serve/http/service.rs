@@ -1,6 +1,7 @@
 //! What is served over HTTP: finds the route, checks access, reads the body, and has its question
 //! decided.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
