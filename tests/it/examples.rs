@@ -1,7 +1,5 @@
 //! The programs in `examples/` do what they are there to show.
 
-use hookrun::internals::config::Environment;
-
 #[path = "../../examples/agent_loop.rs"]
 #[expect(dead_code, reason = "its `main` is for `cargo run`")]
 mod agent_loop;

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::running::{Cookie, NOT_HUNG, wait_until};
+use super::running::{Cookie, wait_until};
 use crate::sandbox::{Ran, Sandbox};
 
 /// A stream that a host has left hookrun, and its other end.

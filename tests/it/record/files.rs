@@ -1,7 +1,6 @@
 //! The files of decisions themselves: private, bounded, and read from either end.
 
 use std::fs;
-use std::io;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 

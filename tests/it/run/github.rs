@@ -1,8 +1,5 @@
 //! `--format github`: what the runner of a job reads, and what a job shows on its page.
 
-use std::fs;
-use std::path::Path;
-
 use crate::sandbox::{Ran, Sandbox};
 
 const GITHUB: &[&str] = &["run", "tool.pre", "--format", "github"];

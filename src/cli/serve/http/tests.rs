@@ -7,7 +7,8 @@ use std::time::Duration;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::runtime::Runtime;
 
-use super::{HttpServer, MOST_CONNECTIONS, PATIENCE, are_equal, is_loopback};
+use super::service::{are_equal, is_loopback};
+use super::{HttpServer, MOST_CONNECTIONS, PATIENCE};
 use crate::cli::serve::decider::MOST_AT_ONCE;
 use crate::cli::serve::tests::idle_server;
 
