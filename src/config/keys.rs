@@ -64,7 +64,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
             draft.except = except.patterns;
             Ok(())
         }),
-    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "what it means that something cannot be told, such as what `$X` is",
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "what a rule decides when only a run can say what something is, such as `$X`",
         |draft, key| key.one_of(OnDoubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
     KeyRow::key("priority", KeyValue::Number, "100", "lower is earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),

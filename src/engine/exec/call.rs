@@ -279,7 +279,7 @@ mod tasks {
 
     impl Tasks {
         /// Starts an async function. Dropping the returned value cancels the task.
-        pub(in crate::engine::exec) fn begin(
+        pub(crate) fn begin(
             &self,
             call: FunctionCall,
             reply: FunctionReply,

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use super::Never;
 use super::case::{Case, CaseStep, StepInput, Suite};
+use super::coverage::Never;
 use super::keys::{
     CASE_KEYS, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft,
     TOP_KEYS,

@@ -2,7 +2,6 @@
 //! cannot do, and what their hooks' statuses mean.
 
 use hookrun::hosts::capability::ServedEvent;
-use hookrun::hosts::install::HostFailure;
 use hookrun::hosts::{Host, dialects, find_installable, installable};
 
 use super::{code, table};
@@ -102,39 +101,12 @@ pub(super) fn capabilities() -> String {
     table(head, rows)
 }
 
-/// The same the other way round: which hosts can do what.
+/// The hosts by name, each with a link to its page.
 pub(super) fn in_short() -> String {
-    type Test = fn(&Host) -> bool;
-    let rows: [(&str, Test); 7] = [
-        ("a hook can block a tool", |can| can.blocks("tool.pre")),
-        ("a hook can block a prompt", |can| {
-            can.blocks("prompt.submit")
-        }),
-        ("a hook can keep it from stopping", |can| {
-            can.blocks("agent.stop")
-        }),
-        ("it asks a person; the others block", Host::asks),
-        ("a tool can get a new input", Host::rewrites),
-        ("no tool runs if hookrun hangs", |can| {
-            can.closed_on.contains(&HostFailure::Timeout)
-        }),
-        ("the client was run with hookrun", |can| {
-            can.measured.is_some()
-        }),
-    ];
-    let all = installable().count();
-    let rows = rows.into_iter().map(|(what, can)| {
-        let hosts: Vec<&str> = installable()
-            .filter(|host| can(host))
-            .map(|host| host.name)
-            .collect();
-        let hosts = match hosts.len() {
-            some if some == all => format!("all {all}"),
-            _ => hosts.join(", "),
-        };
-        [what.to_string(), hosts]
-    });
-    table(["", "agents"], rows)
+    let links: Vec<String> = installable()
+        .map(|host| format!("[{}](docs/hosts/{}.md)", host.title, host.name))
+        .collect();
+    format!("{}\n", links.join(", "))
 }
 
 /// The events of a host, or those that its plugin passes on.
