@@ -146,8 +146,7 @@ Examples:
 
 Examples:
   hookrun new guard --event tool.pre
-  hookrun new wip --event commit.msg --lang python
-  hookrun new last --from-last"
+  hookrun new wip --event commit.msg --lang python"
     )]
     New(NewArgs),
     /// Add hooks, gates and rules that hookrun has in it, with their cases

@@ -157,9 +157,9 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// What it does at first: guard commands, ask a person, rewrite a command, redact the output of
-    /// a tool, give the model context, require that the tests pass, or report findings [default:
-    /// what most hooks of the event do]
+    /// What it does at first: guard (block commands), ask (a person), rewrite (a command), redact
+    /// (the output of a tool), context (for the model), test-gate (the tests must pass) or findings
+    /// [default: what most hooks of the event do]
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
 

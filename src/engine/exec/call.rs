@@ -111,7 +111,7 @@ impl Answers {
 
 /// Sends the answer of one function. If it is dropped unused, it reports that there was none.
 #[derive(Debug)]
-pub(super) struct FunctionReply {
+pub(crate) struct FunctionReply {
     place: usize,
     sender: Sender<(usize, FunctionReturn)>,
     writer: Arc<OwnedFd>,
@@ -194,7 +194,7 @@ struct Task {
 
 /// Permission to run one of [`MOST_FUNCTIONS`].
 #[derive(Debug)]
-pub(super) struct WorkerPermit {
+pub(crate) struct WorkerPermit {
     functions: Arc<AtomicUsize>,
 }
 
@@ -265,7 +265,8 @@ mod tasks {
     use tokio::runtime::{Builder, Handle, Runtime};
     use tokio::task::AbortHandle;
 
-    use super::{FunctionCall, FunctionReply, WorkerPermit, in_words, panicked};
+    use crate::engine::exec::call::{FunctionReply, WorkerPermit, in_words, panicked};
+    use crate::engine::exec::job::FunctionCall;
     use crate::engine::hook::{CallStart, FunctionReturn};
     use crate::engine::lock::locked;
 

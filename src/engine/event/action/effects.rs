@@ -52,6 +52,8 @@ pub(crate) struct Effect {
     pub(crate) is_in_folder: bool,
     /// Whether it is in `action.paths`.
     pub(crate) is_named: bool,
+    /// Whether the folder of a `cd` that surely counts is part of it already.
+    pub(crate) is_placed: bool,
 }
 
 /// What a command line does to files.
@@ -99,10 +101,13 @@ impl LineEffects {
     /// where the line may have begun.
     pub(super) fn in_folders(self, begun: &[String]) -> Vec<Effect> {
         let mut effects = self.effects;
-        for folders in [&self.folders, begun] {
+        for (folders, of_line) in [(self.folders.as_slice(), true), (begun, false)] {
             let mut moved = Vec::new();
             for folder in folders.iter().map(|folder| folder.trim_end_matches('/')) {
                 for effect in effects.iter().filter(|effect| is_relative(&effect.path)) {
+                    if of_line && effect.is_placed {
+                        continue;
+                    }
                     moved.push(Effect {
                         path: format!("{folder}/{}", effect.path),
                         ..effect.clone()
@@ -347,10 +352,9 @@ impl LineEffects {
         if matches!(path.as_str(), "" | "-") || is_device {
             return;
         }
+        let is_placed = self.folder.is_some() && is_relative(&path);
         let path = match &self.folder {
-            Some(folder) if is_relative(&path) => {
-                format!("{}/{path}", folder.trim_end_matches('/'))
-            }
+            Some(folder) if is_placed => format!("{}/{path}", folder.trim_end_matches('/')),
             _ => path,
         };
         self.effects.push(Effect {
@@ -361,6 +365,7 @@ impl LineEffects {
             unknown: None,
             is_in_folder: false,
             is_pattern: false,
+            is_placed,
             command: self.command,
         });
     }
