@@ -155,7 +155,16 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
     shell::read(line).commands.iter().find_map(|command| {
         // A word that is not known begins as it is written: `"$HOME"/x`.
         let words = std::iter::once(&command.program).chain(&command.args);
-        let words: Vec<&str> = words.map(ShellWord::shown).collect();
+        // `$PWD/x` names its folder, whatever the shell reader makes of it.
+        let words: Vec<&str> = words
+            .map(|word| {
+                if word.written.contains('$') {
+                    word.written.as_str()
+                } else {
+                    word.shown()
+                }
+            })
+            .collect();
         let program = words[0];
         if is_dotted(program) {
             return Some(program.to_string());

@@ -45,11 +45,9 @@ runs
     only a run can tell $P
 
 paths
-  log
-  *.o
-  .env
   build/log
   build/*.o
+  .env
   build/.env
 
 hooks that run at tool.pre
@@ -57,13 +55,13 @@ hooks that run at tool.pre
     matches command /sudo/
   hookrun.toml:1
     matches runs rm -r
-    deny: no `rm -rf \"$OUT\" *.o`
+    deny: no `sudo env rm -rf \"$OUT\" *.o`
   env  hookrun.toml:5
     matches path .env
     ask: touch .env?
   hookrun.toml:10
     matches runs git push
-    deny: cannot tell what `$P` runs; write it out. The rule: no
+    deny: cannot tell what `$P` runs\ninstead: write it out
 
 hooks that do not run
   10-write.sh  hooks.d/tool.pre/10-write.sh
