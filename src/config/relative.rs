@@ -158,8 +158,8 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
         // `$PWD/x` names its folder, whatever the shell reader makes of it.
         let words: Vec<&str> = words
             .map(|word| {
-                if word.written.contains('$') {
-                    word.written.as_str()
+                if word.written.contains("PWD") {
+                    word.written.trim_start_matches('"')
                 } else {
                     word.shown()
                 }
