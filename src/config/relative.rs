@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command::{INTERPRETERS, without_version};
-use crate::engine::shell::{self, ShellWord};
+use crate::engine::shell;
 
 /// Programs that run the program in their arguments after a word of their own, beside those that
 /// the reader of command lines takes off.
