@@ -172,7 +172,8 @@ impl Matcher {
         let all = [
             (self.tool.is_some(), "tool"),
             (!self.paths.is_empty(), "path"),
-            (self.access.is_some(), "access"),
+            // Next to `path` it is part of that condition.
+            (self.access.is_some() && self.paths.is_empty(), "access"),
             (self.command.is_some(), "command"),
             (!self.runs.is_empty(), "runs"),
             (self.condition.is_some(), OF_HOST),
