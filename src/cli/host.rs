@@ -410,7 +410,8 @@ impl<'a> Site<'a> {
     }
 
     fn report(&self, done: &str, out: &mut dyn Write) -> Result<()> {
-        let (title, scope) = (self.host.title, self.scope.name());
+        let title = self.host.title;
+        let scope = self.scope.name();
         Ok(writeln!(
             out,
             "{title}, {scope} scope: {}\n  {done}",

@@ -239,33 +239,40 @@ fn an_agent_cannot_trust_what_is_there_in_any_spelling() {
     let guard = include_str!("../../hooks.d/tool.pre/05-guard-hookrun.toml");
     let place = "home/.config/hookrun/hooks.d/tool.pre/05-guard-hookrun.toml";
     let sandbox = project().trusted().file(place, guard);
-    for line in [
+    let certain = [
         "hookrun trust --digest \"$(hookrun trust --show | grep -o 'sha256:.*')\"",
         "d=$(hookrun trust --show | tail -c 72); hookrun trust --digest $d",
         "hookrun trust --show | xargs -I{} hookrun trust --digest {}",
-        "echo trust --digest sha256:0 | xargs hookrun",
-        "xargs -a words hookrun",
         "env -i A=1 hookrun trust --digest sha256:0",
         "env -S 'hookrun trust --digest sha256:0'",
         "H=hookrun; $H trust --digest sha256:0",
         "T=trust; hookrun \"$T\" --digest sha256:0",
+        "eval \"hookrun tr\"ust",
+        "hookr''un 'tru'st",
+        "hookrun {trust,--digest} sha256:0",
+        "script -qc 'hookrun trust' /dev/null",
+        "XDG_STATE_HOME=x ./hookrun trust",
+        "find . -exec hookrun trust --digest {} ';'",
+    ];
+    // What only a run can tell is blocked as well, and the reason says so.
+    let uncertain = [
+        "echo trust --digest sha256:0 | xargs hookrun",
+        "xargs -a words hookrun",
         "$(command -v hookrun) trust --digest sha256:0",
         "${H:-hookrun} trust",
         "h() { hookrun \"$@\"; }; h trust",
         "alias h=hookrun; h trust",
         "bash -c 'hookrun \"$@\"' _ trust",
-        "eval \"hookrun tr\"ust",
-        "hookr''un 'tru'st",
-        "hookrun {trust,--digest} sha256:0",
         "hookrun --color never trust",
-        "script -qc 'hookrun trust' /dev/null",
-        "XDG_STATE_HOME=x ./hookrun trust",
-        "find . -exec hookrun trust --digest {} ';'",
-    ] {
+    ];
+    for (line, reason) in certain
+        .map(|line| (line, "which hooks run"))
+        .into_iter()
+        .chain(uncertain.map(|line| (line, "cannot tell")))
+    {
         let ran = sandbox.run_shell(line);
         assert!(
-            ran.status == 2
-                && (ran.stdout.contains("which hooks run") || ran.stdout.contains("cannot tell")),
+            ran.status == 2 && ran.stdout.contains(reason),
             "{line}: {ran:?}"
         );
     }

@@ -20,7 +20,7 @@ pub(crate) enum HookCommand {
         #[command(subcommand)]
         dialog: Dialog,
     },
-    /// Send a message into the session, or print those that wait
+    /// Send a message to the session, or print the pending messages
     #[command(
         after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other host it waits until `send --take`."
     )]

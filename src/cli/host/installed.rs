@@ -241,7 +241,8 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
             }
         }
         if !events.is_empty() {
-            let (title, again) = (host.title, install_again(host, first.file.scope));
+            let title = host.title;
+            let again = install_again(host, first.file.scope);
             lines.push(format!(
                 "{title} does not send {} yet: run {again}",
                 events.join(", ")

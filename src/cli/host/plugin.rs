@@ -69,7 +69,8 @@ pub(crate) fn read(text: &str) -> Option<InstalledPlugin> {
 
 /// The value of a constant: in a script it is a comment.
 fn value(text: &str, name: &str) -> Option<Value> {
-    let (script, plugin) = (format!("# {name} = "), format!("const {name} = "));
+    let script = format!("# {name} = ");
+    let plugin = format!("const {name} = ");
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix(&script).or(line.strip_prefix(&plugin)))?;

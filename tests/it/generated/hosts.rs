@@ -2,7 +2,7 @@
 //! cannot do, and what their hooks' statuses mean.
 
 use hookrun::hosts::capability::ServedEvent;
-use hookrun::hosts::{Host, dialects, find_installable, installable};
+use hookrun::hosts::{dialects, find_installable, installable};
 
 use super::{code, table};
 use crate::sandbox::Sandbox;

@@ -56,7 +56,8 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         };
         if !(key.is_valid)(value) {
             let name = key.pointer[1..].replace('/', ".");
-            let (what, title) = (key.what, host.title);
+            let what = key.what;
+            let title = host.title;
             let cause =
                 format!("`{name}` is {value} and not {what}: {title} runs no hook of the file");
             findings.add(error(path, cause, "correct it"));

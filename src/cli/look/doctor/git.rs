@@ -44,7 +44,8 @@ pub(super) fn look(
             } else {
                 "does not ask hookrun"
             };
-            let (name, names) = (script.hook.name, bound.names());
+            let name = script.hook.name;
+            let names = bound.names();
             let cause = format!("`{name}` {what}: {names} does not run");
             let cure = if script.is_foreign() && script.has_kept() {
                 cure_of_both(script)
