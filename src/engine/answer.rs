@@ -1,8 +1,8 @@
 //! The hook contract: turns a hook's exit status and output into a verdict, or into a failure.
 //!
-//! Pure; `man hookrun-hook` describes what this file does. [`read`] splits stdout by these rules:
+//! Pure; `man hookrun-hook` describes what this file does. `read` splits stdout by these rules:
 //!
-//! 1. An answer is a JSON object at the start of a line with a key of the [`Contract`]. It may span
+//! 1. An answer is a JSON object at the start of a line with a key of the contract. It may span
 //!    lines, and blanks before it do not matter. An object in a list is not an answer.
 //! 2. In an object at the start of a line, a key of [`DECISION_KEYS`] whose value blocks or asks
 //!    elsewhere is malformed, unless it is of the contract.

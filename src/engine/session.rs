@@ -50,8 +50,7 @@ pub struct Message {
     /// The hook that sent it; `None` if it was sent outside any hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
-    /// What the embedding program calls the decision that the hook ran for; see
-    /// [`Runner::for_request`](crate::Runner::for_request).
+    /// The id of the client's request that the hook ran for. Only `hookrun serve` sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// When it was sent (RFC 3339, UTC).

@@ -1,7 +1,7 @@
 //! Dialogs between a running hook and the person at the host.
 //!
 //! A [`Ui`] is how a host shows dialogs. Without one, every answer is [`DialogAnswer::Nobody`].
-//! Hooks reach it through the server, by [`Request`]s. While a dialog is open the hook's [`clock`]
+//! Hooks reach it through the server, by [`Request`]s. While a dialog is open the hook's clock
 //! pauses.
 //!
 //! ```no_run

@@ -156,9 +156,8 @@ impl<'a> Asker<'a> {
         self.session
     }
 
-    /// What the embedding program calls the decision that the hook runs for; see
-    /// [`Runner::for_request`](crate::Runner::for_request). `None` for a hook that lives as long as
-    /// its session.
+    /// The id of the client's request that the hook runs for; only `hookrun serve` sets it. `None`
+    /// for a hook that lives as long as its session.
     pub fn request(&self) -> Option<&str> {
         self.request
     }
