@@ -233,10 +233,10 @@ impl ColdReason {
     pub fn about(self) -> &'static str {
         match self {
             ColdReason::NoScript => {
-                "it is no Python script with a first line such as `#!/usr/bin/env python3`, no command such as `python3 FILE`, or the path of its interpreter is relative"
+                "it is not a Python script with a first line such as `#!/usr/bin/env python3` or a command such as `python3 FILE`, or its interpreter's path is relative"
             }
             ColdReason::Shim => {
-                "its interpreter is a script itself, such as a shim of pyenv; name the real one, or put its folder first in PATH"
+                "its interpreter is a script, such as a pyenv shim; name the real one, or put its folder first in PATH"
             }
             ColdReason::Options => {
                 "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u"
@@ -245,17 +245,17 @@ impl ColdReason {
                 "a variable changes how its interpreter starts, such as PYTHONPATH"
             }
             ColdReason::Bounds => "it has a `sandbox`, or `limits` other than `limits.output`",
-            ColdReason::OneEvent => "it has `background = \"detach\"`, which is for one event",
+            ColdReason::OneEvent => "it has `background = \"detach\"`",
             ColdReason::NoSubreaper => {
-                "this program does not adopt processes (`Runner::subreaper`), or this system is not Linux"
+                "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux"
             }
             ColdReason::NotReady => "no interpreter or program was ready, as for the first event",
             ColdReason::Died => {
-                "the process that had waited for it was killed, or ended, before the script began"
+                "the waiting process exited before the script began"
             }
-            ColdReason::TooMany => "eight other interpreters are kept, and all were used of late",
+            ColdReason::TooMany => "eight other interpreters are kept, and all were used recently",
             ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
-            ColdReason::Unusable => "its interpreter is not CPython 3.8 or later, or ended at once",
+            ColdReason::Unusable => "its interpreter is not CPython 3.8 or later, or exited immediately",
         }
     }
 }

@@ -327,7 +327,7 @@ fn the_index_names_every_page_once_and_the_question_that_it_answers() {
 /// The book has the pages in the order of the index; a row with several pages is below the one before.
 #[test]
 fn the_book_has_the_order_of_the_index() {
-    let mut made = "# Summary\n\n[The documentation of hookrun](README.md)\n".to_string();
+    let mut made = "# Summary\n\n[The hookrun documentation](README.md)\n".to_string();
     for (section, rows) in index() {
         writeln!(made, "\n# {section}\n").unwrap();
         for IndexRow { links, .. } in rows {

@@ -45,11 +45,11 @@ const RARE: &[&str] = &[
 const DIFFERENCES: &[KnownDifference] = &[
     known(
         &["command_line", "c_arguments"],
-        "The command line that the system shows is that of the kept interpreter",
+        "The system shows the warm interpreter's command line",
     ),
     known(
         &["environment_shown", "marks"],
-        "`/proc/self/environ` shows the variables of the kept interpreter",
+        "`/proc/self/environ` shows the warm interpreter's variables",
     ),
     known(
         &[
@@ -57,11 +57,11 @@ const DIFFERENCES: &[KnownDifference] = &[
             "outermost_frame",
             "recursion that is not caught",
         ],
-        "Frames of hookrun are below the script's own",
+        "hookrun's frames are below the script's own",
     ),
     known(
         &["loaded_modules", "path_cache"],
-        "More modules of the standard library are in `sys.modules` at the start, and their folders in `sys.path_importer_cache`",
+        "`sys.modules` has more standard library modules at the start, and `sys.path_importer_cache` their folders",
     ),
     known(&["collector_frozen"], "`gc.get_freeze_count()` is not 0"),
     known(
@@ -70,18 +70,18 @@ const DIFFERENCES: &[KnownDifference] = &[
             "destructor of what builtins keep",
             "destructor of what a class of a module keeps",
         ],
-        "An object that a script has put into a module of the standard library is not destroyed at the end",
+        "An object stored in a standard library module is not destroyed at exit",
     ),
     known(
         &["finalizing"],
-        "`sys.is_finalizing()` is false while the last objects are destroyed",
+        "`sys.is_finalizing()` is false while objects are destroyed at exit",
     ),
     known(
         &[
             "exit with a huge number",
             "exit with an object whose text fails",
         ],
-        "What CPython 3.12 and 3.13 say of an exit status that is too large, or of a text that cannot be made, is shorter",
+        "CPython 3.12 and 3.13 print shorter errors for an exit status that is too large and for text that cannot be encoded",
     ),
 ];
 
