@@ -101,14 +101,14 @@ fn the_page_has_these_limits() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/embedding.md");
     let page = std::fs::read_to_string(file).unwrap();
     for words in [
-        format!("cut off after {} s", PATIENCE.as_secs()),
+        format!("slow or idle for {} s", PATIENCE.as_secs()),
         format!(
-            "With {},{:03} connections",
+            "Above {},{:03} connections",
             MOST_CONNECTIONS / 1000,
             MOST_CONNECTIONS % 1000
         ),
         format!(
-            "{},{:03} events at once",
+            "{},{:03} concurrent events",
             MOST_AT_ONCE / 1000,
             MOST_AT_ONCE % 1000
         ),
