@@ -250,12 +250,12 @@ impl ColdReason {
                 "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux"
             }
             ColdReason::NotReady => "no interpreter or program was ready, as for the first event",
-            ColdReason::Died => {
-                "the waiting process exited before the script began"
-            }
+            ColdReason::Died => "the waiting process exited before the script began",
             ColdReason::TooMany => "eight other interpreters are kept, and all were used recently",
             ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
-            ColdReason::Unusable => "its interpreter is not CPython 3.8 or later, or exited immediately",
+            ColdReason::Unusable => {
+                "its interpreter is not CPython 3.8 or later, or exited immediately"
+            }
         }
     }
 }

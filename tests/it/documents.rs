@@ -1,6 +1,8 @@
-//! The documents as a reader meets them: short enough, in plain English, every link a way.
+//! The documentation: length, links, order, and plain English (`habits`).
 //!
-//! What they say about the program is held by `generated`.
+//! `generated` compares its tables and outputs with the program.
+
+mod habits;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,48 +16,6 @@ use crate::tidy::{sources, walk};
 
 /// The longest that a page may be, in lines: the two that newcomers read first.
 const LONGEST: &[(&str, usize)] = &[("README.md", 180), ("ARCHITECTURE.md", 250)];
-
-/// Manual pages that are written by hand; the others come from the arguments of the commands.
-const BY_HAND: &[&str] = &[
-    "man/hookrun-hook.5",
-    "man/hookrun.toml.5",
-    "man/hookrun-suite.5",
-];
-
-/// Words that read as translated, and what an English-speaking engineer writes instead.
-const NOT_SO: &[(&str, &str)] = &[
-    (
-        r"(is|are|was|were|be) (told|heard)\b",
-        "say who reports it: `hookrun reports`",
-    ),
-    (
-        r"(is|are|was|were) asked\b",
-        "a hook runs, a person answers",
-    ),
-    (r"\bstands?\b", "is, goes, counts"),
-    (
-        r"\bof (its|their|your|our) own\b",
-        "your own X, a new X, its X",
-    ),
-    (r"\bbeside\b", "next to, besides, with"),
-    (r"\b(whatever|whoever)\b", "any, all, no matter what"),
-    (r"\b(is|are) to be\b", "must, will"),
-    (r"\brefus(e|es|ed|al|als|ing|able)\b", "block"),
-    (r"\b(not )?as expected\b", "passed, failed"),
-    (r"\b(is|are) (not )?in order\b", "no errors, valid"),
-    (r"\b(is|are) passed over\b", "skip"),
-    (r"(^|[.;,] )who\b", "name the person or the program"),
-];
-
-/// Words that the program must not say besides.
-const NOT_SAID: &[(&str, &str)] = &[
-    (
-        r"\bnobody\b",
-        "nothing, or name what is missing: no terminal",
-    ),
-    (r"\bnoticed\b", "killed"),
-    (r"\bit does not happen\b", "BLOCKED by HOOK"),
-];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -142,52 +102,8 @@ fn the_first_pages_are_short() {
     }
 }
 
-/// What breaks these rules in a text, each with what to write instead.
-fn faults(rules: &[&[(&str, &str)]], texts: impl Iterator<Item = (String, String)>) -> Vec<String> {
-    let rules = rules.concat();
-    let rules = rules
-        .iter()
-        .map(|(words, instead)| (format!("(?i){words}"), instead));
-    let rules: Vec<_> = rules
-        .map(|(words, instead)| (Regex::new(&words).unwrap(), instead))
-        .collect();
-    let fault = |(place, text): &(String, String), (words, instead): &(Regex, &&str)| {
-        words
-            .find(text)
-            .map(|found| format!("{place}: `{}`; {instead}", found.as_str()))
-    };
-    texts
-        .flat_map(|text| {
-            rules
-                .iter()
-                .filter_map(|rule| fault(&text, rule))
-                .collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-fn sentences_of(page: String) -> Vec<(String, String)> {
-    let place = |(number, line)| (format!("{page}:{number}"), line);
-    sentences(&page).into_iter().map(place).collect()
-}
-
-#[test]
-fn the_documents_are_plain_english() {
-    let by_hand = BY_HAND.iter().map(|page| (*page).to_string());
-    let wrong = faults(
-        &[NOT_SO],
-        pages().into_iter().chain(by_hand).flat_map(sentences_of),
-    );
-    assert!(
-        wrong.is_empty(),
-        "{} words:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
-}
-
-/// The texts in the code of `src`: no names (they have no blank), nothing quoted or filled in.
-fn said() -> Vec<(String, String)> {
+/// The string literals of `src` with their places: no names, and placeholders and quotations removed.
+fn literals() -> Vec<(String, String)> {
     let literal = Regex::new(r##"(?s)r#"(.*?)"#|"((?:[^"\\]|\\.)*)""##).unwrap();
     let quoted = Regex::new(r##"`[^`]*`|\{[^}]*\}|\\"[^"]*\\""##).unwrap();
     let mut texts = Vec::new();
@@ -203,31 +119,13 @@ fn said() -> Vec<(String, String)> {
                 .map_or("", |text| text.as_str());
             let text = quoted.replace_all(text, "]").into_owned();
             if text.contains(' ') {
-                texts.push((format!("src/{}: {text}", source.path), text));
+                let before = &code[..found.get(0).unwrap().start()];
+                let number = before.lines().count();
+                texts.push((format!("src/{}:{number}", source.path), text));
             }
         }
     }
     texts
-}
-
-#[test]
-fn the_program_speaks_plain_english() {
-    let all = said();
-    assert!(all.len() > 2000, "only {} texts were found", all.len());
-    let commands = fs::read_dir(root().join("man"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    let commands = commands.filter_map(|name| Some(format!("man/{}", name.to_str()?)));
-    let helps = commands
-        .filter(|page| page.ends_with(".1"))
-        .flat_map(sentences_of);
-    let wrong = faults(&[NOT_SO, NOT_SAID], all.into_iter().chain(helps));
-    assert!(
-        wrong.is_empty(),
-        "{} words:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
 }
 
 #[test]
