@@ -1,4 +1,4 @@
-//! Runs hooks: small programs that run before or after an action and can veto it.
+//! Runs hooks: small programs that run before or after an action and can block it.
 //!
 //! Every event gets a decision, on time and with a reason, and a block is never lost: a hook that
 //! hangs, crashes or floods its output blocks a gate too. Give a [`Runner`] an [`Event`], and ask

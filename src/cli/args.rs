@@ -31,9 +31,9 @@ use crate::cli::streams::{Color, OutputShape};
     about,
     max_term_width = 80,
     after_help = "Examples:
-  hookrun init                           guard the agents here
-  hookrun new guard --event tool.pre     write a first hook, with its test cases
-  hookrun test                           play the project's suite
+  hookrun init                           set up guards in your agents
+  hookrun new guard --event tool.pre     write a hook with test cases
+  hookrun test                           run the project's test suite
   hookrun why                            explain the last decision here"
 )]
 pub(crate) struct Cli {
@@ -44,7 +44,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
 
-    /// Log to stderr what hookrun does: error, warn, info, debug or trace; also by HOOKRUN_LOG
+    /// Log to stderr at this level: error, warn, info, debug or trace; also set by HOOKRUN_LOG
     #[arg(long, global = true, value_name = "LEVEL")]
     pub(crate) log: Option<String>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Decide an event: exit 0 allows, 2 blocks
     #[command(
-        after_help = "Exit status: 0 allowed; 2 blocked, or hookrun itself failed. For git 1 blocks, and hooks that cannot block anything in git end with 0.
+        after_help = "Exit status: 0 allowed; 2 blocked, or hookrun failed. For git 1 blocks, and events that git cannot block exit with 0.
 
 Examples:
   hookrun run tool.pre < event.json
@@ -61,10 +61,10 @@ Examples:
   hookrun run plan.pre --hooks gates --format github < plan.json"
     )]
     Run(RunArgs),
-    /// Play the project's suite, or decide one event and show everything
+    /// Run the project's test suite, or explain one decision
     #[command(
         alias = "try",
-        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 could not decide. With an expectation and for a suite: 0 passed, 1 failed, 2 could not run. An event that is named here is really decided: its hooks run with the state and messages of its session. A suite has its own folders. hookrun-suite(5) describes the files of cases.
+        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 no decision. With --expect and for a suite: 0 passed, 1 failed, 2 could not run. A single event is really decided: its hooks run with the state and messages of its session. A suite uses temporary folders. hookrun-suite(5) describes test case files.
 
 Examples:
   hookrun test
@@ -72,19 +72,19 @@ Examples:
   hookrun test --coverage"
     )]
     Test(TestArgs),
-    /// Stay, and decide what programs ask: on stdin, over HTTP, as an MCP server
+    /// Run as a server: JSON-RPC on stdio, HTTP, or MCP
     #[command(
-        after_help = "Each answer is the one that `hookrun run` gives, with hooks and settings as they are at that time. It ends when stdin does, or by a signal; hooks that still run then end too. Exit status: 0 ended, 2 a door could not be opened.
+        after_help = "Each answer is the same as that of `hookrun run`, with the current hooks and settings. The server exits when stdin ends, or on a signal, and ends running hooks. Exit status: 0 stopped, 2 could not open a listener.
 
 Examples:
   hookrun serve --stdio
   hookrun serve --mcp --host claude"
     )]
     Serve(ServeArgs),
-    /// Explain decisions: the last one here, or others
+    /// Explain past decisions, by default the last one here
     #[command(
         alias = "log",
-        after_help = "Exit status: 0 there are such decisions, 1 there are none, 2 they cannot be read. Decisions are those of `hookrun run` and `hookrun serve`; HOOKRUN_DECISIONS=off keeps none.
+        after_help = "Exit status: 0 found, 1 no such decision, 2 the log cannot be read. The log has the decisions of `hookrun run` and `hookrun serve`; HOOKRUN_DECISIONS=off disables it.
 
 Examples:
   hookrun why
@@ -92,34 +92,34 @@ Examples:
   hookrun why --all --brief --since 2h"
     )]
     Why(WhyArgs),
-    /// Make a page of what was decided, or files for other programs
+    /// Report past decisions as an HTML page, or as JSON lines
     #[command(
         override_usage = "hookrun report [OPTIONS] >FILE.html",
-        after_help = "Exit status: 0 written, 1 there are no such decisions, 2 it could not be. The page is one file and needs no network. Secrets are replaced, also those that only today's configuration knows. The same decisions make the same bytes.
+        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, also by rules added since. The same decisions produce the same bytes.
 
 Examples:
   hookrun report >report.html
   hookrun report --since 7d --everywhere >week.html"
     )]
     Report(ReportArgs),
-    /// Decide recorded events again, and show which decisions change
+    /// Decide recorded events again, and show changed decisions
     #[command(
-        after_help = "The hooks really run, as when the events were recorded: what they do elsewhere they do again, unless they look at HOOKRUN_REPLAY, which is 1. State is kept in a temporary folder, nothing is logged, no question reaches a person, replay waits for hooks that otherwise run in the background, and an agent's stop is blocked as often as hooks block it. Events of a session are not decided in their order, except with --jobs 1.
+        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. Without --jobs 1, events of a session may be decided out of order.
 
-Exit status: 0 all is as recorded, or as it may be; 1 something has changed; 2 not everything could be decided: a file or line that cannot be read, an event that was not kept whole, hooks with errors.
+Exit status: 0 nothing changed, or only allowed changes; 1 a decision changed; 2 an event could not be decided: an unreadable file or line, an incomplete event, hooks with errors.
 
 Examples:
   hookrun replay events.jsonl"
     )]
     Replay(ReplayArgs),
-    /// Show the hooks of every event, in the order in which they run, or one hook in full
+    /// List hooks in the order in which they run, or show one hook
     #[command(
         alias = "ls",
-        after_help = "Exit status: 0 shown, 1 with errors in the configuration, 2 it could not be."
+        after_help = "Exit status: 0 printed, 1 printed with configuration errors, 2 error."
     )]
     List(ListArgs),
-    /// Show what a command line would run, and which hooks would run for it
-    #[command(after_help = "Exit status: 0 shown, 2 it could not be. Nothing is run.
+    /// Show the commands in a command line, and the hooks that match
+    #[command(after_help = "Exit status: 0 printed, 2 error. Nothing is run.
 
 Examples:
   hookrun explain 'cd x && sudo rm -rf \"$y\"'
@@ -131,83 +131,83 @@ Examples:
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
-    /// Guard the agents here: hooks with their cases, and the hosts that ask them
+    /// Set up starter guards with tests in the agents found here
     #[command(
-        after_help = "Exit status: 0 all is well, or only listed; 1 the hooks or their cases failed, or you said no; 2 it could not be. What `doctor` finds is shown and does not count, as a host may wait for you to accept its hooks. Every file is listed before it is written. Without a terminal it writes only with --yes.
+        after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. Problems found by `doctor` are shown but do not change the status, because an agent may still wait for you to accept its hooks. Every file is listed before it is written. Without a terminal, --yes is required.
 
 Examples:
   hookrun init
   hookrun init --user --host claude --yes"
     )]
     Init(InitArgs),
-    /// Write a first hook with its first cases
+    /// Write a new hook with test cases
     #[command(
-        after_help = "Exit status: 0 written, or printed; 2 it could not be. Nothing is ever written over.
+        after_help = "Exit status: 0 written or printed, 2 error. Existing files are never overwritten.
 
 Examples:
   hookrun new guard --event tool.pre
   hookrun new wip --event commit.msg --lang python"
     )]
     New(NewArgs),
-    /// Add hooks, gates and rules that hookrun has in it, with their cases
+    /// Add built-in hooks, gates and rules, with their tests
     #[command(
-        after_help = "Exit status: 0 added, printed, or nothing differs; 1 something differs and was left as it is; 2 it could not be. Nothing is written over but by --update.
+        after_help = "Exit status: 0 added, printed, or nothing differs; 1 differences remain; 2 error. Only --update overwrites files.
 
 Examples:
   hookrun add --list
   hookrun add guard-destructive no-sudo"
     )]
     Add(AddArgs),
-    /// Use hooks that others share: declared, locked, verified
+    /// Manage shared hook sets: declare, lock, verify
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 done, 1 a set cannot be used, 2 it could not be done. Only `add`, `update` and `verify` fetch anything; a set that is not on this machine blocks every gate until `verify` has fetched it."
+        after_help = "Exit status: 0 done, 1 a set is unusable, 2 error. Only `add`, `update` and `verify` use the network. A missing set blocks every gate until `verify` has fetched it."
     )]
     Sets(SetsArgs),
-    /// Let the hooks of this project run, once you have seen them
+    /// Review this project's hooks, and allow them to run
     #[command(
-        after_help = "Hooks that came with a project do not run before you trust them: events that they would decide are blocked. What counts is the content of hookrun.toml, of the files in hooks.d and of those that commands name, without comments in hookrun.toml and without tests, together with the repository: all its work trees share it, and content that was trusted once stays trusted.
+        after_help = "A project's hooks run only after you trust them; until then the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Comments in hookrun.toml and tests do not count. Trust applies to the repository in all its worktrees, and approved content stays trusted.
 
-Exit status: 0 trusted, or done; 1 not trusted; 2 it could not be. It wants a person at a terminal, except with --digest, --show and --revoke.
+Exit status: 0 trusted, or done; 1 not trusted; 2 error. It needs an interactive terminal, except with --digest, --show and --revoke.
 
 Examples:
   hookrun trust
   hookrun trust --show"
     )]
     Trust(TrustArgs),
-    /// Carry the hooks of another tool over into hookrun.toml
+    /// Import hooks from pre-commit, lefthook, husky or an agent
     #[command(
-        after_help = "Exit status: 0 carried over, printed, or here already; 2 it could not be. What could not be carried over is named, with the reason. The files of the other tool stay as they are. At a terminal it then asks whether the hooks may run, as `hookrun trust` does.
+        after_help = "Exit status: 0 imported, printed, or already here; 2 error. Hooks that cannot be imported are reported with the reason. The other tool's files do not change. At a terminal, `import` then asks whether the hooks may run, as `hookrun trust` does.
 
 Examples:
   hookrun import pre-commit --dry-run"
     )]
     Import(ImportArgs),
-    /// Show the events, or one event in full
-    #[command(after_help = "Exit status: 0 shown, 2 it could not be.")]
+    /// List the events, or show one event in full
+    #[command(after_help = "Exit status: 0 printed, 2 error.")]
     Events(EventsArgs),
-    /// Print the JSON Schema of an event, of a file that you write, or of a report
-    #[command(after_help = "Exit status: 0 printed, 2 it could not be.")]
+    /// Print the JSON Schema of an event, a file or a report
+    #[command(after_help = "Exit status: 0 printed, 2 error.")]
     Schema(SchemaArgs),
-    /// What hooks call while they run: read the event, ask the person, keep texts
+    /// Commands for use in hooks: read the event, ask a person, store text
     #[command(disable_help_subcommand = true)]
     Hook {
         #[command(subcommand)]
         command: HookCommand,
     },
-    /// Make a host run hookrun, in its own settings
+    /// Install hookrun in an agent or in git
     #[command(
-        after_help = "Without a host and without --all it lists the hosts that are found here. Exit status: 0 done, or nothing to do; 2 it could not be done. In a project the command finds hookrun in PATH or where cargo, npm and uv install it, so the file can be committed. `uninstall` puts back what was there.
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host and --all, it lists the hosts found here. In a project the installed command looks for hookrun in PATH and where cargo, npm and uv install it, so the file can be committed. `uninstall` restores the original settings.
 
 Examples:
   hookrun install claude
   hookrun install git"
     )]
     Install(InstallArgs),
-    /// Remove hookrun from a host's settings
-    #[command(after_help = "Exit status: 0 done, or nothing to do; 2 it could not be done.")]
+    /// Remove hookrun from an agent or from git
+    #[command(after_help = "Exit status: 0 done, or nothing to do; 2 error.")]
     Uninstall(PlaceArgs),
-    /// Check that hosts reach hookrun, and events their hooks
+    /// Check that agents call hookrun and that hooks run
     #[command(
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]

@@ -12,12 +12,12 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event of the host, not only for those that have a hook;
-    /// `--scope user` always does
+    /// Install for every event of the host, also those without a hook; always with
+    /// `--scope user`
     #[arg(long)]
     pub(crate) all_events: bool,
 
-    /// Only for git: how long everything may take each time; then hookrun blocks what can be blocked
+    /// Only for git: the time limit of a whole run; after it hookrun blocks where git allows it
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 }
@@ -28,27 +28,27 @@ pub(crate) struct PlaceArgs {
     #[arg(value_parser = installable_name())]
     pub(crate) host: Option<String>,
 
-    /// Every host that is found here
+    /// All hosts found here
     #[arg(long, conflicts_with = "host")]
     pub(crate) all: bool,
 
-    /// Whose settings. Without it the project's, if the host reads any there
+    /// The settings to change [default: the project's, if the host reads any there]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<SettingsScope>,
 
-    /// Change nothing, but print what would change; settings as a unified diff
+    /// Print the changes as a unified diff, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Which settings of a host.
+/// The settings of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SettingsScope {
-    /// The settings that everybody in the project shares
+    /// The settings that the project shares
     Project,
-    /// Your own settings in this project, which are not committed
+    /// Your settings in this project, not committed
     Local,
-    /// Your own settings, in every project
+    /// Your settings, in every project
     User,
 }
 
@@ -70,11 +70,11 @@ impl SettingsScope {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Look only at this host
+    /// Check only this host
     #[arg(value_parser = installable_name())]
     pub(crate) host: Option<String>,
 
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
 }

@@ -11,10 +11,10 @@ pub(crate) enum HookCommand {
     /// Print one value of the JSON document on stdin
     #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
     Field(FieldArgs),
-    /// Ask the person at the terminal, or show them something
+    /// Ask a person at the terminal, or show a message
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 answered, 1 no answer: the person cancelled, it came too late, or there is no terminal; 2 a mistake. For `confirm` 0 is yes and 1 everything else. `notify` and `status` are 0 even without a terminal."
+        after_help = "Exit status: 0 answered; 1 cancelled, too late, or no terminal; 2 error. For `confirm` 0 is yes and 1 everything else. `notify` and `status` exit with 0 even without a terminal."
     )]
     Ui {
         #[command(subcommand)]
@@ -22,31 +22,31 @@ pub(crate) enum HookCommand {
     },
     /// Send a message to the session, or print the pending messages
     #[command(
-        after_help = "Exit status: 0 sent, or printed; 2 it could not be. A host that embeds hookrun may take the message at once; for every other host it waits until `send --take`."
+        after_help = "Exit status: 0 sent or printed, 2 error. A host that embeds hookrun receives the message immediately; any other takes it with `send --take`."
     )]
     Send(SendArgs),
-    /// Keep texts for later runs of a hook
+    /// Store text for later runs of a hook
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 done, 1 there is no such key, 2 it could not be done. Texts are kept for each session and hook, with --shared for each session."
+        after_help = "Exit status: 0 done, 1 no such key, 2 error. Text is stored for each session and hook, or with --shared for each session."
     )]
     State(StateArgs),
 }
 
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Dialog {
-    /// Let the person choose, and print what they chose
+    /// Show a menu, and print the chosen option
     Select {
-        /// What it is about
+        /// The title
         title: String,
 
         /// The options
         #[arg(required = true, value_name = "OPTION", allow_hyphen_values = true)]
         options: Vec<String>,
     },
-    /// Ask for a yes: exit 0 for a yes, else 1
+    /// Ask for confirmation: exit 0 for yes, else 1
     Confirm {
-        /// What it is about
+        /// The title
         title: String,
 
         /// The question
@@ -59,10 +59,10 @@ pub(crate) enum Dialog {
     },
     /// Ask for a line of text, and print it
     Input {
-        /// What it is about
+        /// The title
         title: String,
 
-        /// What an answer might look like; not a default
+        /// An example of an answer; not a default
         #[arg(
             default_value = "",
             hide_default_value = true,
@@ -70,9 +70,9 @@ pub(crate) enum Dialog {
         )]
         placeholder: String,
     },
-    /// Let the person edit a text ($VISUAL, $EDITOR or vi), and print it
+    /// Open a text in an editor ($VISUAL, $EDITOR or vi), and print the result
     Editor {
-        /// What it is about
+        /// The title
         title: String,
 
         /// The initial text
@@ -83,30 +83,30 @@ pub(crate) enum Dialog {
         )]
         text: String,
     },
-    /// Show the person something
+    /// Show a message
     Notify {
-        /// What to show
+        /// The message
         #[arg(allow_hyphen_values = true)]
         message: String,
 
-        /// What sort of message it is
+        /// The kind of message
         #[arg(long = "type", value_parser = message_kind(), default_value = "info", value_name = "TYPE")]
         kind: MessageKind,
     },
-    /// Set a text of the session's status line, or print the line
+    /// Set an entry of the session's status line, or print the line
     Status {
-        /// The key of the text; without one the line is printed
+        /// The entry's key; without it the line is printed
         key: Option<String>,
 
-        /// The text; without one the key is removed
+        /// The entry's text; without it the entry is removed
         #[arg(allow_hyphen_values = true)]
         text: Option<String>,
 
-        /// The session [default: the hook's, else the one of events that name none]
+        /// The session [default: the hook's, else that of events without a session]
         #[arg(long, value_name = "ID")]
         session: Option<String>,
 
-        /// How many columns the line may have [default: those of the terminal, else 80]
+        /// The width of the line in columns [default: the terminal's, else 80]
         #[arg(long, value_name = "N", conflicts_with = "key")]
         width: Option<usize>,
     },
@@ -132,27 +132,27 @@ pub(crate) struct SendArgs {
     #[arg(required_unless_present = "take", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
 
-    /// A file to attach; can be given several times
+    /// A file to attach; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) attach: Vec<PathBuf>,
 
-    /// What sort of message it is, for hosts that show sorts differently
+    /// The type of the message, for hosts that distinguish types
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) custom_type: Option<String>,
 
-    /// Show it to the model only
+    /// Show the message only to the model
     #[arg(long)]
     pub(crate) hidden: bool,
 
-    /// Data for the host, which the model does not see
+    /// Data for the host, hidden from the model
     #[arg(long, value_name = "JSON")]
     pub(crate) details: Option<String>,
 
-    /// Print the waiting messages, a line of JSON for each, and forget them
+    /// Print the pending messages as lines of JSON, and remove them
     #[arg(long, conflicts_with_all = ["text", "attach", "custom_type", "hidden", "details"])]
     pub(crate) take: bool,
 
-    /// The session [default: the hook's, else the one of events that name none]
+    /// The session [default: the hook's, else that of events without a session]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 }
@@ -162,19 +162,19 @@ pub(crate) struct StateArgs {
     #[command(subcommand)]
     pub(crate) action: StateAction,
 
-    /// Use the entries that all hooks of the session share
+    /// Use the entries shared by all hooks of the session
     #[arg(long, global = true)]
     pub(crate) shared: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StateAction {
-    /// Print the texts of a key, one a line: exit 1 if there are none
+    /// Print the texts of a key, one per line; exit 1 if there are none
     Get {
         /// The key
         key: String,
     },
-    /// Replace all texts of a key with one
+    /// Set a key to one text
     Set {
         /// The key
         key: String,
@@ -183,7 +183,7 @@ pub(crate) enum StateAction {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Add a text to a key
+    /// Append a text to a key
     Append {
         /// The key
         key: String,
@@ -192,25 +192,25 @@ pub(crate) enum StateAction {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Forget a key: exit 1 if there is none
+    /// Remove a key; exit 1 if it does not exist
     Remove {
         /// The key
         key: String,
     },
-    /// Print the keys, one a line
+    /// Print the keys, one per line
     List,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct FieldArgs {
-    /// The path of the value, with dots: toolInput.command, messages.0.role
+    /// The path to the value, with dots: toolInput.command, messages.0.role
     pub(crate) path: String,
 
-    /// Print this when there is no such value
+    /// The output if there is no such value
     #[arg(long, value_name = "TEXT")]
     pub(crate) default: Option<String>,
 
-    /// Print strings as JSON too, in quotes
+    /// Print strings as JSON, in quotes
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -17,21 +17,21 @@ pub(crate) struct ListArgs {
     #[arg(value_name = "HOOK")]
     pub(crate) name: Option<String>,
 
-    /// Only the hooks of this event
+    /// Show only hooks of this event
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
     #[command(flatten)]
     pub(crate) hooks: HooksArgs,
 
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The command line, between quotes; without it, or with `-`, the one on stdin
+    /// The command line, in quotes; without it, or with `-`, stdin
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 
@@ -39,14 +39,14 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "EVENT", default_value = "tool.pre")]
     pub(crate) event: String,
 
-    /// The tool that is given the command, as the host calls it [default: the host's shell]
+    /// The tool that runs the command, by the host's name for it [default: the host's shell]
     #[arg(long, value_name = "TOOL")]
     pub(crate) tool: Option<String>,
 
     #[command(flatten)]
     pub(crate) hooks: HooksArgs,
 
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -56,33 +56,33 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub(crate) hooks: HooksArgs,
 
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EventsArgs {
-    /// Show this event in full, with a sample of its context
+    /// Show this event in full, with a sample context
     #[arg(value_name = "EVENT")]
     pub(crate) name: Option<String>,
 
-    /// Show the events of a hook system or a host, with its names and rules, and what the host can do
+    /// Show a host's events, with its names and rules, and its capabilities
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// How to report
+    /// The output format
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// The event, by its name or a host's name for it, or a file or report; without it, the list of
-    /// them
+    /// An event, by its name or a host's name for it, a file or a report; without it, all schemas
+    /// are listed
     #[arg(value_name = "SCHEMA")]
     pub(crate) name: Option<String>,
 
@@ -99,12 +99,12 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Exit with 0 although some events could not be decided, because they were not kept whole (cut
-    /// for the decision log, or with a replaced secret)
+    /// Exit with 0 even if some events could not be decided because they are incomplete
+    /// (truncated in the decision log, or with a redacted secret)
     #[arg(long)]
     pub(crate) allow_undecided: bool,
 
-    /// How to report; JSON has a line for each event
+    /// The output format; JSON has a line for each event
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -114,34 +114,34 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// How many decisions, the newest last [default: 1; 10 with --follow]
+    /// How many decisions to show, newest last [default: 1; 10 with --follow]
     #[arg(short = 'n', long = "number", value_name = "N")]
     pub(crate) number: Option<usize>,
 
-    /// All of them; with -n only the newest
+    /// Show all decisions; with -n only the newest
     #[arg(long)]
     pub(crate) all: bool,
 
-    /// Print a line for each instead of a page
+    /// Print one line for each decision
     #[arg(long, conflicts_with = "stats")]
     pub(crate) brief: bool,
 
-    /// Print a line for each as it is made, until ^C
+    /// Print a line for each new decision, until ^C
     #[arg(short, long, conflicts_with_all = ["all", "stats"])]
     pub(crate) follow: bool,
 
-    /// Count them: what each hook decided, how long it took, and what it cost
+    /// Print statistics: the decisions of each hook, its time and its cost
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// How to report; JSON has the line of the log for each decision
+    /// The output format; JSON has the log's line for each decision
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// What to write
+    /// The output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
 
@@ -160,44 +160,44 @@ pub(crate) enum ReportFormat {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which decisions")]
 pub(crate) struct FilterArgs {
-    /// Those of all projects, not only of this one; always so with --file
+    /// Include decisions of all projects
     #[arg(long)]
     pub(crate) everywhere: bool,
 
-    /// Those of this session
+    /// Only decisions of this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Those for which this hook ran
+    /// Only decisions for which this hook ran
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
 
-    /// Those of this event, by its name or a host's name for it
+    /// Only decisions on this event, by its name or a host's name for it
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// Those with this outcome
+    /// Only decisions with this outcome
     #[arg(long, value_name = "DECISION", value_parser = DECISIONS)]
     pub(crate) decision: Option<String>,
 
-    /// Those for events of this host
+    /// Only decisions on events of this host
     #[arg(long, value_name = "HOST", value_parser = dialect_or_git())]
     pub(crate) host: Option<String>,
 
-    /// Those since a time: `2h` ago, or 2026-01-31T09:30:00Z
+    /// Only decisions since a time: `2h` ago, or 2026-01-31T09:30:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<String>,
 
-    /// Those until a time
+    /// Only decisions until a time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<String>,
 
-    /// Those with a failure of a hook or of hookrun itself
+    /// Only decisions with a failure of a hook or of hookrun itself
     #[arg(long)]
     pub(crate) failed: bool,
 
-    /// Those in this file, a recording for example, instead of the decision log; can be given
-    /// several times, the oldest first
+    /// Read this file, for example a recording, instead of the decision log; repeatable, oldest
+    /// first
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 }

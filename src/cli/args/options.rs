@@ -15,22 +15,22 @@ use crate::cli::streams::OutputShape;
 #[derive(Default, Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
-    /// Use the hooks in this folder instead of those of the system, the user and the project
+    /// Use the hooks in this folder instead of the system's, the user's and the project's
     ///
-    /// A folder with hooks.d/ or hookrun.toml, or a hooks.d itself, or a script that says its event
-    /// itself. Can be given several times.
+    /// A folder with hooks.d/ or hookrun.toml, a hooks.d folder, or a script that names its event.
+    /// Repeatable.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
     /// Use the hooks in this settings file of a host instead
     ///
     /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
-    /// Codex's config.toml and others. If the path does not show the host, write it before the file:
-    /// claude:FILE. Can be given several times.
+    /// Codex's config.toml and others. If the path does not identify the host, put its name first:
+    /// claude:FILE. Repeatable.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 
-    /// With --hooks or --settings: use those of the system, the user and the project as well
+    /// With --hooks or --settings: also use the system's, the user's and the project's hooks
     #[arg(long, requires = "named")]
     pub(crate) discover: bool,
 }
@@ -65,8 +65,8 @@ impl SourceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
-    /// See the hooks as a host of this hook system does: it has its own folders, and one hook
-    /// may shadow another there
+    /// Load the hooks as a host of this hook system does: it has additional folders, and a hook
+    /// may shadow another
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
     pub(crate) dialect: String,
 

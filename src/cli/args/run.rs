@@ -13,10 +13,10 @@ use super::options::{SourceArgs, dialect_name, dialect_or_git, digest, duration,
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
-    /// The event, by its name or a host's name for it; not needed if the context names it
+    /// The event, by its name or a host's name for it; optional if the context names it
     pub(crate) event: Option<String>,
 
-    /// Only for --host git: the arguments that git gives its hook, after `--`
+    /// Only for --host git: the arguments of git's hook, after `--`
     #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<OsString>,
 
@@ -28,18 +28,17 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Block unless this hook is bound to the event, or with `any` unless any hook is; can be given
-    /// several times
+    /// Block unless this hook is bound to the event, or with `any` unless a hook is; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
-    /// Trust the hooks of the project if they have this digest, as `hookrun trust --show` prints it;
-    /// can be given several times
+    /// Trust the project's hooks if they have this digest, as printed by `hookrun trust --show`;
+    /// repeatable
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
-    /// How long everything may take; then the event is blocked [default: how long the host waits,
-    /// less a margin, if that is known]
+    /// The time limit; after it the event is blocked [default: the host's time limit less a
+    /// margin, if known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -47,16 +46,16 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
-    /// How many hooks may run at once [default: twice the processors, at most 16]
+    /// How many hooks may run in parallel [default: twice the processors, at most 16]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
     /// Append the event and its decision to this file, as one line of JSON without secrets; also
-    /// by HOOKRUN_RECORD
+    /// set by HOOKRUN_RECORD
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// What to print: the reply for the host, or a full report
+    /// The output format: the reply for the host, or a full report
     #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
     pub(crate) format: RunFormat,
 }
@@ -70,18 +69,18 @@ impl RunArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
-    /// The structured result, if there is anything to say
+    /// The structured result, if there is one
     Reply,
-    /// One JSON document with everything that happened, reminders included
+    /// One JSON document with the complete run, including reminders
     Json,
-    /// Annotations of GitHub Actions: what hooks found in which line, and why the event is blocked;
-    /// the last line is the decision. A block never exits with 0, and stderr has no commands
+    /// Annotations of GitHub Actions: findings on their lines, and the reason of a block; the last
+    /// line is the decision. A block never exits with 0, and stderr has no workflow commands
     Github,
-    /// The same as SARIF, for code scanning
+    /// SARIF, for code scanning
     Sarif,
-    /// The same as code quality of GitLab; blocks without a file are only in the status and on stderr
+    /// GitLab code quality; blocks without a file appear only in the status and on stderr
     Gitlab,
-    /// The same as issues of Azure Pipelines
+    /// Azure Pipelines issues
     Azure,
 }
 
@@ -121,45 +120,45 @@ pub(crate) struct SuperviseArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(group = ArgGroup::new("door").args(["stdio", "mcp", "http", "unix"]).multiple(true).required(true))]
 pub(crate) struct ServeArgs {
-    /// Serve the program that started it: JSON-RPC, one object a line, on stdin and stdout
+    /// JSON-RPC on stdin and stdout, one object per line
     #[arg(long, conflicts_with = "mcp")]
     pub(crate) stdio: bool,
 
-    /// The same as an MCP server, with a tool for each event
+    /// MCP on stdin and stdout, with a tool for each event
     #[arg(long)]
     pub(crate) mcp: bool,
 
-    /// Serve HTTP on this address (`127.0.0.1:PORT`), for clients with the token
+    /// HTTP on this address (`127.0.0.1:PORT`), for clients with the token
     #[arg(long, value_name = "ADDRESS", value_parser = own_address)]
     pub(crate) http: Option<SocketAddr>,
 
-    /// Serve HTTP on this socket, for programs of the same user
+    /// HTTP on this socket, for programs of the same user
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
 
-    /// The file with the token of --http; made if it is not there [default: `serve.token` in
-    /// hookrun's state folder]
+    /// The file with the token of --http; created if missing [default: `serve.token` in hookrun's
+    /// state folder]
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token: Option<PathBuf>,
 
-    /// The host or hook system in whose words clients ask, where they do not say it themselves
+    /// The host or hook system whose format clients use, unless a request names another
     #[arg(long, value_name = "NAME", value_parser = dialect_name())]
     pub(crate) host: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Trust the hooks of a project if they have this digest, as `hookrun trust --show` prints it;
-    /// can be given several times
+    /// Trust a project's hooks if they have this digest, as printed by `hookrun trust --show`;
+    /// repeatable
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
-    /// How many hooks may run at once [default: twice the processors, at most 16]
+    /// How many hooks may run in parallel [default: twice the processors, at most 16]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
     /// Append each event and its decision to this file, as one line of JSON without secrets; also
-    /// by HOOKRUN_RECORD
+    /// set by HOOKRUN_RECORD
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 }

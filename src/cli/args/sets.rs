@@ -15,13 +15,13 @@ pub(crate) struct SetsArgs {
 pub(crate) enum SetsAction {
     /// Declare a set in hookrun.toml, fetch it and lock it
     Add(AddedSet),
-    /// Fetch what is declared, and lock it
+    /// Fetch the declared revisions, and lock them
     Update(UpdatedSets),
-    /// Check the files of all locked sets, and fetch those that are missing; the lock stays as it is
+    /// Check the files of all locked sets, and fetch missing ones; the lock does not change
     Verify,
-    /// Show the sets, and whether they can be used
+    /// Show the sets, and whether they are usable
     List {
-        /// How to show them
+        /// The output format
         #[arg(long, value_enum, default_value_t = TextFormat::Human)]
         format: TextFormat,
     },
@@ -38,18 +38,18 @@ impl SetsAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddedSet {
-    /// What to call it here
+    /// The name of the set here
     pub(crate) name: String,
 
-    /// The repository that it is in: an https, ssh, git or file URL, or a path
+    /// Its repository: an https, ssh, git or file URL, or a path
     #[arg(long, value_name = "URL", allow_hyphen_values = true)]
     pub(crate) git: String,
 
-    /// A tag, a branch or a whole commit of the repository
+    /// A tag, a branch or a full commit id
     #[arg(long, value_name = "REV", allow_hyphen_values = true)]
     pub(crate) rev: String,
 
-    /// Take it only if `git verify-commit` accepts the signature of the commit
+    /// Require a commit signature that `git verify-commit` accepts
     #[arg(long)]
     pub(crate) signed: bool,
 
@@ -60,11 +60,11 @@ pub(crate) struct AddedSet {
 
 #[derive(Debug, Args)]
 pub(crate) struct UpdatedSets {
-    /// Only this set [default: all whose lock you may write]
+    /// Only this set [default: all sets whose lock you can write]
     #[arg(value_name = "SET")]
     pub(crate) name: Option<String>,
 
-    /// Take a tag that names another commit than the locked one
+    /// Accept a tag that was moved to another commit
     #[arg(long)]
     pub(crate) moved: bool,
 }

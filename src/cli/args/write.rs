@@ -16,9 +16,8 @@ use super::options::{
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
     /// Decide this event, by its name or a host's name for it, and show everything. Without it
-    /// hookrun decides the event on stdin if its context names it, and plays the project's suite if
-    /// nothing is on stdin. With EVENT, at a terminal or with `< /dev/null`, the event's sample is
-    /// decided
+    /// hookrun decides the event on stdin if its context names it, and runs the project's suite if
+    /// stdin is empty. With EVENT, at a terminal or with `< /dev/null`, the event's sample is used
     pub(crate) event: Option<String>,
 
     #[command(flatten)]
@@ -32,7 +31,7 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Run only this hook, or in a suite only the cases that may run it; can be given several times
+    /// Run only this hook; in a suite, only the cases that may run it; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
@@ -44,16 +43,16 @@ pub(crate) struct TestArgs {
     #[arg(long, requires = "command")]
     pub(crate) shell: bool,
 
-    /// The expected decision; the exit status then says whether it is so
+    /// The expected decision; the exit status is 0 if it matches
     #[arg(long, value_name = "DECISION", value_parser = DECISIONS)]
     pub(crate) expect: Option<String>,
 
-    /// A regular expression that the reason or the question must match
+    /// A regular expression for the reason or the question
     #[arg(long, value_name = "REGEX")]
     pub(crate) expect_reason: Option<Regex>,
 
-    /// How long everything may take; then the event is blocked [default: how long the host waits,
-    /// less a margin, if that is known]
+    /// The time limit; after it the event is blocked [default: the host's time limit less a
+    /// margin, if known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -61,7 +60,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
-    /// How to report; junit and tap only of several cases
+    /// The output format; junit and tap only for suites
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
 }
@@ -90,39 +89,39 @@ impl TestArgs {
         "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
     ]))]
 pub(crate) struct SuiteArgs {
-    /// Play the cases in these files, or in the suites of these folders [default: those of
-    /// --hooks, else of the project]
+    /// Run the cases in these files, or the suites of these folders [default: those of --hooks,
+    /// else of the project]
     #[arg(long, value_name = "PATHS", num_args = 0..)]
     pub(crate) suite: Option<Vec<PathBuf>>,
 
-    /// Of the suite: only the cases of this event; can be given several times
+    /// In a suite: only the cases of this event; repeatable
     #[arg(id = "only", long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// Of the suite: run nothing more after the first case that fails
+    /// In a suite: stop after the first failed case
     #[arg(long)]
     pub(crate) fail_fast: bool,
 
-    /// Play the suite, and again after every change of a file, until interrupted
+    /// Run the suite, and rerun it after every change of a file, until interrupted
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Play the suite, and show what no case has tested: hooks that never ran, never blocked or
+    /// Run the suite, and show what no case has tested: hooks that never ran, never blocked or
     /// never allowed, events, matchers and settings. Only if every case passes
     #[arg(long, conflicts_with = "watch")]
     pub(crate) coverage: bool,
 
-    /// Like --coverage, and exit with 1 if less than this many percent are covered
+    /// Like --coverage, and exit with 1 below this percentage
     #[arg(
         long, value_name = "PERCENT", conflicts_with = "watch", value_parser = percent
     )]
     pub(crate) coverage_min: Option<u8>,
 
-    /// Of the suite: only the cases whose names this regular expression matches
+    /// In a suite: only the cases whose name matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub(crate) filter: Option<Regex>,
 
-    /// How many cases of the suite run at once [default: the processors]
+    /// How many cases of the suite run in parallel [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 }
@@ -150,20 +149,20 @@ fn percent(text: &str) -> Result<u8, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The name of the hook, without the ending of its language
+    /// The name of the hook, without file extension
     pub(crate) name: String,
 
-    /// The event of the hook, by its name or a host's name for it, or one that you declare
+    /// The event of the hook, by its name or a host's name for it, or one to declare
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// What it does at first: guard (block commands), ask (a person), rewrite (a command), redact
+    /// The starting point: guard (block commands), ask (a person), rewrite (a command), redact
     /// (the output of a tool), context (for the model), test-gate (the tests must pass) or findings
-    /// [default: what most hooks of the event do]
+    /// [default: the usual one for the event]
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,
 
-    /// The language of the hook [default: sh; python for what a shell cannot do]
+    /// The language of the hook [default: sh; python where a shell is not enough]
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 
@@ -172,41 +171,41 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Option<PathBuf>,
 
-    /// Print what would be written, and write nothing
+    /// Print the files, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Install into this host, instead of all that are found; can be given several times
+    /// Install into this host, instead of all hosts found; repeatable
     #[arg(long, value_name = "HOST", value_parser = agent_name())]
     pub(crate) host: Vec<String>,
 
     /// Add this hook, gate or rule of `hookrun add --list` instead of the usual guards, or `none`;
-    /// can be given several times
+    /// repeatable
     #[arg(long, value_name = "NAMES")]
     pub(crate) guard: Vec<String>,
 
-    /// Write your own hooks and settings, for all projects, instead of those of this project
+    /// Write your own hooks and settings, for all projects, instead of this project's
     #[arg(long)]
     pub(crate) user: bool,
 
-    /// Write it without a question
+    /// Do not ask before writing
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Only list what would be written
+    /// List the files, and write nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The tool whose hooks are read
+    /// The tool to import from
     pub(crate) tool: String,
 
-    /// Its file [default: those that it has in the project]
+    /// Its file [default: its files in the project]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
@@ -214,31 +213,31 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Option<PathBuf>,
 
-    /// Print what would be written, and write nothing
+    /// Print the files, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// What to add, by the names that --list shows
+    /// The hooks, gates or rules to add, by the names in --list
     #[arg(value_name = "NAMES")]
     pub(crate) names: Vec<String>,
 
-    /// Show what there is: hooks, gates for CI and rules, a line each
+    /// List hooks, gates for CI and rules, one per line
     #[arg(long, conflicts_with_all = ["names", "update", "dry_run"])]
     pub(crate) list: bool,
 
-    /// How to show the list
+    /// The format of the list
     #[arg(long, value_enum, default_value_t = TextFormat::Human, requires = "list")]
     pub(crate) format: TextFormat,
 
-    /// Show what differs between what is here (-) and what this hookrun ships (+), of all that is
-    /// here or of NAMES, and take it over if you say yes
+    /// Show how your copies, or those of NAMES, differ (-) from this version of hookrun (+), and
+    /// ask whether to replace them
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// With --update: take it over without a question
+    /// With --update: replace without asking
     #[arg(long, requires = "update")]
     pub(crate) yes: bool,
 
@@ -247,7 +246,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Option<PathBuf>,
 
-    /// Print what would be written, and write nothing
+    /// Print the files, and write nothing
     #[arg(long, conflicts_with = "update")]
     pub(crate) dry_run: bool,
 }
@@ -256,20 +255,19 @@ pub(crate) struct AddArgs {
 #[command(group = ArgGroup::new("instead")
     .args(["show", "revoke", "follow", "digest"]))]
 pub(crate) struct TrustArgs {
-    /// Show what would run, its files, their digest and what has changed; the status says whether
-    /// it is trusted
+    /// Show the hooks, their files, the digest and the changes; exit 0 if trusted
     #[arg(long)]
     pub(crate) show: bool,
 
-    /// Trust nothing of this repository any more
+    /// Revoke all trust in this repository
     #[arg(long)]
     pub(crate) revoke: bool,
 
-    /// Run the hooks that this branch of a remote has, whenever it was fetched: `origin/main`
+    /// Trust hooks that are on this remote branch, as of the last fetch: `origin/main`
     #[arg(long, value_name = "BRANCH")]
     pub(crate) follow: Option<String>,
 
-    /// Trust the hooks if they have this digest, without a question
+    /// Trust the hooks if they have this digest, without asking
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) digest: Option<String>,
 }

@@ -49,7 +49,7 @@ fn each_command_speaks_of_itself() {
             .stdout
             .contains("`install`")
     );
-    hookrun(&["install", "--help"]).prints("it lists the hosts that are found here");
+    hookrun(&["install", "--help"]).prints("Without a host and --all, it");
 }
 
 #[test]
