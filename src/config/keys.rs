@@ -5,7 +5,7 @@ use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, OnFailure};
-use crate::engine::hook::{Background, Lives, OnDoubt, Warm, placeholders};
+use crate::engine::hook::{Background, Containment, Lives, OnDoubt, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, native};
 
@@ -37,6 +37,8 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("limits", KeyValue::Table(|| specs(LIMIT_KEYS)), "none", "what it may use up",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
     KeyRow::key("sandbox", KeyValue::Either(&[KeyValue::Table(|| specs(SANDBOX_KEYS)), KeyValue::Flag]), "none", "what it may touch; Linux only", set_sandbox),
+    KeyRow::directive("containment", KeyValue::OneOf(|| words(Containment::NAMES)), "\"auto\"", "\"pidns\": a process namespace of its own, which nothing that it starts outlives",
+        |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
     KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event lists",
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
     KeyRow::directive("reads", KeyValue::OneOf(|| words(READINGS)), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment",

@@ -11,7 +11,9 @@ use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::hook::{Background, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm};
+use crate::engine::hook::{
+    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm,
+};
 use crate::engine::spelling;
 use crate::hosts::{Binding, Host, dialects};
 
@@ -388,6 +390,11 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     if hook.rewrite && spec.rewrites.is_empty() {
         let cause = format!("`rewrite` has no effect: nothing of `{event}` can be rewritten");
         add(cause, "drop it");
+    }
+    if hook.background == Background::Detach && hook.containment == Containment::Pidns {
+        let cause = "`background = \"detach\"` has no effect with `containment = \"pidns\"`: \
+                     nothing leaves it alive";
+        add(cause.to_string(), "drop one of them");
     }
     found
 }

@@ -15,6 +15,7 @@ pub mod keeper;
 #[cfg(target_os = "linux")]
 mod landlock;
 mod live;
+mod namespace;
 pub mod sandbox;
 mod signals;
 mod spawn;

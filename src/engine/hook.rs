@@ -19,7 +19,7 @@ use crate::engine::outcome::{ContractRule, Decision, Verdict};
 pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 pub(crate) use function::CallStart;
 pub use function::{Function, FunctionReturn, IntoVerdict};
-pub use limits::{Limits, Sandbox};
+pub use limits::{Containment, Limits, Sandbox};
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,

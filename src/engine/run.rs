@@ -172,9 +172,11 @@ pub enum Level {
     Group,
     /// Ends its process group, and processes re-parented to hookrun, the subreaper.
     Sweep,
+    /// Ends its process namespace.
+    Namespace,
 }
 
-names! { Level: Group "group", Sweep "sweep" }
+names! { Level: Group "group", Sweep "sweep", Namespace "pidns" }
 
 impl Level {
     /// What ends with a hook, as a text for people.
@@ -182,6 +184,7 @@ impl Level {
         match self {
             Level::Group => "its process group (group)",
             Level::Sweep => "its process group and all that left it (sweep)",
+            Level::Namespace => "its process namespace (pidns)",
         }
     }
 }
@@ -244,7 +247,9 @@ impl ColdReason {
             ColdReason::Variables => {
                 "a variable changes how its interpreter starts, such as PYTHONPATH"
             }
-            ColdReason::Bounds => "it has a `sandbox`, or `limits` other than `limits.output`",
+            ColdReason::Bounds => {
+                "it has a `sandbox`, a `containment`, or `limits` other than `limits.output`"
+            }
             ColdReason::OneEvent => "it has `background = \"detach\"`",
             ColdReason::NoSubreaper => {
                 "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux"

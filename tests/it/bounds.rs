@@ -1,16 +1,23 @@
-//! Hooks that are given less than hookrun itself has: limits, sandboxes.
+//! Hooks that are given less than hookrun itself has: limits, sandboxes, namespaces.
 
 mod confined;
+#[cfg(target_os = "linux")]
+mod containment;
 mod limits;
 #[cfg(target_os = "linux")]
 mod sandbox;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 use crate::nasty::running::{Ended, Running};
 use crate::sandbox::{Ran, Sandbox};
+
+/// Who has no privileges anywhere.
+const NOBODY: &str = "65534";
 
 /// A gate with one hook, a shell script with these settings in its comment.
 fn gate(settings: &str, body: &str) -> Sandbox {
@@ -67,4 +74,49 @@ pub(crate) fn works(words: &[&str], more: &[&str]) -> bool {
     command.args(&words[1..]).args(more).stdin(Stdio::null());
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
+}
+
+/// What starts a program without privileges: nothing for who has none, `None` where a program of
+/// this build cannot be reached without them.
+fn without_privileges() -> Option<Vec<&'static str>> {
+    if !is_root() {
+        return Some(Vec::new());
+    }
+    let words = [
+        "setpriv",
+        "--reuid",
+        NOBODY,
+        "--regid",
+        NOBODY,
+        "--clear-groups",
+    ];
+    works(&words, &[env!("CARGO_BIN_EXE_hookrun"), "--version"]).then(|| words.to_vec())
+}
+
+/// Lets everyone in, so that hookrun without privileges finds its hooks.
+fn open_to_read(sandbox: &Sandbox) {
+    fs::set_permissions(sandbox.path(), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// `hookrun run tool.pre` without privileges, as `words` arrange it.
+#[track_caller]
+fn ran_without_privileges(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    open_to_read(sandbox);
+    let line = format!("exec {} \"$@\"", words.join(" "));
+    Running::start_by(sandbox, &line, &["run", "tool.pre"])
+        .feed(b"{}")
+        .ended()
+        .ran
+}
+
+/// Whether hookrun can make process namespaces as who runs the tests.
+fn has_namespaces() -> bool {
+    works(
+        &["unshare"],
+        if is_root() {
+            &["-pf", "true"]
+        } else {
+            &["-Upf", "true"]
+        },
+    )
 }

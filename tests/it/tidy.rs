@@ -91,8 +91,8 @@ fn is_of_engine(name: &str) -> bool {
 const ONLY_IN: &[(&str, &[&str], &str)] = &[
     (
         "Command::new(",
-        &["engine/errand.rs"],
-        "spawn.rs starts hooks, errand.rs starts everything else",
+        &["engine/errand.rs", "engine/exec/namespace.rs"],
+        "spawn.rs starts hooks, errand.rs everything else; in a namespace a hook stays in its group",
     ),
     (
         "waitid(",

@@ -13,7 +13,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
-use crate::engine::hook::{DEFAULT_PRIORITY, Handler, Hook, Warm};
+use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Handler, Hook, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
@@ -308,6 +308,9 @@ struct ListedHook {
     limits: ListedLimits,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<ListedSandbox>,
+    /// `pidns`: it runs in a process namespace of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    containment: Option<&'static str>,
     /// It may rewrite fields.
     rewrite: bool,
     /// Where it reads the event: `stdin` or `environment`.
@@ -427,6 +430,7 @@ impl ListedHook {
                 network: sandbox.network,
                 required: sandbox.required,
             }),
+            containment: (hook.containment != Containment::Auto).then(|| hook.containment.name()),
             rewrite: hook.rewrite,
             reads: if hook.reads_stdin {
                 "stdin"

@@ -1,11 +1,12 @@
-//! Hooks with limits or a sandbox: they start through `hookrun confine`, a process that applies
-//! both to itself and then becomes the hook.
+//! Hooks with limits, a sandbox or a process namespace: they start through `hookrun confine`, a
+//! process that applies these to itself and then becomes the hook.
 //!
 //! Setting them from outside would leave a moment in which they do not hold. Only hooks that use
 //! them pay for the process. It reports an error as one marked line on stderr.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::process::ExitStatus;
 
 use rustix::process::{Resource, Rlimit};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,9 @@ use super::engine::Engine;
 use super::job::Job;
 #[cfg(target_os = "linux")]
 use super::landlock::{apply, lacking};
+use super::namespace::{self, Namespace};
 use super::sandbox::SandboxRules;
+use crate::engine::hook::Containment;
 use crate::engine::hook::limits::ProcessLimits;
 use crate::engine::run::{CapturedStream, Exit, StartError};
 
@@ -31,6 +34,8 @@ const MARK: &str = "\0hookrun confine: ";
 struct ProcessBounds {
     limits: ProcessLimits,
     rules: Option<SandboxRules>,
+    /// The process id of hookrun, if the hook gets a process namespace.
+    namespace_of: Option<i32>,
 }
 
 impl Engine {
@@ -43,7 +48,9 @@ impl Engine {
         notes: &mut Vec<String>,
     ) -> Result<Option<Program>, StartError> {
         let limits = job.hook.limits.of_process();
-        if limits.is_none() && job.sandbox.is_none() {
+        let has_namespace = job.hook.containment == Containment::Pidns;
+        let needs_process = limits.is_some() || has_namespace;
+        if !needs_process && job.sandbox.is_none() {
             return Ok(None);
         }
         if job.hook.limits.memory_bytes.is_some() && !cfg!(target_os = "linux") {
@@ -53,7 +60,7 @@ impl Engine {
             ));
         }
         if let Some(rules) = &job.sandbox {
-            if limits.is_none() && self.program.is_none() && !rules.required {
+            if !needs_process && self.program.is_none() && !rules.required {
                 let note = "sandbox: not in force: it needs the hookrun binary (`Runner::program`)";
                 notes.push(note.to_string());
                 return Ok(None);
@@ -70,13 +77,14 @@ impl Engine {
         }
         let Some(own) = &self.program else {
             return Err(StartError::new(
-                "`sandbox`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, which the program around it does not name",
+                "`sandbox`, `containment`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, which the program around it does not name",
                 "give it to the runner (`Runner::program`)",
             ));
         };
         let bounds = ProcessBounds {
             limits: limits.unwrap_or_default(),
             rules: job.sandbox.clone(),
+            namespace_of: has_namespace.then(|| std::process::id().cast_signed()),
         };
         let bounds = serde_json::to_string(&bounds).map_err(|error| {
             StartError::new(
@@ -96,13 +104,21 @@ impl Engine {
     }
 }
 
-/// The main function of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`. The hook takes over this
-/// process; on failure it returns the exit status.
+/// The main function of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`, and of `hookrun confine
+/// first`, the first process of a namespace. The hook takes over this process, unless it has a
+/// namespace; otherwise it returns the exit status.
 pub fn enter(arguments: &[OsString]) -> u8 {
-    let error = become_hook(arguments);
-    let line = serde_json::to_string(&error).unwrap_or_default();
-    let _ = writeln!(io::stderr(), "{MARK}{line}");
-    NEVER_BECAME
+    if arguments == [namespace::FIRST] {
+        return namespace::hold_open();
+    }
+    match become_hook(arguments) {
+        Ok(status) => namespace::end_like(status),
+        Err(error) => {
+            let line = serde_json::to_string(&error).unwrap_or_default();
+            let _ = writeln!(io::stderr(), "{MARK}{line}");
+            NEVER_BECAME
+        }
+    }
 }
 
 /// Why a process did not become its hook; `None` if it did, or did not have to.
@@ -116,35 +132,46 @@ pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> 
     serde_json::from_str(line).ok()
 }
 
-/// Returns only on failure.
-fn become_hook(arguments: &[OsString]) -> StartError {
+/// Returns how the hook ended in its namespace. Without a namespace it returns only on failure.
+fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     let [bounds, path, name, arguments @ ..] = arguments else {
-        return own_fault("it needs bounds, a program and its name");
+        return Err(own_fault("it needs bounds, a program and its name"));
     };
-    let bounds: ProcessBounds = match serde_json::from_str(&bounds.to_string_lossy()) {
-        Ok(bounds) => bounds,
-        Err(error) => return own_fault(&format!("its bounds cannot be read: {error}")),
-    };
+    let bounds: ProcessBounds = serde_json::from_str(&bounds.to_string_lossy())
+        .map_err(|error| own_fault(&format!("its bounds cannot be read: {error}")))?;
     let program = Program {
         path: path.into(),
         name: name.clone(),
         arguments: arguments.to_vec(),
     };
-    if let Some(rules) = &bounds.rules {
+    if bounds.rules.is_some() {
         close_inherited();
-        if let Err(problem) = apply(rules) {
-            return StartError::new(
+    }
+    let mut namespace = None;
+    if let Some(hookrun) = bounds.namespace_of {
+        let made = Namespace::make(hookrun).map_err(|error| {
+            StartError::new(
+                format!("it cannot get its own process namespace: {error}"),
+                "run it where that is allowed, or drop its `containment`",
+            )
+        })?;
+        namespace = Some(made);
+    }
+    if let Some(rules) = &bounds.rules {
+        apply(rules).map_err(|problem| {
+            StartError::new(
                 format!("it gets no sandbox: {problem}"),
                 "run it where that is allowed, or change its `sandbox`",
-            );
-        }
+            )
+        })?;
     }
     // Last, because a sandbox needs some files.
-    let error = match set_limits(bounds.limits) {
-        Ok(()) => become_program(&program),
-        Err(error) => error,
-    };
-    explain(&program, None, &error)
+    set_limits(bounds.limits)
+        .and_then(|()| match namespace {
+            Some(namespace) => namespace.run(&program),
+            None => Err(become_program(&program)),
+        })
+        .map_err(|error| explain(&program, None, &error))
 }
 
 /// Closes inherited descriptors other than the standard streams. A sandbox does not restrict files

@@ -176,6 +176,27 @@ pub(super) fn take_as_usual(signal: c_int) {
     let _ = act(signal, libc::SIG_DFL);
 }
 
+/// Makes this process survive signals to its group that are meant for a child. They are caught and
+/// not ignored, because a child would inherit that.
+pub(super) fn survive() {
+    for signal in stop_signals().chain([SIGXFSZ]) {
+        // On failure the signal has its default effect.
+        let _ = catch(signal);
+    }
+}
+
+/// Lets the system reap the children of this process.
+pub(super) fn leave_children_to_the_system() {
+    let _ = act(SIGCHLD, libc::SIG_IGN);
+}
+
+/// Ends this process by a signal, whatever handles it.
+pub(super) fn end_by(signal: c_int) {
+    take_as_usual(signal);
+    // SAFETY: the default action applies, so no code of ours runs.
+    unsafe { libc::raise(signal) };
+}
+
 /// What handles a signal: `SIG_DFL`, `SIG_IGN` or a function. `None` if there is no such signal.
 pub(super) fn handler_of(signal: c_int) -> Option<usize> {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::duration::duration_text;
+use crate::engine::names::names;
 
 /// What a hook may use up. Every limit but the timeout is off unless its spec sets it. The system
 /// enforces `memory_bytes`, `cpu` and `files` for each process of the hook by itself.
@@ -184,6 +185,17 @@ impl std::fmt::Display for Sandbox {
         })
     }
 }
+
+/// How surely all that a hook starts ends with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Containment {
+    /// Its process group, and on systems with subreapers all that has left the group.
+    Auto,
+    /// Its own process namespace, which ends even if hookrun is killed.
+    Pidns,
+}
+
+names! { Containment: Auto "auto", Pidns "pidns" }
 
 #[cfg(test)]
 mod tests {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::function::Function;
-use super::limits::{Limits, Sandbox};
+use super::limits::{Containment, Limits, Sandbox};
 use super::matcher::{Matcher, Mismatch, PathBase};
 use crate::engine::duration::DEFAULT_TIMEOUT;
 use crate::engine::ending::{CapturedStream, Ending};
@@ -47,6 +47,8 @@ pub struct Hook {
     pub limits: Limits,
     /// What it may touch; `None` for everything that hookrun may.
     pub sandbox: Option<Sandbox>,
+    /// What surely ends with it.
+    pub containment: Containment,
     /// What happens to processes that it leaves running.
     pub background: Background,
     /// How long its process lives.
@@ -100,6 +102,7 @@ impl Hook {
             on_failure: None,
             limits: Limits::default(),
             sandbox: None,
+            containment: Containment::Auto,
             background: Background::Kill,
             lives: Lives::Event,
             warm: None,

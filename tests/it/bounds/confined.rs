@@ -1,16 +1,28 @@
-//! Hooks with limits and sandboxes are like others in all else.
+//! Hooks with limits, sandboxes and namespaces are like others in all else.
 
 use serde_json::json;
 
-use super::{asked, gate};
+use super::{asked, gate, has_namespaces};
 use crate::nasty::running::{Running, end, wait_until};
 use crate::sandbox::Sandbox;
 
 /// The ways into a hook's process that go through one of hookrun's own.
 fn ways() -> Vec<String> {
     let mut ways = vec!["limits.files=64".to_string(), "sandbox.write=.".to_string()];
+    if has_namespaces() {
+        ways.push("containment=pidns".to_string());
+    }
     ways.push(ways.join(" "));
     ways
+}
+
+/// The same, as tables of a manifest.
+fn tables() -> Vec<&'static str> {
+    let mut tables = vec!["limits = { files = 64 }", "sandbox = true"];
+    if has_namespaces() {
+        tables.push("containment = \"pidns\"");
+    }
+    tables
 }
 
 #[test]
@@ -68,7 +80,7 @@ fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
             ran.stderr.replace(sandbox.path().to_str().unwrap(), "")
         };
         let plain = reason("");
-        for table in ["limits = { files = 64 }", "sandbox = true"] {
+        for table in tables() {
             assert_eq!(reason(table), plain, "{what}: {table}");
         }
     }
@@ -102,7 +114,7 @@ fn a_hook_finds_the_same_around_it_every_way() {
         plain.contains("\n3\na b\n\n--x\n") && plain.contains("IT_VARIABLE=variable"),
         "{plain}"
     );
-    for table in ["limits = { files = 64 }", "sandbox = true"] {
+    for table in tables() {
         assert_eq!(seen(table), plain, "{table}");
     }
     let name = "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"perl -e 'open F, q(/proc/self/cmdline); print <F>'\"\n";

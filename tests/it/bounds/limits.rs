@@ -7,13 +7,13 @@ use crate::nasty::running::Running;
 use crate::sandbox::{Ran, Sandbox};
 
 /// Holds this many MiB and waits.
-fn hold(mebibytes: u32) -> String {
+pub(super) fn hold(mebibytes: u32) -> String {
     format!("perl -e 'vec($held, {mebibytes} << 20, 8) = 1; sleep 600'")
 }
 
 /// The limit struck; gives how much of how much was used.
 #[track_caller]
-fn struck(ran: &Ran, limit: &str) -> String {
+pub(super) fn struck(ran: &Ran, limit: &str) -> String {
     let reason = ran.stderr.trim_end();
     ran.blocks(reason);
     let before = format!("hook `hook` failed: over its limit on {limit}: it ");

@@ -42,6 +42,7 @@ on_failure = "allow"
 background = "detach"
 limits = { memory = "64M", cpu = "2s", files = 64, output = "10K" }
 sandbox = { read = ["src", "docs"], write = "/tmp", network = true, required = false }
+containment = "pidns"
 warm = "fork"
 rewrite = true
 reads = "stdin"
@@ -66,6 +67,7 @@ enabled = false
             "sandbox": {
                 "read": ["src", "docs"], "write": ["/tmp"], "network": true, "required": false,
             },
+            "containment": "pidns",
             "background": "detach", "lives": "event", "warm": "fork", "rewrite": true, "reads": "stdin", "dialect": "native",
             "enabled": false,
         })

@@ -395,7 +395,7 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     let sandbox = manifest(
         "[[hook]]\nname = \"x\"\nevent = \"turn.start\"\ncommand = \"true\"\n\
          rewrite = true\non_failure = \"block\"\nmatch = { tool = \"bash\" }\n\
-         background = \"detach\"\n",
+         background = \"detach\"\ncontainment = \"pidns\"\n",
     );
     assert_eq!(
         sandbox.problems(&[]),
@@ -406,6 +406,8 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
              cannot be blocked [drop it]",
             "warning hookrun.toml:1:1: `rewrite` has no effect: nothing of `turn.start` can be \
              rewritten [drop it]",
+            "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
+             `containment = \"pidns\"`: nothing leaves it alive [drop one of them]",
         ]
     );
     sandbox.hookrun(&["validate"], b"").exits(0);
