@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program that asks hookrun before it acts, about several things at once. It shows dialogs of
+"""A program that asks hookrun before it acts, about several things concurrently. It shows dialogs of
 hooks, and takes their messages.
 
     python3 client.py HOOKRUN COMMAND...

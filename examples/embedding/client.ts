@@ -1,4 +1,4 @@
-// A program that asks hookrun before it acts, about several things at once. It shows dialogs of
+// A program that asks hookrun before it acts, about several things concurrently. It shows dialogs of
 // hooks, and takes their messages.
 //
 //     node client.ts HOOKRUN COMMAND...
@@ -42,7 +42,7 @@ const call = (method, params) =>
     send({ id: last, method, params });
   });
 
-// What to do instead of `input`. Whatever fails is a block.
+// The input to use instead of `input`. Any failure is a block.
 async function permit(toolName, toolInput) {
   const context = { toolName, toolInput, sessionId: "s-1" };
   const reply = await call("hookrun/decide", { event: "tool.pre", context });

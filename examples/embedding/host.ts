@@ -11,7 +11,7 @@ const server = spawn(program, ["serve", "--stdio"], { stdio: ["pipe", "pipe", "i
 for (const one of [server, server.stdin]) one.on("error", () => {});
 const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
 
-// What to do instead of `toolInput`. Whatever fails is a block, this time and from then on.
+// The input to use instead of `toolInput`. Any failure is a block, now and for all later calls.
 async function permit(toolName, toolInput) {
   const context = { toolName, toolInput, sessionId: "s-1" };
   const params = { event: "tool.pre", context };

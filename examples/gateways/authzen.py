@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """AuthZEN 1.0 in front of `hookrun serve`: authzen.py PORT HOOKRUN_URL, with HOOKRUN_TOKEN.
 
-A tool call of a gateway becomes the event `tool.pre`. What hookrun cannot decide is a denial of
+A tool call of a gateway becomes the event `tool.pre`. If hookrun cannot decide, the answer is a denial of
 status 200, because many clients let an action pass after a status of 500.
 """
 import json

@@ -1,16 +1,16 @@
 #!/bin/sh
-# The command `handoff`: goes on in a new session, which begins with a message instead of the whole
-# conversation. It cannot open a session itself, so it tells the host what to do, as JSON in
-# `output`: newSession.parentSession is the session that is left (missing where it is not known),
-# newSession.messages are those that the new one begins with. `additionalContext` is the message
-# alone, for a host that can only add to a conversation. What stands after the command is ignored.
+# The command `handoff`: continues in a new session that starts with a short message. It cannot
+# open a session itself, so it instructs the host with JSON in `output`: newSession.parentSession is
+# the current session, if known, and newSession.messages are the first messages of the new one.
+# `additionalContext` is the message alone, for a host that can only append to a conversation. Text
+# after the command is ignored.
 #
-# Tune:
+# Settings:
 #   HOOKRUN_HANDOFF_MESSAGE   the message (default: Continue from prior session summary.)
 #
-# hookrun: description="go on in a new session that begins with a short message"
+# hookrun: description="continue in a new session that starts with a short message"
 
-# JSON by hand: quotes and backslashes escaped, line breaks and control characters made spaces.
+# JSON by hand: escapes quotes and backslashes, and replaces control characters by spaces.
 text() { printf '%s' "$1" | LC_ALL=C tr '\000-\037\177' ' ' | LC_ALL=C sed -e 's/[\\"]/\\&/g'; }
 
 message=$(text "${HOOKRUN_HANDOFF_MESSAGE:-Continue from prior session summary.}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env -S python3 -IS
-# Compacts a conversation without a model: the summary is what the user asked for, one line a
-# request, below the summary of the last compaction. A sketch to start your own from: it is
-# instant, costs nothing, and forgets what the agent did.
+# Compacts a conversation without a model: the summary lists the user's requests, one per line,
+# after the summary of the last compaction. It is instant and free, but omits the agent's actions;
+# use it as a starting point for your own.
 #
-# Tune: HOOKRUN_COMPACT_CHARS, how much of a request is kept (default: 200).
+# Settings: HOOKRUN_COMPACT_CHARS, the number of characters kept of a request (default: 200).
 #
 # hookrun: rewrite
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env -S python3 -IS
-# Keeps messages that are only for people out of what the model reads: custom messages of the
-# type `debug-only`. They stay in the session; only this request goes without them.
+# Hides debug messages from the model: custom messages of the type `debug-only`. They stay in the
+# session; only the request omits them.
 #
-# Tune: HOOKRUN_HIDDEN_TYPES, the custom types to leave out, separated by spaces
+# Settings: HOOKRUN_HIDDEN_TYPES, the custom types to omit, separated by spaces
 # (default: debug-only).
 #
 # hookrun: rewrite

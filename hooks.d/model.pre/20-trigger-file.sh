@@ -1,15 +1,15 @@
 #!/bin/sh
-# Hands the model what somebody wrote into a file: a CI job, a file watcher, a webhook, or you
-# in another terminal (`echo 'run the tests' > .agent-trigger`). The file is taken away, so
-# that each text arrives once, with the next request to the model.
+# Sends the text of a file to the model with the next request, and removes the file. A CI job, a
+# file watcher or a webhook can write it, or you in another terminal:
+# `echo 'run the tests' > .agent-trigger`.
 #
-# Tune: HOOKRUN_TRIGGER_FILE (default: .agent-trigger in the project). Whoever may write it
-# speaks to your agent: keep it where only you can.
+# Settings: HOOKRUN_TRIGGER_FILE (default: .agent-trigger in the project). Anyone who can write this
+# file can instruct your agent: keep it where only you can.
 
 file=${HOOKRUN_TRIGGER_FILE:-${HOOKRUN_PROJECT_DIR:-.}/.agent-trigger}
 [ -f "$file" ] && [ -s "$file" ] || exit 0
 
-# Moving is atomic: what is written from now on goes into a new file, for the next time.
+# Moving is atomic: later text goes into a new file, for the next request.
 taken=$file.$$
 mv -- "$file" "$taken" 2>/dev/null || exit 0
 

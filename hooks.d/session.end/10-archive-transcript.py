@@ -1,10 +1,10 @@
 #!/usr/bin/env -S python3 -IS
-# Keeps a copy of the session's transcript when the session ends, aborted or not:
-# ARCHIVE/SESSION/NAME, where NAME is the transcript's own. A session that is resumed and ends
-# again replaces its copy. No transcript, nothing to archive.
+# Archives the session's transcript when the session ends, even if aborted, as
+# ARCHIVE/SESSION/NAME; NAME is the transcript's file name. When a resumed session ends, it replaces
+# its copy. Without a transcript nothing is archived.
 #
-# Tune: HOOKRUN_ARCHIVE_DIR (default: $XDG_DATA_HOME/hookrun-archive, which is
-# ~/.local/share/hookrun-archive). Transcripts tell everything; the copies are yours only.
+# Settings: HOOKRUN_ARCHIVE_DIR (default: $XDG_DATA_HOME/hookrun-archive, which is
+# ~/.local/share/hookrun-archive). Transcripts are sensitive; only you can read the copies.
 #
 # hookrun: timeout=30s
 

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Tells the model where it starts: the date, the git branch, the last commits, the files that
-# are not committed. Outside a repository, only the date.
+# Gives the model the date, the git branch, the last commits and the uncommitted files. Outside a
+# repository, only the date.
 #
-# Tune:
-#   HOOKRUN_CONTEXT_COMMITS   how many commits (default: 5)
-#   HOOKRUN_CONTEXT_FILES     how many changed files (default: 20)
+# Settings:
+#   HOOKRUN_CONTEXT_COMMITS   the number of commits (default: 5)
+#   HOOKRUN_CONTEXT_FILES     the number of changed files (default: 20)
 #
 # hookrun: timeout=10s
 
-# A repository's own settings must neither start programs nor colour the answer.
+# The repository's settings must neither start programs nor colour the output.
 quiet_git() { git --no-optional-locks -c core.fsmonitor=false -c color.ui=never "$@" 2>/dev/null; }
 
 describe() {

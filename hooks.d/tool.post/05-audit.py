@@ -1,17 +1,16 @@
 #!/usr/bin/env -S python3 -IS
-# Appends one line of JSON to a log for every event: when, which session, which tool, what it
-# did or was about to do. One script, linked into the folder of each event to be logged; it
-# comes first there, so that what a later hook refuses is on record too. It is not linked into
-# tool.pre, where it would add Python's start to every call: add the link if attempts that
-# are refused must be on record.
+# Appends one line of JSON to a log for every event: the time, the session, the tool and its action.
+# One script, linked into the folder of each event. It runs first, so that it also logs events that
+# a later hook blocks. It is not linked into tool.pre, where it would add Python's start-up time to
+# every call: add the link to log blocked calls.
 #
-# Prompts, results and file contents are not logged, only how long they are; commands and
-# paths are. Any number of sessions may write to one log at a time.
+# It logs commands and paths, but only the length of prompts, results and file contents. Several
+# sessions can share one log.
 #
-# Tune:
+# Settings:
 #   HOOKRUN_AUDIT_FILE       the log (default: $XDG_STATE_HOME/hookrun-audit.jsonl, which is
 #                            ~/.local/state/hookrun-audit.jsonl)
-#   HOOKRUN_AUDIT_REQUIRED   0 lets things happen that cannot be logged (default: 1)
+#   HOOKRUN_AUDIT_REQUIRED   0 allows events that cannot be logged (default: 1)
 #
 # hookrun: priority=5
 

@@ -1,18 +1,17 @@
 #!/usr/bin/env -S python3 -IS
-# Keeps secrets from travelling. One script, linked into three event folders:
+# Redacts secrets in tool output and prompts. One script, linked into three event folders:
 #
-#   tool.post       secrets in what a tool returned are replaced before the model reads it
-#   prompt.submit   secrets in a prompt are replaced before it is sent
-#   message.out     a message that carries a secret is refused (as 10-refuse-secrets.py)
+#   tool.post       redacts secrets in a tool's result before the model reads it
+#   prompt.submit   redacts secrets in a prompt before it is sent
+#   message.out     blocks a message with a secret (as 10-refuse-secrets.py)
 #
-# Known forms of keys, passwords in addresses, private key blocks, what is assigned to a telling
-# name (API_KEY=..., "client_secret": "..."), and passwords that common programs are given
-# (mysql -p..., curl -u ...). A short password in a sentence looks like any other word and is not
-# found, nor is what is packed or encoded.
+# It finds known forms of keys, passwords in URLs, private key blocks, values with a telling name
+# (API_KEY=..., "client_secret": "..."), and password options of common programs (mysql -p...,
+# curl -u ...). It does not find a short password in a sentence, or an encoded or compressed secret.
 #
-# Tune:
-#   HOOKRUN_REDACT_EXTRA   one more regular expression; its whole match is a secret
-#   HOOKRUN_REDACT_WITH    what to put in place of a secret (default: [REDACTED])
+# Settings:
+#   HOOKRUN_REDACT_EXTRA   one more regular expression; the whole match is a secret
+#   HOOKRUN_REDACT_WITH    the replacement for a secret (default: [REDACTED])
 #
 # hookrun: rewrite priority=10
 
@@ -23,9 +22,9 @@ import re
 import sys
 
 # generated: secrets
-# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a
-# digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`
-# and `end` stay.
+# Copied from hookrun's own table; change it there. Each row: the kind, its description, the
+# programs that use it, whether it needs a digit, a word that it contains, and its pattern. The
+# groups `keep` and `end` are not replaced.
 NAMES = ("password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "keyid", "key_id", "key-id", "apikey", "api_key", "api-key", "appkey", "app_key", "app-key", "secretkey", "secret_key", "secret-key", "privatekey", "private_key", "private-key", "accesskey", "access_key", "access-key", "accountkey", "account_key", "account-key", "signingkey", "signing_key", "signing-key", "encryptionkey", "encryption_key", "encryption-key", "masterkey", "master_key", "master-key", "deploykey", "deploy_key", "deploy-key", "webhookkey", "webhook_key", "webhook-key",)
 SECRETS = [
     ("private-key", "a private key block, PEM or PGP", "everywhere", False, ("-----begin",),
@@ -136,7 +135,7 @@ class Redactor:
                 least = 6 if scope == "messages with a digit" else 0
                 put = functools.partial(self.put, kind, has_digit or least > 0, least)
                 text = re.sub(pattern, put, text, flags=re.ASCII)
-        return self.extra.sub(lambda _: self.replace("secret of your own"), text) if self.extra else text
+        return self.extra.sub(lambda _: self.replace("your secret"), text) if self.extra else text
 
     def put(self, kind, has_digit, least, found):
         groups = found.groupdict("")
@@ -165,7 +164,7 @@ def refuse(reason):
 
 
 def keep_back(event, carried, problem):
-    """What cannot be made safe is refused or, if it has already happened, not passed on."""
+    """Blocks unsafe text, or withholds it if the tool has already run."""
     if event != "tool.post":
         refuse(problem)
     print(json.dumps({"update": {field: f"[withheld: {problem}]" for field in carried}}))

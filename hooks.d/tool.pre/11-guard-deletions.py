@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-# Blocks deleting folders, and overwriting them from git, unless nobody misses what is in them.
+# Blocks deleting folders, and overwriting them from git, except for disposable files.
 #
-# Deleting what nobody misses is everyday work: files of the project that git ignores (but not
-# .env), and what lies in /tmp, /var/tmp or $TMPDIR. A relative path must be of that kind in
-# every folder that a `cd` before it may have led to. What only a run can tell is blocked. It
-# reads no shell: the event has the commands word by word (`action.commands`).
+# Disposable are files that git ignores (but not .env), and files in /tmp, /var/tmp or $TMPDIR. A
+# relative path must be disposable in every folder that an earlier `cd` may have entered. Paths that
+# are unknown before the command runs are blocked. The script parses no shell: the event has the
+# words of each command (`action.commands`).
 #
 # hookrun: runs="rm -r|-R|--recursive" runs="find -delete" runs="find ** rm|*/rm|unlink|shred"
 # hookrun: runs="git restore" runs="git checkout" reads=stdin
@@ -87,4 +87,4 @@ for command in action["commands"]:
                 "instead: move it aside with mv, or delete files by name with plain rm")
     for path in overwritten(words) if name == "git" else []:
         if path and any(os.path.isdir(os.path.join(folder, path)) for folder in folders):
-            sys.exit(f"`{shown}` throws away uncommitted work\ninstead: git stash first, or name single files")
+            sys.exit(f"`{shown}` discards uncommitted work\ninstead: git stash first, or name single files")

@@ -1,18 +1,18 @@
 #!/bin/sh
-# Keeps the code as it was at the start of each turn, so that going back in the conversation
-# can take the files back too.
+# Saves the code at the start of each turn, so that going back in the conversation can also restore
+# the files.
 #
-#   turn.start           notes a commit that holds the tracked files as they are (git stash
-#                        create: no branch, no stash list and no file is touched)
-#   session.branch.pre   says which commit brings back the turn that is branched from
-#   agent.end            forgets the notes
+#   turn.start           records a commit with the tracked files (git stash create: it changes no
+#                        branch, no stash list and no file)
+#   session.branch.pre   prints the commit to restore for the turn that is branched from
+#   agent.end            removes the records
 #
-# One script, linked into three event folders; HOOKRUN_STATE_DIR carries the notes between
-# them. Files that git does not track are neither kept nor taken back.
+# One script, linked into three event folders; the records are in HOOKRUN_STATE_DIR. Untracked files
+# are neither saved nor restored.
 #
-# Tune:
-#   HOOKRUN_CHECKPOINT_RESTORE=1   take the files back at once, instead of saying how
-#   HOOKRUN_CHECKPOINT_KEEP=1      keep the notes at agent.end, for branching later
+# Settings:
+#   HOOKRUN_CHECKPOINT_RESTORE=1   restore the files immediately, instead of printing how
+#   HOOKRUN_CHECKPOINT_KEEP=1      keep the records at agent.end, for branching later
 #
 # hookrun: timeout=10s
 
@@ -49,7 +49,7 @@ session.branch.pre)
     if [ "${HOOKRUN_CHECKPOINT_RESTORE-}" != 1 ]; then
         say "The files as they were at the start of turn $turn are in $commit; \`$restore\` brings them back."
     elif present=$(snapshot) && $restore 2>/dev/null; then
-        say "The files are again as they were at the start of turn $turn. What they were until now is in $present."
+        say "The files are restored to the start of turn $turn. Their previous state is in $present."
     else
         say "The files could not be taken back to the start of turn $turn; \`$restore\` says why."
     fi ;;

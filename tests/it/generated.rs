@@ -556,9 +556,9 @@ fn secrets() -> String {
         .find(|rule| rule.kind == "secret")
         .map(words_of);
     let names = names.expect("there are rules for names");
-    let mut made = "# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a\n\
-        # digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`\n\
-        # and `end` stay.\n"
+    let mut made = "# Copied from hookrun's own table; change it there. Each row: the kind, its description, the\n\
+        # programs that use it, whether it needs a digit, a word that it contains, and its pattern. The\n\
+        # groups `keep` and `end` are not replaced.\n"
         .to_string();
     writeln!(made, "NAMES = ({})\nSECRETS = [", tuple(&names)).unwrap();
     for rule in secret_rules() {

@@ -191,7 +191,7 @@ fn a_new_guard_lets_a_committed_secret_be_taken_out() {
         git.run("w", &["commit", "-q", "-m", "the cure"]).exits(0);
         git.run("w", &["push", "-q", "origin", "main"]).exits(0);
 
-        let why = ".env stays out of the repository";
+        let why = ".env must not be committed";
         git.commit(&[]).exits(1).says(why);
         git.commit(&["--no-verify"]).exits(0);
         git.run("w", &["rm", "-q", ".env"]).exits(0);
@@ -234,7 +234,7 @@ fn a_new_guard_sees_a_secret_that_moves() {
         for (key, value) in [("diff.renames", "false"), ("diff.renameLimit", "1")] {
             git.run("w", &["config", key, value]).exits(0);
         }
-        let why = "the content of .env stays out of the repository";
+        let why = "the content of .env must not be committed";
         git.run("w", &["mv", ".env", "ok.txt"]).exits(0);
         git.commit(&[]).exits(1).says(why);
         fs::write(git.sandbox.at("w/ok.txt"), format!("# changed\n{lines}")).unwrap();

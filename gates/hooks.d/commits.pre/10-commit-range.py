@@ -1,25 +1,25 @@
 #!/usr/bin/env -S python3 -IS
-# Refuses commits that should not be taken in as they are.
+# Blocks commits that should not be merged as they are.
 #
 #   echo '{"base": "origin/main"}' | hookrun run commits.pre --hooks gates
 #
-# Judged is every commit that `head` (default: HEAD) has and `base` has not, in the repository of
-# the event's `cwd`, each by itself: what one adds and the next takes away is found.
+# It checks every commit of `head` (default: HEAD) that is not in `base`, in the repository of the
+# event's `cwd`. Each commit is checked separately, so it also finds text that a later commit removes.
 #
-#   subject    the first line is empty, longer than 72 characters, or ends with a full stop; or
-#              does not match HOOKRUN_COMMITS_SUBJECT; or no empty line follows it
+#   subject    the first line is empty, longer than 72 characters, ends with a full stop, does not
+#              match HOOKRUN_COMMITS_SUBJECT, or is not followed by an empty line
 #   sign-off   no Signed-off-by with the author's address
-#   fixup      fixup!, squash!, amend! or WIP: it is not done yet
-#   secret     an added line, in a binary file too, or the message looks like a key or a password
-#   large      a file is larger than HOOKRUN_COMMITS_LARGE; of several commits with it the first
+#   fixup      fixup!, squash!, amend! or WIP: the commit is unfinished
+#   secret     an added line, also in a binary file, or the message looks like a key or a password
+#   large      a file is larger than HOOKRUN_COMMITS_LARGE; reported for the first such commit
 #
-# Of a merge counts what none of its parents has, and neither its subject nor a sign-off. A clone
-# without the whole history is refused, because commits could be missing from it. Secrets are found
-# in ASCII, UTF-8, UTF-16 and UTF-32; not in what is packed, encoded or spread over lines.
+# For a merge it checks only changes that are in none of its parents, and neither the subject nor a
+# sign-off. A shallow clone is blocked, because commits could be missing. It finds secrets in ASCII,
+# UTF-8, UTF-16 and UTF-32, but not in compressed or encoded data or across lines.
 #
-# Tune:
-#   HOOKRUN_COMMITS_ALLOW     rules to leave out, separated by spaces; or RULE:COMMIT, a full
-#                             number, for one commit
+# Settings:
+#   HOOKRUN_COMMITS_ALLOW     rules to skip, separated by spaces; or RULE:COMMIT, with a full commit
+#                             id, for one commit
 #   HOOKRUN_COMMITS_SUBJECT   a regular expression for subjects: '^(feat|fix|docs)(\(.+\))?: '
 #   HOOKRUN_COMMITS_LARGE     in bytes (default: 1048576)
 #
@@ -36,9 +36,9 @@ KEYS = ["base", "head", "cwd"]
 RULES = ["subject", "sign-off", "fixup", "secret", "large"]
 NUMBER = "[0-9a-f]{40}|[0-9a-f]{64}"
 # generated: secrets
-# The table of hookrun itself; change it there. Kind, what it is, who looks for it, whether a
-# digit tells it from a word, words of which one is in it, and how it looks: the groups `keep`
-# and `end` stay.
+# Copied from hookrun's own table; change it there. Each row: the kind, its description, the
+# programs that use it, whether it needs a digit, a word that it contains, and its pattern. The
+# groups `keep` and `end` are not replaced.
 NAMES = ("password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "keyid", "key_id", "key-id", "apikey", "api_key", "api-key", "appkey", "app_key", "app-key", "secretkey", "secret_key", "secret-key", "privatekey", "private_key", "private-key", "accesskey", "access_key", "access-key", "accountkey", "account_key", "account-key", "signingkey", "signing_key", "signing-key", "encryptionkey", "encryption_key", "encryption-key", "masterkey", "master_key", "master-key", "deploykey", "deploy_key", "deploy-key", "webhookkey", "webhook_key", "webhook-key",)
 SECRETS = [
     ("private-key", "a private key block, PEM or PGP", "everywhere", False, ("-----begin",),
@@ -128,7 +128,7 @@ FORMS = [
 ]
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
-# Commits are read as they are, and not as a repository can be told to show them.
+# Read commits as stored, ignoring grafts and replacements.
 GIT = ["git", "--no-replace-objects"]
 ENVIRONMENT = {**os.environ, "GIT_GRAFT_FILE": os.devnull}
 
@@ -212,7 +212,7 @@ def message_of(text):
 
 
 def changes(commits):
-    """Each file that a commit changes, and of a merge those that no parent has so: commit, path,
+    """Each file that a commit changes; for a merge, files that differ from every parent: commit, path,
     the file before in each parent that has it, and now."""
     fields = iter(git("diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", given=commits).split(b"\0"))
     commit = None
@@ -224,14 +224,14 @@ def changes(commits):
         parents = len(field) - len(field.lstrip(b":"))
         modes, blobs = words[: parents + 1], words[parents + 1 : 2 * parents + 2]
         path = next(fields).decode("utf-8", "replace")
-        # What is no file is gone, or a commit of a submodule.
+        # Other entries are deleted, or commits of a submodule.
         files = [blob if mode not in ("000000", "160000") else None for mode, blob in zip(modes, blobs)]
         if files[-1]:
             yield commit, path, [file for file in files[:-1] if file], files[-1]
 
 
 def is_secret(found, has_digit):
-    """Whether a digit, where one tells it from a word, is in what was found."""
+    """Whether the match has a digit, if the rule needs one to distinguish it from a word."""
     start, end = found.start(), found.end()
     if "keep" in found.re.groupindex:
         start = max(start, found.end("keep"))

@@ -1,30 +1,30 @@
 #!/usr/bin/env -S python3 -IS
-# Refuses a changed package-lock.json that would bring in something unexpected.
+# Blocks a changed package-lock.json with unexpected changes.
 #
 #   echo '{"path": "package-lock.json", "base": "origin/main"}' | hookrun run dependencies.pre --hooks gates
 #
-# Compared is the file as it lies there with what it was where the work left `base`, or with the
-# file `basePath`. Refused is, of entries that are new or changed:
+# It compares the file with its version at the merge base with `base`, or with the file `basePath`.
+# It checks new and changed entries:
 #
-#   host        a package comes from another host than it did, or a new one from a host that no
-#               package came from; an address that is not https, or that programs read differently;
-#               a link to what is no folder of the project
-#   name        its address is that of another package, or on the npm registry of another version
-#   integrity   nothing, or only SHA-1, says what the package must be, or something else stands there
-#   content     the same version has another content than it had
-#   script      a package that ran nothing when it was installed now does
-#   legacy      `dependencies`, which npm 6 reads, says something else than `packages`
-#   new         a package that was not there, where HOOKRUN_LOCK_NEW=refuse; else it is a notice
-#   alias       a notice: a package is installed under a name that is not its own
+#   host        a package comes from a different host, or a new one from a host that no package
+#               came from; a URL without https, or that programs parse differently; a link that does
+#               not lead to a folder of the project
+#   name        the URL belongs to another package, or on the npm registry to another version
+#   integrity   the checksum is missing, only SHA-1, or invalid
+#   content     the same version has a different checksum
+#   script      a package runs an install script for the first time
+#   legacy      `dependencies`, which npm 6 reads, contradicts `packages`
+#   new         a new package, if `HOOKRUN_LOCK_NEW=refuse`; otherwise a notice
+#   alias       a notice: a package is installed under a different name
 #
-# A host is a name and a port. What stood in the lock file before is not judged. Of what is in
-# another package (`inBundle`), only `script` is: npm fetches it with that one.
+# A host is a name and a port. Unchanged entries are not checked. For bundled packages
+# (`inBundle`) only `script` is checked, because npm fetches them with another package.
 #
-# Tune:
-#   HOOKRUN_LOCK_ALLOW    rules to leave out, separated by spaces; or RULE:PACKAGE
-#   HOOKRUN_LOCK_HOSTS    hosts that new packages may come from as well: npm.example.com, or with
-#                         its port npm.example.com:8443
-#   HOOKRUN_LOCK_NEW      notice (default), or refuse: no new packages
+# Settings:
+#   HOOKRUN_LOCK_ALLOW    rules to skip, separated by spaces; or RULE:PACKAGE
+#   HOOKRUN_LOCK_HOSTS    additional hosts for new packages: npm.example.com, or with its port
+#                         npm.example.com:8443
+#   HOOKRUN_LOCK_NEW      notice (default), or `refuse` to allow no new packages
 #
 # hookrun: timeout=30s
 
@@ -38,7 +38,7 @@ import sys
 KEYS = ["path", "base", "basePath", "cwd"]
 RULES = ["host", "name", "integrity", "content", "script", "legacy", "new", "alias"]
 REGISTRIES = ["registry.npmjs.org", "registry.yarnpkg.com"]
-# What every program reads alike: no user, backslash, blank or `..` in it, and ASCII alone.
+# URLs that every program parses alike: ASCII without user, backslash, space or `..`.
 HOST = r"([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([0-9]{1,5}))?"
 ADDRESS = re.compile(rf"(?!.*/(?:\.|%2e){{1,2}}(?:[/?#]|$))https://{HOST}(/[!-\[\]-~]*)", re.IGNORECASE)
 # How long it is in base64 says whether it can be a checksum at all.
@@ -64,7 +64,7 @@ def committed(base, path):
     """The file as it was where the work left `base`; `None` if it was not there."""
     folder, name = os.path.split(os.path.abspath(path))
     if git("-C", folder, "rev-parse", "--git-dir") is None:
-        raise Refusal("`base` is a commit, and this is no repository")
+        raise Refusal("`base` is a commit, but this is not a repository")
     commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
     fork = commit and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
     if not fork:
@@ -137,7 +137,7 @@ def parse(text, called):
     """The lock file: its packages, and what npm 6 reads of it."""
     try:
         lock = json.loads(text, object_pairs_hook=once)
-        json.dumps(lock, ensure_ascii=False).encode()  # Half a character could not be told.
+        json.dumps(lock, ensure_ascii=False).encode()  # Rejects lone surrogates.
     except (ValueError, RecursionError) as error:
         raise Refusal(f"{called} is not JSON: {error}") from None
     return packages(lock, called), legacy(lock, called)
@@ -153,7 +153,7 @@ def agrees(place, entry, old):
         version, resolved = f"file:{resolved}", None
     elif name_of(place, entry) != place_name(place):
         version = f"npm:{entry['name']}@{version}"
-    # What is no package of a registry has its address for a version.
+    # A package from outside a registry has its URL as the version.
     return (told == version and old.get("resolved") == resolved) or (told == resolved and "resolved" not in old)
 
 
@@ -186,7 +186,7 @@ def bundled(found):
 
 
 def sorts(found):
-    """How each package comes: "fetched", "bundled", or "linked" to what is no folder of the project.
+    """How each package is installed: "fetched", "bundled", or "linked" outside the project.
     The project itself, its folders and the links to them are left out."""
     inside, comes = bundled(found), {}
     for place, entry in found.items():
@@ -265,7 +265,7 @@ def judge_content(entry, known):
     if not integrity.strip():
         yield "integrity", "error", "`integrity` is missing"
     elif junk:
-        yield "integrity", "error", f"`integrity` has something in it that is no checksum: {json.dumps(junk[0])}"
+        yield "integrity", "error", f"`integrity` contains something that is not a checksum: {json.dumps(junk[0])}"
     elif not strong:
         yield "integrity", "error", "`integrity` is only SHA-1"
     had = [set().union(*tokens(other.get("integrity", ""))[:2]) for other in known if other.get("version") == version]
@@ -385,7 +385,7 @@ def judge_lock(now, before):
         was = known.get(name, [])
         fetched = [other for came_so, other in was if came_so == "fetched"]
         if sort == "linked":
-            problem = f"it is a link to what is no folder of the project: {json.dumps(entry.get('resolved'))}"
+            problem = f"it is a link that does not lead to a folder of the project: {json.dumps(entry.get('resolved'))}"
             yield place, name, "host", "error", problem
         elif sort == "fetched":
             yield from ((place, name, *problem) for problem in judge(place, entry, fetched, hosts))

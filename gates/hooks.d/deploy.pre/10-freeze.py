@@ -1,14 +1,14 @@
 #!/usr/bin/env -S python3 -IS
-# Keeps everything as it is while a freeze is on: while the file FREEZE lies in the project's root
-# or in the folder that is deployed, the event's `cwd`; and says why.
+# Blocks deployments during a freeze: while the file FREEZE exists in the project's root or in the
+# deployed folder (the event's `cwd`). The reason is the text of the file.
 #
 #   echo 'stocktaking until Monday' >FREEZE
 #   echo '{"environment": "production"}' | hookrun run deploy.pre --hooks gates
 #
-# For production alone, add where.environment=^production$ to the directive below: an event that
-# names no environment, or another, then passes. Keys that you add to the event are added to KEYS.
+# To freeze only production, add where.environment=^production$ to the directive below. Events with
+# another environment or none are then allowed. If you add keys to the event, add them to KEYS.
 #
-# Tune:
+# Settings:
 #   HOOKRUN_FREEZE   the file, relative to these folders (default: FREEZE)
 #
 # hookrun: timeout=5s

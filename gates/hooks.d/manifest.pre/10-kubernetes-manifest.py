@@ -1,28 +1,27 @@
 #!/usr/bin/env -S python3 -IS
-# Refuses Kubernetes manifests whose containers could take over their node or starve it.
+# Blocks Kubernetes manifests whose containers could take over their node or exhaust it.
 #
 #   kubectl kustomize overlays/prod >manifests.yaml
 #   kubectl patch --local --type=merge -p '{}' -o json -f manifests.yaml >manifests.json
 #   echo '{"path": "manifests.json"}' | hookrun run manifest.pre --hooks gates
 #
-# It reads JSON: one document or several, a list (`kubectl get -o json`), an array. YAML is
-# refused, as without a library it cannot be read as the cluster reads it. kubectl makes JSON of
-# it without a cluster, as above; so do `yq -o json` (the yq by mikefarah) and `yq .` (the other).
+# The input is JSON: one or more documents, a list (`kubectl get -o json`), or an array. YAML is
+# blocked, because without a library it cannot be read as the cluster reads it. Convert it without a
+# cluster with kubectl, as above, with `yq -o json` (the yq by mikefarah) or `yq .` (the other).
 #
-# Pods are found where the cluster has them: in Pod, PodTemplate, Deployment, ReplicaSet,
-# ReplicationController, StatefulSet, DaemonSet, Job and CronJob, which must be of the form that
-# Kubernetes takes. So that a custom resource hides nothing, every other object with containers,
-# at any depth and of any kind, is judged as a pod too: with `containers` (`initContainers`,
-# `ephemeralContainers`) that are a list, or objects by their names, one of them with an `image`.
-# A container there without `image` changes one that something else makes, or tells of it, and is
-# judged by what it says, not by what it leaves out. What has that name and another shape, such
-# as the schema of a CustomResourceDefinition or a text in a ConfigMap, is no pod. Of a
-# PersistentVolume its `hostPath` and `local` are judged.
-# What a cluster adds (admission webhooks, defaults of a LimitRange) is not known here.
-# Findings point to the line at which the container or the pod begins.
+# Pods are found in Pod, PodTemplate, Deployment, ReplicaSet, ReplicationController, StatefulSet,
+# DaemonSet, Job and CronJob, which must have the form that Kubernetes accepts. To cover custom
+# resources, any other object with containers counts as a pod too, at any depth and of any kind:
+# `containers` (`initContainers`, `ephemeralContainers`) is a list or an object of containers, one of
+# them with an `image`. A container there without `image` modifies or describes another one: only
+# the keys that it has are checked. A key of that name with another shape, such as in the schema of a
+# CustomResourceDefinition or as text in a ConfigMap, is ignored. Of a PersistentVolume, `hostPath`
+# and `local` are checked.
+# Defaults added by the cluster (admission webhooks, a LimitRange) are unknown here.
+# Findings point to the first line of the container or the pod.
 #
-# Tune:
-#   HOOKRUN_MANIFEST_ALLOW   rules to leave out, separated by spaces: privileged host-path
+# Settings:
+#   HOOKRUN_MANIFEST_ALLOW   rules to skip, separated by spaces: privileged host-path
 #                            host-namespace capabilities latest limits root, and form for pods in
 #                            other kinds that cannot be read; or RULE:NAME for the object of that
 #                            name
@@ -134,7 +133,7 @@ def objects(document, path, usual=None):
             document.setdefault(name, value)
     if not isinstance(document, Object) or not isinstance(document.get("kind"), str):
         line = getattr(document, "line", 1)
-        raise Refusal(f"{path}:{line}: this is no Kubernetes object: it has no `kind`")
+        raise Refusal(f"{path}:{line}: this is not a Kubernetes object: it has no `kind`")
     rest = Object(document)
     rest.line = document.line
     kind = document["kind"]
@@ -247,7 +246,7 @@ def judge_pod(pod, is_own):
     parts = [judge_namespaces(pod), judge_volumes(pod), judge_whole(pod)]
     for sort in CONTAINERS:
         for container in containers_of(pod, sort):
-            # One without an image, in another kind, only changes what is said elsewhere.
+            # One without an image, in another kind, only modifies another container.
             is_whole = is_own or container.get("image") is not None
             parts.append(judge_rights(container, pod, is_whole))
             parts.append(judge_image(container) if is_whole else [])
@@ -311,7 +310,7 @@ def judge_image(container):
         return
     read = IMAGE.fullmatch(image)
     if not read:
-        yield "latest", line, f"`{name}` runs `{image}`, which is no name of an image"
+        yield "latest", line, f"`{name}` runs `{image}`, which is not an image name"
     elif not read["digest"] and read["tag"] in (None, "latest"):
         yield "latest", line, f"`{name}` runs `{image}`, which is another image tomorrow; name a version"
 
@@ -324,7 +323,7 @@ def judge_limits(container, is_needed):
         yield "limits", line, f"`{name}` has no limit for {' and '.join(missing)}"
     for what in ("cpu", "memory"):
         if limits.get(what) is not None and not is_some(limits[what]):
-            yield "limits", line, f"`{name}` has the {what} limit {json.dumps(limits[what])}, which is no quantity above 0"
+            yield "limits", line, f"`{name}` has the {what} limit {json.dumps(limits[what])}, which is not a quantity above 0"
 
 
 def is_some(quantity):

@@ -1,29 +1,27 @@
 #!/usr/bin/env -S python3 -IS
-# Refuses a Terraform plan that destroys what holds data, opens administration to the internet,
+# Blocks a Terraform plan that destroys stored data, opens administration ports to the internet,
 # or makes storage public or unencrypted.
 #
 #   terraform plan -out=plan.bin && terraform show -json plan.bin >plan.json
 #   echo '{"path": "plan.json"}' | hookrun run plan.pre --hooks gates && terraform apply plan.bin
 #
-# Only what the plan changes is judged: a resource that stays is not looked at, and what a
-# resource that is updated was before already is a notice, not a refusal. What is replaced is
-# made anew, and judged whole. It knows the resources in the tables below, of AWS, Google and
-# Azure, and no others.
+# Only changes are checked. Unchanged resources are ignored, and a finding that an updated resource
+# already had is a notice. A replaced resource is checked as a new one. The gate knows the AWS,
+# Google and Azure resources in the tables below.
 #
-# What is known only after apply cannot be judged, and is a warning, wherever its value could be
-# refused. But ports, protocols and directions that are known only later, for what is open to the
-# internet, count as open, and encryption counts as missing. What the configuration does not
-# set, so that the provider chooses it, counts as left out.
-# The ranges of addresses that a resource opens a port to are judged together, and those of all
-# rules of one security group of AWS, with the rules that stay.
-# Findings point to the resource in its .tf file where its module is in the repository, else to
-# the plan.
+# A value that is known only after apply is a warning if it could be blocked. But unknown ports,
+# protocols and directions of a resource that is open to the internet count as open, and unknown
+# encryption counts as missing. A value that the provider chooses counts as missing.
+# The address ranges that a resource opens a port to are checked together, and so are all rules of
+# one AWS security group, including unchanged ones.
+# Findings point to the resource in its .tf file if its module is in the repository, else to the
+# plan.
 #
-# Tune:
-#   HOOKRUN_PLAN_ALLOW     rules to leave out, separated by spaces: destroy open-port public
+# Settings:
+#   HOOKRUN_PLAN_ALLOW     rules to skip, separated by spaces: destroy open-port public
 #                          unencrypted; or RULE:ADDRESS for one resource
-#   HOOKRUN_PLAN_PROTECT   types that must not be destroyed, instead of the usual ones; globs
-#   HOOKRUN_PLAN_PORTS     ports that nobody opens to the internet: PORT for TCP and UDP, or
+#   HOOKRUN_PLAN_PROTECT   types that must not be destroyed, instead of the default ones; globs
+#   HOOKRUN_PLAN_PORTS     ports that must not be open to the internet: PORT for TCP and UDP, or
 #                          PORT/tcp, PORT/udp (default: 22/tcp 3389/tcp)
 #
 # hookrun: timeout=30s
@@ -130,7 +128,7 @@ LIMITING = """
 BLOCKS = ["ingress", "allow", "security_rule", "grant", "access_control_policy", *DISKS]
 ACTIONS = ["no-op", "create", "read", "update", "delete", "forget"]
 BOTH = {"tcp", "udp"}
-LEVELS = ["error", "warning", "notice"]  # In the order in which they are told.
+LEVELS = ["error", "warning", "notice"]  # In the order of the report.
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 
@@ -156,7 +154,7 @@ def told(value):
 
 
 def overlay(known, unknown):
-    """What is known of a value, and what `after_unknown` says of the rest."""
+    """The known part of a value, and the `after_unknown` flags of the rest."""
     if unknown is True:
         return UNKNOWN
     if isinstance(unknown, dict) and isinstance(known, (dict, type(None))):
@@ -380,7 +378,7 @@ def reached(kind, now, ports):
 
 
 def ranges(kind, now, ports):
-    """The ranges of addresses that a resource opens each port to, but for those that are the internet."""
+    """The ranges of addresses that a resource opens each port to, except ranges that cover the internet."""
     found = collections.defaultdict(list)
     for port, _, source in reached(kind, now, ports):
         if source is not UNKNOWN and not is_world(source):
@@ -485,7 +483,7 @@ def actions_of(change):
 
 
 class Judge:
-    """What is asked of all changes of a plan."""
+    """The checks on all changes of a plan."""
 
     def __init__(self, sources, left_out):
         self.sources = sources

@@ -12,7 +12,7 @@ export default {
         return api.session.workflow.enqueueNextTurnInjection(injection);
       },
     });
-    // What each hook gets of the event, and what it makes of the decision.
+    // For each hook: the values it takes from the event, and its result for a decision.
     const on = (name, factsOf, resultOf = () => undefined) => {
       if (!(name in EVENTS)) return;
       const [event, waitMs] = EVENTS[name];

@@ -8,7 +8,7 @@ export default function (pi) {
   // Texts for the model: of a prompt or a session until it starts, of a tool until it has a result.
   const texts = [];
   const textsOfTools = new Map();
-  // Prompts that hooks sent: no hook is asked about them, since it might send another.
+  // Prompts sent by hooks. Hooks do not run for them, because they might send another.
   const sent = new Set();
 
   const show = {
@@ -55,7 +55,7 @@ export default function (pi) {
   const on = (name, handle) => {
     if (name in EVENTS) pi.on(name, handle);
   };
-  // What is only told, and what may be cancelled, with the facts that are in the host's event.
+  // Events that only report, and events that may be cancelled, with the values of the host's event.
   const watch = (name, facts) =>
     on(name, async (event, ctx) => {
       // With `-p` pi tells of the agent's end when the session is over, and `ctx` gone.

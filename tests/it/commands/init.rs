@@ -38,7 +38,7 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked() {
     assert!(!ran.stdout.contains("warning"), "{ran:?}");
     proof(&sandbox, &ran)
         .exits(2)
-        .says("`git push --force` overwrites or deletes what others have");
+        .says("`git push --force` overwrites or deletes other people's commits");
     assert_eq!(
         sandbox.read("home/.claude/settings.json"),
         "{\"model\": \"opus\"}\n"

@@ -53,12 +53,12 @@ const HABITS: &[Habit] = &[
         asks: false,
     },
     Habit {
-        pattern: r"\bwhole path|\brun bit|\bwords of\b|\bof (its|their|your|our|his|my) own\b|\bat once\b|\bcarr(y|ies|ied) over\b|\bmend(s|ed|ing)?\b",
+        pattern: r"\bwhole path|\brun bit|\bin(to)? the words of\b|\bin whose words\b|\bof (its|their|your|our|his|my) own\b|\bat once\b|\bcarr(y|ies|ied) over\b|\bmend(s|ed|ing)?\b",
         instead: "absolute path, executable bit, dialect, `its X`, immediately, import, fix",
         asks: false,
     },
     Habit {
-        pattern: r"\brefus(e|es|ed|al|als|ing|able)([ .,;]|$)",
+        pattern: r"\brefus(es|ed|als|ing|able)\b|\brefuse([ .,;]|$)",
         instead: "block, reject",
         asks: false,
     },
@@ -188,9 +188,13 @@ fn tracked(folders: &[&str]) -> Vec<PathBuf> {
 fn shipped() -> Vec<Sentence> {
     let is_data = |path: &Path| {
         let data = ["rs", "md", "json", "lock", "tf"];
-        path.extension()
-            .is_some_and(|ending| data.iter().any(|data| ending == *data))
+        // Cases are for the authors of a hook.
+        path.iter().any(|part| part == "tests")
+            || path
+                .extension()
+                .is_some_and(|ending| data.iter().any(|data| ending == *data))
     };
+    let quoted = Regex::new("`[^`]*`").unwrap();
     let mut sentences = Vec::new();
     for file in tracked(SHIPPED) {
         if is_data(&file) {
@@ -203,7 +207,7 @@ fn shipped() -> Vec<Sentence> {
             let text = line.trim().trim_start_matches(['#', '/', '!', ' ']);
             sentences.push(Sentence {
                 place: format!("{}:{number}", file.display()),
-                text: text.to_string(),
+                text: quoted.replace_all(text, "]").into_owned(),
             });
         }
     }

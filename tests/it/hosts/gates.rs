@@ -126,7 +126,7 @@ fn one_guard_refuses_rm_rf_in_every_host() {
         ran.says("`rm -rf build` deletes for good");
         host.is_refused(&ran, ran.stderr.trim_end());
         let ran = sandbox.host(host.name, &host.before("cd x; git push -uf"));
-        ran.says("`git push -uf` overwrites or deletes what others have pushed");
+        ran.says("`git push -uf` overwrites or deletes other people's commits");
         host.is_refused(&ran, ran.stderr.trim_end());
         sandbox.host(host.name, &host.before("ls build")).allows();
     }

@@ -506,7 +506,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "push.checkout" GATE "a push is about to change what is checked out",
         also ["push-to-checkout"],
         has [NEW_SHA CWD];
-    "receive.pre" GATE "pushed commits are about to be taken in",
+    "receive.pre" GATE "pushed commits are about to be accepted",
         also ["pre-receive"],
         has [REFS PUSH_OPTIONS CHANGES CWD];
     "receive.post" OBSERVER "pushed commits have been taken in",

@@ -2,7 +2,7 @@ import json
 import os
 import sys
 
-event = json.load(sys.stdin)  # What to judge by.
+event = json.load(sys.stdin)  # The input of the decision.
 notes = os.path.join(os.environ["HOOKRUN_PROJECT_DIR"], "NOTES.md")
 if os.path.exists(notes):
     with open(notes, encoding="utf-8") as file:

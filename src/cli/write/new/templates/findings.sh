@@ -1,4 +1,4 @@
-# There is one path a line: split only there, and take a star as a star.
+# One path per line: split only at line breaks, without expanding patterns.
 IFS='
 '
 set -f

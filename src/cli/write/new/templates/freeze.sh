@@ -1,5 +1,5 @@
-# While the file FREEZE lies in the project's root, this does not happen.
+# Blocks while the file FREEZE exists in the project's root.
 if [ -e "${HOOKRUN_PROJECT_DIR:?}/FREEZE" ]; then
-    echo 'not now: the file FREEZE is there' >&2
+    echo 'blocked while the file FREEZE exists' >&2
     exit 1
 fi

@@ -1,5 +1,5 @@
-# A value that is too long for a variable is named here; what was not seen is not allowed.
-[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+# Lists values that are too long for a variable. A value that cannot be checked is blocked.
+[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to check: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
 case ${HOOKRUN_ACTION_COMMAND-} in
 *'git push'*' --force'*)

@@ -1,14 +1,14 @@
-# A value that is too long for a variable is named here; what was not seen is not allowed.
-[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+# Lists values that are too long for a variable. A value that cannot be checked is blocked.
+[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to check: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
-# There is one change a line: git's letter for it and the path. What is deleted (D) may go; what is
-# renamed (R) would come in under another path.
+# One change per line: git's letter and the path. Deleting (D) is allowed; renaming (R) would commit
+# the file under another path.
 while read -r status path; do
     [[ $status != D ]] || continue
     case ${path##*/} in
     .env | *.pem)
         [[ $status != R ]] || path="the content of $path"
-        echo "$path stays out of the repository" >&2
+        echo "$path must not be committed" >&2
         exit 1
         ;;
     esac

@@ -6,7 +6,7 @@ for change in event.get("changes") or []:
     if isinstance(change, str):
         change = {"path": change}
     path, name = change["path"], change["path"].rpartition("/")[2]
-    # What is deleted (D) may go; what is renamed (R) would come in under another path.
+    # Deleting (D) is allowed; renaming (R) would commit the file under another path.
     if change.get("status") != "D" and (name == ".env" or name.endswith(".pem")):
-        what = f"the content of {path}" if change.get("status") == "R" else path
-        sys.exit(f"{what} stays out of the repository")
+        text = f"the content of {path}" if change.get("status") == "R" else path
+        sys.exit(f"{text} must not be committed")

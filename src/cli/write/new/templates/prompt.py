@@ -3,4 +3,4 @@ import sys
 
 event = json.load(sys.stdin)
 if "BEGIN PRIVATE KEY" in (event.get("prompt") or ""):
-    sys.exit("a private key is not for the model; take it out")
+    sys.exit("a private key must not be sent to the model; remove it")

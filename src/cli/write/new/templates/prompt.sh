@@ -1,9 +1,9 @@
-# A value that is too long for a variable is named here; what was not seen is not allowed.
-[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to be judged: $HOOKRUN_TRUNCATED" >&2; exit 1; }
+# Lists values that are too long for a variable. A value that cannot be checked is blocked.
+[ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to check: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
 case ${HOOKRUN_PROMPT-} in
 *'BEGIN PRIVATE KEY'*)
-    echo 'a private key is not for the model; take it out' >&2
+    echo 'a private key must not be sent to the model; remove it' >&2
     exit 1
     ;;
 esac

@@ -3,5 +3,5 @@ import sys
 
 given = json.load(sys.stdin).get("toolInput") or {}
 if given.get("command") == "npm install":
-    # What was locked is installed, and nothing newer. The other keys stay.
+    # Installs the locked versions. The other keys do not change.
     print(json.dumps({"update": {"toolInput": {**given, "command": "npm ci"}}}))

@@ -8,4 +8,4 @@ if os.path.exists("test.sh"):
     ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if ran.returncode != 0:
         said = "\n".join(ran.stdout.splitlines()[-20:])
-        sys.exit(f"the tests fail; mend them first:\n{said}")
+        sys.exit(f"tests failed; fix them first:\n{said}")

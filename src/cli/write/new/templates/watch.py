@@ -3,7 +3,7 @@ import os
 import sys
 
 event = json.load(sys.stdin)
-# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
+# In this hook's state folder, or in HOOKRUN_SEEN_LOG.
 seen = os.environ.get("HOOKRUN_SEEN_LOG")
 with open(seen or os.path.join(os.environ["HOOKRUN_STATE_DIR"], "seen.log"), "a") as log:
     print(json.dumps(event), file=log)

@@ -1,2 +1,2 @@
-# In a folder of this hook's own, which stays, or where HOOKRUN_SEEN_LOG says.
+# In this hook's state folder, or in HOOKRUN_SEEN_LOG.
 echo "$HOOKRUN_EVENT" >>"${HOOKRUN_SEEN_LOG:-${HOOKRUN_STATE_DIR:?}/seen.log}"
