@@ -29,7 +29,7 @@ pub use directive::line_of as line_of_directive;
 pub use discover::Choice;
 pub use env::{Environment, Inside};
 pub use hold::ProjectTrust;
-pub use layer::{Layer, StandaloneOrigin, StandaloneScript};
+pub use layer::Layer;
 pub use load::{Config, LogSettings};
 pub(crate) use load::{complaint_of, refusal_for};
 pub use loader::ConfigScope;

@@ -47,7 +47,6 @@ mod tool;
 
 // What reads it.
 mod answer;
-pub mod capability;
 mod context;
 mod convention;
 pub mod folders;
@@ -59,9 +58,9 @@ pub mod tools;
 use std::time::Duration;
 
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Conduct, EventSpec, catalog};
+use crate::engine::event::{Conduct, EventSpec, OnFailure, catalog};
 use crate::engine::spelling;
-use install::UserFile;
+use install::{FailsClosed, HostForm, Plugin, UserFile};
 use settings::HostFile;
 
 pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
@@ -103,6 +102,9 @@ pub const HOSTS: &[&Host] = &[
     &omp::OMP,
     &openclaw::OPENCLAW,
 ];
+
+/// When the documents of the hosts were read.
+pub const DOCUMENTED: &str = "2026-11-22";
 
 /// The hosts with events of their own: a hook can be written for them.
 pub fn dialects() -> impl Iterator<Item = &'static Host> + Clone {
@@ -222,6 +224,137 @@ impl Host {
     }
 }
 
+impl Host {
+    /// Whether hookrun can be installed into it.
+    pub fn is_installable(&self) -> bool {
+        !matches!(self.install.form, HostForm::Nothing)
+    }
+
+    pub fn plugin(&self) -> Option<&Plugin> {
+        match &self.install.form {
+            HostForm::Plugin(plugin) => Some(plugin),
+            HostForm::Nothing | HostForm::Settings | HostForm::Scripts(_) => None,
+        }
+    }
+
+    /// Its events in its own words; else those that its plugin passes on.
+    pub fn all_events(&'static self) -> &'static [HostEvent] {
+        if self.events.is_empty() {
+            self.served_events()
+        } else {
+            self.events
+        }
+    }
+
+    /// The events that hookrun serves, by a command or by a plugin.
+    pub fn served_events(&self) -> &'static [HostEvent] {
+        self.plugin().map_or(self.events, |plugin| plugin.events)
+    }
+
+    /// The event of the host for this one of ours: of several the first, which covers the others.
+    pub fn served_event(&self, event: &str) -> Option<&'static HostEvent> {
+        self.served_events().iter().find(|row| row.event == event)
+    }
+
+    pub fn blocks(&self, event: &str) -> bool {
+        self.served_event(event).is_some_and(|row| row.blocks)
+    }
+
+    /// Whether hookrun can say this before a tool.
+    fn says_before_a_tool(&self, is_it: impl Fn(&ReplySlot) -> bool) -> bool {
+        self.served_event("tool.pre")
+            .is_some_and(|row| row.says().iter().any(is_it))
+    }
+
+    /// Whether the host asks its user about a tool; else a question blocks.
+    pub fn asks(&self) -> bool {
+        self.says_before_a_tool(|on| *on == ReplySlot::Question)
+    }
+
+    /// Whether a tool can get a new input.
+    pub fn rewrites(&self) -> bool {
+        self.says_before_a_tool(|on| matches!(on, ReplySlot::New(_)))
+    }
+
+    /// Whether a hook before a tool can tell the model something.
+    pub fn teaches(&self) -> bool {
+        self.says_before_a_tool(|on| *on == ReplySlot::Context)
+    }
+
+    /// How well the host is known, in a sentence.
+    pub fn known(&self) -> String {
+        let measured = match self.measured {
+            Some(it) => format!("Measured with version {} on {}", it.version, it.date),
+            None => "Not measured: no client was run".to_string(),
+        };
+        format!("{measured}; its documents were read on {DOCUMENTED}.")
+    }
+
+    /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
+    pub fn open_on(&self) -> &'static [&'static str] {
+        match self.fails_closed {
+            FailsClosed::Never => &["cannot start", "is killed", "prints nonsense", "hangs"],
+            FailsClosed::OnCrash | FailsClosed::Always => self.open_when_installed(),
+        }
+    }
+
+    /// The same with what `install` writes: where status 2 blocks, the command blocks in hookrun's place.
+    pub fn open_when_installed(&self) -> &'static [&'static str] {
+        match self.fails_closed {
+            FailsClosed::Never | FailsClosed::OnCrash => &["prints nonsense", "hangs"],
+            FailsClosed::Always => &[],
+        }
+    }
+
+    /// Whether it may run the hooks that were written for another host.
+    pub fn runs_hooks_of(&self, host: &str) -> bool {
+        self.reads.contains(&host) || self.converts.contains(&host)
+    }
+
+    /// What it cannot do, and what no hook sees.
+    pub fn limits(&self) -> Vec<String> {
+        let mut limits = Vec::new();
+        if !self.asks() {
+            limits.push("it cannot ask: a question from a hook blocks".to_string());
+        }
+        match (self.blocks("prompt.submit"), self.blocks("agent.stop")) {
+            (true, true) => {}
+            (false, true) => limits.push("a prompt cannot be blocked".to_string()),
+            (true, false) => limits.push("a stop cannot be blocked".to_string()),
+            (false, false) => {
+                limits.push("neither a prompt nor a stop can be blocked".to_string());
+            }
+        }
+        if !self.rewrites() {
+            limits.push("a tool gets no new input: a hook that rewrites it blocks it".to_string());
+        }
+        if !self.teaches() {
+            let text = "what a hook says for the model before a tool does not reach it";
+            limits.push(text.to_string());
+        }
+        let open = "a hookrun that prints nonsense or hangs lets the tool run";
+        match self.fails_closed {
+            FailsClosed::Never => limits.push(format!(
+                "it has no switch for failures: the command that `install` writes blocks where \
+                 hookrun is missing or killed; {open}"
+            )),
+            FailsClosed::OnCrash => limits.push(open.to_string()),
+            FailsClosed::Always => {}
+        }
+        for what in self.unseen {
+            limits.push(format!("no hook sees {what}"));
+        }
+        if !self.reads.is_empty() {
+            let hosts = self.reads.join("` and `");
+            limits.push(format!(
+                "it also runs the hooks in the settings of `{hosts}`: hookrun decides a call once"
+            ));
+        }
+        limits.extend(self.install.cannot.iter().map(ToString::to_string));
+        limits
+    }
+}
+
 impl HostEvent {
     /// Its name, and what distinguishes it from others of the same name: `session (reason = start)`.
     pub fn full_name(&self) -> String {
@@ -235,6 +368,25 @@ impl HostEvent {
     pub fn is_called(&self, name: &str) -> bool {
         let mut names = std::iter::once(&self.name).chain(self.aliases);
         names.any(|one| one.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether a failing hook blocks it.
+    pub fn fails_closed(&self) -> bool {
+        self.blocks && self.on_failure == OnFailure::Block
+    }
+
+    /// Whether exit status 2 blocks it, so that the shell that starts hookrun can block in its place.
+    pub fn takes_status(&self) -> bool {
+        let block = self
+            .results
+            .form()
+            .and_then(|form| form.say(ReplySlot::Refusal));
+        block.is_some_and(|say| say.status == 2)
+    }
+
+    /// What hookrun can say to the host there.
+    pub fn says(&self) -> Vec<ReplySlot> {
+        self.results.says()
     }
 }
 

@@ -15,9 +15,8 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::hosts::capability::ServedEvent;
 use crate::hosts::install::HostForm;
-use crate::hosts::{self, Host, find_installable, installable};
+use crate::hosts::{self, Host, HostEvent, find_installable, installable};
 use crate::lab::report::Paths;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
@@ -216,10 +215,10 @@ impl<'a> Site<'a> {
     fn find(
         host: &'static Host,
         scope: SettingsScope,
-        rows: &[ServedEvent],
+        rows: &[&'static HostEvent],
         config: &Config,
         env: &'a Environment,
-    ) -> Result<Vec<(Site<'a>, Vec<ServedEvent>)>> {
+    ) -> Result<Vec<(Site<'a>, Vec<&'static HostEvent>)>> {
         let project = config.nearest_folder();
         let path = host.path(scope, project, env);
         let path = path.ok_or_else(|| host.no_file(scope, env))?;
@@ -236,7 +235,7 @@ impl<'a> Site<'a> {
         let mut sites = Vec::new();
         for row in rows {
             let site = Site::at(&path.with_file_name(row.name), host, scope, root, env)?;
-            sites.push((site, vec![row.clone()]));
+            sites.push((site, vec![*row]));
         }
         Ok(sites)
     }
@@ -316,7 +315,7 @@ impl<'a> Site<'a> {
     }
 
     /// The text with hookrun in it.
-    fn text_with(&self, rows: &[ServedEvent], launch: &Launch) -> Result<String> {
+    fn text_with(&self, rows: &[&HostEvent], launch: &Launch) -> Result<String> {
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
             return Ok(plugin::write(self.host, rows, launch));

@@ -17,7 +17,6 @@ use crate::engine::complaint::Complaint;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, LayerKind};
 use crate::engine::ui::PATIENCE;
-use crate::hosts::folders;
 use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
 use crate::lab::report::problems::problem_text;
@@ -46,14 +45,9 @@ struct SeenProject {
 }
 
 impl SeenProject {
-    /// Hooks in the folders of hosts count, whichever host will ask.
     fn look(store: TrustStore, env: &Environment) -> Result<SeenProject> {
-        let choice = Choice {
-            hosts: folders::all().collect(),
-            ..Choice::default()
-        };
         let mut sets = Vec::new();
-        for report in reports(&choice, env) {
+        for report in reports(env) {
             let files = report.read();
             let files = files.map_err(failed("the hooks cannot be read"))?;
             let before = store.latest(&report.repository, &report.folder, &files);
@@ -63,7 +57,7 @@ impl SeenProject {
                 before,
             });
         }
-        let config = Config::load(&choice, env, ConfigScope::All);
+        let config = Config::load(&Choice::default(), env, ConfigScope::All);
         Ok(SeenProject {
             store,
             config,
@@ -141,7 +135,7 @@ fn follow_branch(
     env: &Environment,
     out: &mut dyn Write,
 ) -> Result {
-    let mut repositories: Vec<PathBuf> = reports(&Choice::default(), env)
+    let mut repositories: Vec<PathBuf> = reports(env)
         .into_iter()
         .map(|report| report.repository)
         .collect();
@@ -168,7 +162,7 @@ fn follow_branch(
     written.map_err(failed("cannot write which branch is followed"))?;
     writeln!(out, "follows {}: {shown_repository}", plain(branch))?;
     let mut exit = ExitStatus::Yes;
-    for report in reports(&Choice::default(), env) {
+    for report in reports(env) {
         if let Some(why) = report.why_untrusted() {
             writeln!(out, "{}", plain(&why))?;
             exit = ExitStatus::No;
@@ -260,11 +254,7 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
 
 /// Forgets what is trusted. The hooks need not be readable for that.
 fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = Choice {
-        hosts: folders::all().collect(),
-        ..Choice::default()
-    };
-    for report in reports(&choice, env) {
+    for report in reports(env) {
         let count = store.forget(&report.repository, &report.folder);
         let count = count.map_err(failed("cannot forget what is trusted"))?;
         let repository = shown(&report.repository);
@@ -436,16 +426,14 @@ pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
 
 /// Whether the hooks of the project may run.
 pub(crate) fn is_trusted(env: &Environment) -> bool {
-    reports(&Choice::default(), env)
-        .iter()
-        .all(TrustReport::is_trusted)
+    reports(env).iter().all(TrustReport::is_trusted)
 }
 
 /// Each folder of the project with hooks, and whether they are trusted.
-fn reports(choice: &Choice, env: &Environment) -> Vec<TrustReport> {
+fn reports(env: &Environment) -> Vec<TrustReport> {
     let choice = Choice {
         trust: Some(TrustChoice::Told),
-        ..choice.clone()
+        ..Choice::default()
     };
     Config::load(&choice, env, ConfigScope::Events(&[]))
         .trust
@@ -457,9 +445,9 @@ pub(crate) fn keeping<T>(
     env: &Environment,
     write: impl FnOnce() -> Result<(T, Vec<PathBuf>)>,
 ) -> Result<T> {
-    let kept = KeptTrust::before(&reports(&Choice::default(), env));
+    let kept = KeptTrust::before(&reports(env));
     let (done, written) = write()?;
-    let now = reports(&Choice::default(), env);
+    let now = reports(env);
     let trusted = kept.after(&now, &written, TrustStore::of(env).as_ref());
     trusted.map_err(failed("cannot keep what is trusted"))?;
     Ok(done)

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 use super::env::Environment;
 pub use super::layer::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
-use super::layer::{Layer, StandaloneOrigin, StandaloneScript, has_folder, is_there, layer_in};
+use super::layer::{Layer, has_folder, is_there, layer_in};
 use super::problem::Problem;
 use super::trust::TrustChoice;
 use crate::engine::access;
@@ -32,7 +32,6 @@ use crate::engine::event::{Context, catalog};
 use crate::engine::hook::LayerKind;
 use crate::hosts;
 use crate::hosts::folders::{self, HostFolders};
-use crate::hosts::settings::SystemFolders;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
@@ -43,8 +42,6 @@ pub struct Choice {
     pub settings: Vec<PathBuf>,
     /// Look for the other layers too, although some were named (`--discover`).
     pub discover: bool,
-    /// The folders of the system that asks, or of all: hooks in them are looked for too.
-    pub hosts: Vec<&'static SystemFolders>,
     /// Folders that the host tells of: what its user has opened is the project.
     pub told: HostFolders,
     /// The hooks of a project run only if they are trusted. `None` where the person at the keyboard
@@ -85,10 +82,6 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
                 layers.extend(layer_in(kind, &folder, &mut problems));
             }
         }
-        let of_user = |host: &'static SystemFolders| {
-            host_layer(LayerKind::User, env.home.as_ref()?, host, host.user)
-        };
-        layers.extend(choice.hosts.iter().copied().filter_map(of_user));
         // The hooks of a project that cannot be found may be the ones that would refuse.
         if let Some(error) = &env.cwd_problem {
             let cause = format!("the working directory, and so the project, is not known: {error}");
@@ -99,17 +92,9 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         layers.extend(project.layers);
         looked = project.looked;
         root = Some(project.root);
-        let of_project = |host: &'static SystemFolders| {
-            host_layer(LayerKind::Project, &env.cwd, host, host.project)
-        };
-        layers.extend(choice.hosts.iter().copied().filter_map(of_project));
     }
     for named in &choice.explicit {
-        match explicit_layer(
-            &env.cwd.join(named),
-            choice.hosts.first().copied(),
-            &mut problems,
-        ) {
+        match explicit_layer(&env.cwd.join(named), &mut problems) {
             Ok(layer) => layers.push(layer),
             Err(fault) => problems.push(fault.in_file(named, None)),
         }
@@ -179,7 +164,7 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
         layer.manifests.retain(&mut is_new);
         layer.drop_ins.retain(&mut is_new);
         layer.settings.retain(&mut is_new);
-        layer.loose.retain(|loose| is_new(&loose.path));
+        layer.loose.retain(&mut is_new);
     }
     layers.retain(|layer| !layer.places().is_empty());
 }
@@ -205,35 +190,9 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
         .collect()
 }
 
-fn host_layer(
-    kind: LayerKind,
-    root: &Path,
-    host: &'static SystemFolders,
-    folder: &str,
-) -> Option<Layer> {
-    let path = root.join(folder);
-    if !is_there(&path) {
-        return None;
-    }
-    let loose = StandaloneScript {
-        path,
-        host: Some(host),
-        origin: StandaloneOrigin::Folder,
-    };
-    Some(Layer {
-        loose: vec![loose],
-        ..Layer::empty(kind, root.to_path_buf())
-    })
-}
-
 /// A layer that was named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
-/// drop-ins itself, a `hookrun.toml`, a script that says its event itself, or the folder of the
-/// host's own hooks.
-fn explicit_layer(
-    named: &Path,
-    host: Option<&'static SystemFolders>,
-    problems: &mut Vec<Problem>,
-) -> Result<Layer, Complaint> {
+/// drop-ins itself, a `hookrun.toml`, or a script that says its event itself.
+fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let otherwise = || format!("cannot look at it: {error}");
@@ -252,29 +211,9 @@ fn explicit_layer(
         if named.extension() == Some(OsStr::new("toml")) {
             layer.manifests.push(named.to_path_buf());
         } else {
-            layer.loose.push(StandaloneScript {
-                path: named.to_path_buf(),
-                host,
-                origin: StandaloneOrigin::Named,
-            });
+            layer.loose.push(named.to_path_buf());
         }
         return Ok(layer);
-    }
-    let is_its_own = |host: &&SystemFolders| {
-        [host.user, host.project]
-            .iter()
-            .any(|folder| named.ends_with(folder))
-    };
-    if host.filter(is_its_own).is_some() {
-        let loose = StandaloneScript {
-            path: named.to_path_buf(),
-            host,
-            origin: StandaloneOrigin::Folder,
-        };
-        return Ok(Layer {
-            loose: vec![loose],
-            ..Layer::empty(kind, named.to_path_buf())
-        });
     }
     let found = layer_in(kind, named, problems);
     let event = named

@@ -112,12 +112,11 @@ impl<'j> TrustJudge<'j> {
             return;
         }
         let folder = canonical_folder(layer);
-        let loose = layer.loose.iter().map(|loose| &loose.path);
         let places = layer
             .manifests
             .iter()
             .chain(&layer.drop_ins)
-            .chain(loose)
+            .chain(&layer.loose)
             .cloned();
         let places = places.collect();
         let is_set = layer.declared_in.is_some();

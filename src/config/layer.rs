@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use super::problem::Problem;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
-use crate::hosts::settings::SystemFolders;
 
 pub const MANIFEST: &str = "hookrun.toml";
 
@@ -41,8 +40,8 @@ pub struct Layer {
     pub settings: Vec<PathBuf>,
     /// The host whose settings they are said to be; `None` where their content tells.
     pub settings_of: Option<&'static str>,
-    /// Hooks outside the folders of events.
-    pub loose: Vec<StandaloneScript>,
+    /// Scripts outside the folders of events, which name their events themselves.
+    pub loose: Vec<PathBuf>,
     /// The name of the shared set that it is.
     pub(crate) set: Option<String>,
     /// The folder of the layer that declares it, for a set in the store.
@@ -71,13 +70,12 @@ impl Layer {
 
     pub(super) fn places(&self) -> Vec<&Path> {
         let mut places = Vec::new();
-        let loose = self.loose.iter().map(|loose| &loose.path);
         for file in self
             .manifests
             .iter()
             .chain(&self.drop_ins)
             .chain(&self.settings)
-            .chain(loose)
+            .chain(&self.loose)
         {
             if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
                 places.push(folder);
@@ -85,23 +83,6 @@ impl Layer {
         }
         places
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StandaloneScript {
-    pub path: PathBuf,
-    /// The system whose hooks are kept so; `None` for hookrun's own.
-    pub host: Option<&'static SystemFolders>,
-    pub origin: StandaloneOrigin,
-}
-
-/// How a file or folder of such hooks came here: what of it must be a hook of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StandaloneOrigin {
-    /// It is a system's folder, which holds other things too.
-    Folder,
-    /// This file was named.
-    Named,
 }
 
 /// Whether something is there, or may be: a link to nothing, or what we may not look at. Reading

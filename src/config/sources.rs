@@ -6,23 +6,22 @@
 //! for: a guard that gets another host's keys, or none of git's arguments, blocks nothing.
 
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::commands::{self, command_of, is_asked};
 use super::directive::Head;
 use super::draft::{BoundEvent, HookDraft};
-use super::layer::{DropIn, RESERVED, StandaloneOrigin, StandaloneScript};
+use super::layer::{DropIn, RESERVED};
 use super::loader::{ConfigLoader, bad_command, unknown_event};
 use super::manifest::{HookTable, Manifest};
-use super::problem::{Position, Problem, Severity};
+use super::problem::Position;
 use super::{directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
 use crate::engine::hook::{Handler, HookSource, LayerKind};
 use crate::engine::spelling;
-use crate::hosts::{self, Host, git, signs};
+use crate::hosts::{git, signs};
 
 /// The end of the name of a file of rules.
 const RULES: &str = ".toml";
@@ -162,71 +161,31 @@ fn is_script(file: &Path) -> bool {
     read.is_ok() && start == *b"#!"
 }
 
-/// Loads a script outside the folders of events, or a flat folder of another system with such
-/// scripts. Each names its event itself: `# hookrun: event=tool_call`. A note names what is there
-/// and cannot be a hook of ours.
-pub(super) fn load_standalone(
-    loader: &mut ConfigLoader<'_>,
-    layer: LayerKind,
-    script: &StandaloneScript,
-) {
-    if !script.path.is_dir() {
-        let name = script.path.file_name().unwrap_or_default();
-        let name = name.to_string_lossy().into_owned();
-        return load_script(loader, layer, script.path.clone(), name, script);
-    }
-    loader.check_writers(&script.path);
-    for file in loader.entries(&script.path) {
-        // Folders hold what the system's own modules need; it looks into none of them.
-        if !file.is_folder {
-            load_script(loader, layer, file.path, file.name, script);
-        }
-    }
-}
-
-fn load_script(
-    loader: &mut ConfigLoader<'_>,
-    layer: LayerKind,
-    path: PathBuf,
-    name: String,
-    script: &StandaloneScript,
-) {
+/// Loads a script outside the folders of events. It names its events itself:
+/// `# hookrun: event=tool.pre`.
+pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, path: &Path) {
     if let Ok(canonical) = path.canonicalize()
         && !loader.seen.insert(canonical)
     {
         // A file that is named and found anyway does not run twice.
         return;
     }
-    if let Some(host) = script.host.filter(|host| host.is_module(&name)) {
-        let host = host.dialect;
-        let cause = format!("is a module of {host}'s own, which only {host} can load");
-        let cure = format!("leave it to {host}, or write it as a program");
-        let severity = match script.origin {
-            StandaloneOrigin::Folder => Severity::Note,
-            StandaloneOrigin::Named => Severity::Error,
-        };
-        return loader.problems.push(Problem {
-            severity,
-            ..Complaint::with_cure(cause, cure).in_file(&path, None)
-        });
-    }
     let mut draft = HookDraft {
-        dialect: script.host.and_then(|host| hosts::find(host.dialect)),
         events: Some(Vec::new()),
         ..HookDraft::default()
     };
-    let dialect = draft.dialect;
-    match directive::read(&path, &mut draft) {
+    match directive::read(path, &mut draft) {
         Ok(head) => loader.problems.extend(head.problems),
         // A file that cannot be opened can still be a program; it cannot name its event.
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
     if draft.events().is_empty() {
-        let problem = eventless(&path, dialect, script.origin);
-        return loader.problems.push(problem);
+        let cause = "does not say which event it is for";
+        let cure = "name it in the leading comments: `# hookrun: event=tool.pre`";
+        return loader.fault(path, cause, cure);
     }
-    set_script(&mut draft, layer, path, name);
-    let file = draft.hook.source.file.clone();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    set_script(&mut draft, layer, path.to_path_buf(), name.into_owned());
     let mut bound: Vec<String> = Vec::new();
     for (name, at) in draft.events() {
         match loader.meant(name, draft.dialect) {
@@ -239,27 +198,9 @@ fn load_script(
                     }
                 }
             }
-            Err(complaint) => loader.complain(complaint, &file, Some(*at)),
+            Err(complaint) => loader.complain(complaint, path, Some(*at)),
         }
     }
-}
-
-fn eventless(file: &Path, dialect: Option<&'static Host>, origin: StandaloneOrigin) -> Problem {
-    let is_program = file
-        .metadata()
-        .map(|meta| meta.permissions().mode() & 0o111 != 0);
-    let example = dialect.and_then(|dialect| dialect.events.iter().find(|row| row.blocks));
-    let example = example.map_or("tool.pre", |row| row.name);
-    let cure = format!("name it in the leading comments: `# hookrun: event={example}`");
-    if matches!(is_program, Ok(false)) && origin == StandaloneOrigin::Folder {
-        let cause = "names no event and is not executable, so it is no hook";
-        let problem = Complaint::with_cure(cause, format!("to make it one, {cure}"));
-        return Problem {
-            severity: Severity::Note,
-            ..problem.in_file(file, None)
-        };
-    }
-    Complaint::with_cure("does not say which event it is for", cure).in_file(file, None)
 }
 
 /// Loads the tables of a `hookrun.toml` and the hooks of a host's settings.

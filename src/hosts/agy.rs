@@ -108,7 +108,7 @@ pub(super) static AGY: Host = Host {
         ROW.told("PostInvocation", "model.post", &TOLD),
         ROW.open_gate("Stop", "agent.stop", &STOP),
     ],
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     signs: &[sign(
         SignedEvents::Nowhere,
         &["conversationId", "workspacePaths"],

@@ -16,7 +16,7 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
 pub(super) static AMP: Host = Host {
     name: "amp",
     title: "Amp",
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     install: Install {
         project: ".amp/plugins/hookrun.ts",
         user: UserFile::Config("amp/plugins/hookrun.ts"),

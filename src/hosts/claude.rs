@@ -250,7 +250,7 @@ pub(super) static CLAUDE: Host = Host {
             .waits(AT_THE_END),
     ],
     measured: measured("2.1.329", "2026-11-21"),
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     trust: Some("trust the folder when it asks; with `-p` it does not ask, and hooks run"),
     signs: &[
         sign(
@@ -277,7 +277,7 @@ pub(super) static CLAUDE: Host = Host {
         "transcript_path",
     ],
     settings: Some(HostFile {
-        shell: HostShell::Named("sh"),
+        shell: Some("sh"),
         dialect: "claude",
         places: &[".claude"],
         hook: &[

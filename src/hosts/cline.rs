@@ -112,7 +112,7 @@ pub(super) static CLINE: Host = Host {
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
     measured: measured("3.0.65 (command line)", "2026-11-23"),
-    closed_on: &[HostFailure::Start, HostFailure::Crash],
+    fails_closed: FailsClosed::OnCrash,
     trust: Some("in the extension switch hooks on, and each of these in its list"),
     signs: &[sign(
         SignedEvents::KnownOrNew,

@@ -124,7 +124,8 @@ pub(super) static CODEX: Host = Host {
         sign(SignedEvents::Alone, &["session_id"], NOT_CODEXS),
     ],
     settings: Some(HostFile {
-        shell: HostShell::Account,
+        // That of the account, which is this one for most.
+        shell: Some("bash"),
         dialect: "codex",
         places: &[".codex"],
         // What the person has accepted.
@@ -145,10 +146,17 @@ pub(super) static CODEX: Host = Host {
             ..Matching::SEARCHED
         },
         subjects: SUBJECTS,
-        off: Some(Off {
-            path: &["features", "hooks"],
-            value: false,
-        }),
+        off: &[
+            Off {
+                path: &["features", "hooks"],
+                value: false,
+            },
+            // Its older name.
+            Off {
+                path: &["features", "codex_hooks"],
+                value: false,
+            },
+        ],
         comments: Comments::Refused,
         takes_mark: false,
         ..HostFile::FAMILY
@@ -158,8 +166,6 @@ pub(super) static CODEX: Host = Host {
         project: ".codex/hooks.json",
         user: moved("CODEX_HOME", ".codex", "hooks.json"),
         cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
-        // The older name of `features.hooks`.
-        switches: &[("features.codex_hooks", false)],
         distrust: Some(distrust),
         beside: &["config.toml"],
         ..Install::SETTINGS

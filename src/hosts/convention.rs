@@ -15,14 +15,12 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::results::Results;
 use super::row::{Binding, HostVariable, Tells};
 use super::tools::is_of_server;
-use crate::engine::answer::{
-    self, Answer, Reading, blocked_by_status, crash, is_decision_key, malformed, read,
-};
+use crate::engine::answer::{self, Answer, Reading, blocked_by_status, crash, malformed, read};
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
@@ -145,8 +143,6 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     let mut text = printed.stdout.trim().to_string();
     if text.is_empty() && binding.reads_stderr() && status != 2 {
         text = stderr.trim().to_string();
-    } else if binding.dialect.has_progress {
-        text = without_progress(&text);
     }
     if let Some(reason) = answer::block_in(&text, &binding).filter(|_| status != 2) {
         return translated(Decision::Block { reason });
@@ -180,25 +176,6 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
             }
         },
     }
-}
-
-/// The text without the lines that only say how far a hook is. One with a key that may decide stays.
-fn without_progress(text: &str) -> String {
-    let mut kept = Vec::new();
-    for line in text.lines() {
-        if !is_progress(line) {
-            kept.push(line);
-        }
-    }
-    kept.join("\n")
-}
-
-fn is_progress(line: &str) -> bool {
-    let Ok(object) = serde_json::from_str::<Map<String, Value>>(line) else {
-        return false;
-    };
-    object.get("type").is_some_and(|kind| kind == "progress")
-        && !object.keys().any(|key| is_decision_key(key))
 }
 
 /// A hook that has exited with a status that does not block.

@@ -172,7 +172,6 @@ pub(super) static COPILOT: Host = Host {
     names_event_by: "hook_event_name",
     tools: &TOOLS,
     like: Some("claude"),
-    has_progress: true,
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
         ROW.told("sessionEnd", "session.end", &TOLD),
@@ -199,7 +198,7 @@ pub(super) static COPILOT: Host = Host {
         ROW.told("errorOccurred", "error", &TOLD),
     ],
     measured: measured("1.0.102", "2026-11-23"),
-    closed_on: &[HostFailure::Start, HostFailure::Crash],
+    fails_closed: FailsClosed::OnCrash,
     trust: Some("trust the folder; with `-p` the hooks of a project run only in a trusted one"),
     reads: &["claude"],
     signs: &[
@@ -236,7 +235,7 @@ pub(super) static COPILOT: Host = Host {
     ],
     words: &["toolArgs"],
     settings: Some(HostFile {
-        shell: HostShell::Named("bash"),
+        shell: Some("bash"),
         dialect: "copilot",
         places: &[".github", ".copilot"],
         hook: &[

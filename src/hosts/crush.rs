@@ -67,7 +67,6 @@ pub(super) static CRUSH: Host = Host {
     )],
     unseen: &["tools of subagents"],
     settings: Some(HostFile {
-        shell: HostShell::BuiltIn,
         dialect: "crush",
         places: &["crush", "crush.json", ".crush.json"],
         hook: &[

@@ -174,7 +174,7 @@ pub(super) static CURSOR: Host = Host {
             .keys(&[SESSION, ("text", "thought")]),
         ROW.told("workspaceOpen", "resources.discover", &TOLD),
     ],
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     unseen: &["tools of cloud agents, which run no hooks of a user"],
     trust: Some("trust the workspace"),
     reads: &["claude"],

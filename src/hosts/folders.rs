@@ -1,20 +1,12 @@
-//! Where systems keep their hooks: flat folders, in which a script says its event itself; and
-//! which folders a host works in, by its events and variables.
+//! Which folders a host works in, by its events and variables.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::HOSTS;
 use super::row::{Host, Tells};
-use super::settings::SystemFolders;
-use super::{HOSTS, find};
 use crate::engine::event::Context;
-
-/// Every system with such folders. The system's own order is kept: the user's before the
-/// project's.
-pub fn all() -> impl Iterator<Item = &'static SystemFolders> {
-    HOSTS.iter().filter_map(|host| host.hook_folders.as_ref())
-}
 
 /// The folders that a host names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -78,16 +70,4 @@ pub fn told(dialect: &str, context: &Context) -> HostFolders {
         .filter(|cwd| !cwd.is_empty())
         .map(PathBuf::from);
     HostFolders { roots, cwd }
-}
-
-/// Those of one system, if it has any.
-pub fn of(dialect: &str) -> Option<&'static SystemFolders> {
-    find(dialect)?.hook_folders.as_ref()
-}
-
-impl SystemFolders {
-    /// Whether a file of this name is a module that only the system itself loads.
-    pub fn is_module(&self, name: &str) -> bool {
-        self.modules.iter().any(|ending| name.ends_with(ending))
-    }
 }

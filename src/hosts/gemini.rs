@@ -129,7 +129,7 @@ pub(super) static GEMINI: Host = Host {
     ],
     words: &["llm_request", "llm_response"],
     settings: Some(HostFile {
-        shell: HostShell::Named("bash"),
+        shell: Some("bash"),
         dialect: "gemini",
         places: &[".gemini"],
         beside: &["disabled", "enabled"],
@@ -153,10 +153,10 @@ pub(super) static GEMINI: Host = Host {
             (BY_TRIGGER, "PreCompress"),
             (BY_KIND, "Notification"),
         ],
-        off: Some(Off {
+        off: &[Off {
             path: &["hooksConfig", "enabled"],
             value: false,
-        }),
+        }],
         disabled: &[&["hooksConfig", "disabled"]],
         comments: Comments::Read,
         takes_mark: false,

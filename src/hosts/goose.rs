@@ -54,9 +54,9 @@ pub(super) static GOOSE: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
     measured: measured("1.52.0", "2026-11-23"),
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     settings: Some(HostFile {
-        shell: HostShell::Named("sh"),
+        shell: Some("sh"),
         dialect: "goose",
         places: &[".agents"],
         hook: &[

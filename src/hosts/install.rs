@@ -1,6 +1,5 @@
 //! What `hookrun install` and `doctor` need to know of a host: its file, its form, what is left to a
-//! person, how well it is known, what it makes of a hookrun that fails, which shell runs its commands,
-//! and whose hooks it runs as well. Types, and what they say in words.
+//! person, how well it is known, and what it makes of a hookrun that fails. Types only.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +7,6 @@ use serde_json::Value;
 
 use super::event::HostEvent;
 use super::tool::HostTools;
-use HostFailure::{Crash, Nonsense, Start, Timeout};
-use HostShell::{Account, BuiltIn, Named, Unstated};
 
 /// How hookrun is installed into a host.
 #[derive(Debug)]
@@ -27,8 +24,6 @@ pub struct Install {
     pub cannot: &'static [&'static str],
     /// What its user has to do.
     pub must: &'static [&'static str],
-    /// Further keys that switch its hooks off, and the values that do.
-    pub switches: &'static [(&'static str, bool)],
     /// Finds what a person has not accepted yet.
     pub distrust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
     /// Other files with hooks, in the folder of the one that hookrun is installed into.
@@ -47,7 +42,6 @@ impl Install {
         but: &[],
         cannot: &[],
         must: &[],
-        switches: &[],
         distrust: None,
         beside: &[],
         typed: &[],
@@ -160,41 +154,6 @@ pub struct Distrust {
     pub cure: &'static str,
 }
 
-/// What runs the command of a hook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostShell {
-    /// This one, by `-c`.
-    Named(&'static str),
-    /// The shell of the account, by `-c` and without its profile.
-    Account,
-    /// One that is part of the host.
-    BuiltIn,
-    /// Its documents do not say.
-    Unstated,
-}
-
-impl HostShell {
-    /// The shell that hookrun takes for it.
-    pub fn program(self) -> &'static str {
-        match self {
-            Named(shell) => shell,
-            // What most accounts have.
-            Account => "bash",
-            BuiltIn | Unstated => "sh",
-        }
-    }
-
-    /// Which shell, in words.
-    pub fn about(self) -> String {
-        match self {
-            Named(shell) => format!("`{shell} -c`"),
-            Account => "the shell of the account".to_string(),
-            BuiltIn => "a shell that is part of it".to_string(),
-            Unstated => format!("not stated; `{} -c` is assumed", self.program()),
-        }
-    }
-}
-
 /// Which version of a host was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasuredVersion {
@@ -203,36 +162,15 @@ pub struct MeasuredVersion {
     pub date: &'static str,
 }
 
-/// How a hook of a host can fail.
+/// When a host blocks a tool by itself because hookrun has failed, with the switches that `install`
+/// sets. Else it lets the tool run, unless the command says status 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostFailure {
-    /// It cannot be started.
-    Start,
-    /// It is killed, or ends with a status that says nothing.
-    Crash,
-    /// It prints what the host cannot read.
-    Nonsense,
-    /// It takes longer than the host waits.
-    Timeout,
-}
-
-impl HostFailure {
-    pub const ALL: &[HostFailure] = &[Start, Crash, Nonsense, Timeout];
-
-    /// Whether the command that `install` writes blocks then, where status 2 blocks.
-    pub fn is_guarded(self) -> bool {
-        matches!(self, Start | Crash)
-    }
-
-    /// What happens, in words.
-    pub fn about(self) -> &'static str {
-        match self {
-            Start => "cannot start",
-            Crash => "is killed",
-            Nonsense => "prints nonsense",
-            Timeout => "hangs",
-        }
-    }
+pub enum FailsClosed {
+    Never,
+    /// Where hookrun cannot be started or is killed.
+    OnCrash,
+    /// Also where it prints nonsense or hangs.
+    Always,
 }
 
 pub(super) const fn measured(version: &'static str, date: &'static str) -> Option<MeasuredVersion> {

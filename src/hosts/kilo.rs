@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(super) static KILO: Host = Host {
     name: "kilo",
     title: "Kilo Code",
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     measured: measured("7.7.9", "2026-11-23"),
     unseen: &["tools of subagents"],
     install: Install {

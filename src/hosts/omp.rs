@@ -215,7 +215,7 @@ pub(super) static OMP: Host = Host {
             .keys(EXECUTION_KEYS),
     ],
     is_system: true,
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     measured: measured("18.2.3", "2026-11-23"),
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
     install: Install {

@@ -338,7 +338,7 @@ pub(super) static OPENCLAW: Host = Host {
         FORGOTTEN.named("skill_changed", "skill.change"),
     ],
     is_system: true,
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     trust: Some(
         "in `openclaw.json` add the file to `plugins.load.paths`, and set \
              `plugins.entries.hookrun.hooks.allowConversationAccess` to true",

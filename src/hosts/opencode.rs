@@ -49,7 +49,7 @@ pub(super) const PLUGIN: Plugin = Plugin {
 pub(super) static OPENCODE: Host = Host {
     name: "opencode",
     title: "OpenCode",
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     measured: measured("1.18.33", "2026-11-23"),
     unseen: &["tools of subagents"],
     install: Install {

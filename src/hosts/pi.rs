@@ -228,7 +228,7 @@ pub(super) static PI: Host = Host {
             .results(&[key("result", Field("result", First))]),
     ],
     is_system: true,
-    closed_on: HostFailure::ALL,
+    fails_closed: FailsClosed::Always,
     measured: measured("0.73.1", "2026-11-23"),
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
     install: Install {
@@ -242,12 +242,5 @@ pub(super) static PI: Host = Host {
         cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
         ..Install::NONE
     },
-    // Source: its "Hooks" document, "Hook Locations".
-    hook_folders: Some(SystemFolders {
-        dialect: "pi",
-        user: ".pi/agent/hooks",
-        project: ".pi/hooks",
-        modules: &[".ts", ".js"],
-    }),
     ..Host::PLAIN
 };

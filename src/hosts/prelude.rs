@@ -7,7 +7,7 @@ pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, report
 pub(super) use super::install::{
     Distrust, HostForm, Install, Plugin, TrustQuestion, TypedKey, UserFile, moved, typed,
 };
-pub(super) use super::install::{HostFailure, HostShell, measured};
+pub(super) use super::install::{FailsClosed, measured};
 use super::results::ReplySlot;
 pub(super) use super::results::ReplySlot::{
     Consent, Context, New, Objection, Output, Question, Refusal,
@@ -25,7 +25,7 @@ pub(super) use super::settings::HostHookKey::{
 };
 pub(super) use super::settings::{
     BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
-    DISABLE_ALL, HostFile, MatcherSubject, Matching, Off, SUBJECTS, SystemFolders, setting,
+    DISABLE_ALL, HostFile, MatcherSubject, Matching, Off, SUBJECTS, setting,
 };
 pub(super) use super::tool::{HostTools, Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};

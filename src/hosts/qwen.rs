@@ -60,7 +60,7 @@ pub(super) static QWEN: Host = Host {
     trust: Some("trust the folder, where `security.folderTrust` is on"),
     converts: &["claude"],
     settings: Some(HostFile {
-        shell: HostShell::Named("bash"),
+        shell: Some("bash"),
         dialect: "qwen",
         places: &[".qwen"],
         hook: &[

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
 use super::install::Install;
-use super::install::{HostFailure, MeasuredVersion};
-use super::settings::{HostFile, SystemFolders};
+use super::install::{FailsClosed, MeasuredVersion};
+use super::settings::HostFile;
 use super::tool::HostTools;
 
 /// What a host gets.
@@ -50,8 +50,6 @@ pub struct Host {
     pub roots: &'static [&'static str],
     /// The host that hooks of this one are written for as well, where both have an event of one name.
     pub like: Option<&'static str>,
-    /// Lines `{"type": "progress", …}` of a hook are for people, and no part of its answer.
-    pub has_progress: bool,
     /// Its events; none for a host that only a plugin of hookrun's translates.
     pub events: &'static [HostEvent],
     /// What shows that a context is of this host, by its keys alone.
@@ -59,13 +57,9 @@ pub struct Host {
     /// Words in the text of a script that show that it was written for this host: keys of its events
     /// and results that hookrun does not have.
     pub words: &'static [&'static str],
-    /// When its documents were read.
-    pub documented: &'static str,
     /// The version that hookrun was measured with, and when; `None` for documents alone.
     pub measured: Option<MeasuredVersion>,
-    /// The failures of hookrun with which it blocks a tool by itself, with the switches that `install`
-    /// sets. With the others it lets the tool run, unless the command says status 2.
-    pub closed_on: &'static [HostFailure],
+    pub fails_closed: FailsClosed,
     /// Tools and calls that no event shows.
     pub unseen: &'static [&'static str],
     /// What a person has to do before it runs hooks at all; `None` where nothing is known to be needed.
@@ -79,8 +73,6 @@ pub struct Host {
     pub install: Install,
     /// Files below a project whose hooks `hookrun import` reads. Of a folder it is every file in it.
     pub imports: &'static [&'static str],
-    /// Folders in which a script says its event itself.
-    pub hook_folders: Option<SystemFolders>,
 }
 
 impl Host {
@@ -99,13 +91,11 @@ impl Host {
         variables: &[],
         roots: &[],
         like: None,
-        has_progress: false,
         events: &[],
         signs: &[],
         words: &[],
-        documented: "2026-11-22",
         measured: None,
-        closed_on: &[],
+        fails_closed: FailsClosed::Never,
         unseen: &[],
         trust: None,
         reads: &[],
@@ -113,7 +103,6 @@ impl Host {
         settings: None,
         install: Install::NONE,
         imports: &[],
-        hook_folders: None,
     };
 }
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::event::HostEvent;
-use super::install::HostShell;
 
 /// The events of tools in hosts of Claude Code's family.
 const TOOL_EVENTS: &str =
@@ -71,8 +70,8 @@ pub struct HostFile {
     pub hook: &'static [HookKey],
     /// The value of [`HostHookKey::Closed`] with which a failure blocks, as JSON.
     pub closed: &'static str,
-    /// The shell that runs the command of a hook.
-    pub shell: HostShell,
+    /// The shell that runs the command of a hook; `None` where the documents do not say.
+    pub shell: Option<&'static str>,
     /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
     pub of_plugin: &'static [&'static str],
     /// In what it counts times: 1 for seconds, 1000 for milliseconds.
@@ -82,8 +81,8 @@ pub struct HostFile {
     pub subjects: &'static [(MatcherSubject, &'static str)],
     /// The hooks of an event run at once, unless a group says `sequential`.
     pub runs_at_once: bool,
-    /// The switch that all hooks are off: a key, and the value that does.
-    pub off: Option<Off>,
+    /// The switches that all hooks are off.
+    pub off: &'static [Off],
     /// Lists of hooks that are off, by what names them or by their commands.
     pub disabled: &'static [&'static [&'static str]],
 }
@@ -108,13 +107,13 @@ impl HostFile {
             setting("timeout", HostHookKey::Time),
         ],
         closed: "true",
-        shell: HostShell::Unstated,
+        shell: None,
         of_plugin: &[],
         per_second: 1,
         matching: Matching::SEARCHED,
         subjects: &[(BY_TOOL, TOOL_EVENTS)],
         runs_at_once: false,
-        off: None,
+        off: &[],
         disabled: &[],
     };
 
@@ -128,6 +127,19 @@ impl HostFile {
     /// Whether the host reads comments in it.
     pub fn has_comments(&self) -> bool {
         self.comments == Comments::Read
+    }
+
+    /// The shell that hookrun takes.
+    pub fn shell(&self) -> &'static str {
+        self.shell.unwrap_or("sh")
+    }
+
+    /// The same, in words.
+    pub fn shell_words(&self) -> String {
+        match self.shell {
+            Some(shell) => format!("`{shell} -c`"),
+            None => format!("not stated; `{} -c` is assumed", self.shell()),
+        }
     }
 
     /// How long a hook of this event may run that does not say it, nor its host.
@@ -182,10 +194,10 @@ pub struct Off {
 }
 
 /// The switch of Claude Code, which others took over.
-pub(super) const DISABLE_ALL: Option<Off> = Some(Off {
+pub(super) const DISABLE_ALL: &[Off] = &[Off {
     path: &["disableAllHooks"],
     value: true,
-});
+}];
 
 #[derive(Debug)]
 pub struct HookKey {
@@ -268,17 +280,4 @@ pub enum MatcherSubject {
     Command,
     /// This fact, by our key.
     Fact(&'static str),
-}
-
-/// The folders of one system in which a script says its event itself.
-#[derive(Debug, PartialEq, Eq)]
-pub struct SystemFolders {
-    /// The name of its dialect, which hooks in these folders are written for.
-    pub dialect: &'static str,
-    /// The folder of a user, below the home folder.
-    pub user: &'static str,
-    /// The folder of a project, below the working directory.
-    pub project: &'static str,
-    /// How the names of modules end that only the system itself can load.
-    pub modules: &'static [&'static str],
 }

@@ -85,7 +85,7 @@ pub(super) static WINDSURF: Host = Host {
         &["event"],
     )],
     settings: Some(HostFile {
-        shell: HostShell::Named("bash"),
+        shell: Some("bash"),
         dialect: "windsurf",
         places: &[".windsurf", "windsurf"],
         hook: &[

@@ -9,3 +9,4 @@ mod manifest;
 mod mistakes;
 mod projects;
 mod slips;
+mod standalone;

@@ -206,7 +206,7 @@ fn what_has_to_be_trusted_is_in_the_cure_of_a_host_that_was_never_seen() {
         let Some(unseen) = unseen else {
             // A plugin asks in hookrun's own words, and the log does not say for which host.
             assert!(
-                known.shell().is_none() && known.name != "cline",
+                known.settings.is_none() && known.name != "cline",
                 "{}: {found:?}",
                 known.name
             );

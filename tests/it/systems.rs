@@ -3,7 +3,6 @@
 mod chains;
 mod examples;
 mod examples_of_pi;
-mod folders;
 mod judged;
 mod loom;
 mod no_tool;

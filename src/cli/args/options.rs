@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Environment};
-use crate::hosts::folders::{self, HostFolders};
+use crate::hosts::folders::HostFolders;
 use crate::hosts::{self, dialects, git, installable, native};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, ValueEnum};
@@ -42,7 +42,6 @@ impl SourceArgs {
             explicit: self.hooks.clone(),
             settings: self.settings.clone(),
             discover: self.discover,
-            hosts: folders::of(host).into_iter().collect(),
             told: HostFolders {
                 roots: env.projects_of(host),
                 cwd: None,
@@ -65,8 +64,7 @@ impl SourceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
-    /// Load the hooks as a host of this hook system does: it has additional folders, and a hook
-    /// may shadow another
+    /// Load the hooks as a host of this hook system does: a hook may shadow another
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
     pub(crate) dialect: String,
 

@@ -11,7 +11,7 @@ use super::command::Launch;
 use super::document::{Document, MARK, unmarked};
 use super::events::HOOKS;
 use crate::config::tree::Tree;
-use crate::hosts::capability::ServedEvent;
+use crate::hosts::HostEvent;
 use crate::hosts::settings::{HostFile, HostHookKey};
 
 impl Document {
@@ -19,7 +19,7 @@ impl Document {
     /// by the command. What is already right stays.
     pub(crate) fn with(
         &self,
-        rows: &[ServedEvent],
+        rows: &[&HostEvent],
         launch: &Launch,
         is_own: &dyn Fn(&str) -> bool,
     ) -> String {
@@ -171,7 +171,7 @@ impl Document {
     }
 }
 
-fn wait(shape: &'static HostFile, row: &ServedEvent) -> u64 {
+fn wait(shape: &'static HostFile, row: &HostEvent) -> u64 {
     let wait = row.timeout().as_millis() * u128::from(shape.per_second) / 1000;
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
@@ -179,7 +179,7 @@ fn wait(shape: &'static HostFile, row: &ServedEvent) -> u64 {
 /// The hook for an event, as it is written.
 pub(super) fn hook_of(
     shape: &'static HostFile,
-    row: &ServedEvent,
+    row: &HostEvent,
     launch: &Launch,
 ) -> Map<String, Value> {
     let mut arguments = format!("run --host {}", shape.dialect);
@@ -213,7 +213,7 @@ pub(super) fn hook_of(
         hook.insert(key.to_string(), Value::from("hookrun"));
     }
     if let Some((key, value)) = shape.closed()
-        && row.fails_closed
+        && row.fails_closed()
     {
         hook.insert(key.to_string(), value);
     }
@@ -414,7 +414,7 @@ mod tests {
                 let rows = host.rows();
                 let added = Document::read(&text, shape).unwrap().with(&rows, &launch, &is_own);
                 let read = Document::read(&added, shape).unwrap();
-                let is_written = |row: &ServedEvent| {
+                let is_written = |row: &&HostEvent| {
                     let hook = hook_of(shape, row, &launch);
                     let handlers = read.handlers();
                     let mut handlers = handlers.iter().filter(|(event, _)| event == row.name);

@@ -9,10 +9,9 @@ use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
-use crate::hosts::capability::ServedEvent;
 use crate::hosts::install::HostForm;
 use crate::hosts::settings::{HostFile, HostHookKey};
-use crate::hosts::{self, Host, Wait, installable};
+use crate::hosts::{self, Host, HostEvent, Wait, installable};
 
 /// The key below which hooks are, in every host.
 pub(crate) const HOOKS: &str = "hooks";
@@ -39,13 +38,13 @@ impl Host {
     }
 
     /// The events that hookrun is installed for.
-    pub(crate) fn rows(&self) -> Vec<ServedEvent> {
-        let mut rows = self.served_events();
+    pub(crate) fn rows(&self) -> Vec<&'static HostEvent> {
+        let mut rows: Vec<&HostEvent> = self.served_events().iter().collect();
         rows.retain(|row| !self.install.but.contains(&row.name));
         rows
     }
 
-    pub(crate) fn row(&self, name: &str) -> Option<ServedEvent> {
+    pub(crate) fn row(&self, name: &str) -> Option<&'static HostEvent> {
         self.rows().into_iter().find(|row| row.name == name)
     }
 
@@ -74,7 +73,7 @@ impl HostFile {
     }
 }
 
-impl ServedEvent {
+impl HostEvent {
     /// The timeout that the host is given.
     pub(crate) fn timeout(&self) -> Duration {
         let longest = self.wait.and_then(|wait| wait.longest);
@@ -90,7 +89,7 @@ impl ServedEvent {
 
     /// Whether the shell that starts hookrun blocks in its place.
     pub(crate) fn is_guarded(&self) -> bool {
-        self.fails_closed && self.takes_status
+        self.fails_closed() && self.takes_status()
     }
 }
 
@@ -144,18 +143,20 @@ impl HooksByEvent {
     }
 
     /// The rows of `host` that a hook wants.
-    pub(crate) fn rows(&self, host: &Host) -> Vec<ServedEvent> {
+    pub(crate) fn rows(&self, host: &Host) -> Vec<&'static HostEvent> {
         let mut rows = host.rows();
         rows.retain(|row| self.wants(row));
         rows
     }
 
-    fn wants(&self, row: &ServedEvent) -> bool {
+    fn wants(&self, row: &HostEvent) -> bool {
         let Some(bound) = self.events.get(row.event) else {
             return false;
         };
-        row.tool
-            .is_none_or(|tool| bound.matchers.iter().any(|one| one.takes_tool(&[tool])))
+        row.gather.is_none_or(|gather| {
+            let mut matchers = bound.matchers.iter();
+            matchers.any(|one| one.takes_tool(&[gather.tool]))
+        })
     }
 
     /// What hooks want that the host cannot give: an event that it does not have, or one that

@@ -14,9 +14,8 @@ use super::files::Target;
 use super::plugin;
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
-use crate::hosts::capability::ServedEvent;
 use crate::hosts::settings::{HostFile, HostHookKey};
-use crate::hosts::{Host, installable};
+use crate::hosts::{Host, HostEvent, installable};
 
 /// A host, and the configuration that it should run.
 #[derive(Clone, Copy)]
@@ -89,7 +88,7 @@ impl Installation {
         &self.file.path
     }
 
-    pub(crate) fn hook(&self, row: &ServedEvent) -> Option<&InstalledHook> {
+    pub(crate) fn hook(&self, row: &HostEvent) -> Option<&InstalledHook> {
         self.hooks.iter().find(|hook| hook.event == row.name)
     }
 }
@@ -235,7 +234,7 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
         };
         let mut events: Vec<&str> = Vec::new();
         for row in wanted.rows(host) {
-            let is_sent = installed.iter().any(|one| one.hook(&row).is_some());
+            let is_sent = installed.iter().any(|one| one.hook(row).is_some());
             if !is_sent && !events.contains(&row.event) {
                 events.push(row.event);
             }

@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::command::Launch;
-use crate::hosts::Host;
-use crate::hosts::capability::ServedEvent;
 use crate::hosts::install::HostForm;
+use crate::hosts::{Host, HostEvent};
 
 /// How the file begins; any other file is not ours.
 const MARKS: [&str; 2] = [
@@ -29,7 +28,7 @@ pub(crate) struct InstalledPlugin {
     pub(crate) events: Vec<(String, Duration)>,
 }
 
-pub(crate) fn write(host: &Host, rows: &[ServedEvent], launch: &Launch) -> String {
+pub(crate) fn write(host: &Host, rows: &[&HostEvent], launch: &Launch) -> String {
     let template = match host.install.form {
         HostForm::Plugin(plugin) => format!("{ASK}{}", plugin.text),
         HostForm::Scripts(text) => text.to_string(),
@@ -40,7 +39,7 @@ pub(crate) fn write(host: &Host, rows: &[ServedEvent], launch: &Launch) -> Strin
         let wait = u64::try_from(row.timeout().as_millis()).unwrap_or(u64::MAX);
         events.insert(row.name.to_string(), json!([row.event, wait]));
     }
-    let is_closed = rows.iter().any(|row| row.fails_closed);
+    let is_closed = rows.iter().any(|row| row.fails_closed());
     let line = launch.line(&format!("run --host {}", host.name), false);
     template
         .replace("@COMMAND@", &line)

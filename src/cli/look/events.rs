@@ -14,8 +14,8 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::duration_text;
-use crate::hosts::install::HostShell;
-use crate::hosts::{self, Binding, Host, Results, Wait, native};
+use crate::hosts::settings::HostFile;
+use crate::hosts::{self, Binding, DOCUMENTED, Host, Results, Wait, native};
 use crate::lab::report::style::{BOLD, DIM, row as line};
 use crate::log::report::present;
 
@@ -309,18 +309,17 @@ fn waits(wait: Wait) -> String {
 
 fn host_json(host: &'static Host) -> Value {
     let measured = host.measured;
-    let served = host.served_events();
     let mut blocks = Vec::new();
-    for event in served.iter().filter(|event| event.blocks) {
-        blocks.push(event.event);
+    for row in host.served_events().iter().filter(|row| row.blocks) {
+        blocks.push(row.event);
     }
     let mut tools = Vec::new();
-    for tool in host.shown_tools().rows {
+    for tool in host.plugin().map_or(host.tools, |plugin| plugin.tools).rows {
         tools.push(json!({ "name": tool.name, "sort": tool.sort.about() }));
     }
     present(json!({
         "name": host.name,
-        "documented": host.documented,
+        "documented": DOCUMENTED,
         "measured": measured.map(|it| json!({ "version": it.version, "date": it.date })),
         "blocks": blocks,
         "asks": host.asks(),
@@ -328,7 +327,7 @@ fn host_json(host: &'static Host) -> Value {
         "teaches": host.teaches(),
         "openOn": host.open_on(),
         "openWhenInstalled": host.open_when_installed(),
-        "shell": host.shell().map(HostShell::about),
+        "shell": host.settings.as_ref().map(HostFile::shell_words),
         "trust": host.trust,
         "reads": host.reads,
         "converts": host.converts,

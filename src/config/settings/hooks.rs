@@ -139,20 +139,23 @@ impl SettingsReader<'_> {
 
     /// Says so where a file switches all of its hooks off, and by what.
     fn switched_off(&mut self, file: &'static HostFile, document: &Tree) -> Option<String> {
-        let off = file.off?;
-        let switch = document.at(off.path)?;
-        let key = off.path.join(".");
-        let Some(flag) = switch.flag() else {
-            let cure = format!("write `\"{key}\": true`");
-            self.wrong(switch, &key, "true or false", &cure);
-            return None;
-        };
-        if flag != off.value {
-            return None;
+        for off in file.off {
+            let Some(switch) = document.at(off.path) else {
+                continue;
+            };
+            let key = off.path.join(".");
+            let Some(flag) = switch.flag() else {
+                let cure = format!("write `\"{key}\": true`");
+                self.wrong(switch, &key, "true or false", &cure);
+                continue;
+            };
+            if flag == off.value {
+                let cause = format!("`{key}` is {flag}: none of its hooks runs");
+                self.warning(switch.offset, cause, "remove it");
+                return Some(format!("{key} is {flag}"));
+            }
         }
-        let cause = format!("`{key}` is {flag}: none of its hooks runs");
-        self.warning(switch.offset, cause, "remove it");
-        Some(format!("{key} is {flag}"))
+        None
     }
 
     /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the
@@ -435,7 +438,7 @@ impl SettingsReader<'_> {
         }
         let shell = match hook.get(HostHookKey::Shell) {
             Some(entry) => self.text(&entry.tree, &entry.key)?,
-            None => file.shell.program().to_string(),
+            None => file.shell().to_string(),
         };
         Some(vec![shell, "-c".to_string(), line])
     }

@@ -32,13 +32,12 @@ pub(crate) fn parts<'h>(
                 .unwrap_or(path)
                 .to_path_buf()
         };
-        let loose = layer.loose.iter().map(|loose| &loose.path);
         parts.extend(
             layer
                 .manifests
                 .iter()
                 .chain(&layer.drop_ins)
-                .chain(loose)
+                .chain(&layer.loose)
                 .map(below),
         );
         // What pins shared sets, and all of the hidden folder.

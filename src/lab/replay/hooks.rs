@@ -101,12 +101,7 @@ impl Hooks {
         dialect: Option<&'static Host>,
         told: &HostFolders,
     ) -> Result<Config, BrokenHooks> {
-        let hosts = dialect
-            .and_then(|dialect| folders::of(dialect.name))
-            .into_iter()
-            .collect();
         let choice = Choice {
-            hosts,
             told: told.clone(),
             ..self.choice.clone()
         };

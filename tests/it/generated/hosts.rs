@@ -1,8 +1,7 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::hosts::capability::ServedEvent;
-use hookrun::hosts::{dialects, find_installable, installable};
+use hookrun::hosts::{HostEvent, ReplySlot, dialects, find_installable, installable};
 
 use super::{code, table};
 use crate::sandbox::Sandbox;
@@ -109,30 +108,42 @@ pub(super) fn in_short() -> String {
     format!("{}\n", links.join(", "))
 }
 
-/// The events of a host, or those that its plugin passes on.
-fn told(host: &str) -> Vec<ServedEvent> {
-    find_installable(host).unwrap().served_events()
-}
-
-/// What can be decided, in a few words.
-fn watched(decides: Vec<String>) -> String {
-    if decides.is_empty() {
-        "watch".into()
-    } else {
-        decides.join(", ")
+/// What a hook can decide in an event, in a few words.
+fn decides(row: &HostEvent) -> String {
+    let mut words = Vec::new();
+    if row.blocks {
+        words.push("block".to_string());
     }
+    for on in row.says() {
+        match on {
+            ReplySlot::Refusal | ReplySlot::Output | ReplySlot::Consent => {}
+            ReplySlot::Objection => words.push("object".to_string()),
+            ReplySlot::Question => words.push("ask".to_string()),
+            ReplySlot::New(field) => words.push(format!("rewrite `{field}`")),
+            ReplySlot::Context => words.push("context".to_string()),
+        }
+    }
+    if words.is_empty() {
+        words.push("watch".to_string());
+    }
+    words.join(", ")
 }
 
 /// The events of one host.
 pub(super) fn events(host: &str) -> String {
-    let rows = told(host).into_iter().map(|it| {
-        let failure = match (it.fails_closed, it.blocks) {
+    let events = find_installable(host).unwrap().served_events();
+    let rows = events.iter().map(|it| {
+        let failure = match (it.fails_closed(), it.blocks) {
             (true, _) => "blocks",
             (false, true) => "passes",
             (false, false) => "",
         };
-        let decides = watched(it.decides());
-        [code(it.name), code(it.event), decides, failure.to_string()]
+        [
+            code(it.name),
+            code(it.event),
+            decides(it),
+            failure.to_string(),
+        ]
     });
     table(["event", "in hookrun", "a hook can", "a failure"], rows)
 }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrun::hosts::install::{HostFailure, HostShell};
 use hookrun::hosts::install::{HostForm, Install, UserFile};
 use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
 use hookrun::hosts::{
@@ -54,11 +53,10 @@ static OTTER: Host = Host {
             .waits(Wait::seconds(20)),
         HostEvent::OBSERVER.open_gate("rest", "agent.stop", &GATES),
     ],
-    closed_on: &[HostFailure::Timeout],
     settings: Some(HostFile {
         dialect: "otter",
         places: &[".otter"],
-        shell: HostShell::Named("sh"),
+        shell: Some("sh"),
         hook: &[
             setting("command", HostHookKey::Command),
             setting("timeout", HostHookKey::Time),
@@ -127,7 +125,7 @@ fn its_events_are_decided_and_answered_in_its_words() {
 fn what_it_can_do_and_how_it_is_installed_comes_from_the_same_place() {
     assert!(OTTER.is_installable() && OTTER.blocks("tool.pre") && !OTTER.asks());
     let gate = OTTER.served_event("tool.pre").unwrap();
-    assert!(gate.fails_closed && gate.takes_status);
+    assert!(gate.fails_closed() && gate.takes_status());
     assert_eq!(
         gate.wait.map(|wait| wait.usual),
         Some(Duration::from_secs(20))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrun::Context;
-use hookrun::hosts::folders::{self, HostFolders, told};
+use hookrun::hosts::folders::{HostFolders, told};
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::hosts::settings::MatcherSubject;
 use hookrun::hosts::signs;
@@ -92,22 +92,6 @@ fn every_hook_of_git_is_a_row_of_the_catalog_and_every_key_is_one_of_it() {
         assert_eq!(spec.carries("changes"), changes, "{}", hook.name);
         let edits = hook.arguments.contains(&Argument::MessageFile);
         assert_eq!(spec.rewrite("message").is_some(), edits, "{}", hook.name);
-    }
-}
-
-#[test]
-fn every_folder_is_of_a_dialect_and_stays_below_its_root() {
-    for folders in folders::all() {
-        assert_eq!(
-            find(folders.dialect).map(|one| one.name),
-            Some(folders.dialect)
-        );
-        for folder in [folders.user, folders.project] {
-            assert!(
-                !folder.starts_with('/') && !folder.contains(".."),
-                "{folder}"
-            );
-        }
     }
 }
 

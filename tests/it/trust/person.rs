@@ -32,28 +32,6 @@ fn a_person_sees_what_would_run_and_is_asked_once_for_a_content() {
 }
 
 #[test]
-fn one_question_is_about_the_folders_of_all_hosts() {
-    let pi = "#!/bin/sh\n# hookrun: event=tool_call\necho pi >>\"$HOOKRUN_PROJECT_DIR/ran\"\n";
-    let sandbox = with_event(project()).script(".pi/hooks/20-pi.sh", pi);
-    let ask = || sandbox.hookrun(&["run", "tool_call", "--host", "pi"], TOOL.as_bytes());
-    let held = ask();
-    held.exits(2).prints("`hookrun trust`");
-    at_terminal(&sandbox, &["trust"], &[at(QUESTION, "y\r")]).exits(0);
-    ask().exits(0);
-    assert_eq!(sandbox.read("ran"), "ran\npi\n");
-    // What has changed is compared with what it was, and not with the hooks beside it.
-    let sandbox = sandbox.script(".pi/hooks/20-pi.sh", &format!("{pi}# more\n"));
-    let diff = sandbox.hookrun(&["trust", "--show"], b"").stdout;
-    assert!(diff.contains(".pi/hooks/20-pi.sh: changed\n"), "{diff}");
-    let asked = at_terminal(&sandbox, &["trust"], &[at(QUESTION, "n\r")]);
-    asked.exits(1);
-    assert!(
-        asked.stderr.contains("20-pi.sh") && !asked.stderr.contains("10-guard"),
-        "{asked:?}"
-    );
-}
-
-#[test]
 fn a_change_is_shown_and_the_files_if_wanted() {
     let sandbox = with_event(project().trusted());
     let sandbox = sandbox.script(

@@ -16,10 +16,9 @@ use crate::cli::host::plugin;
 use crate::cli::look::validate::{Findings, error, note, warning};
 use crate::config::Problem;
 use crate::engine::hook::duration_text;
-use crate::hosts::capability::ServedEvent;
 use crate::hosts::install::TrustQuestion;
 use crate::hosts::settings::HostHookKey;
-use crate::hosts::{Host, Wait};
+use crate::hosts::{Host, HostEvent, Wait};
 
 /// Reads all files of a host. Those that run hookrun; what is wrong with each is found on the way.
 pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Installation> {
@@ -82,8 +81,8 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         let Some(row) = host.row(&hook.event) else {
             continue;
         };
-        for fault in faults_of(hook, &row, host) {
-            let events = faults.entry((row.fails_closed, fault)).or_default();
+        for fault in faults_of(hook, row, host) {
+            let events = faults.entry((row.fails_closed(), fault)).or_default();
             events.push(row.name);
         }
     }
@@ -103,7 +102,7 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
         return Some(error(path, cause, format!("`chmod +x {}`", path.display())));
     }
     let launch = one.hooks.first()?.launch();
-    let rows: Vec<ServedEvent> = one
+    let rows: Vec<&HostEvent> = one
         .hooks
         .iter()
         .filter_map(|hook| host.row(&hook.event))
@@ -158,7 +157,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
 }
 
 /// Why a hook of hookrun's does not run for every call, or why a block of it may be lost.
-fn faults_of(hook: &InstalledHook, row: &ServedEvent, host: &Host) -> Vec<String> {
+fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> {
     let mut faults = Vec::new();
     let Some(shape) = host.settings_file() else {
         return faults;
@@ -204,7 +203,7 @@ fn faults_of(hook: &InstalledHook, row: &ServedEvent, host: &Host) -> Vec<String
         budget, is_guarded, ..
     } = hook.command;
     let may_be_closed = closed.is_some() || row.is_guarded();
-    if row.fails_closed && may_be_closed && !is_closed && !is_guarded {
+    if row.fails_closed() && may_be_closed && !is_closed && !is_guarded {
         faults.push("nothing blocks if hookrun is missing or killed".to_string());
     }
     if let Some(usual) = row.wait {
@@ -252,7 +251,7 @@ fn about_events(
     findings: &mut Findings,
 ) {
     let first = &installed[0];
-    for row in &wanted.rows(host) {
+    for row in wanted.rows(host) {
         let Some(bound) = wanted.bound(row.event) else {
             continue;
         };
@@ -302,16 +301,14 @@ fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
     for file in files {
         values.extend(read_value(&file.path).map(|value| (file.path, value)));
     }
-    let own = shape.off.map(|off| (off.path.join("."), off.value));
-    let older = site.host.install.switches.iter();
-    let older = older.map(|(at, value)| ((*at).to_string(), *value));
-    for (at, off) in own.into_iter().chain(older) {
-        let pointer = format!("/{}", at.replace('.', "/"));
+    for off in shape.off {
+        let at = off.path.join(".");
+        let pointer = format!("/{}", off.path.join("/"));
         let decides = values
             .iter()
             .find_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
         if let Some((file, value)) = decides
-            && *value == off
+            && *value == off.value
         {
             let cause = format!("`{at}` is {value}: hookrun does not run");
             findings.add(error(file, cause, "remove it"));

@@ -168,7 +168,7 @@ impl HostHook<'_> {
             return Ok((shell_words::join(words), false));
         }
         let shell = self.text(HostHookKey::Shell);
-        match shell.unwrap_or(self.file.shell.program()) {
+        match shell.unwrap_or(self.file.shell()) {
             "sh" => Ok((anchored(line)?, true)),
             "bash" => {
                 let line = anchored(line)?;

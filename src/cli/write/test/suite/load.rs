@@ -11,7 +11,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::spelling;
-use crate::hosts::{self, events_called, folders, native};
+use crate::hosts::{self, events_called, native};
 use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::coverage::Who;
 use crate::lab::scenario::{self, Case, CaseStep, Never, PlacedValue, StepInput, Suite};
@@ -189,12 +189,7 @@ impl SuiteLoader<'_> {
             }
         }
         let dialect = hosts::find(host);
-        let host_folders = dialect.and_then(|dialect| folders::of(dialect.name));
-        let of_host = Choice {
-            hosts: host_folders.into_iter().collect(),
-            ..choice.clone()
-        };
-        let config = Config::load(&of_host, self.env, ConfigScope::All).for_host(dialect);
+        let config = Config::load(choice, self.env, ConfigScope::All).for_host(dialect);
         for problem in &config.problems {
             if problem.severity == Severity::Error {
                 self.problem(problem.clone());
