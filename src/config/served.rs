@@ -9,10 +9,11 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::engine::answer;
-use crate::engine::ending::{CapturedStream, Ending, Exit};
+use crate::engine::ending::Ending;
 use crate::engine::event::json::entries;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
-use crate::engine::hook::{Convention, EventPart, Hook, Matcher, Permit, Printed};
+use crate::engine::hook::contract::Native;
+use crate::engine::hook::{Convention, EventPart, Matcher, Permit, Printed};
 
 /// How much of a line a message quotes, in characters.
 const QUOTED: usize = 60;
@@ -94,40 +95,40 @@ impl Convention for ServedHook {
         Vec::new()
     }
 
-    fn has_own_results(&self) -> bool {
-        true
-    }
-
     /// The answer without its `id` is judged as that of any other hook. A line that answers another
     /// request says nothing about this event, not even a block.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
-        let exit = Exit::Status(printed.status);
-        match read_line(printed, permit) {
-            Ok(words) => judge_as_native(exit, &words, printed.stderr, permit),
-            Err(_) if printed.status != 0 => {
-                let own = own_lines(printed.stdout, permit);
-                judge_as_native(exit, &own, printed.stderr, permit)
+        let words = match read_line(printed, permit) {
+            Ok(words) => words,
+            Err(_) if printed.status != 0 => own_lines(printed.stdout, permit),
+            Err(LineProblem::OfAnother(problem)) => {
+                return (answer::malformed(problem), Vec::new());
             }
-            Err(LineProblem::OfAnother(problem)) => (answer::malformed(problem), Vec::new()),
             Err(LineProblem::NoAnswer(problem)) => {
-                let own = captured(&own_lines(printed.stdout, permit));
-                answer::failed(answer::malformed(problem), &own, permit)
+                let reason = self.block_in(printed.stdout, permit);
+                return answer::failed_after(reason, answer::malformed(problem));
             }
-        }
+        };
+        let answered = Printed {
+            stdout: &words,
+            cut_bytes: None,
+            ..*printed
+        };
+        answer::judge_native(&answered, permit)
     }
 
     /// A block in a line of this request, or in a line without an `id`, counts although the program
     /// then failed.
     fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String> {
         // The `id` is an unknown key of an answer.
-        answer::block_in(&own_lines(stdout, permit), &answer::Native)
+        answer::block_in(&own_lines(stdout, permit), &Native)
     }
 }
 
 /// The one line that answers, without its `id`; empty for an answer that only has one.
 fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LineProblem> {
     let text = printed.stdout.trim();
-    let problem = if printed.is_cut {
+    let problem = if printed.cut_bytes.is_some() {
         "its line has more than 1 MiB"
     } else if text.is_empty() {
         "it answered nothing; one line on stdout answers one line on stdin"
@@ -177,35 +178,4 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
 
 fn cut(text: &str) -> String {
     text.chars().take(QUOTED).collect()
-}
-
-fn captured(text: &str) -> CapturedStream {
-    CapturedStream {
-        total_bytes: text.len() as u64,
-        head: text.as_bytes().to_vec(),
-        ..CapturedStream::default()
-    }
-}
-
-/// The hook as one that is asked in no words but ours.
-fn native(hook: &Hook) -> Hook {
-    Hook {
-        convention: None,
-        ..hook.clone()
-    }
-}
-
-fn judge_as_native(
-    exit: Exit,
-    stdout: &str,
-    stderr: &CapturedStream,
-    permit: Permit<'_>,
-) -> (Ending, Vec<String>) {
-    let hook = native(permit.hook);
-    let permit = Permit {
-        hook: &hook,
-        given: None,
-        ..permit
-    };
-    answer::judge(exit, &captured(stdout), stderr, permit)
 }

@@ -1,120 +1,28 @@
 //! The hook contract: turns a hook's exit status and output into a verdict, or into a failure.
 //!
-//! Pure; `man hookrun-hook` describes what this file does. `read` splits stdout by these rules:
+//! Pure; `man hookrun-hook` describes it. `read` splits stdout by these rules:
 //!
 //! 1. An answer is a JSON object at the start of a line with a key of the contract. It may span
 //!    lines, and blanks before it do not matter. An object in a list is not an answer.
-//! 2. In an object at the start of a line, a key of [`DECISION_KEYS`] whose value blocks or asks
+//! 2. In an object at the start of a line, a key of `DECISION_KEYS` whose value blocks or asks
 //!    elsewhere is malformed, unless it is of the contract.
 //! 3. What begins with `{` at the start of a line and is not JSON is malformed if it has a key of
 //!    the contract or of that table. All else is text.
 //!
-//! An answer that blocks counts, whatever else is on stdout or happens to the hook later. Two
-//! answers are malformed. A hook that was written for another system is judged by its
-//! [`Convention`].
+//! An answer that blocks counts, whatever else is on stdout or happens later. Two are malformed.
 
 mod crash;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::engine::ending::{CapturedStream, Ending, Exit};
-use crate::engine::event::JsonType::{self, Array, Boolean, Object, String as Text};
 use crate::engine::event::json::{raw_entries, string_text};
-use crate::engine::hook::{Contract, Convention, NO_REASON, Permit, Printed};
+use crate::engine::hook::contract::{Contract, Native, decision_values, foreign_decision};
+use crate::engine::hook::{Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
-use crate::engine::spelling::plain;
 pub(crate) use crash::crash;
-
-/// A key of hookrun's own contract.
-#[derive(Debug)]
-pub struct ResultKey {
-    pub name: &'static str,
-    pub kind: JsonType,
-    /// What it says, in words.
-    pub about: &'static str,
-}
-
-const fn key(name: &'static str, kind: JsonType, about: &'static str) -> ResultKey {
-    ResultKey { name, kind, about }
-}
-
-/// The keys of an answer.
-pub const RESULT_KEYS: &[ResultKey] = &[
-    key("continue", Boolean, "false blocks the event"),
-    key("reason", Text, "why, for the person and the model"),
-    key("ask", Text, "a question for a person to decide"),
-    key("output", Text, "text to show"),
-    key("additionalContext", Text, "text for the model"),
-    key("update", Object, "new values for context fields"),
-    key("findings", Array, "places in files, each with a message"),
-];
-
-/// Keys with which a known host or policy engine blocks or asks, and the values that do, as text in
-/// lower case; after `!` the values that do not.
-pub const DECISION_KEYS: &[(&[&str], &[&str])] = &[
-    (&["continue"], &["!", "true"]),
-    (&["ask", "deny", "denied", "reject", "refuse"], ANYTHING),
-    (&["ok", "allow", "allowed", "accept", "approve"], NO),
-    (&["approved", "permit", "proceed", "result"], NO),
-    (&["block", "blocked", "cancel", "halt", "stop"], YES),
-    (&["decision", "permission", "permissionDecision"], WORDS),
-    (&["action", "behavior", "effect", "verdict"], WORDS),
-    (&["hookSpecificOutput"], &[]),
-];
-
-const ANYTHING: &[&str] = &["!", "", "false", "no", "none", "[]", "{}"];
-const NO: &[&str] = &["false", "no"];
-const YES: &[&str] = &["true", "yes"];
-const WORDS: &[&str] = &[
-    "ask", "deny", "denied", "block", "blocked", "reject", "refuse", "forbid", "false",
-];
-
-/// Whether the last key of a path is one of the table.
-pub(crate) fn is_decision_key(path: &str) -> bool {
-    let key = path.rsplit('.').next().unwrap_or_default();
-    DECISION_KEYS.iter().any(|(names, _)| names.contains(&key))
-}
-
-/// The values in the row of a key. `continue` and the keys of the contract itself also count with one
-/// slip.
-fn values_of(key: &str, contract: &dyn Contract) -> Option<&'static [&'static str]> {
-    let key = plain(key);
-    for (names, values) in DECISION_KEYS {
-        for name in *names {
-            let may_slip = *name == "continue" || name.len() >= 5 && contract.knows(name);
-            if name.eq_ignore_ascii_case(&key)
-                || may_slip
-                    && key.len().abs_diff(name.len()) <= 1
-                    && strsim::osa_distance(&key, &plain(name)) <= 1
-            {
-                return Some(values);
-            }
-        }
-    }
-    None
-}
-
-/// The path of a key of the table that blocks or asks, and is not of this contract.
-fn foreign(path: &str, key: &str, value: &Value, contract: &dyn Contract) -> Option<String> {
-    let values = values_of(key, contract)?;
-    let text = match value {
-        Value::Null | Value::Number(_) => return None,
-        Value::String(text) => text.trim().to_lowercase(),
-        Value::Object(inner) => {
-            for (key, value) in inner {
-                let path = foreign(&format!("{path}.{key}"), key, value, contract);
-                if path.is_some() {
-                    return path;
-                }
-            }
-            value.to_string()
-        }
-        Value::Bool(_) | Value::Array(_) => value.to_string(),
-    };
-    let blocks = values.contains(&text.as_str()) != values.starts_with(&["!"]);
-    (blocks && !contract.knows(path)).then(|| path.to_string())
-}
 
 /// What a hook printed.
 #[derive(Debug, Default)]
@@ -136,12 +44,12 @@ pub(crate) struct Answer {
 /// How much text that is not JSON is read as JSON. Nested text is read once for each level.
 const READ_BYTES: usize = 4 * 1024 * 1024;
 
-/// Splits the text of stdout.
-pub(crate) fn read(stdout: &str, is_cut: bool, contract: &dyn Contract) -> Reading {
-    let mut reading = Reading::default();
-    if is_cut {
-        reading.problem = Some("stdout has more than 1 MiB".to_string());
-    }
+/// Splits the text of stdout. `cut_bytes` is its size, if a part of it is missing.
+pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract) -> Reading {
+    let mut reading = Reading {
+        problem: cut_bytes.map(|bytes| format!("stdout has {bytes} bytes, more than 1 MiB")),
+        ..Reading::default()
+    };
     let mut left_bytes = READ_BYTES;
     let mut line = 1;
     let mut rest = stdout;
@@ -149,46 +57,45 @@ pub(crate) fn read(stdout: &str, is_cut: bool, contract: &dyn Contract) -> Readi
         let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\0');
         let blanks = &rest[..rest.len() - text.len()];
         line += breaks(blanks);
-        reading.text.push_str(blanks);
         let mut is_answer = false;
         let mut end = 0;
         if text.starts_with(['{', '[']) && left_bytes > 0 {
-            let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-            match values.next() {
-                Some(Ok(value)) => {
-                    end = values.byte_offset();
+            match <&RawValue>::deserialize(&mut serde_json::Deserializer::from_str(text)) {
+                Ok(value) => {
+                    end = value.get().len();
                     is_answer = reading.take(value.get(), line, contract);
                 }
-                Some(Err(error)) => {
-                    let lines = text.split_inclusive('\n').take(error.line() - 1);
-                    let read_bytes = lines.map(str::len).sum::<usize>() + error.column();
-                    left_bytes = left_bytes.saturating_sub(read_bytes);
+                Err(error) => {
                     if text.starts_with('{') {
                         end = object_end(text);
                         let problem = broken(&text[..end], line, &error, contract);
                         reading.problem = reading.problem.or(problem);
                     }
+                    let lines = text.split_inclusive('\n').take(error.line());
+                    left_bytes = left_bytes.saturating_sub(lines.map(str::len).sum());
+                    if left_bytes == 0 {
+                        let problem = "too much of it begins like JSON and is not";
+                        reading.problem.get_or_insert(problem.to_string());
+                    }
                 }
-                None => {}
             }
         }
         // Another value may follow on the line.
         let after = text[end..].trim_start_matches([' ', '\t']);
-        let mut next = text.len() - after.len();
-        if end == 0 || !after.starts_with(['{', '[']) {
+        let next = if end > 0 && after.starts_with(['{', '[']) {
+            text.len() - after.len()
+        } else {
             let line_end = text[end..].find(['\n', '\r']);
-            next = line_end.map_or(text.len(), |at| end + at + 1);
-        }
-        if !is_answer {
-            reading.text.push_str(&text[..next]);
-        } else if !text[end..next].trim().is_empty() {
-            reading.text.push_str(&text[end..next]);
-        }
+            line_end.map_or(text.len(), |at| end + at + 1)
+        };
+        reading.text.push_str(blanks);
+        reading.text.push_str(if is_answer {
+            text[end..next].trim_start()
+        } else {
+            &text[..next]
+        });
         line += breaks(&text[..next]);
         rest = &text[next..];
-    }
-    if left_bytes == 0 && reading.problem.is_none() {
-        reading.problem = Some("too much of it begins like JSON and is not".to_string());
     }
     reading.text = reading.text.trim().to_string();
     reading
@@ -205,8 +112,9 @@ impl Reading {
                 let text = string_text(value.get());
                 text.unwrap_or_else(|| value.to_string()).into()
             });
-            if let Some(path) = foreign(&key, &key, &value, contract) {
-                let problem = format!("line {line}: `{path}` decides nothing here");
+            if let Some(path) = foreign_decision(&key, &key, &value, contract) {
+                let cure = contract.cure();
+                let problem = format!("line {line}: `{path}` decides nothing here; write {cure}");
                 self.problem.get_or_insert(problem);
             }
             entries.push((key, value));
@@ -228,12 +136,12 @@ impl Reading {
             return Ok(Some(block));
         }
         if let Some(problem) = &self.problem {
-            return Err(format!("{problem}; write {}", contract.cure()));
+            return Err(problem.clone());
         }
         if let [first, second, ..] = self.answers.as_slice() {
-            let (first, second) = (first.line, second.line);
             return Err(format!(
-                "line {second}: a second answer after that of line {first}; print one"
+                "line {}: a second answer after that of line {}; print one",
+                second.line, first.line
             ));
         }
         Ok(self.answers.first())
@@ -262,12 +170,13 @@ fn broken(
         let key = &before[head.len()..];
         let is_quoted = head.ends_with(QUOTES);
         let is_own = contract.knows(key) && (is_quoted || head.trim_end().ends_with(['{', ',']));
-        if is_own || is_quoted && values_of(key, contract).is_some() {
+        if is_own || is_quoted && decision_values(key, contract).is_some() {
             let line = line + breaks(head);
-            let words = error.to_string();
-            let words = words.split(" at line").next().unwrap_or_default();
+            let error = error.to_string();
+            let words = error.split(" at line").next().unwrap_or_default();
+            let cure = contract.cure();
             return Some(format!(
-                "line {line}: an object with `{key}` is not JSON ({words})"
+                "line {line}: an object with `{key}` is not JSON ({words}); write {cure}"
             ));
         }
     }
@@ -296,38 +205,6 @@ fn breaks(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// hookrun's own contract.
-#[derive(Debug)]
-pub(crate) struct Native;
-
-impl Contract for Native {
-    fn knows(&self, path: &str) -> bool {
-        RESULT_KEYS.iter().any(|key| key.name == path)
-    }
-
-    fn block(&self, entries: &[(String, Value)]) -> Option<String> {
-        if !entries.contains(&("continue".to_string(), Value::Bool(false))) {
-            return None;
-        }
-        let reason = entries.iter().rfind(|(name, _)| name == "reason");
-        let reason = reason.and_then(|(_, value)| value.as_str());
-        let reason = reason.filter(|text| !text.trim().is_empty());
-        Some(reason.unwrap_or(NO_REASON).to_string())
-    }
-
-    fn cure(&self) -> String {
-        r#"{"continue": false, "reason": "…"} to block, {"ask": "…?"} to ask"#.to_string()
-    }
-}
-
-impl<'a> Permit<'a> {
-    /// The convention for reading its results; `None` for hookrun's own contract.
-    fn convention(self) -> Option<&'a dyn Convention> {
-        let convention = self.hook.convention.as_deref();
-        convention.filter(|one| one.has_own_results())
-    }
-}
-
 /// The ending of a hook that exited, with notes for its author.
 pub fn judge(
     exit: Exit,
@@ -343,29 +220,28 @@ pub fn judge(
     let printed = Printed {
         status,
         stdout: text.trim_start_matches('\u{feff}'),
-        is_cut: stdout.is_cut(),
+        cut_bytes: stdout.is_cut().then_some(stdout.total_bytes),
         stderr,
     };
-    if let Some(convention) = permit.convention() {
-        return convention.judge(&printed, permit);
+    match &permit.hook.convention {
+        Some(convention) => convention.judge(&printed, permit),
+        None => judge_native(&printed, permit),
     }
-    let reading = read(printed.stdout, printed.is_cut, &Native);
-    if status != 0 {
-        return match crash(status, &stderr.text(), permit) {
-            Some(problem) => failed(Ending::Crashed { problem }, stdout, permit),
-            None => blocked_by_status(&printed, &reading, permit),
-        };
+}
+
+/// The ending of a hook that exited and answers by hookrun's own contract.
+pub(crate) fn judge_native(printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
+    let reading = read(printed.stdout, printed.cut_bytes, &Native);
+    if printed.status == 0 {
+        let mut notes = Vec::new();
+        let verdict = verdict(&reading, permit, &mut notes);
+        return (verdict.map_or_else(malformed, Ending::Answered), notes);
     }
-    let mut notes = Vec::new();
-    match verdict(&reading, permit, &mut notes) {
-        Ok(verdict) => (Ending::Answered(verdict), notes),
-        Err(_) if stdout.is_cut() => {
-            let bytes = stdout.total_bytes;
-            let problem = format!("stdout has {bytes} bytes, more than 1 MiB");
-            (malformed(problem), notes)
-        }
-        Err(problem) => (malformed(problem), notes),
+    if let Some(problem) = crash(printed.status, &printed.stderr.text(), permit) {
+        let reason = block_in(printed.stdout, &Native);
+        return failed_after(reason, Ending::Crashed { problem });
     }
+    blocked_by_status(printed, &reading, permit)
 }
 
 /// The verdict of a hook that exited with 0.
@@ -374,14 +250,15 @@ fn verdict(
     permit: Permit<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Verdict, String> {
-    let is_foreign = permit.hook.convention.is_some();
+    let is_foreign = permit.hook.is_foreign();
     let mut verdict = match reading.answer(&Native)? {
-        Some(answer) => structured(answer, permit, notes)?,
+        Some(answer) => Native
+            .verdict(&answer.entries, permit, notes)
+            .map_err(|problem| format!("line {}: {problem}", answer.line))?,
         // An object that says nothing; in other systems, that is any other object.
-        None if reading.text == "{}" || is_foreign && reading.is_object() => {
+        None if matches!(reading.text.as_str(), "" | "{}") || is_foreign && reading.is_object() => {
             return Ok(Verdict::new(Decision::Allow, ContractRule::Silence));
         }
-        None if reading.text.is_empty() => Verdict::new(Decision::Allow, ContractRule::Silence),
         None => Verdict::new(Decision::Allow, ContractRule::Text),
     };
     if verdict.rule == ContractRule::Text && permit.spec.conduct.text_teaches && !is_foreign {
@@ -392,81 +269,29 @@ fn verdict(
     Ok(verdict)
 }
 
-/// The verdict of an answer. One that blocks does so even if its other keys are malformed.
-fn structured(
-    answer: &Answer,
-    permit: Permit<'_>,
-    notes: &mut Vec<String>,
-) -> Result<Verdict, String> {
-    let values =
-        values(answer, permit, notes).map_err(|problem| format!("line {}: {problem}", answer.line));
-    let Some(reason) = Native.block(&answer.entries) else {
-        if answer.entries.iter().all(|(key, _)| key == "reason") {
-            notes.push("`reason` alone blocks nothing; add `\"continue\": false`".to_string());
-        }
-        return values;
-    };
-    let mut verdict = values.unwrap_or_else(|problem| {
-        notes.push(problem);
-        Verdict::new(Decision::Allow, ContractRule::ContinueFalse)
-    });
-    verdict.decision = Decision::Block { reason };
-    verdict.rule = ContractRule::ContinueFalse;
-    Ok(verdict)
-}
-
-/// What an answer says beside `continue` and `reason`. `null` is like a missing key.
-fn values(answer: &Answer, permit: Permit<'_>, notes: &mut Vec<String>) -> Result<Verdict, String> {
-    let mut verdict = Verdict::new(Decision::Allow, ContractRule::Structured);
-    for (name, value) in &answer.entries {
-        let Some(key) = RESULT_KEYS.iter().find(|key| key.name == name) else {
-            notes.push(format!("the key `{name}` is not known and was ignored"));
-            continue;
-        };
-        if !value.is_null() && !key.kind.fits(value) {
-            return Err(format!("`{name}` must be a JSON {}", key.kind.name()));
-        }
-        match (name.as_str(), value.clone()) {
-            ("ask", Value::String(question)) => {
-                verdict.decision = Decision::Ask { question };
-                verdict.rule = ContractRule::Asked;
-            }
-            ("output", Value::String(text)) => verdict.output = Some(text),
-            ("additionalContext", Value::String(text)) => verdict.additional_context = Some(text),
-            ("update", Value::Object(fields)) => verdict.update = fields.into_iter().collect(),
-            ("findings", Value::Array(list)) => verdict.findings = findings(list, notes)?,
-            _ => {}
-        }
-    }
-    permit.check(&verdict)?;
-    Ok(verdict)
-}
-
-fn findings(list: Vec<Value>, notes: &mut Vec<String>) -> Result<Vec<Finding>, String> {
-    let list = list.into_iter().enumerate();
-    list.map(|(at, one)| Finding::read(at, one, notes))
-        .collect()
-}
-
 /// The reason of the first complete block in the text of stdout.
 pub(crate) fn block_in(stdout: &str, contract: &dyn Contract) -> Option<String> {
-    let reading = read(stdout.trim_start_matches('\u{feff}'), false, contract);
+    let reading = read(stdout.trim_start_matches('\u{feff}'), None, contract);
     let mut answers = reading.answers.iter();
     answers.find_map(|answer| contract.block(&answer.entries))
 }
 
-/// The ending of a hook that failed. A complete block that it printed first counts, and its failure
-/// becomes a note.
+/// The ending of a hook that failed. A complete block that it printed first counts.
 pub(crate) fn failed(
     failure: Ending,
     stdout: &CapturedStream,
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
-    let text = stdout.text();
-    let reason = match permit.convention() {
-        Some(convention) => convention.block_in(&text, permit),
-        None => block_in(&text, &Native),
+    let reason = match &permit.hook.convention {
+        Some(convention) => convention.block_in(&stdout.text(), permit),
+        None => block_in(&stdout.text(), &Native),
     };
+    failed_after(reason, failure)
+}
+
+/// The ending of a hook that failed after it had blocked with this reason, if it had: its failure
+/// becomes a note.
+pub(crate) fn failed_after(reason: Option<String>, failure: Ending) -> (Ending, Vec<String>) {
     let (Some(reason), Some(words)) = (reason, failure.failure()) else {
         return (failure, Vec::new());
     };
@@ -494,16 +319,14 @@ pub(crate) fn blocked_by_status(
         match (name.as_str(), value) {
             ("reason", Value::String(text)) => reasons.push(text),
             ("findings", Value::Array(list)) => {
-                let mut ignored = Vec::new();
                 for (at, one) in list.iter().enumerate() {
-                    match Finding::read(at, one.clone(), &mut ignored) {
+                    match Finding::read(at, one.clone(), &mut notes) {
                         Ok(finding) => verdict.findings.push(finding),
                         Err(problem) => {
                             notes.push(format!("{problem}, so that finding is not used"));
                         }
                     }
                 }
-                notes.append(&mut ignored);
             }
             _ => {}
         }
@@ -513,15 +336,15 @@ pub(crate) fn blocked_by_status(
     let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),
         None => {
-            notes.push(SAID_NOTHING.to_string());
-            let (name, status) = (&permit.hook.name, printed.status);
-            format!("hook `{name}` exited with status {status} and gave no reason")
+            let note = "it said nothing: if it was not meant to block, end it with `exit 0`; \
+                a test that is false as the last line, and `set -e`, exit with status 1";
+            notes.push(note.to_string());
+            format!(
+                "hook `{}` exited with status {} and gave no reason",
+                permit.hook.name, printed.status
+            )
         }
     };
     verdict.decision = Decision::Block { reason };
     (Ending::Answered(verdict), notes)
 }
-
-/// A note for the author of a hook that blocks without a reason.
-const SAID_NOTHING: &str = "it said nothing: if it was not meant to block, end it with `exit 0`; \
-    a test that is false as the last line, and `set -e`, exit with status 1";

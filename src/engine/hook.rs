@@ -4,6 +4,7 @@
 //! is a hook without a program: what it says is written beside its matcher. Whatever a hook
 //! answers is checked here against its event's rules and its author's permissions.
 
+pub mod contract;
 mod function;
 pub mod limits;
 pub mod matcher;
@@ -17,6 +18,7 @@ use crate::engine::event::{Event, JsonType, Merge, OnFailure};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 pub use crate::engine::duration::{DEFAULT_TIMEOUT, duration_text, parse_duration};
+pub(crate) use contract::NO_REASON;
 pub(crate) use function::CallStart;
 pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
@@ -25,7 +27,6 @@ pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EventPart, GivenPart, Handler, Hook, HookSource,
     HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Warm,
 };
-pub(crate) use spec::{Contract, NO_REASON};
 
 impl Hook {
     /// A program and its arguments, started directly. A program that is written with a slash is

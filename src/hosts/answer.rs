@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::results::{Act, KeyMeaning, Refuses, ReplyKey, Results};
 use super::row::Binding;
-use crate::engine::answer::is_decision_key;
-use crate::engine::hook::{Contract, NO_REASON};
+use crate::engine::hook::NO_REASON;
+use crate::engine::hook::contract::{Contract, is_decision_key};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 /// Words that approve, wherever a word decides.

@@ -23,6 +23,7 @@ use super::tools::is_of_server;
 use crate::engine::answer::{self, Answer, Reading, blocked_by_status, crash, malformed, read};
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::hook::contract::{Native, is_decision_key};
 use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
@@ -113,16 +114,20 @@ impl Convention for Binding {
             .collect()
     }
 
-    fn has_own_results(&self) -> bool {
-        self.row.results != Results::Native
-    }
-
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
-        judge(*self, printed, permit)
+        if self.row.results == Results::Native {
+            answer::judge_native(printed, permit)
+        } else {
+            judge(*self, printed, permit)
+        }
     }
 
     fn block_in(&self, stdout: &str, _: Permit<'_>) -> Option<String> {
-        answer::block_in(stdout, self)
+        if self.row.results == Results::Native {
+            answer::block_in(stdout, &Native)
+        } else {
+            answer::block_in(stdout, self)
+        }
     }
 }
 
@@ -147,7 +152,7 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     if let Some(reason) = answer::block_in(&text, &binding).filter(|_| status != 2) {
         return translated(Decision::Block { reason });
     }
-    let reading = read(&text, printed.is_cut, &binding);
+    let reading = read(&text, printed.cut_bytes, &binding);
     let failure = ThrownStatus {
         status,
         stdout: &text,

@@ -7,9 +7,10 @@ mod crashes;
 use std::sync::Arc;
 
 use hookrun::hosts::{Binding, KeyMeaning, ReplyKey, Results, dialects};
-use hookrun::internals::answer::{DECISION_KEYS, judge};
+use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
+use hookrun::internals::hook::contract::DECISION_KEYS;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::{Decision, Verdict};
 use hookrun::internals::run::{CapturedStream, Ending, Exit};

@@ -20,7 +20,6 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
-use hookrun::internals::answer::RESULT_KEYS;
 use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
     HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
@@ -29,6 +28,7 @@ use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, SET_KEYS, names a
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
+use hookrun::internals::hook::contract::RESULT_KEYS;
 use hookrun::internals::log::redact::{SECRET_KEYS, SecretRule, rules as secret_rules};
 use hookrun::internals::outcome::RULES;
 use hookrun::internals::run::FAILURES;
@@ -150,7 +150,7 @@ fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
     let mut wanted: Vec<&str> = RULES.iter().map(|row| row.name).collect();
     wanted.extend(FAILURES.iter().map(|row| (row.example)().name()));
     wanted.extend(VARIABLES.iter().map(|(name, _)| *name));
-    wanted.extend(RESULT_KEYS.iter().map(|row| row.name));
+    wanted.extend(RESULT_KEYS.iter().map(|(name, ..)| *name));
     page_names("man/hookrun-hook.5", &wanted);
 }
 
@@ -609,7 +609,7 @@ fn failures() -> String {
 fn result_keys() -> String {
     let rows = RESULT_KEYS
         .iter()
-        .map(|row| [code(row.name), row.kind.name().into(), row.about.into()]);
+        .map(|(name, kind, about)| [code(name), kind.name().into(), (*about).into()]);
     table(["key", "type", "what it says"], rows)
 }
 

@@ -24,7 +24,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ending", &["duration", "outcome"]),
     (
         "hook",
-        &["names", "duration", "ending", "outcome", "event", "shell"],
+        &[
+            "names", "duration", "ending", "outcome", "event", "shell", "spelling",
+        ],
     ),
     (
         "answer",

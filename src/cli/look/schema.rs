@@ -15,9 +15,9 @@ use crate::config::reader::specs;
 use crate::config::value::{KeySpec, KeyValue};
 use crate::config::{Config, ConfigScope, Environment, TOP_KEYS};
 use crate::decide::find_event;
-use crate::engine::answer::RESULT_KEYS;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
+use crate::engine::hook::contract::RESULT_KEYS;
 use crate::engine::outcome::FindingLevel;
 use crate::lab::replay::ReplayedLine;
 use crate::lab::report::problems::FilesReport;
@@ -213,19 +213,19 @@ fn add_keys(place: &str, schema: &Value, found: &mut Vec<ActionKey>) {
 
 fn result(spec: &EventSpec) -> Value {
     let mut properties = Map::new();
-    for key in RESULT_KEYS {
-        let value = if key.name == "update" {
+    for (name, kind, about) in RESULT_KEYS {
+        let value = if *name == "update" {
             json!({
                 "type": "object",
-                "description": key.about,
+                "description": about,
                 "properties": updates(spec),
                 "additionalProperties": false,
             })
-        } else if key.name == "findings" {
+        } else if *name == "findings" {
             let levels: Vec<&str> = FindingLevel::NAMES.iter().map(|(_, word)| *word).collect();
             json!({
                 "type": "array",
-                "description": key.about,
+                "description": about,
                 "items": {
                     "type": "object",
                     "properties": {
@@ -238,9 +238,9 @@ fn result(spec: &EventSpec) -> Value {
                 },
             })
         } else {
-            json!({ "type": key.kind.name(), "description": key.about })
+            json!({ "type": kind.name(), "description": about })
         };
-        properties.insert(key.name.to_string(), value);
+        properties.insert((*name).to_string(), value);
     }
     json!({ "title": "result", "type": "object", "properties": properties })
 }

@@ -355,21 +355,6 @@ pub enum Warm {
 
 names! { Warm: Off "off", Fork "fork", Serve "serve" }
 
-/// The reason of a block that gives none.
-pub(crate) const NO_REASON: &str = "blocked without a reason";
-
-/// The keys with which the hooks of one system answer.
-pub(crate) trait Contract {
-    /// Whether answers have a key at this path of keys with dots, or below it.
-    fn knows(&self, path: &str) -> bool;
-
-    /// The reason, if an answer with these entries blocks.
-    fn block(&self, entries: &[(String, Value)]) -> Option<String>;
-
-    /// What to write instead of a malformed answer.
-    fn cure(&self) -> String;
-}
-
 /// One event of another system, as its hooks know it.
 pub trait Convention: fmt::Debug + Send + Sync {
     fn system(&self) -> &'static str;
@@ -409,10 +394,6 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// The variables that the system sets for its hooks.
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)>;
 
-    /// Whether results are read by [`Convention::judge`]; otherwise they are those of hookrun's
-    /// contract.
-    fn has_own_results(&self) -> bool;
-
     /// How the run of a hook that exited has ended, with notes for its author.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);
 
@@ -451,8 +432,8 @@ pub struct HostCall {
 pub struct Printed<'a> {
     pub status: i32,
     pub stdout: &'a str,
-    /// Bytes of stdout are missing.
-    pub is_cut: bool,
+    /// The size of stdout, if it is too large and a part of it is missing.
+    pub cut_bytes: Option<u64>,
     pub stderr: &'a CapturedStream,
 }
 

@@ -2,9 +2,10 @@
 //!
 //! The contract of `man hookrun-hook`, read a second time and without the library's readers.
 
-use hookrun::internals::answer::{RESULT_KEYS, judge};
+use hookrun::internals::answer::judge;
 use hookrun::internals::event::{EventSpec, catalog};
 use hookrun::internals::hook::Permit;
+use hookrun::internals::hook::contract::RESULT_KEYS;
 use hookrun::internals::hook::{Handler, Hook};
 use hookrun::internals::outcome::{ContractRule, Decision, Verdict};
 use hookrun::internals::run::{CapturedStream, Ending, Exit};
@@ -217,7 +218,7 @@ fn check_document(case: &Case<'_>, text: &str, document: &Object<'_>, ending: &E
     let Ok(Value::Object(said)) = serde_json::from_str::<Value>(text) else {
         return;
     };
-    let is_ours = |key: &str| RESULT_KEYS.iter().any(|known| known.name == key);
+    let is_ours = |key: &str| RESULT_KEYS.iter().any(|(known, ..)| *known == key);
     let is_whole = document.entries.iter().all(|(key, _)| is_ours(key))
         && document.entries.len() == said.len()
         && !said.contains_key("findings");
@@ -243,8 +244,8 @@ fn check_document(case: &Case<'_>, text: &str, document: &Object<'_>, ending: &E
 /// Whether an object of our keys that does not block says what no answer may.
 fn breaks_contract(case: &Case<'_>, said: &serde_json::Map<String, Value>) -> bool {
     for (key, value) in said.iter().filter(|(_, value)| !value.is_null()) {
-        let row = RESULT_KEYS.iter().find(|row| row.name == key);
-        let fits = match row.map(|row| row.kind.name()) {
+        let row = RESULT_KEYS.iter().find(|(known, ..)| known == key);
+        let fits = match row.map(|(_, kind, _)| kind.name()) {
             Some("boolean") => value.is_boolean(),
             Some("string") => value.is_string(),
             _ => value.is_object(),
