@@ -103,6 +103,8 @@ pub(crate) enum Operands {
 pub(crate) struct ProgramRow {
     /// Its base names, divided by blanks; for git each with its command: `git-rm`.
     pub(super) names: &'static str,
+    /// The [`sign_of`] all its names, which rules out most rows at once.
+    signs: u64,
     /// Its options: a letter, or a word with its dashes; then what is special about it:
     ///
     /// | mark | meaning |
@@ -141,6 +143,7 @@ pub(crate) struct ProgramRow {
 const fn program(names: &'static str, options: &'static str) -> ProgramRow {
     ProgramRow {
         names,
+        signs: signs_of(names.as_bytes()),
         options,
         style: Style::Full,
         lists_values: true,
@@ -398,12 +401,18 @@ impl ProgramRow {
 
     /// Whether the command that it runs is among its words.
     pub(super) fn is_wrapper(&self) -> bool {
-        match self.kind {
-            Kind::Words | Kind::Text | Kind::WordsAndMore | Kind::Parallel | Kind::Shell => true,
-            Kind::Itself | Kind::Login | Kind::After(_) | Kind::Git | Kind::Trap => false,
-            Kind::Texts | Kind::AfterDashes => false,
-            Kind::Source | Kind::Alias | Kind::Interpreter => false,
+        matches!(
+            self.kind,
+            Kind::Words | Kind::Text | Kind::WordsAndMore | Kind::Parallel | Kind::Shell
+        )
+    }
+
+    /// The row of one of its commands: of `git` and `rm` that of `git-rm`.
+    pub(super) fn command(&self, name: &str, command: &str) -> Option<&'static ProgramRow> {
+        if !matches!(self.kind, Kind::Itself | Kind::Git) {
+            return None;
         }
+        named(&format!("{name}-{command}"))
     }
 
     /// Whether one of its options has this mark.
@@ -414,8 +423,8 @@ impl ProgramRow {
     /// Whether `given` is the option `name`, or is short for it.
     pub(crate) fn is_named(&self, given: &str, name: &str) -> bool {
         let is_cut = matches!(self.style, Style::Cut | Style::CutByCommand);
-        let is_short = || is_cut && given.len() > 2 && name.starts_with(given);
-        given == name || is_short() && self.listed(given).is_none()
+        let is_short = is_cut && given.len() > 2 && name.starts_with(given);
+        given == name || is_short && self.listed(given).is_none()
     }
 
     /// The marks of an option: one letter, or a word with its dashes, also shortened as GNU's
@@ -425,26 +434,25 @@ impl ProgramRow {
         if listed.is_some() || !option.starts_with("--") || self.style != Style::Cut {
             return listed;
         }
-        let mut rows = self.rows().filter(|(name, _)| name.starts_with("--"));
-        let mut longer = rows.clone().filter(|(name, _)| name.starts_with(option));
+        let mut longer = self.rows().filter(|(name, _)| name.starts_with(option));
         match longer.next() {
             Some((_, first)) => longer.all(|(_, other)| other == first).then_some(first),
-            None => rows.any(|(name, _)| name == "--*").then_some(""),
+            None => self.listed("--*").map(|_| ""),
         }
     }
 
     fn listed(&self, option: &str) -> Option<&'static str> {
-        let marks = |listed: &'static str| {
-            let is_more = |c: char| matches!(c, '-' | '*') || c.is_ascii_alphanumeric();
-            listed
-                .strip_prefix(option)
-                .filter(|marks| !marks.starts_with(is_more))
-        };
-        self.options.split_ascii_whitespace().find_map(marks)
+        let mut all = self.options.split_ascii_whitespace();
+        all.find_map(|listed| {
+            let marks = listed.strip_prefix(option)?;
+            let is_longer =
+                marks.starts_with(|c: char| "-*".contains(c) || c.is_ascii_alphanumeric());
+            (!is_longer).then_some(marks)
+        })
     }
 
     /// Each option with its marks.
-    fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+    fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let options = self.options.split_ascii_whitespace();
         options.map(|option| {
             let marks =
@@ -454,116 +462,35 @@ impl ProgramRow {
     }
 }
 
-/// Each name of the table by its first letter, and where the names of each letter begin. Numbers
-/// instead of references: nothing here has to be adjusted when hookrun starts.
-static NAMES: [ProgramName; COUNT] = BY_LETTER.0;
-static STARTS: [usize; LETTERS + 1] = BY_LETTER.1;
-
-const BY_LETTER: ([ProgramName; COUNT], [usize; LETTERS + 1]) = names_by_letter();
-const LETTERS: usize = 128;
-
-const COUNT: usize = {
-    let (mut count, mut row) = (0, 0);
-    while row < PROGRAMS.len() {
-        count += 1;
-        let mut at = 0;
-        while at < PROGRAMS[row].names.len() {
-            count += (PROGRAMS[row].names.as_bytes()[at] == b' ') as usize;
-            at += 1;
-        }
-        row += 1;
-    }
-    count
-};
-
-/// Where a name stands in the table.
-#[derive(Debug, Clone, Copy)]
-struct ProgramName {
-    row: usize,
-    start: usize,
-    end: usize,
+/// A bit for a name, by its first and its last letter.
+const fn sign_of(first: u8, last: u8) -> u64 {
+    1 << ((first as u32 * 7 + last as u32) % 64)
 }
 
-impl ProgramName {
-    fn text(self) -> &'static str {
-        &PROGRAMS[self.row].names[self.start..self.end]
-    }
-}
-
-const fn names_by_letter() -> ([ProgramName; COUNT], [usize; LETTERS + 1]) {
-    let mut starts = [0; LETTERS + 1];
+const fn signs_of(names: &[u8]) -> u64 {
+    let mut signs = 0;
+    let mut start = 0;
     let mut at = 0;
-    let all = names_as_listed();
-    while at < COUNT {
-        starts[first_letter(all[at]) + 1] += 1;
-        at += 1;
-    }
-    let mut letter = 0;
-    while letter < LETTERS {
-        starts[letter + 1] += starts[letter];
-        letter += 1;
-    }
-    let mut names = all;
-    let mut next = starts;
-    at = 0;
-    while at < COUNT {
-        let letter = first_letter(all[at]);
-        names[next[letter]] = all[at];
-        next[letter] += 1;
-        at += 1;
-    }
-    (names, starts)
-}
-
-const fn first_letter(name: ProgramName) -> usize {
-    PROGRAMS[name.row].names.as_bytes()[name.start] as usize
-}
-
-const fn names_as_listed() -> [ProgramName; COUNT] {
-    let mut names = [ProgramName {
-        row: 0,
-        start: 0,
-        end: 0,
-    }; COUNT];
-    let (mut count, mut row) = (0, 0);
-    while row < PROGRAMS.len() {
-        let bytes = PROGRAMS[row].names.as_bytes();
-        let (mut start, mut end) = (0, 0);
-        while end <= bytes.len() {
-            if end == bytes.len() || bytes[end] == b' ' {
-                names[count] = ProgramName { row, start, end };
-                count += 1;
-                start = end + 1;
-            }
-            end += 1;
+    while at < names.len() {
+        if at + 1 == names.len() || names[at + 1] == b' ' {
+            signs |= sign_of(names[start], names[at]);
+            start = at + 2;
         }
-        row += 1;
+        at += 1;
     }
-    names
+    signs
 }
 
-fn named(name: impl Iterator<Item = u8> + Clone) -> Option<&'static ProgramRow> {
-    let letter = usize::from(name.clone().next()?);
-    let (start, end) = (*STARTS.get(letter)?, *STARTS.get(letter + 1)?);
-    let mut alike = NAMES[start..end].iter();
-    let known = alike.find(|known| known.text().bytes().eq(name.clone()))?;
-    Some(&PROGRAMS[known.row])
+fn named(name: &str) -> Option<&'static ProgramRow> {
+    let sign = sign_of(name.bytes().next()?, name.bytes().next_back()?);
+    let mut alike = PROGRAMS.iter().filter(|row| row.signs & sign != 0);
+    alike.find(|row| row.names.split(' ').any(|known| known == name))
 }
 
 /// The row of a program, by its base name; `python3.12` is `python`.
 pub(crate) fn find(name: &str) -> Option<&'static ProgramRow> {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let interpreter = || named(bare.bytes()).filter(|row| row.kind == Kind::Interpreter);
-    named(name.bytes()).or_else(interpreter)
-}
-
-impl ProgramRow {
-    /// The row of one of its commands: of `git` and `rm` that of `git-rm`.
-    pub(super) fn command(&self, name: &str, command: &str) -> Option<&'static ProgramRow> {
-        let has_commands = matches!(self.kind, Kind::Itself | Kind::Git);
-        let whole = name.bytes().chain(*b"-").chain(command.bytes());
-        has_commands.then(|| named(whole)).flatten()
-    }
+    named(name).or_else(|| named(bare).filter(|row| row.kind == Kind::Interpreter))
 }
 
 #[cfg(test)]
