@@ -219,11 +219,15 @@ impl EventRun<'_> {
         let choice = args.source.trusting(&args.trust, env, request.host());
         let choice = choice.told_in(request.host(), context.as_ref());
         // Mostly before stdin is read: the host writes the event meanwhile.
-        let config = request.load(&choice, env);
+        let mut config = request.load(&choice, env);
         request.check(&config)?;
         let context = match context {
             Some(context) => context,
-            None => self.read_event(&abort)?,
+            None => {
+                let context = self.read_event(&abort)?;
+                config = request.load_for(&context, config, &choice, env);
+                context
+            }
         };
         self.time.heartbeat.expect_within(OWN_WORK);
         let question = self.helper.question(&config, &context);

@@ -143,6 +143,22 @@ impl<'a> EventRequest<'a> {
         Config::load(choice, env, scope).for_host(self.dialect)
     }
 
+    /// The hooks of the event where its context says. `config` was loaded with `choice` before the
+    /// context was read; it stays unless the event is from another folder.
+    pub fn load_for(
+        &self,
+        context: &Context,
+        config: Config,
+        choice: &Choice,
+        env: &Environment,
+    ) -> Config {
+        let told = choice.clone().told_in(self.host(), Some(context));
+        if told.told.roots.is_empty() && told.told.cwd.as_ref().is_none_or(|cwd| *cwd == env.cwd) {
+            return config;
+        }
+        self.load(&told, env)
+    }
+
     /// The hooks of all events, as this host has them.
     pub fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
         Config::load(choice, env, ConfigScope::All).for_host(self.dialect)

@@ -242,11 +242,12 @@ impl Runner {
         self
     }
 
-    /// Asks `seal` before each event that has hooks, unless they were just loaded: if it is broken,
-    /// none runs. Asks again if a program was started: if it is broken then, no word counts.
-    pub(crate) fn sealed(mut self, seal: Arc<BrokenSeal>) -> Runner {
+    /// Checks `files` before each event that has hooks, unless they were just loaded: if their
+    /// content has changed, none runs. Compares again if a program was started: if one was touched
+    /// or replaced meanwhile, no verdict counts.
+    pub(crate) fn sealed(mut self, files: Arc<dyn SealedFiles>) -> Runner {
         self.seal = Some(Seal {
-            check: seal,
+            files,
             made: Instant::now(),
         });
         self
@@ -254,7 +255,16 @@ impl Runner {
 
     /// Why the hooks are no longer those that were loaded; see [`Runner::sealed`].
     pub(super) fn broken_seal(&self) -> Option<String> {
-        self.seal.as_ref().and_then(Seal::broken_before)
+        self.stamps().err()
+    }
+
+    /// The stamps of the sealed files now, or why they are no longer those that were loaded.
+    fn stamps(&self) -> Result<Vec<u8>, String> {
+        match &self.seal {
+            None => Ok(Vec::new()),
+            Some(seal) if seal.made.elapsed() < FRESH => Ok(seal.files.loaded()),
+            Some(seal) => seal.files.check(),
+        }
     }
 
     /// Adds a hook; see [`Registry::register`].
@@ -321,13 +331,20 @@ impl Runner {
         let run = if self.is_idle(event) {
             run_without(event, Outcome::default())
         } else {
-            let mut run = match self.closed(event.spec()).or_else(|| self.broken_seal()) {
-                Some(reason) => own_failure(event, reason),
-                None => self.run(event, detached, budget),
+            let ready = match self.closed(event.spec()) {
+                Some(reason) => Err(reason),
+                None => self.stamps(),
             };
-            if let Some(reason) = self.seal.as_ref().and_then(|seal| seal.broken_after(&run)) {
-                run.outcome = own_failure(event, reason).outcome;
-            }
+            let mut run = match ready {
+                Err(reason) => own_failure(event, reason),
+                Ok(stamps) => {
+                    let mut run = self.run(event, detached, budget);
+                    if let Some(reason) = self.changed_meanwhile(&run, &stamps) {
+                        run.outcome = own_failure(event, reason).outcome;
+                    }
+                    run
+                }
+            };
             self.keep_from_looping(&mut run);
             run
         };
@@ -335,6 +352,16 @@ impl Runner {
             observe(event, &run);
         }
         run
+    }
+
+    /// Why the verdicts of a run do not count. Where nothing was started, nothing that has changed
+    /// meanwhile can have run.
+    fn changed_meanwhile(&self, run: &Run, stamps: &[u8]) -> Option<String> {
+        let seal = self.seal.as_ref()?;
+        if !run.hooks.iter().any(HookRun::has_started) {
+            return None;
+        }
+        seal.files.changed_since(stamps)
     }
 
     fn run(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
@@ -466,36 +493,30 @@ struct Broken {
     for_event: Arc<ReasonFor>,
 }
 
-/// Why the hooks are no longer those that were loaded; `None` if they are.
-pub(crate) type BrokenSeal = dyn Fn() -> Option<String> + Send + Sync;
+/// The files of the hooks, which must stay as they were loaded.
+pub(crate) trait SealedFiles: Send + Sync {
+    /// Their stamps when they were loaded: bytes to compare.
+    fn loaded(&self) -> Vec<u8>;
+
+    /// Their stamps now.
+    ///
+    /// # Errors
+    /// When their content is not what was loaded: the reason to block.
+    fn check(&self) -> Result<Vec<u8>, String>;
+
+    /// The reason to block if a file or folder was touched or replaced since it had `stamps`. Equal
+    /// content does not help: what ran may have been swapped in and out again.
+    fn changed_since(&self, stamps: &[u8]) -> Option<String>;
+}
 
 #[derive(Clone)]
 struct Seal {
-    check: Arc<BrokenSeal>,
+    files: Arc<dyn SealedFiles>,
     made: Instant,
 }
 
 /// How long what was looked at when the hooks were loaded counts as just looked at.
 const FRESH: Duration = Duration::from_millis(50);
-
-impl Seal {
-    fn broken_before(&self) -> Option<String> {
-        if self.made.elapsed() < FRESH {
-            None
-        } else {
-            (self.check)()
-        }
-    }
-
-    /// Where nothing was started, nothing that has changed meanwhile can have run.
-    fn broken_after(&self, run: &Run) -> Option<String> {
-        if run.hooks.iter().any(HookRun::has_started) {
-            (self.check)()
-        } else {
-            None
-        }
-    }
-}
 
 impl fmt::Debug for Seal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -49,13 +49,16 @@ pub(crate) fn variable_of(dialect: &str) -> Option<&'static str> {
 }
 
 /// The folders in a context of this dialect, in the host's own keys. What its user has opened is
-/// the project, wherever the agent has gone since; a working directory may be anywhere.
+/// the project, wherever the agent has gone since; a working directory may be anywhere. A native
+/// event has only a working directory.
 pub fn told(dialect: &str, context: &Context) -> HostFolders {
-    let Some(host) = host(dialect) else {
-        return HostFolders::default();
+    let keys = match host(dialect) {
+        Some(host) => host.roots,
+        None if find(dialect).is_none() => &[],
+        None => return HostFolders::default(),
     };
     let mut roots: Vec<PathBuf> = Vec::new();
-    for key in host.roots {
+    for key in keys {
         match context.value(key).ok().flatten() {
             Some(Value::String(folder)) => roots.push(folder.into()),
             Some(Value::Array(all)) => {

@@ -76,12 +76,19 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     }
     let context = input.iter().flatten().map(|input| &input.context).next();
     let choice = args.source.choice(env, request.host());
-    let mut config = request.load(&choice.told_in(request.host(), context), env);
+    let choice = choice.told_in(request.host(), context);
+    let mut config = request.load(&choice, env);
     request.check(&config)?;
     let paths = Paths::from(&env.cwd);
     let input = match input {
         Some(input) => input,
-        None => read()?,
+        None => {
+            let input = read()?;
+            if let Some(StdinEvent { context, .. }) = &input {
+                config = request.load_for(context, config, &choice, env);
+            }
+            input
+        }
     };
     let (hosted, origin) = match input {
         Some(StdinEvent { context, bytes }) => {

@@ -14,6 +14,7 @@ use crate::config::problem::{PlacedValue, Position};
 use crate::config::reader::{KeyRow, Setting};
 use crate::config::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
+use crate::engine::runner::SealedFiles;
 
 /// What is done about hooks of a project that are not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,20 +72,51 @@ pub(crate) struct TrustSeal {
 impl TrustSeal {
     /// Whether the content of the files has changed.
     pub(crate) fn is_broken(&self) -> bool {
-        let Ok(now) = FileList::of(&self.folder, &self.parts) else {
-            return true;
-        };
-        let has_same_content = || now.read().is_ok_and(|files| files.digest() == self.digest);
-        now.stamps() != self.stamps && !has_same_content()
+        self.stamps_now().is_none()
+    }
+
+    /// The stamps now; `None` if the content has changed.
+    fn stamps_now(&self) -> Option<Vec<u8>> {
+        let now = FileList::of(&self.folder, &self.parts).ok()?;
+        let stamps = now.stamps();
+        let has_same_content =
+            stamps == self.stamps || now.read().is_ok_and(|files| files.digest() == self.digest);
+        has_same_content.then_some(stamps)
     }
 
     /// Why nothing is allowed when they have.
-    pub(crate) fn complaint(&self) -> String {
+    fn complaint(&self) -> String {
         format!(
             "the hooks in {} have changed while they were used, and what ran may not be what was \
              trusted",
             self.folder.display()
         )
+    }
+}
+
+impl SealedFiles for Vec<TrustSeal> {
+    fn loaded(&self) -> Vec<u8> {
+        self.iter().flat_map(|seal| seal.stamps.clone()).collect()
+    }
+
+    fn check(&self) -> Result<Vec<u8>, String> {
+        let mut stamps = Vec::new();
+        for seal in self {
+            stamps.extend(seal.stamps_now().ok_or_else(|| seal.complaint())?);
+        }
+        Ok(stamps)
+    }
+
+    fn changed_since(&self, stamps: &[u8]) -> Option<String> {
+        let mut left = stamps;
+        for seal in self {
+            let now = FileList::of(&seal.folder, &seal.parts).ok();
+            match now.and_then(|now| left.strip_prefix(&now.stamps()[..])) {
+                Some(rest) => left = rest,
+                None => return Some(seal.complaint()),
+            }
+        }
+        None
     }
 }
 

@@ -185,9 +185,7 @@ impl FileList {
         };
         let is_program = |meta: &Metadata| meta.is_file() && meta.mode() & 0o100 != 0;
         let is_program = meta.as_ref().is_some_and(is_program);
-        // What is in a folder has its own stamps.
-        let file = meta.as_ref().filter(|_| kind == FileKind::File);
-        let stamp = file.map(stamp).unwrap_or_default();
+        let stamp = meta.as_ref().map(stamp).unwrap_or_default();
         let listed = ListedFile {
             link,
             kind,

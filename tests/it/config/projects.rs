@@ -170,6 +170,31 @@ fn folders_add_up_the_outermost_first_and_may_share_names() {
 }
 
 #[test]
+fn a_native_event_from_another_folder_finds_the_hooks_there() {
+    let sandbox = Sandbox::new()
+        .script("project/hooks.d/tool.pre/guard.sh", GUARD)
+        .file("project/.git/HEAD", "")
+        .file("elsewhere/.git/HEAD", "");
+    let event = json!({
+        "event": "tool.pre", "toolName": "bash", "toolInput": {"command": "ls"},
+        "cwd": sandbox.at("project"),
+    });
+    for arguments in [
+        &["run"][..],
+        &["run", "tool.pre"],
+        &["run", "--host", "native"],
+    ] {
+        let there = sandbox.at("elsewhere");
+        let start = |command: &mut Command| {
+            command.current_dir(there);
+        };
+        let ran = sandbox.hookrun_as(start, arguments, event.to_string().as_bytes());
+        assert_eq!(ran.status, 2, "{arguments:?}: {ran:?}");
+        assert!(ran.stdout.contains("the guard says no"), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_folder_that_is_reached_in_two_ways_counts_once() {
     let sandbox = Sandbox::new().script(
         "home/repo/hooks.d/tool.pre/a.sh",

@@ -398,10 +398,49 @@ fn what_changes_while_hooks_run_takes_their_word_away() {
 }
 
 #[test]
-fn what_only_looks_changed_while_hooks_run_takes_nothing_away() {
-    let own = "#!/bin/sh\ncd \"$HOOKRUN_HOOK_DIR\"/../lib\ntouch common.sh .x.swp .DS_Store\n";
-    let sandbox = with_lib().script(HOOK, own).trusted();
+fn a_swap_that_is_undone_while_hooks_run_takes_their_word_away() {
+    const GUARDED: &str = "hooks.d/tool.pre/20-guard.sh";
+    for swapped in [GUARDED, "hooks.d/tool.pre", "hooks.d"] {
+        // The first hook stands for any program that swaps at this moment.
+        let swap = |away: &str, here: &str| {
+            format!(
+                "#!/bin/sh\ncd \"$HOOKRUN_PROJECT_DIR\"\nmv {swapped} {away}; mv {here} {swapped}\n"
+            )
+        };
+        let sandbox = Sandbox::new()
+            .without_trust()
+            .script("hooks.d/tool.pre/10-swap.sh", &swap("good", "evil"))
+            .script(GUARDED, "#!/bin/sh\necho no >&2\nexit 1\n")
+            .trusted();
+        let copied = Command::new("cp")
+            .args(["-R", swapped, "evil"])
+            .current_dir(sandbox.path())
+            .status();
+        assert!(copied.unwrap().success());
+        let rest = GUARDED.strip_prefix(swapped).unwrap();
+        let planted = format!("evil{rest}");
+        let sandbox = sandbox.script(
+            &planted,
+            &format!("{}touch ran\nexit 0\n", swap("evil", "good")),
+        );
+        let ran = sandbox.gate();
+        assert!(sandbox.at("ran").exists(), "{swapped} was not swapped");
+        assert!(
+            ran.status == 2 && ran.stdout.contains("have changed while"),
+            "{swapped}: {ran:?}"
+        );
+    }
+}
+
+#[test]
+fn hooks_that_are_touched_between_events_stay_trusted() {
+    let sandbox = with_lib().trusted();
     sandbox.gate().allows();
+    let touched = Command::new("touch")
+        .args(["common.sh", ".x.swp", ".DS_Store"])
+        .current_dir(sandbox.at("hooks.d/lib"))
+        .status();
+    assert!(touched.unwrap().success());
     sandbox.gate().allows();
 }
 
