@@ -54,7 +54,7 @@ pub(crate) fn variable_of(dialect: &str) -> Option<&'static str> {
 pub fn told(dialect: &str, context: &Context) -> HostFolders {
     let keys = match host(dialect) {
         Some(host) => host.roots,
-        None if find(dialect).is_none() => &[],
+        None if super::find(dialect).is_none() => &[],
         None => return HostFolders::default(),
     };
     let mut roots: Vec<PathBuf> = Vec::new();
