@@ -1,19 +1,33 @@
 //! The command line: parse, call one command, turn what comes back into an exit status.
 
+mod add;
 mod args;
+mod decisions;
+mod doctor;
+mod events;
 mod exit;
+mod explain;
+mod files;
 mod help;
 mod host;
+mod import;
+mod init;
 mod input;
 mod inside;
-pub(crate) mod look;
+mod list;
+mod new;
 mod problems;
+mod replay;
 mod run;
+pub(crate) mod schema;
 mod serve;
+mod sets;
 mod streams;
 mod terminal;
+mod test;
 mod trust;
-mod write;
+mod validate;
+mod why;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -27,10 +41,8 @@ use clap::FromArgMatches;
 
 use args::{Cli, Command, HookCommand, RunArgs};
 use exit::ExitStatus;
-use look::{decisions, doctor, events, explain, list, replay, schema, validate, why};
 use run::{git, quick};
 use streams::{Leavable, OutputShape, Sink};
-use write::{add, import, init, new, sets, test};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();

@@ -163,7 +163,7 @@ pub use cli::main;
 #[doc(hidden)]
 pub mod internals {
     #[cfg(feature = "cli")]
-    pub use crate::cli::look::schema::NAMED as SCHEMAS;
+    pub use crate::cli::schema::NAMED as SCHEMAS;
     pub use crate::engine::{
         access, answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
         registry, reminder, run, runner, session, shell, spelling, ui,

@@ -284,7 +284,7 @@ fn a_hook_gets_the_callers_settings_and_no_other_names_of_ours() {
     let names = Regex::new("HOOKRUN_[A-Z_]+").unwrap();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut settings: BTreeSet<String> = BTreeSet::new();
-    let mut paths = ["hooks.d", "gates/hooks.d", "src/cli/write/new/templates"]
+    let mut paths = ["hooks.d", "gates/hooks.d", "src/cli/new/templates"]
         .map(|it| here.join(it))
         .to_vec();
     while let Some(path) = paths.pop() {

@@ -13,7 +13,7 @@ use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::files::read_value;
 use crate::cli::host::installed::{HostSite, Installation, InstalledHook, install_again};
 use crate::cli::host::plugin;
-use crate::cli::look::validate::{Findings, error, note, warning};
+use crate::cli::validate::{Findings, error, note, warning};
 use crate::config::Problem;
 use crate::engine::hook::duration_text;
 use crate::hosts::install::TrustQuestion;

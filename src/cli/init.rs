@@ -19,8 +19,8 @@ use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::command::own_path;
 use crate::cli::host::install;
-use crate::cli::look::validate::validate;
 use crate::cli::terminal::Terminal;
+use crate::cli::validate::validate;
 use crate::hosts::{Host, find_installable, installable};
 
 /// What a project begins with: commands that destroy, files that are not the agent's to change, files

@@ -10,7 +10,7 @@ use crate::cli::exit::Result;
 use crate::cli::host::command::Launch;
 use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::git::{HookScript, Repository, is_executable};
-use crate::cli::look::validate::{Findings, error, warning};
+use crate::cli::validate::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` puts it right";
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
-use crate::cli::write::files::toml_text;
+use crate::cli::files::toml_text;
 
 /// These tools set no limit; hookrun always has one.
 const TIMEOUT: &str = "\"10m\"";

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
+use crate::cli::files::toml_text;
 use crate::cli::host::command::runs_hookrun;
-use crate::cli::write::files::toml_text;
 
 /// A hook in a file, and what is around it.
 struct HostHook<'a> {

@@ -20,12 +20,12 @@ use crate::log::read::newest_first;
 use crate::log::record::DecisionLine;
 
 use crate::cli::args::DoctorArgs;
+use crate::cli::decisions::is_of_project;
 use crate::cli::exit::Result;
 use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::installed::{HostSite, Installation, is_here};
-use crate::cli::look::decisions::is_of_project;
-use crate::cli::look::validate::{Findings, error, note, warning};
 use crate::cli::problems::{SearchedPlaces, problems_of};
+use crate::cli::validate::{Findings, error, note, warning};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {

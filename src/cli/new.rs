@@ -14,8 +14,8 @@ use crate::lab::report::Paths;
 
 use super::files::{FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle};
 use crate::cli::args::NewArgs;
+use crate::cli::events::COMMON;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::look::events::COMMON;
 use crate::cli::streams;
 use crate::decide::find_event;
 use templates::Language;

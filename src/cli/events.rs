@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::look::schema::{ActionKey, action_keys};
+use crate::cli::schema::{ActionKey, action_keys};
 use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
 use crate::engine::event::EventSpec;

@@ -32,7 +32,7 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::problems::problems_of;
 use crate::cli::run::{paths, start_up};
 use crate::cli::streams;
-use crate::cli::write::test::tell_untrusted;
+use crate::cli::test::tell_untrusted;
 use find::{CaseFile, find};
 use load::{LoadedCase, LoadedSuite, is_selected, load};
 use play::{SuitePlayer, suite_folder};
