@@ -2,7 +2,6 @@
 
 pub(crate) mod shipped;
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 use crate::lab::report::Paths;
-use crate::lab::report::style::{BOLD, DIM, counted};
+use crate::lab::report::style::{BOLD, DIM};
 use serde_json::{Value, json};
 
 use super::files::{
@@ -19,13 +18,9 @@ use super::files::{
 };
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::host::files::Target;
-use crate::cli::streams;
-use crate::cli::terminal::Terminal;
 use shipped::{SORTS, ShippedContent, ShippedHook};
 
-/// Writes shipped hooks, lists them, or compares those that are here: 0 done or nothing to do,
-/// 1 something differs and was left, 2 could not.
+/// Writes shipped hooks, or lists them: 0 done or nothing to do, 2 could not.
 pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let named = args.hooks.as_ref();
     let config = Config::load(&choice(named, env), env, ConfigScope::Event(""));
@@ -33,9 +28,6 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     let paths = Paths::from(&env.cwd);
     if args.list {
         return list(&hooks, args.format, out);
-    }
-    if args.update {
-        return update(args, &hooks, env, out);
     }
     if args.names.is_empty() {
         let help = "`hookrun add --list` shows what there is";
@@ -80,8 +72,7 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
                 .push(format!("{name} is here already, as it is shipped"));
         } else if let Some(existing) = existing {
             let cause = format!("`{}` is there already", existing.path.display());
-            let help =
-                format!("`hookrun add --update {name}` shows what differs; nothing was written");
+            let help = "move it away to have the shipped one; nothing was written";
             return Err(Complaint::with_cure(cause, help));
         } else {
             plan.changes.extend(changes);
@@ -175,61 +166,4 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
         }
     }
     Ok(ExitStatus::Yes)
-}
-
-/// Shows what differs between what is here and what this program has, and takes that over if a
-/// person agrees.
-fn update(args: &AddArgs, hooks: &Path, env: &Environment, out: &mut dyn Write) -> Result {
-    let mut chosen = Vec::new();
-    if args.names.is_empty() {
-        chosen = shipped::all();
-        chosen.retain(|one| is_here(one, hooks));
-    }
-    for name in &args.names {
-        let shipped = find(name)?;
-        if !is_here(&shipped, hooks) {
-            let cause = format!("`{name}` is not here");
-            let help = format!("`hookrun add {name}` adds it");
-            return Err(Complaint::with_cure(cause, help));
-        }
-        chosen.push(shipped);
-    }
-    let mut plan = WritePlan {
-        hooks: hooks.into(),
-        changes: Vec::new(),
-        hints: Vec::new(),
-    };
-    for change in chosen.iter().flat_map(|one| changes_of(one, hooks)) {
-        if change.is_done() {
-            continue;
-        }
-        if fs::symlink_metadata(&change.path).is_err() {
-            plan.changes.push(change);
-        } else if let Becomes::New { text, .. } = change.becomes {
-            let target = Target::read(&change.path)?;
-            plan.changes.push(FileWrite {
-                path: change.path,
-                becomes: Becomes::Changed { target, text },
-            });
-        }
-        // A copy in the place of a link was somebody's wish.
-    }
-    if plan.changes.is_empty() {
-        let count = counted(chosen.len(), "hook");
-        writeln!(out, "{count} as this hookrun ships them")?;
-        return Ok(ExitStatus::Yes);
-    }
-    plan.show(&Paths::from(&env.cwd), out)?;
-    out.flush()?;
-    if args.yes {
-        plan.write_and_offer(env, out)?;
-        return Ok(ExitStatus::Yes);
-    }
-    let question = "take over what hookrun ships?";
-    if Terminal::open(env).is_some_and(|person| person.agrees(question)) {
-        plan.write(env, out)?;
-        return Ok(ExitStatus::Yes);
-    }
-    streams::remark("nothing was changed; `--yes` takes over what hookrun ships\n");
-    Ok(ExitStatus::No)
 }

@@ -64,7 +64,7 @@ Examples:
     /// Run the project's test suite, or explain one decision
     #[command(
         alias = "try",
-        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 no decision. With --expect and for a suite: 0 passed, 1 failed, 2 could not run. A single event is really decided: its hooks run with the state and messages of its session. A suite uses temporary folders. hookrun-suite(5) describes test case files.
+        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 no decision. For a suite: 0 passed, 1 failed, 2 could not run. A single event is really decided: its hooks run with the state and messages of its session. A suite uses temporary folders. hookrun-suite(5) describes test case files.
 
 Examples:
   hookrun test
@@ -151,7 +151,7 @@ Examples:
     New(NewArgs),
     /// Add built-in hooks, gates and rules, with their tests
     #[command(
-        after_help = "Exit status: 0 added, printed, or nothing differs; 1 differences remain; 2 error. Only --update overwrites files.
+        after_help = "Exit status: 0 added or printed, 2 error. No file is overwritten.
 
 Examples:
   hookrun add --list
@@ -248,9 +248,7 @@ impl Command {
             Command::Add(args) if args.list => args.format.shape(),
             Command::New(NewArgs { dry_run: true, .. })
             | Command::Import(ImportArgs { dry_run: true, .. })
-            | Command::Add(AddArgs { dry_run: true, .. } | AddArgs { update: true, .. }) => {
-                OutputShape::Lines
-            }
+            | Command::Add(AddArgs { dry_run: true, .. }) => OutputShape::Lines,
             Command::Install(args) if args.place.dry_run => OutputShape::Lines,
             Command::Uninstall(args) if args.dry_run => OutputShape::Lines,
             Command::Init(_)

@@ -5,21 +5,18 @@ mod suite;
 use std::io::Write;
 use std::time::Instant;
 
-use crate::config::value::split_command;
 use crate::config::{Config, Environment};
 use crate::decide::decision::with_complaint;
 use crate::decide::request::reply_to;
 use crate::decide::{EventRequest, LoadedHooks};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
-use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
 use crate::hosts::folders;
 use crate::lab::report::human::{About, EventOrigin};
-use crate::lab::report::{CheckFormat, Paths, human, plain};
+use crate::lab::report::{CheckFormat, Paths, human};
 use crate::log::report::run_report;
-use regex::Regex;
 
 use crate::cli::args::TestArgs;
 use crate::cli::exit::{ExitStatus, Result};
@@ -101,7 +98,12 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     };
     let event = hosted.event;
     let name = &event.spec().name;
-    narrow(&mut config, args, env, name)?;
+    streams::problems(&config.problems, &paths);
+    if !args.hook.is_empty() {
+        pick(&mut config, &args.hook, name)?;
+        // To try one hook, other files need no correction: their problems have been shown.
+        config.problems.clear();
+    }
     let person = Person::find(env);
     let hooks = LoadedHooks::new(config, env, |runner| {
         let runner = runner.with_program(env).one_shot().rehearsal();
@@ -121,21 +123,14 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let reply = reply_to(hosted.binding, &run.outcome);
     let report = run_report(&run, &reply, &paths);
     if args.format == CheckFormat::Human {
-        let (summary, context) = (&event.spec().summary, Some(event.context()));
-        human::run(
-            &report,
-            About {
-                summary,
-                context,
-                origin,
-            },
-            &paths,
-            out,
-        )?;
-        if args.command.is_none() {
-            let hint = hooks.hint_of_none(&event.spec().name);
-            streams::remark(&hint.unwrap_or_default());
-        }
+        let about = About {
+            summary: &event.spec().summary,
+            context: Some(event.context()),
+            origin,
+        };
+        human::run(&report, about, &paths, out)?;
+        let hint = hooks.hint_of_none(&event.spec().name);
+        streams::remark(&hint.unwrap_or_default());
         tell_untrusted(args, env);
     } else {
         serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
@@ -144,13 +139,12 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if let Some(signal) = abort.signal() {
         return Ok(ExitStatus::Signal(signal));
     }
-    judge(args, args.expect_reason.as_ref(), &run)
+    Ok(exit_of(&run))
 }
 
 /// Says that `run` blocks what is tried here, if the hooks of the project are not trusted.
 fn tell_untrusted(args: &TestArgs, env: &Environment) {
-    let is_of_project =
-        args.command.is_none() && args.source.hooks.is_empty() && args.source.settings.is_empty();
+    let is_of_project = args.source.hooks.is_empty() && args.source.settings.is_empty();
     if args.format == CheckFormat::Human
         && is_of_project
         && let Some(note) = untrusted_note(env)
@@ -169,21 +163,6 @@ fn empty_event(event: &str) -> Complaint {
     )
 }
 
-/// Keeps the hooks that should run, and shows what is wrong with the others.
-fn narrow(config: &mut Config, args: &TestArgs, env: &Environment, event: &str) -> Result<()> {
-    if let Some(command) = &args.command {
-        config.hooks = vec![command_hook(command, args.shell, event, env)?];
-        config.problems.clear();
-    }
-    streams::problems(&config.problems, &Paths::from(&env.cwd));
-    pick(config, &args.hook, event)?;
-    if !args.hook.is_empty() {
-        // To try one hook, other files need no correction: their problems have been shown.
-        config.problems.clear();
-    }
-    Ok(())
-}
-
 /// The request of the context on stdin.
 fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
     match input {
@@ -195,92 +174,33 @@ fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<Event
     }
 }
 
-/// The exit status: without an expectation 0 is allowed and 1 is not; with one 0 is as expected.
-fn judge(args: &TestArgs, expected_reason: Option<&Regex>, run: &Run) -> Result {
+/// The exit status: 0 allowed, 1 not, 2 hookrun itself failed.
+fn exit_of(run: &Run) -> ExitStatus {
     let outcome = &run.outcome;
     if let Some(block) = outcome.refusal()
         && block.hook.is_none()
         && block.cause == Cause::Failure
     {
-        return Ok(ExitStatus::CouldNot);
+        return ExitStatus::CouldNot;
     }
-    if args.expect.is_none() && expected_reason.is_none() {
-        return Ok(if outcome.is_allowed() {
-            ExitStatus::Yes
-        } else {
-            ExitStatus::No
-        });
+    if outcome.is_allowed() {
+        ExitStatus::Yes
+    } else {
+        ExitStatus::No
     }
-    let mut exit = ExitStatus::Yes;
-    let decision = outcome.settled.word();
-    if let Some(expected) = &args.expect
-        && expected != decision
-    {
-        streams::remark(&format!(
-            "FAILED: expected {expected}, but the decision is {decision}\n"
-        ));
-        exit = ExitStatus::No;
-    }
-    let reason = outcome.reason().unwrap_or_default();
-    if let Some(expected) = expected_reason
-        && !expected.is_match(&reason)
-    {
-        let miss = format!("expected a reason that matches /{expected}/, but it is `{reason}`");
-        streams::remark(&format!("FAILED: {}\n", plain(&miss)));
-        exit = ExitStatus::No;
-    }
-    Ok(exit)
 }
 
+/// Keeps the hooks of these names.
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
     for name in names {
         if config.hooks.iter().any(|hook| hook.is_called(name)) {
             continue;
         }
         let known: Vec<&str> = config.hooks.iter().map(|hook| hook.name.as_str()).collect();
-        let unknown = || unknown_hook(name, &known, event);
-        return Err(not_loaded(name, config).unwrap_or_else(unknown));
+        return Err(not_loaded(name, config).unwrap_or_else(|| unknown_hook(name, &known, event)));
     }
-    if !names.is_empty() {
-        config
-            .hooks
-            .retain(|hook| names.iter().any(|name| hook.is_called(name)));
-    }
+    config
+        .hooks
+        .retain(|hook| names.iter().any(|name| hook.is_called(name)));
     Ok(())
-}
-
-/// A hook out of a command that is not installed. It may rewrite, so that this can be tried too.
-fn command_hook(command: &str, is_shell: bool, event: &str, env: &Environment) -> Result<Hook> {
-    if command.trim().is_empty() {
-        return Err(Complaint::with_cure(
-            "the command is empty",
-            "write the program to ask",
-        ));
-    }
-    let handler = if is_shell {
-        Handler::Shell(command.to_string())
-    } else {
-        let words = split_command(command).map_err(|fault| {
-            let cure = fault.cure.unwrap_or_default();
-            Complaint::with_cure(
-                fault.cause,
-                cure.replace("set `shell = true`", "add --shell"),
-            )
-        })?;
-        Handler::Words {
-            words,
-            base: env.cwd.clone(),
-        }
-    };
-    let source = HookSource {
-        layer: LayerKind::Explicit,
-        file: "--command".into(),
-        line: None,
-        set: None,
-    };
-    Ok(Hook {
-        source,
-        rewrite: true,
-        ..Hook::new("command", event, handler)
-    })
 }

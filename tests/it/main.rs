@@ -22,7 +22,6 @@ mod documents;
 mod everyday;
 mod examples;
 mod explain;
-mod follow;
 mod gates;
 mod generated;
 mod git;

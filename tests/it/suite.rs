@@ -5,7 +5,6 @@ mod coverage;
 mod format;
 mod running;
 mod told;
-mod watch;
 
 use serde_json::Value;
 

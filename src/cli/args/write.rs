@@ -9,9 +9,7 @@ use crate::lab::report::CheckFormat;
 use clap::{ArgGroup, Args, ValueHint};
 use regex::Regex;
 
-use super::options::{
-    DECISIONS, SourceArgs, TextFormat, agent_name, dialect_name, digest, duration, jobs,
-};
+use super::options::{SourceArgs, TextFormat, agent_name, dialect_name, digest, duration, jobs};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -35,22 +33,6 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
-    /// Run this command instead of the configured hooks
-    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["hooks", "settings", "hook"])]
-    pub(crate) command: Option<String>,
-
-    /// Run --command with `sh -c`
-    #[arg(long, requires = "command")]
-    pub(crate) shell: bool,
-
-    /// The expected decision; the exit status is 0 if it matches
-    #[arg(long, value_name = "DECISION", value_parser = DECISIONS)]
-    pub(crate) expect: Option<String>,
-
-    /// A regular expression for the reason or the question
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) expect_reason: Option<Regex>,
-
     /// The time limit; after it the event is blocked [default: the host's time limit less a
     /// margin, if known]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -68,11 +50,7 @@ pub(crate) struct TestArgs {
 impl TestArgs {
     /// Whether an option is only for one event.
     pub(crate) fn is_about_one_event(&self) -> bool {
-        self.dialect.is_some()
-            || self.command.is_some()
-            || self.expect.is_some()
-            || self.expect_reason.is_some()
-            || self.budget.is_some()
+        self.dialect.is_some() || self.budget.is_some()
     }
 
     /// The host of an event that the command line names.
@@ -83,11 +61,9 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "fail_fast", "watch", "coverage", "coverage_min", "filter", "jobs"])
+    .args(["suite", "only", "coverage", "coverage_min", "filter", "jobs"])
     .multiple(true)
-    .conflicts_with_all([
-        "event", "dialect", "command", "shell", "expect", "expect_reason", "budget"
-    ]))]
+    .conflicts_with_all(["event", "dialect", "budget"]))]
 pub(crate) struct SuiteArgs {
     /// Run the cases in these files, or the suites of these folders [default: those of --hooks,
     /// else of the project]
@@ -98,23 +74,13 @@ pub(crate) struct SuiteArgs {
     #[arg(id = "only", long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// In a suite: stop after the first failed case
-    #[arg(long)]
-    pub(crate) fail_fast: bool,
-
-    /// Run the suite, and rerun it after every change of a file, until interrupted
-    #[arg(long)]
-    pub(crate) watch: bool,
-
     /// Run the suite, and show what no case has tested: hooks that never ran, never blocked or
     /// never allowed, events, matchers and settings. Only if every case passes
-    #[arg(long, conflicts_with = "watch")]
+    #[arg(long)]
     pub(crate) coverage: bool,
 
     /// Like --coverage, and exit with 1 below this percentage
-    #[arg(
-        long, value_name = "PERCENT", conflicts_with = "watch", value_parser = percent
-    )]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) coverage_min: Option<u8>,
 
     /// In a suite: only the cases whose name matches this regular expression
@@ -131,8 +97,6 @@ impl SuiteArgs {
     pub(crate) fn are_given(&self) -> bool {
         self.suite.is_some()
             || !self.events.is_empty()
-            || self.fail_fast
-            || self.watch
             || self.coverage
             || self.coverage_min.is_some()
             || self.filter.is_some()
@@ -225,21 +189,12 @@ pub(crate) struct AddArgs {
     pub(crate) names: Vec<String>,
 
     /// List hooks, gates for CI and rules, one per line
-    #[arg(long, conflicts_with_all = ["names", "update", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["names", "dry_run"])]
     pub(crate) list: bool,
 
     /// The format of the list
     #[arg(long, value_enum, default_value_t = TextFormat::Human, requires = "list")]
     pub(crate) format: TextFormat,
-
-    /// Show how your copies, or those of NAMES, differ (-) from this version of hookrun (+), and
-    /// ask whether to replace them
-    #[arg(long)]
-    pub(crate) update: bool,
-
-    /// With --update: replace without asking
-    #[arg(long, requires = "update")]
-    pub(crate) yes: bool,
 
     /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
     /// the project's; hookrun creates it
@@ -247,7 +202,7 @@ pub(crate) struct AddArgs {
     pub(crate) hooks: Option<PathBuf>,
 
     /// Print the files, and write nothing
-    #[arg(long, conflicts_with = "update")]
+    #[arg(long)]
     pub(crate) dry_run: bool,
 }
 

@@ -1,31 +1,24 @@
-//! `hookrun test --suite`: the cases of hooks, each in its own folders; `--watch` plays them again
-//! after every change.
+//! `hookrun test --suite`: the cases of hooks, each in its own folders.
 
 mod find;
 pub(super) mod load;
 mod play;
 
-use std::collections::{BTreeMap, HashSet};
-use std::fs;
+use std::collections::HashSet;
 use std::io::Write;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::config::discover::{MANIFEST, SUITES};
 use crate::config::{Environment, Problem, Severity, line_of_directive};
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::{Abort, OwnProgram, Subreaper, command as program};
+use crate::engine::exec::{Abort, OwnProgram, Subreaper};
 use crate::engine::registry::Registry;
 use crate::engine::run::Fate;
 use crate::engine::runner::Runner;
 use crate::lab::report::style::counted;
 use crate::lab::report::suite::{CoverageReport, Gap};
-use crate::lab::report::{CheckFormat, Paths, plain, suite as report};
+use crate::lab::report::{plain, suite as report};
 use crate::lab::scenario::coverage::{self, CoveragePart, Who, Witness};
 use crate::lab::scenario::{CaseResult, End, StepResult};
-use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::cli::args::TestArgs;
 use crate::cli::exit::{ExitStatus, Result};
@@ -33,14 +26,9 @@ use crate::cli::problems::problems_of;
 use crate::cli::run::{paths, start_up};
 use crate::cli::streams;
 use crate::cli::test::tell_untrusted;
-use find::{CaseFile, find};
+use find::find;
 use load::{LoadedCase, LoadedSuite, is_selected, load};
 use play::{SuitePlayer, suite_folder};
-
-const POLL_EVERY: Duration = Duration::from_millis(200);
-
-/// A folder with more files is watched in part.
-const MOST_FILES: usize = 10_000;
 
 /// More names are not listed.
 const MOST_NAMES: usize = 8;
@@ -49,14 +37,6 @@ const MOST_NAMES: usize = 8;
 pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, subreaper) = start_up()?;
     let runner = runner(env, &abort, subreaper);
-    if args.suite.watch {
-        if args.format != CheckFormat::Human {
-            let format = args.format.name();
-            let cause = format!("--watch is for people, and cannot be --format {format}");
-            return Err(Complaint::with_cure(cause, "drop one of them"));
-        }
-        return watch(args, env, &runner, &abort, out);
-    }
     let paths = args.suite.suite.as_deref().unwrap_or_default();
     let files = find(paths, &args.source, env)?;
     let loaded = load(&files, &args.source, env);
@@ -120,11 +100,10 @@ fn play(
         env,
         root: folder.path(),
         jobs: args.suite.jobs.unwrap_or(processors),
-        fail_fast: args.suite.fail_fast,
     };
     let results = player.play_all(&cases);
     let took = started.elapsed();
-    let mut exit = judge(&results, args.suite.fail_fast);
+    let mut exit = judge(&results);
     // A suite with failed cases proves nothing about coverage.
     let wants_coverage = args.suite.coverage || args.suite.coverage_min.is_some();
     let coverage = if wants_coverage && exit == ExitStatus::Yes {
@@ -181,13 +160,13 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
     Some(complaint.warning(&loaded.file, Some(case.at)))
 }
 
-fn judge(results: &[CaseResult], fail_fast: bool) -> ExitStatus {
+fn judge(results: &[CaseResult]) -> ExitStatus {
     let mut exit = ExitStatus::Yes;
     for result in results {
         match result.end {
             End::CouldNot(_) => return ExitStatus::CouldNot,
             End::Unexpected(_) => exit = ExitStatus::No,
-            End::NotRun if !fail_fast && exit == ExitStatus::Yes => exit = ExitStatus::CouldNot,
+            End::NotRun if exit == ExitStatus::Yes => exit = ExitStatus::CouldNot,
             End::NotRun | End::Expected | End::Skipped(_) => {}
         }
     }
@@ -323,123 +302,4 @@ impl UntestedHooks {
         };
         Some(format!("{count} {have} no case: {shown}{more}"))
     }
-}
-
-/// What differs between two versions of a file.
-type Stamp = (i64, i64, u64);
-
-/// Every file that matters, as it was when it was looked at.
-type Snapshot = BTreeMap<PathBuf, Option<Stamp>>;
-
-/// Plays the cases, and again after every change of a file, until hookrun is interrupted or its
-/// reader leaves. Files are polled, which works on every system and file system.
-fn watch(
-    args: &TestArgs,
-    env: &Environment,
-    runner: &Runner,
-    abort: &Abort,
-    out: &mut dyn Write,
-) -> Result {
-    let named = args.suite.suite.as_deref().unwrap_or_default();
-    let mut files = find(named, &args.source, env)?;
-    loop {
-        // Taken before the files are read, so that a change during the round counts.
-        let early: Snapshot = files.iter().map(|file| stamped(&file.path)).collect();
-        let loaded = load(&files, &args.source, env);
-        let mut before = snapshot(&files, &loaded);
-        before.extend(early);
-        if let Err(complaint) = play(&loaded, args, env, runner, abort, out) {
-            streams::remark(&format!("error: {complaint}\n"));
-        }
-        out.flush()?;
-        streams::remark(&format!("watching {} files\n", before.len()));
-        let after = loop {
-            let mut fds = [PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN)];
-            let timeout = Timespec::try_from(POLL_EVERY).ok();
-            // An interrupted wait counts as one that is over.
-            let _ = rustix::event::poll(&mut fds, timeout.as_ref());
-            if abort.times_raised() > 0 || streams::has_reader_left() {
-                return Ok(abort.signal().map_or(ExitStatus::Yes, ExitStatus::Signal));
-            }
-            let after = snapshot(&files, &loaded);
-            if after != before {
-                break after;
-            }
-        };
-        for path in changes(&before, &after) {
-            let shown = Paths::from(&env.cwd).show(path);
-            streams::remark(&format!("changed: {}\n", plain(&shown)));
-        }
-        match find(named, &args.source, env) {
-            Ok(found) => files = found,
-            Err(complaint) => streams::remark(&format!("error: {complaint}\n")),
-        }
-    }
-}
-
-fn changes<'s>(before: &'s Snapshot, after: &'s Snapshot) -> Vec<&'s Path> {
-    let mut changed = Vec::new();
-    for (path, stamp) in after {
-        if before.get(path) != Some(stamp) {
-            changed.push(path.as_path());
-        }
-    }
-    for path in before.keys() {
-        if !after.contains_key(path) {
-            changed.push(path);
-        }
-    }
-    changed
-}
-
-/// The files of cases and what they copy, the hooks, their programs and settings.
-fn snapshot(files: &[CaseFile], loaded: &LoadedSuite) -> Snapshot {
-    let mut all = Snapshot::new();
-    for file in files {
-        all.extend([stamped(&file.path)]);
-        if let Some(folder) = file.path.parent()
-            && folder.ends_with(SUITES)
-        {
-            walk(folder, &mut all);
-        }
-    }
-    for tested in &loaded.tested {
-        for layer in &tested.config.layers {
-            all.extend([stamped(&layer.folder.join(MANIFEST))]);
-            all.extend(layer.manifests.iter().map(|path| stamped(path)));
-            all.extend(layer.settings.iter().map(|path| stamped(path)));
-            for folder in &layer.drop_ins {
-                walk(folder, &mut all);
-            }
-        }
-        for hook in &tested.config.hooks {
-            all.extend([stamped(&hook.source.file)]);
-            if let Ok(program) = program::resolve(&hook.handler, None)
-                && !program.path.starts_with("/usr")
-            {
-                all.extend([stamped(&program.path)]);
-            }
-        }
-    }
-    all
-}
-
-fn walk(folder: &Path, all: &mut Snapshot) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if all.len() >= MOST_FILES {
-            return;
-        }
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            walk(&entry.path(), all);
-        } else {
-            all.extend([stamped(&entry.path())]);
-        }
-    }
-}
-
-/// The time at which content or permissions changed last, with the file's number.
-fn stamped(path: &Path) -> (PathBuf, Option<Stamp>) {
-    let meta = path.metadata().ok();
-    let stamp = meta.map(|meta| (meta.ctime(), meta.ctime_nsec(), meta.ino()));
-    (path.to_path_buf(), stamp)
 }

@@ -1,4 +1,4 @@
-//! `hookrun add NAMES`, `--list` and `--update`.
+//! `hookrun add NAMES` and `--list`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -150,7 +150,7 @@ fn what_is_there_is_never_written_over() {
     let ran = add(&sandbox, &["no-publishing", "no-sudo"]);
     ran.exits(2)
         .says("50-no-sudo.toml` is there already")
-        .says("hookrun add --update no-sudo");
+        .says("move it away");
     sandbox.has_no_file("hooks.d/tool.pre/50-no-publishing.toml");
     assert_eq!(sandbox.read("hooks.d/tool.pre/50-no-sudo.toml"), mine);
     add(&sandbox, &[]).exits(2).says("hookrun add --list");
@@ -185,38 +185,4 @@ fn a_gate_brings_its_event_and_leaves_the_rest_of_the_file() {
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let ran = add(&Sandbox::new(), &["freeze", "--hooks", "gates/hooks.d"]);
     ran.exits(0).prints("wrote gates/hookrun.toml");
-}
-
-#[test]
-fn an_update_shows_what_differs_and_writes_it_only_if_it_is_told_to() {
-    let sandbox = Sandbox::new();
-    add(&sandbox, &["--update"])
-        .exits(0)
-        .prints("0 hooks as this hookrun ships them");
-    add(&sandbox, &["--update", "git-checkpoint"])
-        .exits(2)
-        .says("`git-checkpoint` is not here");
-    add(&sandbox, &["git-checkpoint", "no-sudo"]).exits(0);
-    add(&sandbox, &["--update"])
-        .exits(0)
-        .prints("2 hooks as this hookrun ships them");
-    let rule = "hooks.d/tool.pre/50-no-sudo.toml";
-    let shipped = sandbox.read(rule);
-    let mine = shipped.replace("sudo|doas|su", "sudo");
-    let sandbox = sandbox.file(rule, &mine);
-    fs::remove_file(sandbox.at("hooks.d/agent.end/10-git-checkpoint.sh")).unwrap();
-    let ran = add(&sandbox, &["--update"]);
-    ran.exits(1)
-        .prints("-runs = \"sudo\"\n+runs = \"sudo|doas|su\"\n");
-    ran.prints("# hooks.d/agent.end/10-git-checkpoint.sh: a link to ../turn.start/");
-    ran.says("nothing was changed; `--yes` takes over");
-    assert_eq!(sandbox.read(rule), mine);
-    let ran = add(&sandbox, &["--update", "no-sudo", "--yes"]);
-    ran.exits(0)
-        .prints("changed hooks.d/tool.pre/50-no-sudo.toml");
-    assert_eq!(sandbox.read(rule), shipped);
-    sandbox.has_no_file("hooks.d/agent.end/10-git-checkpoint.sh");
-    add(&sandbox, &["--update", "--yes"]).exits(0);
-    sandbox.has_file("hooks.d/agent.end/10-git-checkpoint.sh");
-    add(&sandbox, &["--yes"]).exits(2);
 }

@@ -89,7 +89,7 @@ const SHIPPED: &[&str] = &[
     "gates",
     "examples",
     "packaging",
-    "src/cli/write/new",
+    "src/cli/new",
     "src/cli/host",
     "src/hosts/plugin",
     "src/log/redact",

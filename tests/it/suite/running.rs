@@ -15,13 +15,6 @@ fn names(report: &Value) -> Vec<String> {
         .collect()
 }
 
-fn results(report: &Value) -> Vec<String> {
-    let cases = report["cases"].as_array().unwrap().iter();
-    cases
-        .map(|one| one["result"].as_str().unwrap().to_string())
-        .collect()
-}
-
 /// Each case waits for what a later one writes: only together they end, the first last.
 #[test]
 fn cases_run_at_once_and_are_told_in_their_order() {
@@ -120,41 +113,6 @@ fn filters_choose_by_name_hook_and_event() {
         of(&["--hook", "10-guard.sh", "--filter", "good"]),
         ["a good one"]
     );
-}
-
-#[test]
-fn fail_fast_tells_the_same_whichever_case_ends_first() {
-    let all: String = (0..20)
-        .map(|n| {
-            case(
-                &format!("case {n}"),
-                "x",
-                if n == 5 {
-                    "decision = 'block'"
-                } else {
-                    "decision = 'allow'"
-                },
-            )
-        })
-        .collect();
-    let sandbox = guarded(&all);
-    for jobs in ["1", "4", "16"] {
-        let report = report(&sandbox, &["--fail-fast", "--jobs", jobs]);
-        let results = results(&report);
-        assert!(
-            results[..5].iter().all(|one| one == "expected"),
-            "{results:?}"
-        );
-        assert_eq!(results[5], "unexpected");
-        assert!(
-            results[6..].iter().all(|one| one == "not-run"),
-            "{results:?}"
-        );
-    }
-    suite(&sandbox, &["--fail-fast"])
-        .exits(1)
-        .prints("14 not run");
-    suite(&sandbox, &[]).exits(1).prints("20 cases, 1 failed");
 }
 
 #[test]
@@ -353,7 +311,6 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
     for more in [
         &[][..],
         &["--coverage"],
-        &["--fail-fast"],
         &["--event", "tool.pre"],
         &["--filter", "bad"],
         &["--jobs", "1"],

@@ -49,14 +49,11 @@ pub(super) struct SuitePlayer<'c> {
     /// The folder that all cases have theirs in.
     pub(super) root: &'c Path,
     pub(super) jobs: usize,
-    /// Whether the first case that is not as expected is the last.
-    pub(super) fail_fast: bool,
 }
 
 /// The results so far.
 struct Board {
     next: usize,
-    first_bad: usize,
     bad: usize,
     results: Vec<Option<CaseResult>>,
     played: usize,
@@ -89,7 +86,6 @@ impl SuitePlayer<'_> {
     pub(super) fn play_all(&self, cases: &[&LoadedCase]) -> Vec<CaseResult> {
         let board = Mutex::new(Board {
             next: 0,
-            first_bad: usize::MAX,
             bad: 0,
             results: cases.iter().map(|_| None).collect(),
             played: 0,
@@ -105,10 +101,7 @@ impl SuitePlayer<'_> {
         let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
         streams::progress("");
         let mut results = Vec::new();
-        for (number, (case, result)) in cases.iter().zip(board.results).enumerate() {
-            // Whether cases after the first bad one were played is chance.
-            let is_cut = self.fail_fast && number > board.first_bad;
-            let result = result.filter(|_| !is_cut);
+        for (case, result) in cases.iter().zip(board.results) {
             results.push(result.unwrap_or_else(|| ended(case, End::NotRun)));
         }
         results
@@ -119,8 +112,7 @@ impl SuitePlayer<'_> {
         loop {
             let number = {
                 let mut board = locked(board);
-                let is_over = self.fail_fast && board.next > board.first_bad;
-                if board.next >= cases.len() || is_over || self.abort.times_raised() > 0 {
+                if board.next >= cases.len() || self.abort.times_raised() > 0 {
                     return;
                 }
                 board.next += 1;
@@ -130,7 +122,6 @@ impl SuitePlayer<'_> {
             let mut board = locked(board);
             if result.end.is_bad() {
                 board.bad += 1;
-                board.first_bad = board.first_bad.min(number);
                 streams::progress(&format!("FAILED: {}\n", plain(&result.name)));
             }
             board.played += 1;
