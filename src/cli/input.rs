@@ -1,7 +1,7 @@
 //! The event on stdin: one JSON document, read until it is complete, not until end of file.
 
 use std::io::{IsTerminal, Stdin};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use crate::engine::complaint::Complaint;
@@ -165,22 +165,40 @@ fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> 
             let by = told_to_stop(abort.and_then(Abort::signal));
             return Err(Complaint::new(format!("{by} before the event was read")));
         }
-        let left = deadline.until.saturating_duration_since(Instant::now());
-        let mut fds = vec![PollFd::new(stdin, PollFlags::IN)];
-        if let Some(abort) = abort {
-            fds.push(PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN));
-        }
-        let timeout = Timespec::try_from(left).ok();
-        match rustix::event::poll(&mut fds, timeout.as_ref()) {
-            Ok(0) if left.is_zero() => {
+        let fds: Vec<BorrowedFd<'_>> = std::iter::once(stdin.as_fd())
+            .chain(abort.map(AsFd::as_fd))
+            .collect();
+        match wait_readable(&fds, Some(deadline.until)) {
+            Ok(Some(0)) => return Ok(()),
+            Ok(Some(_)) => {}
+            Ok(None) => {
                 let after = duration_text(deadline.after);
                 return Err(no_event(&format!(
                     "no complete event arrived on stdin within {after}"
                 )));
             }
-            Ok(_) if !fds[0].revents().is_empty() => return Ok(()),
-            Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(no_event(&format!("stdin cannot be waited for: {error}"))),
+        }
+    }
+}
+
+/// Waits until one of these can be read or is closed. Returns the position of the first; `None` if
+/// the time is over.
+pub(crate) fn wait_readable(
+    fds: &[BorrowedFd<'_>],
+    until: Option<Instant>,
+) -> rustix::io::Result<Option<usize>> {
+    let mut polled: Vec<PollFd<'_>> = fds
+        .iter()
+        .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+        .collect();
+    loop {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+        match rustix::event::poll(&mut polled, timeout.as_ref()) {
+            Ok(_) => return Ok(polled.iter().position(|fd| !fd.revents().is_empty())),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
         }
     }
 }

@@ -14,7 +14,6 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::Mode;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
@@ -33,6 +32,7 @@ use crate::hosts::Reply;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
 use crate::cli::exit::Result;
+use crate::cli::input::wait_readable;
 use crate::cli::run::person::Person;
 use crate::engine::errand;
 
@@ -41,9 +41,6 @@ const ACCEPTING: Duration = Duration::from_millis(5);
 
 /// How much longer than its hooks the helper may take to decide.
 const DECIDING: Duration = Duration::from_secs(2);
-
-/// The largest context, and the largest environment, that are passed on.
-const MOST_BYTES: usize = 256 * 1024;
 
 /// The longest path of a socket, with its final NUL, that every system takes.
 const LONGEST_PATH_BYTES: usize = 104;
@@ -133,9 +130,11 @@ impl<'a> Helper<'a> {
     /// The event for the helper, if it may go there: a hook of its may start warm, nobody can be
     /// asked here, and the command line wants nothing that only a run of its own can do. Not in CI.
     pub(crate) fn question(&self, config: &Config, context: &Context) -> Option<HelperQuestion> {
-        let has_person = || Person::find(self.env).is_some();
+        if !self.may_decide(config) || Person::find(self.env).is_some() {
+            return None;
+        }
         let timeouts = config.hooks.iter().map(Hook::usual_timeout);
-        (self.may_decide(config) && !has_person()).then(|| HelperQuestion {
+        Some(HelperQuestion {
             context: context.clone(),
             hooks_take: timeouts.fold(Duration::ZERO, Duration::saturating_add),
         })
@@ -193,11 +192,10 @@ impl<'a> Helper<'a> {
         if !self.is_accepted(&request, &stream, &mut lines, until) {
             return None;
         }
-        let longest = question.hooks_take.saturating_add(DECIDING);
-        let longest = match budget {
-            Some(budget) => longest.min(budget.until.saturating_duration_since(Instant::now())),
-            None => longest,
-        };
+        let mut longest = question.hooks_take.saturating_add(DECIDING);
+        if let Some(budget) = budget {
+            longest = longest.min(budget.until.saturating_duration_since(Instant::now()));
+        }
         self.heartbeat.expect_within(longest);
         Some(heard(&stream, &mut lines, longest, abort).map_err(|error| {
             let cause = format!(
@@ -209,17 +207,19 @@ impl<'a> Helper<'a> {
 
     fn is_accepted(
         &self,
-        request: &[u8],
+        request: &HelperRequest,
         mut stream: &UnixStream,
         lines: &mut BufReader<&UnixStream>,
         until: Instant,
     ) -> bool {
         let is_ours = peer(stream).is_some_and(|pid| self.runs_here(pid));
-        let is_sent = is_ours && stream.write_all(request).is_ok();
-        let accepted = is_sent && is_readable(stream, Some(until), None);
+        if !is_ours || send(stream, request).is_err() {
+            return false;
+        }
+        let answered = wait_readable(&[stream.as_fd()], Some(until));
         let _ = stream.set_nonblocking(false);
         let mut line = String::new();
-        if !accepted || lines.read_line(&mut line).is_err() {
+        if !matches!(answered, Ok(Some(_))) || lines.read_line(&mut line).is_err() {
             return false;
         }
         match serde_json::from_str(&line) {
@@ -238,35 +238,26 @@ impl<'a> Helper<'a> {
         build(self.env).is_some_and(|own| build_of(&image) == Some(own))
     }
 
-    fn request(&self, context: &Context, budget: Option<Budget>) -> Option<Vec<u8>> {
+    fn request(&self, context: &Context, budget: Option<Budget>) -> Option<HelperRequest> {
         let text = String::from_utf8(context.to_json()).ok()?;
-        let variables = Environment::all_readable()?;
-        let bytes = variables
-            .iter()
-            .map(|(name, value)| name.len() + value.len())
-            .sum::<usize>();
-        if text.len() > MOST_BYTES || bytes > MOST_BYTES {
-            return None;
-        }
         let left = budget.map(|budget| budget.until.saturating_duration_since(Instant::now()));
-        let request = HelperRequest {
+        Some(HelperRequest {
             build: build(self.env)?,
             traits: own_traits(),
             cwd: self.env.cwd.clone(),
-            variables,
+            variables: Environment::all_readable()?,
             event: self.args.event.clone(),
             host: self.args.dialect.clone(),
             context: RawValue::from_string(text).ok()?,
             budget_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
-        };
-        let mut line = serde_json::to_vec(&request).ok()?;
-        line.push(b'\n');
-        Some(line)
+        })
     }
 
     /// Starts it for the next event, if it was wanted and missing. Call it after the reply.
     pub(crate) fn start_if_missing(&self) {
-        if let (true, Some(own)) = (self.is_missing.get(), self.env.image()) {
+        if self.is_missing.get()
+            && let Some(own) = self.env.image()
+        {
             let made = make_private(&self.env.state_root(), &folder(self.env));
             let started = made.and_then(|()| errand::hand_over(&own, &["helper".into()], b""));
             if let Err(error) = started {
@@ -293,12 +284,10 @@ fn heard(
     abort: &Abort,
 ) -> io::Result<EventDecision> {
     let until = Instant::now().checked_add(longest);
-    if !is_readable(stream, until, Some(abort)) {
-        let why = match abort.times_raised() {
-            0 => "it took too long",
-            _ => "hookrun was interrupted",
-        };
-        return Err(io::Error::new(ErrorKind::TimedOut, why));
+    match wait_readable(&[stream.as_fd(), abort.as_fd()], until)? {
+        Some(0) => {}
+        Some(_) => return Err(io::Error::other("hookrun was interrupted")),
+        None => return Err(io::Error::new(ErrorKind::TimedOut, "it took too long")),
     }
     let mut line = String::new();
     lines.read_line(&mut line)?;
@@ -322,22 +311,11 @@ fn heard(
     }
 }
 
-/// Waits until the helper has said something. False if the time is over or `abort` is raised.
-fn is_readable(stream: &UnixStream, until: Option<Instant>, abort: Option<&Abort>) -> bool {
-    loop {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let fds = std::iter::once(stream.as_fd()).chain(abort.map(AsFd::as_fd));
-        let mut fds: Vec<_> = fds
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
-        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-        match rustix::event::poll(&mut fds, timeout.as_ref()) {
-            Ok(0) => return false,
-            Ok(_) => return !fds[0].revents().is_empty(),
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
+/// Writes a message of either side as a line of JSON.
+pub(crate) fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.write_all(&line)
 }
 
 /// Where the helper of this user and build listens; `None` if the system cannot have a socket there.

@@ -3,15 +3,14 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
+use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::config::Environment;
 use crate::engine::event::Context;
@@ -20,10 +19,11 @@ use crate::engine::lock::locked;
 
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord};
+use crate::cli::input::wait_readable;
+use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord, send};
 use crate::cli::run::start_up;
-use crate::cli::serve::decider::DecisionServer;
-use crate::cli::serve::question::{ClientPlace, ClientQuestion};
+use crate::cli::serve::decider::{DecisionServer, ReadyEvent};
+use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 use crate::cli::serve::socket::SocketFile;
 use crate::decide::Door;
 
@@ -54,14 +54,6 @@ struct HelperServer {
     first: Arc<DecisionServer>,
     servers: Mutex<HashMap<ClientVariables, Arc<DecisionServer>>>,
     open: AtomicUsize,
-    clients: Mutex<Vec<WaitingRun>>,
-}
-
-/// A run that waits for a decision, which ends if it goes away.
-struct WaitingRun {
-    number: usize,
-    stream: UnixStream,
-    cancel: Abort,
 }
 
 /// Serves until nobody needs it.
@@ -90,119 +82,58 @@ pub(crate) fn helper(env: &Environment) -> Result {
         first: Arc::new(first),
         servers: Mutex::default(),
         open: AtomicUsize::new(0),
-        clients: Mutex::default(),
     });
     let mut last = Instant::now();
-    let mut number = 0;
     while abort.times_raised() == 0 && socket.is_there() {
-        let is_busy = server.open.load(Ordering::SeqCst) > 0;
-        if is_busy {
+        if server.open.load(Ordering::SeqCst) > 0 {
             last = Instant::now();
         } else if last.elapsed() > IDLE || !helper::is_same_file(env) {
             break;
         }
-        server.wait(&socket, &abort);
+        let fds = [abort.as_fd(), socket.listener.as_fd()];
+        let _ = wait_readable(&fds, Some(Instant::now() + LOOK_EVERY));
         while let Ok((stream, _)) = socket.listener.accept() {
-            number += 1;
             last = Instant::now();
-            server.take(stream, number);
+            server.take(stream);
         }
     }
     Ok(ExitStatus::Yes)
 }
 
 impl HelperServer {
-    /// Waits until a run comes, or one goes away, whose event is then ended.
-    fn wait(&self, socket: &SocketFile, abort: &Abort) {
-        let clients = locked(&self.clients);
-        // One that has gone away stays readable until its event has ended.
-        let streams: Vec<(UnixStream, Abort)> = clients
-            .iter()
-            .filter(|client| client.cancel.times_raised() == 0)
-            .filter_map(|client| Some((client.stream.try_clone().ok()?, client.cancel.clone())))
-            .collect();
-        drop(clients);
-        let own = [socket.listener.as_fd(), abort.as_fd()];
-        let all = own
-            .into_iter()
-            .chain(streams.iter().map(|(stream, _)| stream.as_fd()));
-        let mut fds: Vec<_> = all
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
-        // Runs that came since the last look are watched from the next one on.
-        let is_busy = self.open.load(Ordering::SeqCst) > streams.len();
-        let longest = if is_busy {
-            Duration::from_millis(10)
-        } else {
-            LOOK_EVERY
-        };
-        let timeout = Timespec::try_from(longest).ok();
-        if rustix::event::poll(&mut fds, timeout.as_ref()).is_ok() {
-            let gone = fds[2..]
-                .iter()
-                .zip(&streams)
-                .filter(|(fd, _)| !fd.revents().is_empty());
-            gone.for_each(|(_, (_, cancel))| cancel.raise());
-        }
-    }
-
-    fn take(self: &Arc<Self>, stream: UnixStream, number: usize) {
+    fn take(self: &Arc<Self>, stream: UnixStream) {
         if helper::peer(&stream).is_none() || self.open.load(Ordering::SeqCst) >= MOST_RUNS {
             return;
         }
         self.open.fetch_add(1, Ordering::SeqCst);
         let server = Arc::clone(self);
-        let serve = move || {
-            let _ = server.serve(&stream, number);
-            locked(&server.clients).retain(|client| client.number != number);
+        let thread = thread::Builder::new().name("hookrun-helper".to_string());
+        let started = thread.spawn(move || {
+            let _ = server.serve(&stream);
             server.open.fetch_sub(1, Ordering::SeqCst);
-        };
-        let thread = thread::Builder::new()
-            .name("hookrun-helper".to_string())
-            .spawn(serve);
-        if thread.is_err() {
+        });
+        if started.is_err() {
             self.open.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    fn serve(&self, stream: &UnixStream, number: usize) -> std::io::Result<()> {
+    fn serve(&self, stream: &UnixStream) -> std::io::Result<()> {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(ARRIVAL))?;
         let mut lines = BufReader::new(stream.take(MOST_BYTES));
         let mut line = String::new();
         lines.read_line(&mut line)?;
-        let request: HelperRequest = match serde_json::from_str(&line) {
-            Ok(request) => request,
-            Err(error) => return say(stream, &HelperWord::Refused(error.to_string())),
-        };
-        if let Some(why) = self.refusal(&request) {
-            return say(stream, &HelperWord::Refused(why));
-        }
-        let Ok(context) = Context::parse(request.context.get()) else {
-            return say(
-                stream,
-                &HelperWord::Refused("the context cannot be read".to_string()),
-            );
-        };
-        let Ok(cancel) = Abort::new() else {
-            return say(
-                stream,
-                &HelperWord::Refused("no descriptors are left".to_string()),
-            );
+        let (request, context) = match self.read_request(&line) {
+            Ok(read) => read,
+            Err(why) => return send(stream, &HelperWord::Refused(why)),
         };
         let decider = self.server_for(request.variables);
-        say(stream, &HelperWord::Accepted)?;
+        send(stream, &HelperWord::Accepted)?;
         line.clear();
         lines.read_line(&mut line)?;
         if line.trim_end() != GO {
             return Ok(());
         }
-        let waiting = WaitingRun {
-            number,
-            stream: stream.try_clone()?,
-            cancel: cancel.clone(),
-        };
-        locked(&self.clients).push(waiting);
         let question = ClientQuestion {
             host: request.host,
             event: request.event,
@@ -211,30 +142,30 @@ impl HelperServer {
             budget: request.budget_ms.map(Duration::from_millis),
         };
         let answer = match decider.prepare(question) {
-            Ok(ready) => ready.decide(Some(cancel)),
+            Ok(ready) => decide_for(stream, ready)?,
             Err(answer) => *answer,
         };
-        let is_needed = !answer.outcome.is_allowed() || !answer.outcome.rewrites.is_empty();
-        let reply = answer.reply;
-        let (status, stdout, stderr) = (reply.status, reply.stdout, reply.stderr);
-        say(
-            stream,
-            &HelperWord::Decided {
-                status,
-                stdout,
-                stderr,
-                is_needed,
-            },
-        )
+        let decided = HelperWord::Decided {
+            is_needed: !answer.outcome.is_allowed() || !answer.outcome.rewrites.is_empty(),
+            status: answer.reply.status,
+            stdout: answer.reply.stdout,
+            stderr: answer.reply.stderr,
+        };
+        send(stream, &decided)
     }
 
-    /// Why a run must decide itself.
-    fn refusal(&self, request: &HelperRequest) -> Option<String> {
+    /// The request of a line and its context; else why the run must decide itself.
+    fn read_request(&self, line: &str) -> std::result::Result<(HelperRequest, Context), String> {
+        let request: HelperRequest =
+            serde_json::from_str(line).map_err(|error| error.to_string())?;
         if request.build != self.build {
-            return Some("it is another build".to_string());
+            return Err("it is another build".to_string());
         }
-        (request.traits != self.traits)
-            .then(|| "its limits, groups, priority, mask or namespaces differ".to_string())
+        if request.traits != self.traits {
+            return Err("its limits, groups, priority, mask or namespaces differ".to_string());
+        }
+        let context = Context::parse(request.context.get()).map_err(|error| error.to_string())?;
+        Ok((request, context))
     }
 
     /// The server for runs with these variables.
@@ -246,16 +177,30 @@ impl HelperServer {
         if servers.len() >= MOST_ENVIRONMENTS {
             servers.clear();
         }
-        let of_system = |(name, value): &(String, String)| (OsString::from(name), value.into());
-        let given = variables.iter().map(of_system).collect();
+        let given = variables
+            .iter()
+            .map(|(name, value)| (OsString::from(name), value.into()))
+            .collect();
         let server = Arc::new(self.first.in_environment(given));
         servers.insert(variables, Arc::clone(&server));
         server
     }
 }
 
-fn say(mut stream: &UnixStream, word: &HelperWord) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(word)?;
-    line.push(b'\n');
-    stream.write_all(&line)
+/// Decides, and ends that if the run goes away.
+fn decide_for(mut stream: &UnixStream, ready: ReadyEvent) -> std::io::Result<ClientAnswer> {
+    let cancel = Abort::new()?;
+    stream.set_read_timeout(None)?;
+    thread::scope(|scope| {
+        let of_watcher = cancel.clone();
+        let watcher = thread::Builder::new().name("hookrun-watcher".to_string());
+        watcher.spawn_scoped(scope, move || {
+            // A run says nothing more: its stream ends when it does, or when it is decided.
+            let _ = stream.read(&mut [0]);
+            of_watcher.raise();
+        })?;
+        let answer = ready.decide(Some(cancel));
+        let _ = stream.shutdown(Shutdown::Read);
+        Ok(answer)
+    })
 }
