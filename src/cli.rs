@@ -35,14 +35,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use crate::config::Environment;
-use crate::engine::complaint::Complaint;
 use crate::engine::exec::{confine, keeper};
 use clap::FromArgMatches;
 
 use args::{Cli, Command, HookCommand, RunArgs};
 use exit::ExitStatus;
 use run::{git, quick};
-use streams::{Leavable, OutputShape, Sink};
+use streams::{OutputShape, Sink};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -60,15 +59,12 @@ pub fn main() -> ExitCode {
         let matches = help::command().try_get_matches();
         match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
             Ok(cli) => dispatch(&cli),
-            Err(error) => Ok(tell(&error)),
+            Err(error) => Ok(exit::print_usage(&error)),
         }
     }));
     let exit = match ended {
         Ok(Ok(exit)) => exit,
-        Ok(Err(failure)) => {
-            say(&failure);
-            ExitStatus::CouldNot
-        }
+        Ok(Err(failure)) => exit::print_failure(&failure),
         Err(_) => ExitStatus::CouldNot,
     };
     exit.into()
@@ -82,31 +78,24 @@ fn decide(args: &RunArgs) -> exit::Result {
     run::run(args, &env)
 }
 
-/// Prints the help, or what is wrong with the command line. What was typed may come from anywhere.
-fn tell(error: &clap::Error) -> ExitStatus {
-    if error.use_stderr() {
-        streams::complaint(&error.render().ansi().to_string());
-        return ExitStatus::CouldNot;
-    }
-    let _ = error.print();
-    ExitStatus::Yes
-}
-
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
     streams::know_place(&env);
     streams::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
     let shape = streams::seen(cli.command.shape());
-    let mut out: Box<dyn Write> = match (&cli.command, shape) {
+    let is_send = matches!(
+        &cli.command,
+        Command::Hook {
+            command: HookCommand::Send(_)
+        }
+    );
+    let mut out: Box<dyn Write> = if is_send {
         // `send` keeps a message that could not be written.
-        (
-            Command::Hook {
-                command: HookCommand::Send(_),
-            },
-            shape,
-        ) => Box::new(Sink::new(streams::data(), shape)),
-        (_, OutputShape::People) => Box::new(Sink::new(Leavable(streams::text(cli.color)), shape)),
-        (_, shape) => Box::new(Sink::new(Leavable(streams::data()), shape)),
+        Box::new(Sink::new(streams::data(), shape).strict())
+    } else if shape == OutputShape::People {
+        Box::new(Sink::new(streams::text(cli.color), shape))
+    } else {
+        Box::new(Sink::new(streams::data(), shape))
     };
     let ended = command(cli, &env, &mut out);
     out.flush()?;
@@ -153,14 +142,4 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
             Ok(ExitStatus::Yes)
         }
     }
-}
-
-fn say(failure: &Complaint) {
-    // A name may have several lines; indented, none of them looks like one of ours.
-    let set_in = |text: &str| text.replace('\n', "\n    ");
-    let mut text = format!("error: {}\n", set_in(&failure.cause));
-    if let Some(help) = &failure.cure {
-        text.push_str(&format!("  help: {}\n", set_in(help)));
-    }
-    streams::remark(&text);
 }

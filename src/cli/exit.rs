@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+use crate::cli::streams;
 use crate::engine::complaint::Complaint;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,4 +42,29 @@ impl From<io::Error> for Complaint {
     fn from(error: io::Error) -> Complaint {
         Complaint::of(error)
     }
+}
+
+/// Prints the help, or what is wrong with the command line. The arguments may quote foreign text.
+pub(crate) fn print_usage(error: &clap::Error) -> ExitStatus {
+    if error.use_stderr() {
+        streams::complaint(&error.render().ansi().to_string());
+        return ExitStatus::CouldNot;
+    }
+    let _ = error.print();
+    ExitStatus::Yes
+}
+
+/// Prints why a command has failed.
+pub(crate) fn print_failure(failure: &Complaint) -> ExitStatus {
+    let mut text = format!("error: {}\n", indented(&failure.cause));
+    if let Some(help) = &failure.cure {
+        text.push_str(&format!("  help: {}\n", indented(help)));
+    }
+    streams::remark(&text);
+    ExitStatus::CouldNot
+}
+
+/// A name may have several lines; indented, none of them looks like one of ours.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n    ")
 }

@@ -26,8 +26,6 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span;
 
-use crate::cli::exit::{Result, failed};
-
 /// How long writes to stderr have waited, in milliseconds, after [`bound_stderr`].
 static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
 
@@ -94,25 +92,6 @@ pub(crate) fn seen(shape: OutputShape) -> OutputShape {
         OutputShape::SeenValues
     } else {
         shape
-    }
-}
-
-/// A writer whose reader may leave: `hookrun list | head -1` is no failure.
-pub(crate) struct Leavable<W>(pub(crate) W);
-
-impl<W: Write> Write for Leavable<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.0.write(bytes) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
-            written => written,
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self.0.flush() {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            flushed => flushed,
-        }
     }
 }
 
@@ -189,7 +168,7 @@ pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
 }
 
 /// Logs to stderr what hookrun does, at `level` and above.
-pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
+pub(crate) fn subscribe(level: Option<&str>) -> Result<(), Complaint> {
     let Some(level) = level else { return Ok(()) };
     let Some(most) = level.parse().ok().filter(|_| !level.is_empty()) else {
         return Err(Complaint::with_cure(
@@ -197,7 +176,8 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<()> {
             "use error, warn, info, debug or trace",
         ));
     };
-    tracing::subscriber::set_global_default(StderrLog(most)).map_err(failed("cannot log"))
+    tracing::subscriber::set_global_default(StderrLog(most))
+        .map_err(|error| Complaint::new(format!("cannot log: {error}")))
 }
 
 /// Writes each of hookrun's own messages as a line.
@@ -416,6 +396,8 @@ impl From<CheckFormat> for OutputShape {
 pub(crate) struct Sink<W: Write> {
     to: W,
     shape: OutputShape,
+    /// `hookrun list | head -1` is no failure.
+    may_reader_leave: bool,
     line: Vec<u8>,
 }
 
@@ -424,7 +406,16 @@ impl<W: Write> Sink<W> {
         Sink {
             to,
             shape,
+            may_reader_leave: true,
             line: Vec::new(),
+        }
+    }
+
+    /// Fails if its reader has left.
+    pub(crate) fn strict(self) -> Sink<W> {
+        Sink {
+            may_reader_leave: false,
+            ..self
         }
     }
 
@@ -435,9 +426,24 @@ impl<W: Write> Sink<W> {
             OutputShape::Lines => lines(&text),
             OutputShape::Json => harmless::json(&text),
             OutputShape::Annotations | OutputShape::SeenValues => harmless::visible(&text),
-            OutputShape::Values => return self.to.write_all(bytes).map_err(unwritten),
+            OutputShape::Values => {
+                let written = self.to.write_all(bytes);
+                return self.checked(written);
+            }
         };
-        self.to.write_all(made.as_bytes()).map_err(unwritten)
+        let written = self.to.write_all(made.as_bytes());
+        self.checked(written)
+    }
+
+    fn checked(&self, written: io::Result<()>) -> io::Result<()> {
+        match written {
+            Err(error) if self.may_reader_leave && error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => {
+                let cause = format!("cannot write the result: {error}");
+                Err(io::Error::new(error.kind(), cause))
+            }
+            Ok(()) => Ok(()),
+        }
     }
 }
 
@@ -460,12 +466,9 @@ impl<W: Write> Write for Sink<W> {
         if !rest.is_empty() {
             self.give_on(&rest)?;
         }
-        self.to.flush().map_err(unwritten)
+        let flushed = self.to.flush();
+        self.checked(flushed)
     }
-}
-
-fn unwritten(error: io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot write the result: {error}"))
 }
 
 /// Keeps our own colours, and makes everything between them harmless.

@@ -130,22 +130,35 @@ impl DecisionServer {
         if let Some(jobs) = args.jobs {
             runner = runner.jobs(jobs);
         }
-        Ok(DecisionServer {
+        let hooks = HooksCache::default();
+        let env = env.clone();
+        Ok(DecisionServer::of(door, args, env, abort, runner, hooks))
+    }
+
+    fn of(
+        door: Door,
+        args: ServeArgs,
+        env: Environment,
+        abort: Abort,
+        runner: Runner,
+        hooks: HooksCache,
+    ) -> DecisionServer {
+        DecisionServer {
             door,
             args,
             most_at_once: MOST_AT_ONCE,
-            env: env.clone(),
+            env,
             abort,
             client: Mutex::new(ServedClient {
                 runner,
                 person: None,
             }),
             sessions: Mutex::default(),
-            hooks: HooksCache::default(),
+            hooks,
             deciding: Arc::default(),
             decided: AtomicU64::new(0),
             is_log_lost: AtomicBool::new(false),
-        })
+        }
     }
 
     /// The same for clients behind another door, which have nobody to ask, and which have not started
@@ -166,22 +179,8 @@ impl DecisionServer {
 
     fn sibling(&self, door: Door, env: Environment, hooks: HooksCache) -> DecisionServer {
         let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
-        DecisionServer {
-            door,
-            args: self.args.clone(),
-            most_at_once: self.most_at_once,
-            env,
-            abort: self.abort.clone(),
-            client: Mutex::new(ServedClient {
-                runner,
-                person: None,
-            }),
-            sessions: Mutex::default(),
-            hooks,
-            deciding: Arc::default(),
-            decided: AtomicU64::new(0),
-            is_log_lost: AtomicBool::new(false),
-        }
+        let abort = self.abort.clone();
+        DecisionServer::of(door, self.args.clone(), env, abort, runner, hooks)
     }
 
     /// From now on the client shows the dialogs of hooks, and takes messages for its sessions.

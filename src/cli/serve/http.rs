@@ -19,9 +19,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use rustix::event::{PollFd, PollFlags};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, Runtime};
@@ -32,6 +30,7 @@ use super::decider::DecisionServer;
 use super::socket::SocketFile;
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{Result, failed};
+use crate::cli::input::wait_readable;
 use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
@@ -178,10 +177,8 @@ impl HttpDoor {
     pub(crate) fn wait(&self) {
         let abort = self.decider.abort();
         while abort.times_raised() == 0 {
-            let mut raised = [PollFd::from_borrowed_fd(abort.as_fd(), PollFlags::IN)];
-            match rustix::event::poll(&mut raised, None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return tracing::warn!(%error, "cannot wait for signals"),
+            if let Err(error) = wait_readable(&[abort.as_fd()], None) {
+                return tracing::warn!(%error, "cannot wait for signals");
             }
         }
     }

@@ -9,13 +9,13 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::cli::input::wait_readable;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::cli::streams;
@@ -80,11 +80,11 @@ impl OpenRequests {
     /// Ends all, and waits for that.
     fn end_all(&self) {
         let mut open = locked(&self.open);
-        let aborts = open
-            .requests
-            .values()
-            .filter_map(|request| request.cancel.as_ref());
-        aborts.for_each(Abort::raise);
+        for request in open.requests.values() {
+            if let Some(cancel) = &request.cancel {
+                cancel.raise();
+            }
+        }
         let until = Instant::now() + LEAVING;
         while !open.requests.is_empty() {
             let left = until.saturating_duration_since(Instant::now());
@@ -216,13 +216,13 @@ impl LineDoor {
         let door = self.clone();
         let of_thread = id.clone();
         let ready = ready.of_request(id.as_ref().map(|id| id.get().to_string()));
-        let decide = move || {
+        let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
+        let started = thread.spawn(move || {
             door.tell(of_thread.as_deref(), told(&ready.decide(cancel)));
             drop(slot);
             door.requests.end(number);
-        };
-        let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
-        if let Err(error) = thread.spawn(decide) {
+        });
+        if let Err(error) = started {
             self.requests.end(number);
             let why = format!("there is no thread to decide in: {error}");
             self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
@@ -251,10 +251,10 @@ const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Numbers of errors, by JSON-RPC 2.0.
-pub(crate) const PARSE_ERROR: i64 = -32700;
-pub(crate) const INVALID_REQUEST: i64 = -32600;
-pub(crate) const UNKNOWN_METHOD: i64 = -32601;
-pub(crate) const INVALID_PARAMS: i64 = -32602;
+const PARSE_ERROR: i64 = -32700;
+const INVALID_REQUEST: i64 = -32600;
+const UNKNOWN_METHOD: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
 
 /// A request, a notification (without `id`) or a response (without `method`).
 #[derive(Debug, Deserialize)]
@@ -291,6 +291,11 @@ impl RpcError {
         }
     }
 
+    /// The parameters are wrong.
+    pub(crate) fn invalid(problem: String) -> RpcError {
+        RpcError::new(INVALID_PARAMS, problem)
+    }
+
     pub(crate) fn unknown(method: &str) -> RpcError {
         RpcError::new(UNKNOWN_METHOD, format!("there is no method `{method}`"))
     }
@@ -302,8 +307,7 @@ impl RpcError {
 /// When they are not what it takes.
 pub(crate) fn params<'l, P: Deserialize<'l>>(params: Option<&'l RawValue>) -> Result<P, RpcError> {
     let text = params.map_or("{}", RawValue::get);
-    serde_json::from_str(text)
-        .map_err(|error| RpcError::new(INVALID_PARAMS, format!("`params`: {error}")))
+    serde_json::from_str(text).map_err(|error| RpcError::invalid(format!("`params`: {error}")))
 }
 
 /// What comes in.
@@ -314,15 +318,6 @@ pub(crate) enum Line {
     TooLong,
     /// The other end is closed, or a signal stops hookrun.
     End,
-}
-
-/// What one read gave.
-#[derive(Debug)]
-enum Read {
-    Some,
-    Closed,
-    /// A signal stops hookrun.
-    Stopped,
 }
 
 /// Reads lines until the other end is closed or `abort` is raised.
@@ -369,34 +364,26 @@ impl<F: AsFd> LineReader<F> {
             }
             self.searched = self.bytes.len();
             match self.read(abort) {
-                Ok(Read::Some) => {}
                 // The last line may have no end.
-                Ok(Read::Closed) if self.is_skipping || !self.bytes.is_empty() => {
-                    self.bytes.push(b'\n');
-                }
-                Ok(Read::Closed | Read::Stopped) | Err(_) => return Line::End,
+                Some(0) if self.is_skipping || !self.bytes.is_empty() => self.bytes.push(b'\n'),
+                Some(0) | None => return Line::End,
+                Some(_) => {}
             }
         }
     }
 
-    fn read(&mut self, abort: BorrowedFd<'_>) -> rustix::io::Result<Read> {
+    /// How many bytes came, 0 at the end; `None` if a signal stops hookrun or nothing can be read.
+    fn read(&mut self, abort: BorrowedFd<'_>) -> Option<usize> {
         loop {
-            let mut fds =
-                [self.from.as_fd(), abort].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
-            match rustix::event::poll(&mut fds, None) {
-                Ok(_) if !fds[1].revents().is_empty() => return Ok(Read::Stopped),
-                Ok(_) => {}
-                Err(Errno::INTR) => continue,
-                Err(error) => return Err(error),
+            if wait_readable(&[abort, self.from.as_fd()], None).ok()? == Some(0) {
+                return None;
             }
             self.bytes.reserve(READ_BYTES);
-            let read =
-                rustix::io::read(&self.from, rustix::buffer::spare_capacity(&mut self.bytes));
-            match read {
-                Ok(0) => return Ok(Read::Closed),
-                Ok(_) => return Ok(Read::Some),
+            let room = rustix::buffer::spare_capacity(&mut self.bytes);
+            match rustix::io::read(&self.from, room) {
+                Ok(count) => return Some(count),
                 Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(error) => return Err(error),
+                Err(_) => return None,
             }
         }
     }
@@ -413,15 +400,14 @@ impl LineWriter {
     /// Writes all of it. After a signal it waits no longer than [`LAST_WORDS`].
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let stopped_at = Cell::new(None);
-        let is_over = || {
+        streams::write_until(&self.to, bytes, Instant::now() + FOREVER, &|| {
             if self.abort.times_raised() == 0 {
                 return false;
             }
             let since = stopped_at.get().unwrap_or_else(Instant::now);
             stopped_at.set(Some(since));
             since.elapsed() > LAST_WORDS
-        };
-        streams::write_until(&self.to, bytes, Instant::now() + FOREVER, &is_over)
+        })
     }
 }
 
@@ -429,7 +415,7 @@ impl LineWriter {
 pub(crate) struct RpcPeer {
     out: Mutex<LineWriter>,
     next: AtomicU64,
-    /// Those who wait for an answer of its, by the number of the question.
+    /// Pending requests of ours, by id.
     waiting: Mutex<HashMap<u64, Sender<Option<Value>>>>,
 }
 
@@ -510,7 +496,7 @@ impl RpcPeer {
         answer
     }
 
-    /// Takes an answer of its. One that nobody waits for is dropped.
+    /// Handles a response; drops it if nobody is waiting.
     pub(crate) fn take_answer(&self, message: &RpcMessage<'_>) {
         let id = message.id.and_then(|id| id.get().parse().ok());
         let Some(sender) = id.and_then(|id: u64| locked(&self.waiting).remove(&id)) else {

@@ -11,9 +11,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts::native;
 
-use crate::cli::serve::lines::{
-    INVALID_PARAMS, LineDoor, LineProtocol, RpcError, RpcMessage, params,
-};
+use crate::cli::serve::lines::{LineDoor, LineProtocol, RpcError, RpcMessage, params};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 
 /// The versions whose messages are these, the newest first.
@@ -83,40 +81,45 @@ fn initialized(asked: &InitializeParams) -> Value {
 }
 
 fn tools(events: &[String]) -> Vec<Value> {
-    let tool = |name: String, about: String| {
-        let schema = json!({ "type": "object", "additionalProperties": true });
-        json!({ "name": name, "description": about, "inputSchema": schema })
-    };
     let about = "Decides the event in the arguments, which are what the host gives a command hook";
-    let mut tools = vec![tool(DECIDE.to_string(), about.to_string())];
-    tools.extend(events.iter().map(|event| {
-        let what = catalog::find(event).map(|spec| format!(": {}", spec.summary));
-        tool(
-            event.replace('.', "_"),
-            format!("Decides `{event}`{}", what.unwrap_or_default()),
-        )
-    }));
+    let mut tools = vec![tool(DECIDE, about)];
+    for event in events {
+        let mut about = format!("Decides `{event}`");
+        if let Some(spec) = catalog::find(event) {
+            about.push_str(&format!(": {}", spec.summary));
+        }
+        tools.push(tool(&event.replace('.', "_"), &about));
+    }
     tools
+}
+
+fn tool(name: &str, about: &str) -> Value {
+    let schema = json!({ "type": "object", "additionalProperties": true });
+    json!({ "name": name, "description": about, "inputSchema": schema })
+}
+
+/// The event of a tool; `None` for the one that takes every event.
+fn event_of(tool: &str, door: &LineDoor) -> Result<Option<String>, RpcError> {
+    if tool == DECIDE {
+        return Ok(None);
+    }
+    let mut bound = door.decider.bound_events().into_iter();
+    if let Some(event) = bound.find(|event| event.replace('.', "_") == tool) {
+        return Ok(Some(event));
+    }
+    match catalog::find(&tool.replace('_', ".")) {
+        Some(spec) => Ok(Some(spec.name.to_string())),
+        None => Err(RpcError::invalid(format!("there is no tool `{tool}`"))),
+    }
 }
 
 fn call(door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
     let CallParams { name, arguments } = params(message.params)?;
-    let wrong = |error: Complaint| RpcError::new(INVALID_PARAMS, error.to_string());
     let text = arguments.map_or("{}", RawValue::get);
-    let context = Context::parse(text).map_err(Complaint::of).map_err(wrong)?;
-    let event = match name.as_str() {
-        DECIDE => None,
-        name => {
-            let mut events = door.decider.bound_events().into_iter();
-            let known = events.find(|event| event.replace('.', "_") == name);
-            let catalogued = || Some(catalog::find(&name.replace('_', "."))?.name.to_string());
-            let event = known.or_else(catalogued);
-            let unknown = || RpcError::new(INVALID_PARAMS, format!("there is no tool `{name}`"));
-            Some(event.ok_or_else(unknown)?)
-        }
-    };
-    let place = ClientPlace::of_context(&context, None)
-        .map_err(|problem| RpcError::new(INVALID_PARAMS, problem))?;
+    let context = Context::parse(text)
+        .map_err(|error| RpcError::invalid(Complaint::of(error).to_string()))?;
+    let event = event_of(&name, door)?;
+    let place = ClientPlace::of_context(&context, None).map_err(RpcError::invalid)?;
     let question = ClientQuestion {
         host: event.as_ref().map(|_| native::NAME.to_string()),
         event,

@@ -71,16 +71,15 @@ impl ClientPlace {
         if is_told && context.string("cwd").is_none() {
             return Err("`cwd` is no text".to_string());
         }
-        let is_here = |project: &PathBuf| project.is_absolute() && project.is_dir();
-        match project {
-            Some(project) if !is_here(&project) => {
-                let shown = project.display();
-                Err(format!(
-                    "the project `{shown}` is no whole path of a folder here"
-                ))
-            }
-            project => Ok(ClientPlace::OfContext { project }),
+        if let Some(project) = &project
+            && !(project.is_absolute() && project.is_dir())
+        {
+            let shown = project.display();
+            return Err(format!(
+                "the project `{shown}` is no whole path of a folder here"
+            ));
         }
+        Ok(ClientPlace::OfContext { project })
     }
 }
 

@@ -121,10 +121,6 @@ impl LineProtocol for StdioProtocol {
     }
 }
 
-fn invalid(problem: String) -> RpcError {
-    RpcError::new(lines::INVALID_PARAMS, problem)
-}
-
 impl StdioProtocol {
     fn greet(&self, door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
         let HelloParams {
@@ -140,10 +136,10 @@ impl StdioProtocol {
         {
             let known = DIALOGS.join(", ");
             let problem = format!("there is no dialog `{dialog}`; there are {known}");
-            return Err(invalid(problem));
+            return Err(RpcError::invalid(problem));
         }
         if let Some(host) = &host {
-            check_host(host).map_err(invalid)?;
+            check_host(host).map_err(RpcError::invalid)?;
         }
         tracing::info!(client = ?client, "a client says hello");
         *locked(&self.defaults) = ClientDefaults { host, cwd };
@@ -163,7 +159,7 @@ impl StdioProtocol {
         let defaults = locked(&self.defaults).clone();
         params.host = params.host.or(defaults.host);
         params.cwd = params.cwd.or(defaults.cwd);
-        let question = params.question().map_err(invalid)?;
+        let question = params.question().map_err(RpcError::invalid)?;
         door.decide(question, message.id, |answer| Ok(reply_json(answer)));
         Ok(())
     }
@@ -187,8 +183,9 @@ impl RpcClient {
         }
         let until = json!({ "kind": kind, "untilMs": moment_ms(asker.until()) });
         let params = placed(asker, [until, more]);
-        let withdrawn = |id| placed(asker, [json!({ "id": id })]);
-        let answer = self.peer.ask("hookrun/dialog", &params, asker, withdrawn)?;
+        let answer = self.peer.ask("hookrun/dialog", &params, asker, |id| {
+            placed(asker, [json!({ "id": id })])
+        })?;
         answer.get("value").cloned()
     }
 
