@@ -11,7 +11,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
 use crate::lab::report::Paths;
 use crate::lab::report::style::{BOLD, DIM};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::files::{
     Becomes, FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle,
@@ -134,15 +134,15 @@ pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
 fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
     let all = shipped::all();
     if format == TextFormat::Json {
-        let json = |one: &ShippedHook| {
+        let mut rows = Vec::new();
+        for one in &all {
             let files: Vec<&str> = one.files.iter().map(|file| file.path.as_str()).collect();
-            json!({
+            rows.push(json!({
                 "name": one.name, "sort": one.sort, "about": one.about, "events": one.events,
                 "files": files, "isHere": is_here(one, hooks),
-            })
-        };
-        let all: Vec<Value> = all.iter().map(json).collect();
-        writeln!(out, "{:#}", json!({ "version": 1, "shipped": all }))?;
+            }));
+        }
+        writeln!(out, "{:#}", json!({ "version": 1, "shipped": rows }))?;
         return Ok(ExitStatus::Yes);
     }
     let widest = all

@@ -105,10 +105,11 @@ fn table_line(
 
 /// One event of the catalog, of its JSON.
 fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
-    let (name, summary) = (event["name"].take(), event["summary"].take());
-    let title = text(&name);
-    writeln!(out, "{BOLD}{title}{BOLD:#}  runs when {}", text(&summary))?;
-    let (context, action) = (event["context"].take(), event["action"].take());
+    let title = text(&event["name"].take());
+    let summary = text(&event["summary"].take());
+    writeln!(out, "{BOLD}{title}{BOLD:#}  runs when {summary}")?;
+    let context = event["context"].take();
+    let action = event["action"].take();
     let sample = event["sample"].take();
     show(&event, out)?;
     key_table("context", &context, out)?;
@@ -148,10 +149,12 @@ fn catalog_json(spec: &EventSpec) -> Value {
     let mut context = Vec::new();
     for key in spec.context.iter() {
         let is_required = spec.required.contains(&key.name).then_some(true);
-        let (kind, about) = (key.kind.name(), &key.about);
-        let key =
-            json!({ "name": key.name, "type": kind, "about": about, "required": is_required });
-        context.push(present(key));
+        context.push(present(json!({
+            "name": key.name,
+            "type": key.kind.name(),
+            "about": key.about,
+            "required": is_required,
+        })));
     }
     let mut action = Vec::new();
     if spec.has_action() {
@@ -238,7 +241,8 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
 
 fn host_event(binding: Binding, out: &mut dyn Write) -> Result<()> {
     let row = binding.row;
-    let (name, host) = (row.full_name(), binding.dialect.name);
+    let name = row.full_name();
+    let host = binding.dialect.name;
     writeln!(out, "{BOLD}{name}{BOLD:#}  {host}'s {}", row.event)?;
     let mut event = event_json(binding);
     for key in ["name", "event", "when", "wait", "timeoutMs"] {

@@ -15,7 +15,7 @@ use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 use toml::de::DeTable;
 
-use crate::cli::exit::Result;
+use crate::cli::exit::{Result, failed};
 use crate::cli::host::files::{Target, unified};
 use crate::cli::host::installed::missing_events;
 use crate::cli::trust::{keeping, offer, untrusted_note};
@@ -103,15 +103,13 @@ impl FileWrite {
         if let Becomes::Changed { target, text } = &self.becomes {
             return target.replace(text).map(drop);
         }
-        let cannot = |error| Complaint::new(format!("cannot write `{shown}`: {error}"));
-        fs::create_dir_all(self.path.parent().unwrap_or(Path::new("/"))).map_err(cannot)?;
-        self.create().map_err(|error| {
-            if error.kind() == ErrorKind::AlreadyExists {
-                is_there(&shown)
-            } else {
-                cannot(error)
-            }
-        })
+        let cannot = format!("cannot write `{shown}`");
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(folder).map_err(failed(&cannot))?;
+        match self.create() {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(is_there(&shown)),
+            created => created.map_err(failed(cannot)),
+        }
     }
 
     fn create(&self) -> io::Result<()> {

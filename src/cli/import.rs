@@ -4,6 +4,7 @@ mod git;
 mod host;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,12 @@ use crate::hosts::{HOSTS, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use saphyr::{LoadableYamlNode, Yaml};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toml::de::DeTable;
 
 use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle, toml_text};
 use crate::cli::args::ImportArgs;
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
 
 /// Another tool, and how its hooks are read.
@@ -253,41 +254,43 @@ impl ImportSource<'_> {
 
     /// What the file holds: JSON, TOML or YAML.
     fn value(&self) -> Result<Value> {
-        let cannot = |error: String| {
-            Complaint::with_cure(format!("`{}`: {error}", self.shown()), "correct it")
-        };
         let text = self.text()?;
         let ending = self.file.extension().unwrap_or_default();
         if ending == "toml" {
-            let table = DeTable::parse(&text).map_err(|error| cannot(error.message().into()))?;
+            let table = DeTable::parse(&text).map_err(|error| self.fault(error.message()))?;
             return Ok(Tree::of_toml(&table).to_json());
         }
         if ending != "yml" && ending != "yaml" {
-            return read_value(self.file).ok_or_else(|| cannot("is no JSON".to_string()));
+            return read_value(self.file).ok_or_else(|| self.fault("is no JSON"));
         }
-        let is_alias = |word: &&str| word.len() > 1 && word.starts_with('*');
-        if text.split_whitespace().filter(is_alias).count() > MOST_ALIASES {
-            return Err(cannot(format!("has more than {MOST_ALIASES} aliases")));
+        let aliases = text
+            .split_whitespace()
+            .filter(|word| word.len() > 1 && word.starts_with('*'));
+        if aliases.count() > MOST_ALIASES {
+            return Err(self.fault(format!("has more than {MOST_ALIASES} aliases")));
         }
-        let documents = Yaml::load_from_str(&text);
-        let documents = documents.map_err(|error| cannot(error.to_string()))?;
+        let documents = Yaml::load_from_str(&text).map_err(|error| self.fault(error))?;
         Ok(documents.first().map(json_of).unwrap_or_default())
     }
 
+    fn fault(&self, error: impl Display) -> Complaint {
+        Complaint::with_cure(format!("`{}`: {error}", self.shown()), "correct it")
+    }
+
     fn text(&self) -> Result<String> {
-        let cannot = |error| Complaint::new(format!("cannot read `{}`: {error}", self.shown()));
-        let bytes = read_file(self.file).map_err(|error| cannot(error.to_string()))?;
-        String::from_utf8(bytes).map_err(|_| cannot("it is not UTF-8".to_string()))
+        let what = format!("cannot read `{}`", self.shown());
+        let bytes = read_file(self.file).map_err(failed(&what))?;
+        String::from_utf8(bytes).map_err(|_| Complaint::new(format!("{what}: it is not UTF-8")))
     }
 }
 
 fn json_of(yaml: &Yaml<'_>) -> Value {
     if let Some(entries) = yaml.as_mapping() {
-        let text = |key: &Yaml<'_>| key.as_str().unwrap_or_default().to_string();
-        return entries
-            .iter()
-            .map(|(key, value)| (text(key), json_of(value)))
-            .collect();
+        let mut object = Map::new();
+        for (key, value) in entries {
+            object.insert(key.as_str().unwrap_or_default().to_string(), json_of(value));
+        }
+        return Value::Object(object);
     }
     if let Some(items) = yaml.as_sequence() {
         return items.iter().map(json_of).collect();
@@ -327,12 +330,14 @@ fn anchored(line: &str) -> std::result::Result<String, String> {
 
 /// Where a word begins in a line, and not a part of another, and the character before it.
 fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
-    let is_inside = |c: char| c.is_alphanumeric() || "/._-$}~".contains(c);
-    let all = line
-        .match_indices(word)
-        .map(|(at, _)| (at, line[..at].chars().next_back()));
-    let mut words = all.filter(|(_, before)| !before.is_some_and(is_inside));
-    words.next()
+    for (at, _) in line.match_indices(word) {
+        let before = line[..at].chars().next_back();
+        let is_inside = before.is_some_and(|c| c.is_alphanumeric() || "/._-$}~".contains(c));
+        if !is_inside {
+            return Some((at, before));
+        }
+    }
+    None
 }
 
 impl ImportedHooks {
@@ -357,11 +362,10 @@ impl ImportedHooks {
 impl ImportedHook {
     /// An entry whose name is made of the tool and of what it runs.
     fn new(tool: &str, what: &str, event: &str, command: &str) -> ImportedHook {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let plain: String = what
-            .chars()
-            .map(|c| if is_plain(c) { c } else { '-' })
-            .collect();
+        let plain = what.replace(
+            |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'),
+            "-",
+        );
         ImportedHook {
             from: String::new(),
             name: format!("{tool}-{}", plain.trim_matches('-')),
@@ -376,11 +380,9 @@ impl ImportedHook {
     }
 
     fn to_toml(&self) -> String {
-        let (from, name, event) = (
-            plain(&self.from),
-            toml_text(&self.name),
-            toml_text(&self.event),
-        );
+        let from = plain(&self.from);
+        let name = toml_text(&self.name);
+        let event = toml_text(&self.event);
         let mut text = format!("# From {from}\n[[hook]]\nname = {name}\nevent = {event}\n");
         for (key, value) in &self.keys {
             text.push_str(&format!("{key} = {value}\n"));

@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::add::{find, is_here, plan_of, shipped::ShippedHook};
-use super::files::{Becomes, FileWrite, WritePlan, hooks_folder};
+use super::files::{Becomes, WritePlan, hooks_folder};
 use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
@@ -105,8 +105,11 @@ fn drop_unused_links(files: &mut WritePlan, hosts: &[&'static Host]) {
     });
     for name in unused {
         let cases = files.hooks.join(SUITES).join(format!("{name}.toml"));
-        let is_hook = |change: &FileWrite| change.path != cases && subject(&change.path) == name;
-        if !files.changes.iter().any(is_hook) {
+        let has_hook = files
+            .changes
+            .iter()
+            .any(|change| change.path != cases && subject(&change.path) == name);
+        if !has_hook {
             files.changes.retain(|change| change.path != cases);
         }
     }
@@ -177,10 +180,13 @@ impl InitPlan {
     /// Where each host will ask hookrun.
     fn settings(&self, env: &Environment) -> Vec<(&'static Host, PathBuf)> {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-        let path = |host: &&'static Host| {
-            Some((*host, host.path(self.scope, config.nearest_folder(), env)?))
-        };
-        self.hosts.iter().filter_map(path).collect()
+        let mut settings = Vec::new();
+        for host in &self.hosts {
+            if let Some(path) = host.path(self.scope, config.nearest_folder(), env) {
+                settings.push((*host, path));
+            }
+        }
+        settings
     }
 
     /// Lists every file that will be written, and what is there already.

@@ -388,10 +388,13 @@ impl ListedHook {
             Ok(program) => (Some(program.path.display().to_string()), None),
             Err(error) => (None, Some(error.to_string())),
         };
-        let says = |key: &str| {
-            rule.filter(|(own, _)| *own == key)
-                .map(|(_, text)| text.to_string())
-        };
+        let mut deny = None;
+        let mut ask = None;
+        match rule {
+            Some(("deny", text)) => deny = Some(text.to_string()),
+            Some((_, text)) => ask = Some(text.to_string()),
+            None => {}
+        }
         let spec = config.catalog.find(&hook.event);
         let rules = spec
             .map(|spec| host_rules(dialect, &spec))
@@ -407,8 +410,8 @@ impl ListedHook {
             program,
             problem,
             wants: hook.matcher.to_string(),
-            deny: says("deny"),
-            ask: says("ask"),
+            deny,
+            ask,
             priority: hook.priority,
             parallel: hook.parallel,
             rules: rules

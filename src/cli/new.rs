@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::config::discover::is_passed_over;
-use crate::config::{Config, ConfigScope, Environment, Problem, Severity, commands};
+use crate::config::{Config, ConfigScope, Environment, Severity, commands};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
@@ -32,8 +32,11 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
     let plan = hook_of(args, event, &config, hooks)?;
     if args.hooks.is_none() {
         let config = Config::load(&choice, env, ConfigScope::All);
-        let is_error = |one: &&Problem| one.severity == Severity::Error;
-        streams::problems(config.problems.iter().filter(is_error), &paths);
+        let errors = config
+            .problems
+            .iter()
+            .filter(|one| one.severity == Severity::Error);
+        streams::problems(errors, &paths);
     }
     if args.dry_run {
         plan.show(&paths, out)?;
@@ -52,8 +55,10 @@ fn no_event(name: &str) -> Complaint {
         .map(|(event, _)| event.len())
         .max()
         .unwrap_or(0);
-    let line = |(event, about): &(&str, &str)| format!("\n{event:<widest$}  {about}");
-    let common: String = COMMON.iter().map(line).collect();
+    let mut common = String::new();
+    for (event, about) in COMMON {
+        common.push_str(&format!("\n{event:<widest$}  {about}"));
+    }
     let help = format!(
         "`hookrun new {name} --event EVENT`; these are the usual ones, and `hookrun events` lists all:{common}"
     );

@@ -54,11 +54,10 @@ pub(crate) fn all_problems(config: &Config, env: &Environment) -> Vec<Problem> {
 /// The complaint about a hook that is looked for by its name and was not loaded, because its file
 /// has an error, which is shown before.
 pub(crate) fn not_loaded(name: &str, config: &Config) -> Option<Complaint> {
-    let is_its_error = |problem: &&Problem| {
+    config.problems.iter().find(|problem| {
         problem.severity == Severity::Error
             && problem.file.file_name().is_some_and(|file| file == name)
-    };
-    config.problems.iter().find(is_its_error)?;
+    })?;
     let cause = format!("the hook `{name}` has an error, so it is not loaded");
     Some(Complaint::with_cure(cause, "correct the error above"))
 }
@@ -148,16 +147,9 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     }
     let line = command::interpreter_of(&program.path)?;
     let interpreter = program_of(&line)?;
-    let is_there = |name: &str| {
-        let handler = Handler::Words {
-            words: vec![name.to_string()],
-            base: PathBuf::new(),
-        };
-        command::resolve(&handler, env.search.as_deref()).is_ok()
-    };
-    if !interpreter.contains('/') && !is_there(interpreter) {
+    if !interpreter.contains('/') && !is_there(interpreter, env) {
         let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
-        let near = command::near_program(interpreter, is_there);
+        let near = command::near_program(interpreter, |name| is_there(name, env));
         return Some(wrong(
             Some(1),
             cause,
@@ -172,16 +164,26 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     ))
 }
 
+/// Whether a program is in PATH.
+fn is_there(name: &str, env: &Environment) -> bool {
+    let handler = Handler::Words {
+        words: vec![name.to_string()],
+        base: PathBuf::new(),
+    };
+    command::resolve(&handler, env.search.as_deref()).is_ok()
+}
+
 /// The program that runs a script: the one in its first line, or the one that `env` looks for.
 fn program_of(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
-    let is_program = |word: &&&str| !word.starts_with('-') && !word.contains('=');
-    if is_env {
-        words[1..].iter().find(is_program).copied()
-    } else {
-        words.first().copied()
+    if !is_env {
+        return words.first().copied();
     }
+    words[1..]
+        .iter()
+        .find(|word| !word.starts_with('-') && !word.contains('='))
+        .copied()
 }
 
 /// The line and the message of the first syntax error of a script, by its own interpreter.
@@ -195,9 +197,8 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
             .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
     })?;
     // Nothing that comes with the hooks is run to check them.
-    let folders = ["/bin", "/usr/bin", "/usr/local/bin"];
-    let is_trusted = |folder: &Path| folders.iter().any(|known| folder == Path::new(known));
-    if program.contains('/') && !Path::new(program).parent().is_some_and(is_trusted) {
+    let folder = Path::new(program).parent().and_then(Path::to_str);
+    if program.contains('/') && !matches!(folder, Some("/bin" | "/usr/bin" | "/usr/local/bin")) {
         return None;
     }
     let script = script.to_str()?;
@@ -210,24 +211,26 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
         .flatten()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     // bash exits with 0 after some errors, and so does a hook that has them.
-    let names_script = |line: &&str| line.starts_with(script) && !line.contains(" warning: ");
-    if output.status.success() && !said.lines().any(|line| names_script(&line)) {
+    let lines: Vec<&str> = said.trim().lines().collect();
+    let of_script = lines
+        .iter()
+        .find(|line| line.starts_with(script) && !line.contains(" warning: "));
+    if output.status.success() && of_script.is_none() {
         return None;
     }
     // bash quotes the line below its message, node names its version below that.
-    let names_error = |line: &&str| line.to_ascii_lowercase().contains("error");
-    let lines = || said.trim().lines();
-    let message = lines()
-        .find(names_error)
-        .or_else(|| lines().find(names_script));
-    let message = message
-        .or_else(|| lines().next_back())
+    let message = lines
+        .iter()
+        .find(|line| line.to_ascii_lowercase().contains("error"))
+        .or(of_script)
+        .or(lines.last())
+        .copied()
         .unwrap_or("no message");
-    let (line, message) = numbered(message, script);
-    Some((
-        line.or_else(|| lines().find_map(|other| numbered(other, script).0)),
-        message.into(),
-    ))
+    let (mut at, message) = numbered(message, script);
+    if at.is_none() {
+        at = lines.iter().find_map(|other| numbered(other, script).0);
+    }
+    Some((at, message.into()))
 }
 
 /// Splits `path: line 3: message` and the like.

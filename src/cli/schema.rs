@@ -141,7 +141,6 @@ fn action() -> Value {
         .map(|class| class.kind)
         .map(ActionKind::word)
         .collect();
-    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
     let target =
         json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
     let command = json!({
@@ -173,6 +172,10 @@ fn action() -> Value {
             "resolved": texts("the same, absolute and with links followed"),
         },
     })
+}
+
+fn texts(about: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": about })
 }
 
 /// A key of `action`.
@@ -273,18 +276,16 @@ fn table(keys: &[KeySpec], has_rows: bool) -> Map<String, Value> {
     if keys.is_empty() {
         return schema;
     }
-    let property = |key: &KeySpec| {
+    let mut properties = Map::new();
+    for key in keys {
         let mut property = value(key.takes, has_rows);
         property.insert("description".to_string(), key.about.into());
         if let Some(default) = literal(key.default) {
             property.insert("default".to_string(), default);
         }
-        (key.name.to_string(), Value::Object(property))
-    };
-    schema.insert(
-        "properties".to_string(),
-        Value::Object(keys.iter().map(property).collect()),
-    );
+        properties.insert(key.name.to_string(), Value::Object(property));
+    }
+    schema.insert("properties".to_string(), Value::Object(properties));
     let required = keys
         .iter()
         .filter(|key| key.default == "required")

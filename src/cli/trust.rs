@@ -302,7 +302,6 @@ impl SeenSet {
             .hooks
             .iter()
             .filter(|hook| hook.source.layer == LayerKind::Project);
-        let is_part = |path: &Path| self.report.parts.iter().any(|part| path.starts_with(part));
         of_project.filter(move |hook| {
             let own = hook.root.as_ref().unwrap_or(&config.project);
             // The files of a shared set are in the store, and its lock is here.
@@ -314,7 +313,8 @@ impl SeenSet {
                     .strip_prefix(own)
                     .unwrap_or(&hook.source.file),
             };
-            own.canonicalize().unwrap_or_else(|_| own.clone()) == folder && is_part(file)
+            own.canonicalize().unwrap_or_else(|_| own.clone()) == folder
+                && self.report.parts.iter().any(|part| file.starts_with(part))
         })
     }
 
@@ -324,11 +324,9 @@ impl SeenSet {
             return String::new();
         };
         let mut text = String::new();
-        let now = |path: &str| self.files.files.iter().find(|file| file.mark.path == path);
-        let then = |path: &str| before.files.iter().find(|mark| mark.path == path);
         for path in before.changed(&self.files) {
-            let old = then(path);
-            let new = now(path);
+            let old = before.files.iter().find(|mark| mark.path == path);
+            let new = self.files.files.iter().find(|file| file.mark.path == path);
             let what = match (old, new.map(|file| &file.mark)) {
                 (None, _) => "new".to_string(),
                 (_, None) => "removed".to_string(),
@@ -386,19 +384,24 @@ fn changed(old: &FileMark, new: &FileMark) -> String {
         what.push(format!("mode {} is {} now", old.mode, new.mode));
     }
     if old.link != new.link {
-        let to = |link: &Option<String>| {
-            link.as_deref().map_or("no link".to_string(), |to| {
-                format!("a link to {}", plain(to))
-            })
-        };
-        what.push(format!("{} is {} now", to(&old.link), to(&new.link)));
+        let before = link_words(old);
+        what.push(format!("{before} is {} now", link_words(new)));
     }
     what.join(", ")
 }
 
+fn link_words(mark: &FileMark) -> String {
+    match &mark.link {
+        Some(to) => format!("a link to {}", plain(to)),
+        None => "no link".to_string(),
+    }
+}
+
 fn text_of(file: &ContentFile) -> String {
-    let otherwise = || format!("({} bytes that are no text)\n", file.bytes.len());
-    std::str::from_utf8(&file.bytes).map_or_else(|_| otherwise(), str::to_string)
+    match std::str::from_utf8(&file.bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => format!("({} bytes that are no text)\n", file.bytes.len()),
+    }
 }
 
 fn shortened(diff: &str) -> String {

@@ -72,12 +72,12 @@ pub(super) fn note(file: &Path, cause: impl Into<String>) -> Problem {
 
 impl Findings {
     pub(super) fn check(&mut self, file: &Path) -> &mut CheckedFile {
-        let is_counted = !file.is_dir();
-        let empty = || CheckedFile {
-            is_counted,
-            ..CheckedFile::new(file.to_path_buf())
-        };
-        self.checks.entry(file.to_path_buf()).or_insert_with(empty)
+        self.checks
+            .entry(file.to_path_buf())
+            .or_insert_with(|| CheckedFile {
+                is_counted: !file.is_dir(),
+                ..CheckedFile::new(file.to_path_buf())
+            })
     }
 
     pub(super) fn add(&mut self, problem: Problem) {

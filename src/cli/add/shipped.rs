@@ -124,7 +124,6 @@ const GATES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/gates/hoo
 const RULES_PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md"));
 
 fn of_row(row: &ShippedRow) -> ShippedHook {
-    let below = |path: &'static str| path.split_once("hooks.d/").map_or(path, |(_, below)| below);
     let [hook, ..] = row.files else {
         unreachable!("the macro takes at least one file")
     };
@@ -143,11 +142,6 @@ fn of_row(row: &ShippedRow) -> ShippedHook {
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let event = |path: &str| match path.split_once('/') {
-        Some(("command", _)) => format!("command.{stem}"),
-        Some((event, _)) => event.to_string(),
-        None => String::new(),
-    };
     let is_gate = hook.path.starts_with("gates/");
     ShippedHook {
         name: stem
@@ -155,9 +149,25 @@ fn of_row(row: &ShippedRow) -> ShippedHook {
             .to_string(),
         sort: if is_gate { "gate" } else { "hook" },
         about: first_sentence(&comment_of(hook.text)),
-        events: folders.map(event).collect(),
+        events: folders.map(|path| event_of(path, &stem)).collect(),
         files: files.chain(links).collect(),
-        declares: is_gate.then(|| declaration(&event(own))).flatten(),
+        declares: is_gate
+            .then(|| declaration(&event_of(own, &stem)))
+            .flatten(),
+    }
+}
+
+/// A path of the repository below the folder of hooks.
+fn below(path: &'static str) -> &'static str {
+    path.split_once("hooks.d/").map_or(path, |(_, below)| below)
+}
+
+/// The event of the folder that a hook is in; of a command it is named after the file.
+fn event_of(path: &str, stem: &str) -> String {
+    match path.split_once('/') {
+        Some(("command", _)) => format!("command.{stem}"),
+        Some((event, _)) => event.to_string(),
+        None => String::new(),
     }
 }
 
@@ -211,18 +221,20 @@ fn of_page(section: &str) -> Option<ShippedHook> {
             cases.push_str(&case_of(&cell.replace("\\|", "|"), decision));
         }
     }
-    let text = |path: String, text: String| ShippedFile {
-        path,
-        content: ShippedContent::Text(Cow::Owned(text)),
-    };
     Some(ShippedHook {
         name: name.to_string(),
         sort: "rule",
         about: format!("{title}: {}", first_sentence(about)),
         events: vec!["tool.pre".to_string()],
         files: vec![
-            text(format!("tool.pre/{file}"), format!("# {about}\n\n{rules}")),
-            text(format!("tests/{name}.toml"), cases),
+            ShippedFile {
+                path: format!("tool.pre/{file}"),
+                content: ShippedContent::Text(Cow::Owned(format!("# {about}\n\n{rules}"))),
+            },
+            ShippedFile {
+                path: format!("tests/{name}.toml"),
+                content: ShippedContent::Text(Cow::Owned(cases)),
+            },
         ],
         declares: None,
     })

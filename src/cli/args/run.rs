@@ -164,6 +164,6 @@ pub(crate) struct ServeArgs {
 }
 
 fn own_address(text: &str) -> Result<SocketAddr, String> {
-    let wrong = |_| "write an address and a port: `127.0.0.1:8123`".to_string();
-    text.parse().map_err(wrong)
+    text.parse()
+        .map_err(|_| "write an address and a port: `127.0.0.1:8123`".to_string())
 }

@@ -80,11 +80,14 @@ fn cure_of_both(script: &HookScript) -> String {
     )
 }
 
+fn chmod(path: &Path) -> String {
+    format!("`chmod +x {}`", path.display())
+}
+
 /// One hook of git, and what was there before.
 fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     let file = script.file.as_path();
     let name = script.hook.name;
-    let chmod = |path: &Path| format!("`chmod +x {}`", path.display());
     if script.has_kept() && !script.is_shim() {
         let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
         findings.add(warning(&script.kept, cause, cure_of_both(script)));

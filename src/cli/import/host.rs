@@ -26,7 +26,8 @@ struct HostHook<'a> {
 }
 
 pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
-    let (file, dialect) = (hosts::settings_file(source.tool), hosts::find(source.tool));
+    let file = hosts::settings_file(source.tool);
+    let dialect = hosts::find(source.tool);
     let (Some(file), Some(dialect)) = (file, dialect) else {
         return Err(Complaint::new("no such host"));
     };
@@ -208,7 +209,6 @@ impl HostHook<'_> {
             return Ok(None);
         };
         let rule = self.file.matching;
-        let is_of_list = |c: char| c.is_ascii_alphanumeric() || "_|".contains(c);
         let whole = own
             .strip_prefix('^')
             .and_then(|own| own.strip_suffix('$'))
@@ -226,9 +226,10 @@ impl HostHook<'_> {
             let names = toml_text(&names.join("|"));
             return Ok(Some(format!("{{ tool = {names} }}")));
         }
-        let is_list = rule
-            .list
-            .is_some_and(|more| own.chars().all(|c| is_of_list(c) || more.contains(c)));
+        let is_list = rule.list.is_some_and(|more| {
+            own.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_|".contains(c) || more.contains(c))
+        });
         let form = if rule.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
             format!("^{}$", regex::escape(own))
         } else if is_list {

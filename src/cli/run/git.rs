@@ -57,7 +57,8 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let name = args.event.as_deref();
     let hook = name.and_then(git::find);
     let event = hook.map_or(name.unwrap_or_default(), |hook| hook.event);
-    let (format, named) = (args.format, event.to_string());
+    let format = args.format;
+    let named = event.to_string();
     let refusal = Box::new(move || {
         let refusal = match hook {
             Some(hook) => hook.refuse(watchdog::REASON, hook.is_gate()),

@@ -48,8 +48,11 @@ impl Respondent for Person {
         match self {
             Person::Here(terminal) => terminal.ask(asker, question),
             Person::Around(outer) => {
-                let (title, message) = (named(asker, question), String::new());
-                match outer.pass(asker, Request::Confirm { title, message }) {
+                let confirm = Request::Confirm {
+                    title: named(asker, question),
+                    message: String::new(),
+                };
+                match outer.pass(asker, confirm) {
                     DialogAnswer::Yes(yes) => Some(yes),
                     DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Text(_) => None,
                     DialogAnswer::Done | DialogAnswer::Refused(_) => None,

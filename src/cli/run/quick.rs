@@ -37,7 +37,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         record: None,
         format: RunFormat::Reply,
     };
-    let (mut stdin_timeout, mut format) = (None, None);
+    let mut stdin_timeout = None;
+    let mut format = None;
     let mut rest = rest.iter();
     while let Some(argument) = rest.next() {
         let text = argument.to_str()?;

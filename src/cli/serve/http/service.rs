@@ -104,14 +104,16 @@ impl HttpService {
         let Some(token) = &self.token else {
             return Ok(());
         };
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         // A page in a browser can reach this address under a name of its own.
-        let host = text(HOST).unwrap_or_default();
+        let host = headers.get(HOST).and_then(|value| value.to_str().ok());
+        let host = host.unwrap_or_default();
         if !is_loopback(host) {
             let reason = format!("`Host` is `{host}`: only names of this machine are served");
             return Err(HttpFault::new(StatusCode::FORBIDDEN, reason));
         }
-        if let Some((scheme, given)) = text(AUTHORIZATION).and_then(|value| value.split_once(' '))
+        let authorization = headers.get(AUTHORIZATION);
+        if let Some(text) = authorization.and_then(|value| value.to_str().ok())
+            && let Some((scheme, given)) = text.split_once(' ')
             && scheme.eq_ignore_ascii_case("bearer")
             && are_equal(given.trim(), token)
         {

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -118,13 +119,13 @@ fn toml_files(folder: &Path, may_lack_cases: bool) -> Result<Vec<CaseFile>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let cannot_read = |error: std::io::Error| {
+    let entries: io::Result<Vec<DirEntry>> = fs::read_dir(folder).and_then(Iterator::collect);
+    let entries = entries.map_err(|error| {
         let cause = format!("cannot read the folder `{}`: {error}", folder.display());
         Complaint::with_cure(cause, "check its permissions")
-    };
+    })?;
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(cannot_read)? {
-        let entry = entry.map_err(cannot_read)?;
+    for entry in entries {
         let path = entry.path();
         let is_hidden = entry.file_name().as_bytes().starts_with(b".");
         if path.extension() == Some(OsStr::new("toml")) && !is_hidden {

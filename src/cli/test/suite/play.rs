@@ -61,22 +61,22 @@ struct Board {
 
 /// Makes the folder for all cases of a run, with a `bin` in which hooks find hookrun.
 pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
-    let cannot = |error: io::Error| {
-        let cause = format!(
-            "cannot make a folder in `{}`: {error}",
-            env.temporary.display()
-        );
+    make_folder(env).map_err(|error| {
+        let temporary = env.temporary.display();
+        let cause = format!("cannot make a folder in `{temporary}`: {error}");
         Complaint::with_cure(cause, "set TMPDIR to a folder that may be written")
-    };
-    let temporary = env.temporary.canonicalize().map_err(cannot)?;
+    })
+}
+
+fn make_folder(env: &Environment) -> io::Result<TempDir> {
+    let temporary = env.temporary.canonicalize()?;
     let folder = tempfile::Builder::new()
         .prefix("hookrun-suite-")
-        .tempdir_in(temporary)
-        .map_err(cannot)?;
+        .tempdir_in(temporary)?;
     let bin = folder.path().join("bin");
-    fs::create_dir(&bin).map_err(cannot)?;
+    fs::create_dir(&bin)?;
     if let Some(program) = &env.program {
-        symlink(program, bin.join("hookrun")).map_err(cannot)?;
+        symlink(program, bin.join("hookrun"))?;
     }
     Ok(folder)
 }
