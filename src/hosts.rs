@@ -205,8 +205,10 @@ impl Host {
     /// What to say of an event that it does not have.
     pub(crate) fn unknown_event(&'static self, name: &str) -> Complaint {
         let cause = format!("`{name}` is no event of {}", self.name);
-        let all = || format!("its events are {}", self.names().join(", "));
-        Complaint::with_cure(cause, spelling::did_you_mean(self.nearest(name), all))
+        let cure = spelling::did_you_mean(self.nearest(name), || {
+            format!("its events are {}", self.names().join(", "))
+        });
+        Complaint::with_cure(cause, cure)
     }
 
     /// Whether its events have a [`ReplyForm`]: a host reads nothing else on stdout.

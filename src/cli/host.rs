@@ -8,7 +8,6 @@ pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod installed;
-pub(crate) mod plugin;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
-use command::{InstalledCommand, Launch, NAME, runs_hookrun};
+use command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun, write_plugin};
 use document::{Document, EditError};
 use events::HooksByEvent;
 use files::{FileBackup, InstallRecord, Target, unified};
@@ -318,7 +317,7 @@ impl<'a> Site<'a> {
     fn text_with(&self, rows: &[&HostEvent], launch: &Launch) -> Result<String> {
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
-            return Ok(plugin::write(self.host, rows, launch));
+            return Ok(write_plugin(self.host, rows, launch));
         };
         if let Some(error) = document.dropped() {
             // The host reads nothing of the file, so hookrun in it would have no effect.
@@ -365,7 +364,7 @@ impl<'a> Site<'a> {
     /// Whether a plugin file may be replaced or removed.
     fn check_plugin(&self) -> Result<()> {
         match &self.target.text {
-            Some(text) if plugin::read(text).is_none() => Err(Complaint::with_cure(
+            Some(text) if read_plugin(text).is_none() => Err(Complaint::with_cure(
                 format!("`{}` was not written by hookrun", self.shown()),
                 "move it away; it was not touched",
             )),

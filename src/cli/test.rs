@@ -6,8 +6,8 @@ use std::io::Write;
 use std::time::Instant;
 
 use crate::config::{Config, Environment};
-use crate::decide::decision::with_complaint;
 use crate::decide::request::reply_to;
+use crate::decide::with_complaint;
 use crate::decide::{EventRequest, LoadedHooks};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;

@@ -386,22 +386,16 @@ fn directive_of(dialect: &str) -> String {
     format!("add the line `# hookrun: dialect={dialect}`")
 }
 
-/// That a script reads keys of another host's: the cause, the cure and the line. One that blocks
-/// in our way, with status 1, more likely has the wrong key than the wrong convention.
+/// That a script reads keys of another host's: the cause, the cure and the line.
 fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
     let cause =
         format!("it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys");
     let own = directive_of(dialect);
-    let is_ours_by_status = signs::exits_with_one(&head.text).is_some();
-    let cure = if is_ours_by_status || head.text.contains("hookrun hook field") {
-        format!(
-            "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} \
-             and block with `exit 2`"
-        )
-    } else {
-        own
-    };
+    let cure = format!(
+        "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} and \
+         block with `exit 2`"
+    );
     Some((Complaint::with_cure(cause, cure), line))
 }
 

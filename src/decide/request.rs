@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command_name;
-use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::outcome::Outcome;
 use crate::hosts::{self, Binding, Host, Reply, native, signs};
 
@@ -75,24 +75,21 @@ impl<'a> EventRequest<'a> {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
             return false;
         };
-        let near = dialect
-            .nearest(&self.name)
-            .map(|name| dialect.called(name))
-            .unwrap_or_default();
-        let closes =
-            |binding: &Binding| binding.row.blocks && binding.row.on_failure == OnFailure::Block;
-        !dialect.is_system && !near.iter().any(closes)
+        let nearest = dialect.nearest(&self.name);
+        let near = nearest.map_or_else(Vec::new, |name| dialect.called(name));
+        !dialect.is_system && !near.iter().any(|binding| binding.row.fails_closed())
     }
 
     /// Another system that has the name for a gate that fails closed, if the host has no such event:
     /// then hookrun was installed for the wrong host.
     fn gate_of_another(&self) -> Option<&'static Host> {
-        let is_gate = |binding: &Binding| {
-            let row = binding.row;
-            row.is_called(&self.name) && row.blocks && row.on_failure == OnFailure::Block
-        };
-        let mut others = hosts::dialects();
-        others.find(|other| self.is_unknown() && other.called(&self.name).iter().any(is_gate))
+        if !self.is_unknown() {
+            return None;
+        }
+        hosts::dialects().find(|other| {
+            let mut rows = other.events.iter();
+            rows.any(|row| row.is_called(&self.name) && row.fails_closed())
+        })
     }
 
     /// What to reply at once to an event that only its context names, if its host has no such
@@ -101,7 +98,8 @@ impl<'a> EventRequest<'a> {
     /// # Errors
     /// When another host has it as a gate: hookrun is installed for the wrong host.
     pub fn reply_to_unknown(&self) -> Result<Option<Reply>, Complaint> {
-        let (name, host) = (&self.name, self.host());
+        let name = &self.name;
+        let host = self.host();
         if let Some(other) = self.gate_of_another() {
             let cause = format!("{host} has no event `{name}`, and {} has", other.name);
             let cure = format!("ask with `--host {}`", other.name);

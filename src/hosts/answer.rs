@@ -40,29 +40,17 @@ impl Contract for Binding {
     }
 
     fn cure(&self) -> String {
-        let is_word = |key: &&ReplyKey| !key.says.words().is_empty();
-        let words = self.row.results.reads().filter(is_word);
-        let flags = self.row.results.reads().filter(|key| !is_word(key));
-        let example = words.chain(flags).find_map(|key| {
-            let value = match key.says {
-                KeyMeaning::Refusal(flag) => Value::Bool(flag),
-                KeyMeaning::Objection => Value::from("…"),
-                KeyMeaning::Action(words) => {
-                    let (word, _) = words.iter().find(|(_, act)| act.is_block())?;
-                    Value::from(*word)
-                }
-                KeyMeaning::Reason
-                | KeyMeaning::Field(..)
-                | KeyMeaning::Entry(..)
-                | KeyMeaning::Question(_)
-                | KeyMeaning::Context
-                | KeyMeaning::Output => return None,
-            };
-            let mut object = Map::new();
-            place(&mut object, key.name, value);
-            Some(format!("{} to block", Value::Object(object)))
-        });
-        example.unwrap_or_else(|| "nothing, and exit with 2 to block".to_string())
+        let mut keys: Vec<&ReplyKey> = self.row.results.reads().collect();
+        // A word is clearer than a flag.
+        keys.sort_by_key(|key| key.says.words().is_empty());
+        for key in keys {
+            if let Some(value) = key.says.blocking_value() {
+                let mut object = Map::new();
+                place(&mut object, key.name, value);
+                return format!("{} to block", Value::Object(object));
+            }
+        }
+        "nothing, and exit with 2 to block".to_string()
     }
 }
 
@@ -138,14 +126,27 @@ impl Binding {
     }
 }
 
-impl Act {
-    /// Whether the event does not go on as it would without the hook.
-    fn is_block(self) -> bool {
-        matches!(self, Act::Refuse | Act::Claim(_))
-    }
-}
-
 impl KeyMeaning {
+    /// A value with which the event does not go on as it would without the hook.
+    fn blocking_value(self) -> Option<Value> {
+        match self {
+            KeyMeaning::Refusal(flag) => Some(Value::Bool(flag)),
+            KeyMeaning::Objection => Some(Value::from("…")),
+            KeyMeaning::Action(words) => {
+                let mut words = words.iter();
+                let (word, _) =
+                    words.find(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))?;
+                Some(Value::from(*word))
+            }
+            KeyMeaning::Reason
+            | KeyMeaning::Field(..)
+            | KeyMeaning::Entry(..)
+            | KeyMeaning::Question(_)
+            | KeyMeaning::Context
+            | KeyMeaning::Output => None,
+        }
+    }
+
     fn refuses(self, value: &Value) -> bool {
         match self {
             KeyMeaning::Refusal(flag) => *value == Value::Bool(flag),
@@ -275,16 +276,12 @@ impl Translation {
     }
 
     fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {
-        let text = || match value.as_str() {
-            Some(text) => Ok(text.to_string()),
-            None => Err(format!("`{name}` must be a JSON string")),
-        };
         match key.says {
             // Whether it blocks is decided over every key that may say so, in `refusal`.
             KeyMeaning::Refusal(_) if value.is_boolean() => {}
             KeyMeaning::Refusal(_) => return Err(format!("`{name}` must be a JSON boolean")),
             KeyMeaning::Objection | KeyMeaning::Reason => {
-                text()?;
+                text_of(name, value)?;
             }
             KeyMeaning::Field(field, _) => {
                 self.verdict.update.push((field.to_string(), value.clone()))
@@ -298,10 +295,10 @@ impl Translation {
                 self.verdict.update.push((field.to_string(), value.clone()));
             }
             KeyMeaning::Entry(..) => return Err(format!("`{name}` must be a JSON array")),
-            KeyMeaning::Action(words) => self.act(name, &text()?, words)?,
+            KeyMeaning::Action(words) => self.act(name, &text_of(name, value)?, words)?,
             KeyMeaning::Question(_) => self.question = Some(question(name, value)?),
-            KeyMeaning::Context => self.add_context(text()?),
-            KeyMeaning::Output => self.verdict.output = Some(text()?),
+            KeyMeaning::Context => self.add_context(text_of(name, value)?),
+            KeyMeaning::Output => self.verdict.output = Some(text_of(name, value)?),
         }
         Ok(())
     }
@@ -336,14 +333,23 @@ impl Translation {
     }
 }
 
+fn text_of(name: &str, value: &Value) -> Result<String, String> {
+    match value.as_str() {
+        Some(text) => Ok(text.to_string()),
+        None => Err(format!("`{name}` must be a JSON string")),
+    }
+}
+
 /// The question of an approval: a text, or what its title and description say.
 fn question(name: &str, value: &Value) -> Result<String, String> {
-    let of = |key: &str| value.get(key).and_then(Value::as_str);
     if !value.is_string() && !value.is_object() {
         return Err(format!("`{name}` must be a JSON string or object"));
     }
-    let said = [value.as_str(), of("title"), of("description")];
-    let text = said.into_iter().flatten().collect::<Vec<&str>>().join(": ");
+    let mut parts: Vec<&str> = value.as_str().into_iter().collect();
+    for key in ["title", "description"] {
+        parts.extend(value.get(key).and_then(Value::as_str));
+    }
+    let text = parts.join(": ");
     if text.trim().is_empty() {
         return Err(format!("`{name}` asks nothing; give it a title"));
     }

@@ -173,46 +173,25 @@ pub(super) static CODEX: Host = Host {
     ..FAMILY
 };
 
-const ACCEPT: &str = "start `codex` here, and accept the hooks in `/hooks`";
-
 /// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's
 /// `config.toml`.
 fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let file = question.user.join("config.toml");
     let config = (question.read)(&file);
-    let distrust = |cause: String, cure| Distrust {
-        file: file.clone(),
-        cause,
-        cure,
-    };
-    let is_trusted = |project: &Path| {
-        let level = |folder: &Path| config["projects"].get(folder.to_str()?)?.get("trust_level");
-        project
-            .ancestors()
-            .find_map(level)
-            .is_some_and(|level| level == "trusted")
-    };
     let mut found = Vec::new();
     if let Some(project) = question.project
-        && !is_trusted(project)
-        && !project
-            .canonicalize()
-            .is_ok_and(|project| is_trusted(&project))
+        && !is_trusted(&config, project)
     {
-        let cause = "the project is not trusted: Codex reads none of its hooks";
-        found.push(distrust(
-            cause.to_string(),
-            "start `codex` here, and trust the folder",
-        ));
+        found.push(Distrust {
+            file: file.clone(),
+            cause: "the project is not trusted: Codex reads none of its hooks".to_string(),
+            cure: "start `codex` here, and trust the folder",
+        });
     }
     let mut skipped: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (event, place, group, hook) in own_hooks(question) {
-        let state = |file: &Path| {
-            let key = format!("{}:{}:{place}", file.display(), snake(event));
-            config["hooks"]["state"].get(key)
-        };
-        let real = || state(&question.file.canonicalize().ok()?);
-        let state = state(question.file).or_else(real).unwrap_or(&Json::Null);
+        let place = format!("{}:{place}", snake(event));
+        let state = state_of(&config, question.file, &place);
         let why = match state["trusted_hash"].as_str() {
             _ if state["enabled"] == false => "is switched off in `/hooks`",
             None => "is untrusted, it was never accepted",
@@ -224,13 +203,40 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         skipped.entry(why).or_default().push(event.to_string());
     }
     for (why, events) in skipped {
-        let cause = format!(
-            "Codex skips hookrun: its hook {why} ({})",
-            events.join(", ")
-        );
-        found.push(distrust(cause, ACCEPT));
+        let events = events.join(", ");
+        found.push(Distrust {
+            file: file.clone(),
+            cause: format!("Codex skips hookrun: its hook {why} ({events})"),
+            cure: "start `codex` here, and accept the hooks in `/hooks`",
+        });
     }
     found
+}
+
+/// Whether a project is trusted, by its path or by where that leads. The nearest folder counts.
+fn is_trusted(config: &Json, project: &Path) -> bool {
+    let real = project.canonicalize().unwrap_or_default();
+    for path in [project, &real] {
+        let mut levels = path
+            .ancestors()
+            .filter_map(|folder| config["projects"].get(folder.to_str()?)?.get("trust_level"));
+        if levels.next().is_some_and(|level| level == "trusted") {
+            return true;
+        }
+    }
+    false
+}
+
+/// What Codex keeps of a hook, by the path of its file or by where that leads.
+fn state_of<'c>(config: &'c Json, file: &Path, place: &str) -> &'c Json {
+    let real = file.canonicalize().unwrap_or_default();
+    for file in [file, &real] {
+        let key = format!("{}:{place}", file.display());
+        if let Some(state) = config["hooks"]["state"].get(key) {
+            return state;
+        }
+    }
+    &Json::Null
 }
 
 /// Every hook of hookrun's: its event, its place as Codex counts, its group and itself.

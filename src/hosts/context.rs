@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::event::InnerFacts;
 use super::row::{Binding, DecodeError, Host, KeySpelling};
 use super::tool::Mcp;
 use crate::engine::event::json::scalar_text;
@@ -19,17 +18,21 @@ impl Host {
     /// When the key that distinguishes them is missing or has an unknown value.
     pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
         if let [only] = candidates {
-            let another = |(key, value)| context.string(key).is_some_and(|found| found != value);
-            if !only.row.when.is_some_and(another) {
+            let is_another = only.row.when.is_some_and(|(key, value)| {
+                context.string(key).is_some_and(|found| found != value)
+            });
+            if !is_another {
                 return Ok(*only);
             }
         }
-        let is_meant = |binding: &&Binding| match binding.row.when {
-            Some((key, value)) => context.string(key).as_deref() == Some(value),
-            None => true,
-        };
-        if let Some(binding) = candidates.iter().find(is_meant) {
-            return Ok(*binding);
+        for binding in candidates {
+            let is_meant = match binding.row.when {
+                Some((key, value)) => context.string(key).as_deref() == Some(value),
+                None => true,
+            };
+            if is_meant {
+                return Ok(*binding);
+            }
         }
         let known: Vec<_> = candidates
             .iter()
@@ -72,8 +75,8 @@ impl Binding {
         if self.dialect.spelling == KeySpelling::Snake {
             return self.with_tool(self.in_our_spelling(&self.flat(context), &came));
         }
-        let is_text = |key: &&str| context.raw(key).is_some_and(|raw| raw.starts_with('"'));
-        if self.row.as_text.iter().any(is_text) {
+        let mut texts = self.row.as_text.iter().filter_map(|key| context.raw(key));
+        if texts.any(|raw| raw.starts_with('"')) {
             let came = context.clone();
             context.take_whole("raw", &came);
         }
@@ -168,10 +171,12 @@ impl Binding {
 
     /// Whether it is about a tool of an MCP server, as its host says by the event or by the tool's name.
     fn is_of_server(self, context: &Context) -> bool {
-        let is_plain = self.dialect.tools.mcp == Mcp::Plain;
-        let name = context.string("toolName").filter(|_| is_plain);
-        let is_own = |name: &String| self.dialect.tools.named(name).next().is_some();
-        self.row.is_of_servers || name.is_some_and(|it| it.contains("__") && !is_own(&it))
+        if self.row.is_of_servers || self.dialect.tools.mcp != Mcp::Plain {
+            return self.row.is_of_servers;
+        }
+        context.string("toolName").is_some_and(|name| {
+            name.contains("__") && self.dialect.tools.named(&name).next().is_none()
+        })
     }
 
     /// The event with the facts at the top that its host puts into an object, and texts in one piece.
@@ -198,12 +203,9 @@ impl Binding {
 
     /// The event with these facts where its host has them.
     fn nested(self, mut flat: Context) -> Context {
-        let is_there = |inside: &&InnerFacts| flat.raw(inside.object).is_some();
-        let inside = self
-            .row
-            .inside
-            .iter()
-            .find(is_there)
+        let mut objects = self.row.inside.iter();
+        let inside = objects
+            .find(|inside| flat.raw(inside.object).is_some())
             .or(self.row.inside.first());
         let Some(inside) = inside else { return flat };
         let object = flat.value(inside.object).ok().flatten();
@@ -225,25 +227,23 @@ impl Binding {
         if let Some((_, ours)) = listed {
             return Some(ours);
         }
-        let is_taken = |ours: &str| self.row.keys.iter().any(|(_, listed)| *listed == ours);
-        let mut names = catalog::find(self.row.event)?
-            .context
-            .iter()
-            .map(|key| &*key.name);
-        let is_it = |name: &str| snake(name) == theirs || name == theirs && self.has_inside(name);
-        names.find(|name| is_it(name) && !is_taken(name))
+        for key in catalog::find(self.row.event)?.context.iter() {
+            let name = &*key.name;
+            let is_it = snake(name) == theirs || name == theirs && self.has_inside(name);
+            if is_it && !self.row.keys.iter().any(|(_, listed)| *listed == name) {
+                return Some(name);
+            }
+        }
+        None
     }
 
     pub(crate) fn theirs(self, ours: &str) -> String {
         let listed = self.row.keys.iter().find(|(_, name)| *name == ours);
-        let usual = || {
-            if self.has_inside(ours) {
-                ours.to_string()
-            } else {
-                snake(ours)
-            }
-        };
-        listed.map_or_else(usual, |(theirs, _)| (*theirs).to_string())
+        match listed {
+            Some((theirs, _)) => (*theirs).to_string(),
+            None if self.has_inside(ours) => ours.to_string(),
+            None => snake(ours),
+        }
     }
 
     /// Whether an object of the host's event has this key, in our spelling.
@@ -322,9 +322,11 @@ impl Binding {
             if is_theirs && came.as_ref().is_none_or(|came| !came.starts_with('"')) {
                 continue;
             }
-            let same = |came: &String| is_theirs && scalar_text(came).as_deref() == Some(json);
-            let text = Value::from(json).to_string();
-            theirs.set_raw(key, came.filter(same).unwrap_or(text));
+            let text = match came {
+                Some(came) if is_theirs && scalar_text(&came).as_deref() == Some(json) => came,
+                Some(_) | None => Value::from(json).to_string(),
+            };
+            theirs.set_raw(key, text);
         }
         theirs
     }

@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::results::Results;
-use super::row::{Binding, HostVariable, Tells};
+use super::row::{Binding, Tells};
 use super::tools::is_of_server;
 use crate::engine::answer::{self, Answer, Reading, blocked_by_status, crash, malformed, read};
 use crate::engine::ending::Ending;
@@ -79,20 +79,16 @@ impl Convention for Binding {
             parts.extend(numbered(1, patches));
         }
         let name = event.context().string("toolName").unwrap_or_default();
-        let is_meant = |part: &EventPart| match &part.call {
-            Some(call) => {
-                let is_about = self
-                    .row
-                    .gather
-                    .is_none_or(|gather| gather.tool == call.name);
-                is_about && matcher.takes_tool(&self.dialect.names_of(call))
-            }
-            None => matcher.takes_tool(&[&name]),
-        };
-        if parts.iter().any(is_meant) {
-            parts.retain(is_meant);
-        }
-        parts
+        let (meant, others): (Vec<EventPart>, Vec<EventPart>) =
+            parts.into_iter().partition(|part| match &part.call {
+                Some(call) => {
+                    let tool = self.row.gather.map(|gather| gather.tool);
+                    tool.is_none_or(|tool| tool == call.name)
+                        && matcher.takes_tool(&self.dialect.names_of(call))
+                }
+                None => matcher.takes_tool(&[&name]),
+            });
+        if meant.is_empty() { others } else { meant }
     }
 
     fn payload(&self, event: &Event, part: &EventPart) -> Context {
@@ -100,18 +96,20 @@ impl Convention for Binding {
     }
 
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)> {
-        let value = |variable: &HostVariable| match variable.tells {
-            Tells::Project => Some(project.to_string()),
-            Tells::Folder => {
-                let own = event.context().string("cwd").filter(|cwd| !cwd.is_empty());
-                Some(own.unwrap_or_else(|| project.to_string()))
-            }
-            Tells::Fact(key) => event.context().text(key).filter(|text| !text.is_empty()),
-            Tells::Word(word) => Some(word.to_string()),
-        };
-        let rows = self.dialect.variables.iter();
-        rows.filter_map(|variable| Some((variable.name, value(variable)?)))
-            .collect()
+        let mut variables = Vec::new();
+        for variable in self.dialect.variables {
+            let value = match variable.tells {
+                Tells::Project => Some(project.to_string()),
+                Tells::Folder => {
+                    let own = event.context().string("cwd").filter(|cwd| !cwd.is_empty());
+                    Some(own.unwrap_or_else(|| project.to_string()))
+                }
+                Tells::Fact(key) => event.context().text(key).filter(|text| !text.is_empty()),
+                Tells::Word(word) => Some(word.to_string()),
+            };
+            variables.extend(value.map(|value| (variable.name, value)));
+        }
+        variables
     }
 
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {

@@ -8,7 +8,7 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 use serde_json::Value as Json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const CONTEXT: ReplyRule = say(Context, &[("hookSpecificOutput.additionalContext", Text)]);
 
@@ -178,6 +178,10 @@ pub(super) static GEMINI: Host = Host {
     ..FAMILY
 };
 
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the
 /// nearest one counts.
 fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
@@ -190,7 +194,6 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     }
     let file = question.user.join("trustedFolders.json");
     let rules = (question.read)(&file);
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let project = real(project);
     let mut nearest: Option<(usize, bool)> = None;
     for (path, level) in rules.as_object().into_iter().flatten() {

@@ -48,14 +48,13 @@ const REWRITTEN: StdinLines = StdinLines {
 };
 
 const fn hook(name: &'static str, event: &'static str, arguments: &'static [Argument]) -> GitHook {
-    let (changes, presence) = (Changes::Unknown, Presence::Plain);
     GitHook {
         name,
         event,
         arguments,
         lines: None,
-        changes,
-        presence,
+        changes: Changes::Unknown,
+        presence: Presence::Plain,
     }
 }
 
@@ -206,13 +205,13 @@ impl GitHook {
     }
 
     fn raw(&self, given: &GitInput) -> Value {
-        let shown = |(name, _): &&(String, String)| SHOWN_VARIABLES.contains(&name.as_str());
-        let variables = given.variables.iter().filter(shown).cloned();
+        let mut variables = given.variables.clone();
+        variables.retain(|(name, _)| SHOWN_VARIABLES.contains(&name.as_str()));
         let arguments: Vec<String> = given.arguments.iter().map(|text| readable(text)).collect();
         json!({
             "hook": self.name,
             "arguments": arguments,
-            "environment": variables.collect::<Value>(),
+            "environment": variables.into_iter().collect::<Value>(),
         })
     }
 
@@ -280,15 +279,16 @@ const GO_ON: u8 = 0;
 
 /// The options of `git push --push-option`, in order.
 fn push_options(variables: &[(String, String)]) -> Vec<Value> {
-    let value = |name: &str| {
-        variables
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, v)| v)
-    };
-    let count = value("GIT_PUSH_OPTION_COUNT").and_then(|count| count.parse::<usize>().ok());
-    let options = (0..count.unwrap_or(0)).map_while(|n| value(&format!("GIT_PUSH_OPTION_{n}")));
-    options.map(|option| Value::from(option.as_str())).collect()
+    let mut values: HashMap<&str, &str> = HashMap::new();
+    for (name, value) in variables {
+        values.insert(name, value);
+    }
+    let count = values.get("GIT_PUSH_OPTION_COUNT");
+    let count: usize = count.and_then(|count| count.parse().ok()).unwrap_or(0);
+    (0..count)
+        .map_while(|n| values.get(&*format!("GIT_PUSH_OPTION_{n}")))
+        .map(|option| Value::from(*option))
+        .collect()
 }
 
 /// Bytes as text; what is not UTF-8 is replaced.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::row::Reply;
-use crate::engine::outcome::{HookFinding, NoticeKind, Outcome, Settled, joined};
+use crate::engine::outcome::{HookFinding, Notice, NoticeKind, Outcome, Settled, joined};
 
 /// Its name in lists of dialects.
 pub const NAME: &str = crate::engine::event::NATIVE;
@@ -88,14 +88,14 @@ pub(super) fn line_of(result: Map<String, Value>) -> String {
 /// The findings, as many of the first as are short enough together; a report has them all.
 fn findings(found: &[HookFinding]) -> Option<Value> {
     let mut bytes = 0;
-    let is_short = |one: &&HookFinding| {
-        bytes += one.finding.path.len() + one.finding.message.len();
-        bytes <= LONGEST_REASON_BYTES
-    };
-    let list = found.iter().take_while(is_short).map(|one| &one.finding);
-    let list: Vec<Value> = list
-        .filter_map(|one| serde_json::to_value(one).ok())
-        .collect();
+    let mut list = Vec::new();
+    for HookFinding { finding, .. } in found {
+        bytes += finding.path.len() + finding.message.len();
+        if bytes > LONGEST_REASON_BYTES {
+            break;
+        }
+        list.extend(serde_json::to_value(finding).ok());
+    }
     if list.is_empty() {
         None
     } else {
@@ -126,9 +126,9 @@ pub(super) fn unsaid(hook: &str, name: &str, text: &str) -> String {
 
 /// The notices, which decide nothing, a line for each.
 pub(super) fn notices(outcome: &Outcome) -> String {
-    let line = |notice: &crate::engine::outcome::Notice| {
-        let (hook, text) = (&notice.hook, &notice.text);
-        match notice.kind {
+    let mut lines = String::new();
+    for Notice { hook, kind, text } in &outcome.notices {
+        let line = match kind {
             NoticeKind::Refusal => {
                 format!("hook `{hook}` objects (this event cannot be blocked): {text}\n")
             }
@@ -137,7 +137,8 @@ pub(super) fn notices(outcome: &Outcome) -> String {
             }
             NoticeKind::Failure => format!("hook `{hook}` {text}\n"),
             NoticeKind::Own => format!("{hook}: {text}\n"),
-        }
-    };
-    shortened(&outcome.notices.iter().map(line).collect::<String>())
+        };
+        lines.push_str(&line);
+    }
+    shortened(&lines)
 }

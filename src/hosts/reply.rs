@@ -162,7 +162,8 @@ impl Binding {
         let mut result = Map::new();
         let mut context = outcome.additional_context().map(Value::from);
         for key in keys {
-            let (mut name, mut value) = (key.name, None);
+            let mut name = key.name;
+            let mut value = None;
             match key.says {
                 KeyMeaning::Field(field, _) => value = update.get(field).cloned(),
                 KeyMeaning::Entry(field, merge) => match added(outcome, field, merge) {
@@ -267,24 +268,20 @@ impl Binding {
 /// What blocks in a host that sees no exit status, where its event is not known: what any of its
 /// gates reads. A document that names an event would be wrong for the others.
 pub(crate) fn refusal_of_any(dialect: Option<&'static super::row::Host>, reason: &str) -> String {
-    let entries = |document: String| -> Map<String, Value> {
-        serde_json::from_str(&document).unwrap_or_default()
-    };
-    let mut whole = entries(native::refuse(reason).stdout);
-    let bindings = dialect.iter().flat_map(|dialect| {
-        dialect
-            .events
-            .iter()
-            .map(|row| Binding { dialect, row })
-            .filter(|it| it.row.blocks)
-    });
-    for binding in bindings {
-        let own = entries(binding.refusal_document(reason));
-        for (key, value) in own.into_iter().filter(|(_, value)| !value.is_object()) {
-            whole.entry(key).or_insert(value);
+    let mut whole = entries(&native::refuse(reason).stdout);
+    if let Some(dialect) = dialect {
+        for row in dialect.events.iter().filter(|row| row.blocks) {
+            let own = entries(&Binding { dialect, row }.refusal_document(reason));
+            for (key, value) in own.into_iter().filter(|(_, value)| !value.is_object()) {
+                whole.entry(key).or_insert(value);
+            }
         }
     }
     native::line_of(whole)
+}
+
+fn entries(document: &str) -> Map<String, Value> {
+    serde_json::from_str(document).unwrap_or_default()
 }
 
 /// What hooks have added to a list, in plan order.

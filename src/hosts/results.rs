@@ -284,10 +284,6 @@ impl Results {
 
     /// The fields that they can rewrite: of keys also those that a word claims, after the others.
     pub fn rewrites(self) -> Vec<Rewrite> {
-        let rewrite = |field: &'static str, merge| Rewrite {
-            field: field.into(),
-            merge,
-        };
         match self {
             Results::Native => Vec::new(),
             Results::Whole(field, merge) => vec![rewrite(field, merge)],
@@ -312,5 +308,12 @@ impl Results {
                 all
             }
         }
+    }
+}
+
+fn rewrite(field: &'static str, merge: Merge) -> Rewrite {
+    Rewrite {
+        field: field.into(),
+        merge,
     }
 }

@@ -157,9 +157,10 @@ impl Condition for HostMatch {
     }
 
     fn needs_action(&self) -> bool {
-        let of_tool =
-            |(_, subject): &(Names, MatcherSubject)| !matches!(subject, MatcherSubject::Fact(_));
-        self.condition.is_some() || self.names.as_ref().is_some_and(of_tool)
+        match &self.names {
+            Some((_, MatcherSubject::Tool | MatcherSubject::Command)) => true,
+            Some((_, MatcherSubject::Fact(_))) | None => self.condition.is_some(),
+        }
     }
 }
 
@@ -291,14 +292,13 @@ impl PermissionRule {
 
     fn decide(&self, dialect: &Host, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         let names = dialect.tool_names(event);
-        let mismatch = |found| Err(Mismatch::of_host("if", &self.written, found));
         let is_called = names.iter().any(|name| match self.tool.split_once('*') {
             Some((start, _)) => name.starts_with(start),
             None => *name == self.tool,
         });
         let may_be_called = may_name_server(&self.tool) && dialect.is_of_unknown_server(event);
         if !is_called && !may_be_called {
-            return mismatch(names);
+            return self.mismatch(names);
         }
         let action = event.action();
         match &self.of {
@@ -310,16 +310,22 @@ impl PermissionRule {
                 let Some(action) = action else { return Ok(()) };
                 match action.command.as_deref() {
                     Some(command) if !form.fits(command, &action.line, event.spec().blocks) => {
-                        mismatch(vec![shortened(command)])
+                        self.mismatch(vec![shortened(command)])
                     }
                     Some(_) | None => Ok(()),
                 }
             }
             Of::Text(text) => match event.context().text("toolInput") {
-                Some(input) if !input.contains(text) => mismatch(vec![input]),
+                Some(input) if !input.contains(text) => self.mismatch(vec![input]),
                 Some(_) | None => Ok(()),
             },
         }
+    }
+}
+
+impl PermissionRule {
+    fn mismatch(&self, found: Vec<String>) -> Result<(), Mismatch> {
+        Err(Mismatch::of_host("if", &self.written, found))
     }
 }
 

@@ -162,27 +162,6 @@ pub struct WrittenFor {
     pub is_ours: bool,
 }
 
-/// What a script exits with: status 1, and what may block otherwise.
-const EXITS_WITH_ONE: &[&str] = &["exit 1", "exit(1)"];
-const BLOCKS_OTHERWISE: &[&str] = &["exit 2", "exit(2)", "exit $", "exit \"$", "ecision"];
-
-/// The first line in which a script exits with status 1, if nothing else in it may block.
-pub fn exits_with_one(text: &str) -> Option<usize> {
-    let mut first = None;
-    for (number, line) in (1..).zip(text.lines()) {
-        if line.trim_start().starts_with(['#', ';']) {
-            continue;
-        }
-        if BLOCKS_OTHERWISE.iter().any(|word| line.contains(word)) {
-            return None;
-        }
-        if EXITS_WITH_ONE.iter().any(|word| line.contains(word)) {
-            first = first.or(Some(number));
-        }
-    }
-    first
-}
-
 /// Looks for words that show for which host a script was written. Comments do not count.
 pub fn written(text: &str) -> WrittenFor {
     let mut found = WrittenFor::default();
@@ -190,8 +169,7 @@ pub fn written(text: &str) -> WrittenFor {
         if line.trim_start().starts_with(['#', ';']) || line.trim_start().starts_with("//") {
             continue;
         }
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        for word in line.split(|c| !is_part(c)).filter(|word| word.len() >= 7) {
+        for word in line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
             found.is_ours |= OWN_WORDS.iter().any(|own| word.starts_with(own));
             if found.foreign.is_none() {
                 found.foreign = dialects().find_map(|host| {

@@ -10,6 +10,8 @@
 //! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot
 //!    go back is an error.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::dialects;
@@ -98,9 +100,9 @@ impl Host {
         }
         let mut changes = read_patch(command);
         for path in patched {
-            let is_it =
-                |(_, input): &(_, Map<_, _>)| input.get("file_path") == Some(&path[..].into());
-            if !changes.iter().any(is_it) {
+            let file = Value::from(path.as_str());
+            let mut known = changes.iter().map(|(_, input)| input.get("file_path"));
+            if !known.any(|known| known == Some(&file)) {
                 changes.push((ToolSort::Edit, entry("file_path", &path)));
             }
         }
@@ -125,38 +127,31 @@ impl Host {
             return Vec::new();
         };
         let mut names: Vec<String> = Vec::new();
-        let mut add = |name: &str| {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_string());
-            }
-        };
+        let servers = servers(&name, event);
         if event.host() == self.name || self.tools.rows.is_empty() {
-            add(&name);
-            self.tools
-                .named(&name)
-                .flat_map(Tool::names)
-                .for_each(&mut add);
+            names.push(name.clone());
+            let rows = self.tools.named(&name);
+            names.extend(rows.flat_map(Tool::names).map(str::to_string));
             for call in self.patch_calls(event) {
-                self.names_of(&call).into_iter().for_each(&mut add);
+                names.extend(self.names_of(&call).into_iter().map(str::to_string));
             }
-            return names;
-        }
-        let of_servers = servers(&name, event);
-        for (server, tool) in &of_servers {
-            add(&self.tools.mcp.write(server, tool));
-        }
-        if of_servers.is_empty() {
-            self.calls(event).iter().for_each(|call| add(&call.name));
+        } else if servers.is_empty() {
+            names.extend(self.calls(event).into_iter().map(|call| call.name));
             let sorts = hear(&name, Value::Null, event).map(|heard| heard.sorts);
-            let rows = sorts
-                .unwrap_or_default()
-                .into_iter()
-                .flat_map(|sort| self.rows_for(sort));
-            rows.flat_map(Tool::names).for_each(&mut add);
+            for sort in sorts.unwrap_or_default() {
+                let rows = self.rows_for(sort).into_iter();
+                names.extend(rows.flat_map(Tool::names).map(str::to_string));
+            }
+        } else {
+            for (server, tool) in &servers {
+                names.push(self.tools.mcp.write(server, tool));
+            }
         }
         if names.is_empty() {
             names.push(name);
         }
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
         names
     }
 

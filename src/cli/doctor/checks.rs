@@ -8,11 +8,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::args::SettingsScope;
-use crate::cli::host::command::{InstalledCommand, Launch, NAME, real_path};
+use crate::cli::host::command::{InstalledCommand, Launch, NAME, real_path, write_plugin};
 use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::files::read_value;
 use crate::cli::host::installed::{HostSite, Installation, InstalledHook, install_again};
-use crate::cli::host::plugin;
 use crate::cli::validate::{Findings, error, note, warning};
 use crate::config::Problem;
 use crate::engine::hook::duration_text;
@@ -107,7 +106,7 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
         .iter()
         .filter_map(|hook| host.row(&hook.event))
         .collect();
-    if plugin::write(host, &rows, launch) == one.text {
+    if write_plugin(host, &rows, launch) == one.text {
         return None;
     }
     let cause = "it is not as `hookrun install` writes it: what it blocks may be allowed";

@@ -232,13 +232,6 @@ impl Document {
         let Some(object) = self.root.object_value() else {
             return Some("is not a JSON object".to_string());
         };
-        let is_twice = |object: &CstObject, name: &str| {
-            let all = object.properties();
-            all.iter()
-                .filter(|one| one.decoded_name().as_deref() == Some(name))
-                .count()
-                > 1
-        };
         let table = self.shape.table();
         if is_twice(&object, table) {
             return Some(format!("`{table}` appears twice in it"));
@@ -261,6 +254,13 @@ impl Document {
             (!is_list).then(|| format!("`{table}.{event}` is not a list"))
         })
     }
+}
+
+/// Whether an object has a key more than once.
+fn is_twice(object: &CstObject, name: &str) -> bool {
+    let mut all = object.properties();
+    all.retain(|one| one.decoded_name().as_deref() == Some(name));
+    all.len() > 1
 }
 
 fn string(object: &CstObject, key: &str) -> Option<String> {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp};
 use serde_json::{Map, Value};
 use toml::de::DeTable;
 
@@ -88,25 +88,20 @@ impl Document {
             self.remove(&event, handler, stays);
         }
         let table = self.shape.table();
-        let had = |key: &str| {
-            let object = before
-                .as_ref()
-                .and_then(|before| before.root.object_value());
-            object.is_some_and(|object| object.get(key).is_some())
-        };
+        let had = before
+            .as_ref()
+            .and_then(|before| before.root.object_value());
         if let Some(object) = self.root.object_value() {
-            let is_empty = |hooks: &CstObjectProp| match (hooks.object_value(), hooks.array_value())
+            if let Some(hooks) = object.get(table)
+                && is_empty(&hooks)
+                && had.as_ref().is_none_or(|had| had.get(table).is_none())
             {
-                (Some(events), _) => events.properties().is_empty(),
-                (None, list) => list.is_some_and(|list| list.elements().is_empty()),
-            };
-            if let Some(hooks) = object.get(table).filter(|it| is_empty(it) && !had(table)) {
                 hooks.remove();
             }
             if let Some(version) = object.get("version")
                 && self.shape.version.is_some()
                 && before.is_some()
-                && !had("version")
+                && had.is_none_or(|had| had.get("version").is_none())
             {
                 version.remove();
             }
@@ -119,18 +114,18 @@ impl Document {
         let Some(object) = self.root.object_value() else {
             return false;
         };
-        let is_trifle = |name: Option<String>| match name.as_deref() {
-            Some("version") => self.shape.version.is_some(),
-            Some(name) if name == self.shape.table() => self.handlers().is_empty(),
-            Some(_) | None => false,
-        };
         // Nothing of what is left has a slash in it but a comment.
-        let has_comments = self.root.to_string().contains('/');
-        !has_comments
-            && object
-                .properties()
-                .iter()
-                .all(|one| is_trifle(one.decoded_name()))
+        if self.root.to_string().contains('/') {
+            return false;
+        }
+        object
+            .properties()
+            .iter()
+            .all(|one| match one.decoded_name().as_deref() {
+                Some("version") => self.shape.version.is_some(),
+                Some(name) if name == self.shape.table() => self.handlers().is_empty(),
+                Some(_) | None => false,
+            })
     }
 
     fn text(&self) -> String {
@@ -151,23 +146,32 @@ impl Document {
     /// Removes a hook, and what it leaves empty: its group, and the list of its event unless
     /// that `stays`.
     fn remove(&self, event: &str, handler: CstObject, stays: bool) {
-        let is_empty = |list: &CstArray| list.elements().is_empty();
         let group = handler.ancestors().find_map(|outer| outer.as_object());
         handler.remove();
         if self.shape.event_key().is_some() {
             return;
         }
-        let empty = |group: &CstObject| group.array_value(HOOKS).is_some_and(|it| is_empty(&it));
-        if let Some(group) = group.filter(|group| self.shape.groups(event) && empty(group)) {
+        if let Some(group) = group
+            && self.shape.groups(event)
+            && group.get(HOOKS).is_some_and(|hooks| is_empty(&hooks))
+        {
             group.remove();
         }
         let property = self.hook_table().and_then(|hooks| hooks.get(event));
         if let Some(property) = property
             && !stays
-            && property.array_value().is_some_and(|list| is_empty(&list))
+            && is_empty(&property)
         {
             property.remove();
         }
+    }
+}
+
+/// Whether the list or object under a key has nothing in it.
+fn is_empty(property: &CstObjectProp) -> bool {
+    match (property.object_value(), property.array_value()) {
+        (Some(object), _) => object.properties().is_empty(),
+        (None, list) => list.is_some_and(|list| list.elements().is_empty()),
     }
 }
 
@@ -292,12 +296,15 @@ fn with_tables(
 /// The text in pieces, each from a line that begins a table to the next.
 fn tables(text: &str) -> impl Iterator<Item = &str> + Clone {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);
-    // What is before a table is a document; before a line of a string or of a list it is none.
-    let is_head = |at: &usize| {
-        text[*at..].trim_start_matches([' ', '\t']).starts_with('[')
-            && DeTable::parse(&text[..*at]).is_ok()
-    };
-    let mut places: Vec<usize> = std::iter::once(0).chain(starts.filter(is_head)).collect();
+    let mut places = vec![0];
+    for at in starts {
+        // What is before a table is a document; before a line of a string or of a list it is none.
+        if text[at..].trim_start_matches([' ', '\t']).starts_with('[')
+            && DeTable::parse(&text[..at]).is_ok()
+        {
+            places.push(at);
+        }
+    }
     places.push(text.len());
     (1..places.len()).map(move |at| &text[places[at - 1]..places[at]])
 }
@@ -362,16 +369,11 @@ mod tests {
         (value, any::<bool>(), events).prop_map(|(value, has_hooks, events)| {
             let mut all = json!({ "x": value });
             if has_hooks {
-                let list = |commands: Vec<String>| -> Value {
-                    commands
-                        .into_iter()
-                        .map(|it| json!({ "command": it }))
-                        .collect()
-                };
-                let events = events
-                    .into_iter()
-                    .map(|(name, commands)| (name, list(commands)));
-                all["hooks"] = Value::Object(events.collect());
+                all["hooks"] = json!({});
+                for (name, commands) in events {
+                    let commands = commands.into_iter();
+                    all["hooks"][name] = commands.map(|it| json!({ "command": it })).collect();
+                }
             }
             all
         })
@@ -414,13 +416,12 @@ mod tests {
                 let rows = host.rows();
                 let added = Document::read(&text, shape).unwrap().with(&rows, &launch, &is_own);
                 let read = Document::read(&added, shape).unwrap();
-                let is_written = |row: &&HostEvent| {
-                    let hook = hook_of(shape, row, &launch);
+                for row in &rows {
+                    let hook = Value::Object(hook_of(shape, row, &launch));
                     let handlers = read.handlers();
                     let mut handlers = handlers.iter().filter(|(event, _)| event == row.name);
-                    handlers.any(|(_, handler)| handler.to_serde_value() == Some(Value::Object(hook.clone())))
-                };
-                prop_assert!(rows.iter().all(is_written));
+                    prop_assert!(handlers.any(|(_, it)| it.to_serde_value().as_ref() == Some(&hook)));
+                }
                 prop_assert_eq!(read.own(&is_own).len(), rows.len());
                 prop_assert_eq!(&read.with(&rows, &launch, &is_own), &added);
                 let again = Document::read(&added, shape).unwrap().without(Some(&text), &is_own);

@@ -14,7 +14,6 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::errand::Errand;
-use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::hosts::git::{GIT_HOOKS, Presence};
 
@@ -169,11 +168,9 @@ fn find_hooks(env: &Environment, repository: &Repository) -> Result<Registry> {
     if let Some(complaint) = config.complaint() {
         return Err(Complaint::new(complaint));
     }
-    let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
-    Ok(Registry::loaded(
-        config.hooks.into_iter().filter(runs),
-        config.catalog,
-    ))
+    let mut hooks = config.hooks;
+    hooks.retain(|hook| hook.enabled && hook.idle.is_none());
+    Ok(Registry::loaded(hooks, config.catalog))
 }
 
 /// A repository, as git itself describes it.
@@ -201,13 +198,8 @@ impl Repository {
                 "change into one",
             )
         })?;
-        let path = |words: &[&str]| -> Result<PathBuf> {
-            let path = ask(&base, words)?;
-            path.map(|path| base.join(path))
-                .ok_or_else(|| Complaint::new("git does not say where its hooks are"))
-        };
-        let hooks = path(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
-        let data = path(&["rev-parse", "--path-format=absolute", "--git-common-dir"])?;
+        let hooks = ask_path(&base, &["--git-path", "hooks"])?;
+        let data = ask_path(&base, &["--git-common-dir"])?;
         let set = ask(
             &base,
             &["config", "--show-scope", "--get", "core.hooksPath"],
@@ -239,6 +231,16 @@ impl Repository {
             .map(|hook| HookScript::find(&self.hooks, hook))
             .collect()
     }
+}
+
+/// A path in a repository, as git has it.
+fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
+    let path = ask(
+        base,
+        &[&["rev-parse", "--path-format=absolute"], words].concat(),
+    )?;
+    path.map(|path| base.join(path))
+        .ok_or_else(|| Complaint::new("git does not say where its hooks are"))
 }
 
 /// What git answers, without the end of the line; `None` if it says no.

@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::command::{InstalledCommand, Launch, NAME, runs_hookrun};
+use super::command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun};
 use super::document::{Document, EditError, SettingsEntry};
 use super::events::HooksByEvent;
 use super::files::Target;
-use super::plugin;
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
 use crate::hosts::settings::{HostFile, HostHookKey};
@@ -169,7 +168,7 @@ impl HostSite<'_> {
     }
 
     fn plugin(self, file: HookFile, text: String) -> Option<Installation> {
-        let plugin = plugin::read(&text)?;
+        let plugin = read_plugin(&text)?;
         let mut hooks = Vec::new();
         for (event, limit) in plugin.events {
             hooks.push(InstalledHook {

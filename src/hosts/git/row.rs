@@ -189,7 +189,8 @@ impl GitHook {
             word_of(LINES, text)
         }?;
         let words: Vec<String> = lines.words.iter().map(|word| format!(".{word}")).collect();
-        let (key, words) = (lines.key, words.join(", "));
+        let words = words.join(", ");
+        let key = lines.key;
         let instead = format!("`jq -r '.{key}[] | [{words}] | join(\" \")' | {what} …`");
         Some(TakenFromGit {
             what,
@@ -226,11 +227,11 @@ fn outside_functions(text: &str) -> impl Iterator<Item = (usize, &str)> {
             return false;
         }
         let code = line.trim();
-        let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '$', '"', '\'', '=']);
         let is_head = code.starts_with("function ")
-            || code
-                .split_once("()")
-                .is_some_and(|(name, _)| is_name(name.trim_end()));
+            || code.split_once("()").is_some_and(|(before, _)| {
+                let name = before.trim_end();
+                !name.is_empty() && !name.contains([' ', '$', '"', '\'', '='])
+            });
         if is_head && !code.ends_with('}') {
             let indent = &line[..line.len() - line.trim_start().len()];
             end = Some(format!("{indent}}}"));
@@ -278,8 +279,10 @@ fn parameter(text: &str) -> Option<(&'static str, usize)> {
 
 /// The first `read` in a shell script that takes a line of the script's own stdin.
 fn read(text: &str) -> Option<(&'static str, usize)> {
-    let is_fed = |line: &str| line.trim_start().starts_with("done") && line.contains('<');
-    if text.lines().any(is_fed) {
+    let mut ends = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("done"));
+    if ends.any(|line| line.contains('<')) {
         return None;
     }
     let mut is_piped = false;
@@ -296,11 +299,11 @@ fn read(text: &str) -> Option<(&'static str, usize)> {
         let (piped, command) = before.rsplit_once('|').unwrap_or(("", before));
         let is_own = piped.is_empty() || piped.trim() == "cat";
         let mut words = command.split_whitespace();
-        let leads = |word: &str| {
-            matches!(word, "while" | "until" | "if" | "!" | "'" | "\"") || word.contains('=')
-        };
         let is_word = before.is_empty() || before.ends_with([' ', '\t']);
-        if is_own && is_word && words.all(leads) {
+        let leads = words.all(|word| {
+            matches!(word, "while" | "until" | "if" | "!" | "'" | "\"") || word.contains('=')
+        });
+        if is_own && is_word && leads {
             let is_loop = before.contains("while");
             return Some((if is_loop { "while read" } else { "read" }, number));
         }

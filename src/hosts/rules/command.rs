@@ -38,14 +38,15 @@ impl CommandForm {
             .map(regex::escape)
             .collect::<Vec<_>>()
             .join(".*");
-        let read =
-            |form: &str| Regex::new(form).map_err(|error| expression_error(&error.to_string()));
         let is_of_line = written.contains(['&', '|', ';', '<', '>', '\n']);
+        let within = if is_of_line {
+            Some(expression_of(&format!("(?s){start}"))?)
+        } else {
+            None
+        };
         Ok(CommandForm {
-            form: read(&format!("(?s)^{start}{end}$"))?,
-            within: is_of_line
-                .then(|| read(&format!("(?s){start}")))
-                .transpose()?,
+            form: expression_of(&format!("(?s)^{start}{end}$"))?,
+            within,
             start: known,
             is_open,
         })
@@ -54,22 +55,23 @@ impl CommandForm {
     /// Whether a command line, or one of the commands in it, has this form; on a gate, whether it
     /// may.
     pub(super) fn fits(&self, text: &str, line: &CommandLine, is_gate: bool) -> bool {
-        let is_within = || self.within.as_ref().is_some_and(|form| form.is_match(text));
-        self.form.is_match(text.trim())
-            || is_gate && (line.doubt.is_some() || is_within())
-            || line
-                .commands
-                .iter()
-                .chain(&line.wrappers())
-                .any(|one| self.fits_command(one, is_gate))
+        if self.form.is_match(text.trim()) {
+            return true;
+        }
+        let is_within = self.within.as_ref().is_some_and(|form| form.is_match(text));
+        if is_gate && (line.doubt.is_some() || is_within) {
+            return true;
+        }
+        let wrappers = line.wrappers();
+        let mut commands = line.commands.iter().chain(&wrappers);
+        commands.any(|one| self.fits_command(one, is_gate))
     }
 
     fn fits_command(&self, command: &ShellCommand, is_gate: bool) -> bool {
-        let fits = |one: CommandText| {
+        texts(command, &self.start).into_iter().any(|one| {
             let known = one.known.and_then(|known| one.text.get(..known));
             self.form.is_match(&one.text) || is_gate && known.is_some_and(|it| self.may_begin(it))
-        };
-        texts(command, &self.start).into_iter().any(fits)
+        })
     }
 
     /// Whether what a word becomes when the line runs may be what this form wants.
@@ -79,6 +81,10 @@ impl CommandForm {
             || self.start == known.trim_end()
             || self.is_open && known.starts_with(&self.start)
     }
+}
+
+fn expression_of(form: &str) -> Result<Regex, MatcherError> {
+    Regex::new(form).map_err(|error| expression_error(&error.to_string()))
 }
 
 /// A command as a form is compared with it.
@@ -107,6 +113,10 @@ fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
     let is_quoted = words
         .iter()
         .any(|word| word.text.as_ref() != Some(&word.written));
+    let rest = [TextWord {
+        text: Cow::Borrowed(""),
+        open_at: Some(0),
+    }];
     let mut all = Vec::new();
     for is_written in [false, true].into_iter().take(1 + usize::from(is_quoted)) {
         let words: Vec<TextWord> = words
@@ -117,32 +127,27 @@ fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
             continue;
         };
         for program in std::iter::once(program.clone()).chain(program.without_folder()) {
-            let mut add = |before: &[TextWord], args: &[TextWord]| {
+            let mut forms: Vec<(&[TextWord], &[TextWord])> = vec![(&before, args)];
+            if !start.is_empty() {
+                forms.push((&[], args));
+            }
+            if start.trim_end().contains(' ') {
+                for (number, at) in starts(args).take(MOST_OPTIONS + 1).enumerate() {
+                    let is_known = number < MOST_OPTIONS;
+                    forms.push((&[], if is_known { &args[at..] } else { &rest }));
+                }
+            }
+            for (before, args) in forms {
                 let first = before.first().unwrap_or(&program);
                 let is_open = first.open_at.is_some();
                 if is_open || start.starts_with(&*first.text) || first.text.starts_with(start) {
                     let words = before.iter().chain([&program]).chain(args);
                     all.push(words.fold(CommandText::default(), CommandText::with));
                 }
-            };
-            add(&before, args);
+            }
             if start.is_empty() {
                 // A form that begins with `*` takes any beginning.
                 break;
-            }
-            add(&[], args);
-            if start.trim_end().contains(' ') {
-                starts(args)
-                    .take(MOST_OPTIONS)
-                    .for_each(|at| add(&[], &args[at..]));
-                let rest = TextWord {
-                    text: Cow::Borrowed(""),
-                    open_at: Some(0),
-                };
-                starts(args)
-                    .skip(MOST_OPTIONS)
-                    .take(1)
-                    .for_each(|_| add(&[], std::slice::from_ref(&rest)));
             }
         }
     }
@@ -152,13 +157,11 @@ fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
 /// Where the words after a command's options may begin: what follows one may be its value.
 fn starts(args: &[TextWord<'_>]) -> impl Iterator<Item = usize> {
     let mut follows_option = false;
-    let is_before = move |word: &&TextWord<'_>| {
+    let before = args.iter().take_while(move |word| {
         let is_option = word.text.starts_with('-');
         is_option | std::mem::replace(&mut follows_option, is_option)
-    };
-    (1..)
-        .zip(args.iter().take_while(is_before))
-        .map(|(at, _)| at)
+    });
+    (1..).zip(before).map(|(at, _)| at)
 }
 
 impl CommandText {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hookrun::hosts::signs::{
-    Doubt, RecognisedEvent, exits_with_one, named_after, recognise, written,
-};
+use hookrun::hosts::signs::{Doubt, RecognisedEvent, named_after, recognise, written};
 use hookrun::internals::event::Context;
 use hookrun::internals::event::catalog::EVENTS;
 use proptest::prelude::*;
@@ -367,20 +365,5 @@ fn the_words_of_a_script_tell_for_whom_it_was_written() {
     ] {
         let found = written(text);
         assert_eq!((found.foreign, found.is_ours), (foreign, is_ours), "{text}");
-    }
-}
-
-#[test]
-fn the_statuses_by_which_a_script_blocks_are_read() {
-    for (text, wanted) in [
-        ("exit 0", None),
-        ("x || exit 1\nexit 1", Some(1)),
-        ("sys.exit(1)", Some(1)),
-        ("# exit 2\nexit 1", Some(2)),
-        ("exit 1\nexit 2", None),
-        ("exit \"$status\"; exit 1", None),
-        ("echo '{\"permissionDecision\":\"deny\"}'; exit 1", None),
-    ] {
-        assert_eq!(exits_with_one(text), wanted, "{text}");
     }
 }
