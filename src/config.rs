@@ -5,7 +5,6 @@ mod directive;
 pub mod discover;
 mod draft;
 pub mod env;
-#[cfg(feature = "cli")]
 pub(crate) mod git;
 mod hold;
 pub mod keys;

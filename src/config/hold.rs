@@ -249,16 +249,10 @@ impl<'j> TrustJudge<'j> {
 
 /// Trusts hooks that the followed branch has, or says why they are not trusted; `None` if they are
 /// trusted, or no branch is followed. Only our own program starts git.
-#[cfg(feature = "cli")]
 fn accept_branch(report: &TrustReport, store: Option<&TrustStore>) -> Option<Result<(), String>> {
     let store = store.filter(|_| !report.is_trusted())?;
     let followed = store.followed(&report.repository)?;
     Some(trust::follow::accept(report, followed, store))
-}
-
-#[cfg(not(feature = "cli"))]
-fn accept_branch(_: &TrustReport, _: Option<&TrustStore>) -> Option<Result<(), String>> {
-    None
 }
 
 /// Whether a layer has hooks of hookrun's own, and not only those of a host.

@@ -9,7 +9,6 @@
 
 mod check;
 mod files;
-#[cfg(feature = "cli")]
 pub(crate) mod follow;
 mod parts;
 mod store;

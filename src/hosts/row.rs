@@ -2,6 +2,7 @@
 //!
 //! Nouns only. The files next to this one read them, and `hosts.rs` lists them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
@@ -11,8 +12,7 @@ use super::settings::HostFile;
 use super::tool::HostTools;
 
 /// What a host gets.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
     /// One JSON document, or nothing.
     pub stdout: String,

@@ -21,8 +21,7 @@ pub use check::write_json;
 use check::{CheckList, CheckReport};
 
 /// The formats of reports on checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum CheckFormat {
     /// For people
     Human,

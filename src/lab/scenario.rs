@@ -15,7 +15,6 @@ pub use case::{
     Case, CaseResult, CaseStep, Content, End, Expect, FileExpectation, Miss, Stdout, StepInput,
     StepResult, Suite, SuppliedFile,
 };
-pub use coverage::Never;
 pub use expect::{StepOutcome, misses};
 pub use placeholders::{CaseFolders, TOKENS, TokenRow};
 pub use reader::{has_cases, read};

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::time::SystemTime;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -151,8 +152,7 @@ fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<Strin
 }
 
 /// A line. Its larger parts stay text until they are needed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionLine<'l> {
     hookrun: u64,
     /// RFC 3339.
@@ -173,13 +173,10 @@ pub struct DecisionLine<'l> {
     pub trace: Option<TraceLine>,
     /// The event's context, secrets replaced.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "cli",
-        schemars(with = "Option<serde_json::Map<String, Value>>")
-    )]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Option<&'l RawValue>,
     #[serde(borrow)]
-    #[cfg_attr(feature = "cli", schemars(with = "RunReport"))]
+    #[schemars(with = "RunReport")]
     run: &'l RawValue,
     /// Dotted paths of what was cut; such a record cannot be decided again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -187,8 +184,7 @@ pub struct DecisionLine<'l> {
 }
 
 /// Where a decision belongs in a distributed trace, in hex.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceLine {
     pub id: String,
     pub span: String,

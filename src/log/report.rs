@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -57,9 +58,8 @@ impl Paths {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct RunReport {
     pub version: u32,
     /// The canonical name.
@@ -92,9 +92,8 @@ pub struct RunReport {
     pub took_ms: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct HookReport {
     pub name: String,
     pub file: String,
@@ -120,9 +119,8 @@ pub struct HookReport {
     pub trace: Option<TraceReport>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct TraceReport {
     /// `answered`, or the name of a failure, or `voided`.
     pub ending: TableWord,
@@ -149,8 +147,7 @@ pub struct TraceReport {
     pub notes: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StreamReport {
     pub text: String,
     pub bytes: u64,
@@ -158,9 +155,8 @@ pub struct StreamReport {
     pub cut: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct VerdictReport {
     pub decision: TableWord,
     pub rule: TableWord,

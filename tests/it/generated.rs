@@ -35,8 +35,7 @@ use hookrun::internals::run::FAILURES;
 use hookrun::internals::scenario::TOKENS;
 use hookrun::internals::scenario::coverage::{POINTS, PointRow};
 use hookrun::internals::scenario::keys::{
-    CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, NEVER_KEYS, REPEAT_KEYS, REPLY_KEYS,
-    STEP_KEYS, TOP_KEYS,
+    CASE_KEYS, DEFAULT_KEYS, EXPECT_KEYS, FILE_KEYS, REPEAT_KEYS, REPLY_KEYS, STEP_KEYS, TOP_KEYS,
 };
 use regex::Regex;
 use serde_json::Value;
@@ -79,7 +78,6 @@ const PARTS: &[Part] = &[
     ("secrets", secrets),
     ("case-keys", || keys(CASE_KEYS)),
     ("expect-keys", || keys(EXPECT_KEYS)),
-    ("never-keys", || keys(NEVER_KEYS)),
     ("coverage-points", coverage_points),
     ("capabilities-of-hosts", hosts::capabilities),
     ("hosts-in-short", hosts::in_short),
@@ -182,7 +180,6 @@ fn the_page_of_suites_names_every_key() {
     wanted.extend(names_of(REPLY_KEYS));
     wanted.extend(names_of(FILE_KEYS));
     wanted.extend(names_of(REPEAT_KEYS));
-    wanted.extend(names_of(NEVER_KEYS));
     wanted.extend(TOKENS.iter().map(|row| row.name.trim_matches(['{', '}'])));
     wanted.extend(POINTS.iter().map(|row| row.name));
     page_names("man/hookrun-suite.5", &wanted);

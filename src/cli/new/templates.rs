@@ -32,8 +32,6 @@ pub(crate) struct TemplateSort {
     /// The hook below its comment, by its ending. None in a language that would need too much for it.
     bodies: &'static [(&'static str, &'static str)],
     cases: &'static str,
-    /// It never blocks, which its cases say if it could.
-    only_adds: bool,
 }
 
 impl TemplateSort {
@@ -80,10 +78,6 @@ event = \"@EVENT@\"
 hook = \"@FILE@\"
 
 ";
-
-/// That a hook which only adds something does not block is no gap in its cases.
-const NEVER: &str =
-    "\n[[never]]\nhook = \"@FILE@\"\npoint = \"blocked\"\nwhy = \"it only adds or rewrites\"\n";
 
 pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
     SORTS
@@ -158,12 +152,7 @@ pub(crate) fn cases(
         "output"
     };
     let found = if is_python { "findings" } else { "output" };
-    let never = if sort.only_adds && spec.blocks {
-        NEVER
-    } else {
-        ""
-    };
-    let text = format!("{CASES}{}{never}", sort.cases);
+    let text = format!("{CASES}{}", sort.cases);
     fill(
         &text.replace("@SAID@", said).replace("@FOUND@", found),
         spec,
@@ -183,7 +172,6 @@ macro_rules! written {
             about: "how long this hook may run.",
             bodies: &[$(($ending, include_str!(concat!("templates/", $stem, ".", $ending)))),+],
             cases: include_str!(concat!("templates/", $stem, ".toml")),
-            only_adds: false,
         }
     };
 }
@@ -262,7 +250,6 @@ const SORTS: &[TemplateSort] = &[
         fits: |_| true,
         name: "context",
         suits: |spec| spec.conduct.text_teaches,
-        only_adds: true,
         ..written!("context": "sh" "bash" "py")
     },
     // A person decides.
@@ -279,7 +266,6 @@ const SORTS: &[TemplateSort] = &[
         suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
         directive: "rewrite tool=bash",
         about: "this hook may rewrite, and runs for shell tools only.",
-        only_adds: true,
         ..written!("rewrite": "py")
     },
     // What the model must not see is taken out of a tool's result.
@@ -288,7 +274,6 @@ const SORTS: &[TemplateSort] = &[
         suits: |spec| spec.carries("toolName") && rewrites(spec, "result"),
         directive: "rewrite timeout=5s",
         about: "this hook may rewrite, and how long it may run.",
-        only_adds: true,
         ..written!("redact": "py")
     },
 ];

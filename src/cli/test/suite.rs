@@ -192,15 +192,12 @@ fn measure(
         }
     }
     let configs: Vec<_> = loaded.tested.iter().map(|tested| &tested.config).collect();
-    let mut coverage = coverage::measure(&configs, &witnesses, &loaded.never);
-    coverage
-        .parts
-        .retain(|part| is_selected(&part.who, part.is_event, args));
+    let mut coverage = coverage::measure(&configs, &witnesses);
+    coverage.parts.retain(|part| is_selected(&part.who, args));
     let mut gaps = Vec::new();
     for (part, point) in coverage.missing() {
         gaps.push(Gap {
             who: part.who.clone(),
-            is_event: part.is_event,
             line: line(part, &point.name),
             point: point.clone(),
         });
@@ -262,8 +259,7 @@ impl UntestedHooks {
         let configs = loaded.tested.iter().map(|tested| &tested.config);
         for hook in configs.clone().flat_map(|config| &config.hooks) {
             let who = Who::of(hook);
-            let is_meant =
-                hook.may_run() && hook.source.set.is_none() && is_selected(&who, false, args);
+            let is_meant = hook.may_run() && hook.source.set.is_none() && is_selected(&who, args);
             if is_meant && seen.insert(who) {
                 untested.add(problems_of(hook, env));
                 untested.names.push(hook.name.clone());

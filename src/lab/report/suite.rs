@@ -13,7 +13,7 @@ use crate::engine::harmless::plain;
 use crate::lab::scenario::{CaseResult, End};
 use crate::log::report::Paths;
 
-use model::{miss_text, of, plain_lines, totals, written};
+use model::{miss_text, plain_lines, totals, written};
 
 pub use json::SuiteReport;
 pub use model::{CoverageReport, Gap, Whole};
@@ -83,30 +83,32 @@ fn case(played: &CaseResult, paths: &Paths) -> Check {
 
 /// One at the line of each expectation.
 fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotation> {
-    let at = |at: Position, message: String| Annotation {
-        level: "error",
-        file: Some(paths.show(&played.file)),
-        line: Some(at.line as u64),
-        col: Some(at.column as u64),
-        title: Some(plain(&played.name)),
-        message,
-    };
+    let mut messages: Vec<(Position, String)> = Vec::new();
     match &played.end {
         End::Unexpected(misses) => {
-            let mut annotations: Vec<Annotation> = Vec::new();
             for miss in misses {
                 let mut texts = vec![miss_text(miss)];
                 // The first one has what the hooks wrote.
-                if annotations.is_empty() {
+                if messages.is_empty() {
                     texts.extend(written(played).into_iter().map(|one| one.text));
                 }
-                annotations.push(at(miss.at, texts.join("\n")));
+                messages.push((miss.at, texts.join("\n")));
             }
-            annotations
         }
-        End::CouldNot(_) => vec![at(played.at, details.to_string())],
-        End::Expected | End::Skipped(_) | End::NotRun => Vec::new(),
+        End::CouldNot(_) => messages.push((played.at, details.to_string())),
+        End::Expected | End::Skipped(_) | End::NotRun => {}
     }
+    messages
+        .into_iter()
+        .map(|(at, message)| Annotation {
+            level: "error",
+            file: Some(paths.show(&played.file)),
+            line: Some(at.line as u64),
+            col: Some(at.column as u64),
+            title: Some(plain(&played.name)),
+            message,
+        })
+        .collect()
 }
 
 /// A check whose problem, if any, is one line.
@@ -138,8 +140,7 @@ fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>
 fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
     if covered.is_short() {
         for gap in &covered.gaps {
-            let of = of(&gap.who, gap.is_event);
-            let name = plain(&format!("{} of {of}", gap.point.name));
+            let name = plain(&format!("{} of {}", gap.point.name, gap.who.shown()));
             let problem = format!("no case shows it; write {}", plain(&gap.point.lacks));
             let place = CheckPlace::new(&gap.who.file, gap.line, paths);
             checks.push(further(COVERAGE, name, place, Some(problem)));
@@ -148,10 +149,5 @@ fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
         let name = format!("{}; at least {least} %", covered.line());
         let place = CheckPlace::new(&first.who.file, 1, paths);
         checks.push(further(COVERAGE, name, place, None));
-    }
-    for excuse in &covered.coverage.untrue {
-        let name = "`[[never]]` is so".to_string();
-        let place = CheckPlace::new(&excuse.file, excuse.at.line, paths);
-        checks.push(further(COVERAGE, name, place, Some(plain(&excuse.problem))));
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::coverage::Never;
 use crate::config::{PlacedValue, Position};
 use crate::engine::outcome::{Cause, Outcome};
 use crate::engine::run::{Fate, HookRun, Run};
@@ -17,7 +16,6 @@ pub struct Suite {
     pub hooks: Vec<PathBuf>,
     /// Settings files of hosts, as written.
     pub settings: Vec<PathBuf>,
-    pub never: Vec<Never>,
     /// The cases, in file order. A case with rows appears once for each row.
     pub cases: Vec<Case>,
 }

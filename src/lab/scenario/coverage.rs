@@ -4,13 +4,13 @@
 //! that hookrun can observe with certainty.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::config::{Config, Position};
+use crate::config::Config;
 use crate::engine::event::EventSpec;
-use crate::engine::hook::{Handler, Hook};
+use crate::engine::hook::Hook;
 use crate::engine::outcome::{Decision, Verdict};
-use crate::engine::run::{Fate, HookRun, Run, Trace};
+use crate::engine::run::{Fate, HookRun, Run};
 
 #[derive(Debug)]
 pub struct PointRow {
@@ -18,16 +18,13 @@ pub struct PointRow {
     pub of: &'static str,
     pub when: &'static str,
     pub why: &'static str,
-    /// What a case would need to cover it; `{}` is the hook or the event.
+    /// What a case would need to cover it; `{}` is the hook.
     lacks: &'static str,
-    /// A file of cases may declare that a hook never does this.
-    may_be_never: bool,
     has: Has,
 }
 
 #[derive(Debug)]
 enum Has {
-    Event,
     /// Whether a hook has the point, and whether one decision shows it.
     Hook(fn(&Hook, &EventSpec) -> bool, fn(&SeenHook<'_>) -> bool),
     Matcher,
@@ -36,36 +33,33 @@ enum Has {
 /// A hook's fate in one decision.
 struct SeenHook<'s> {
     fate: &'s Fate,
-    spec: &'s EventSpec,
     looks_at_files: bool,
 }
 
 impl SeenHook<'_> {
-    fn trace(&self) -> Option<&Trace> {
-        if let Fate::Ran(trace) = self.fate {
-            Some(trace)
-        } else {
-            None
-        }
+    fn has_run(&self) -> bool {
+        matches!(self.fate, Fate::Ran(_))
     }
 
     fn verdict(&self) -> Option<&Verdict> {
-        self.trace()?.ending.verdict()
+        let Fate::Ran(trace) = self.fate else {
+            return None;
+        };
+        trace.ending.verdict()
     }
 
-    fn allowed(&self) -> bool {
+    fn has_allowed(&self) -> bool {
         self.verdict()
             .is_some_and(|verdict| verdict.decision == Decision::Allow)
     }
 
-    fn objected(&self) -> bool {
-        self.verdict()
-            .is_some_and(|verdict| verdict.decision != Decision::Allow)
+    fn has_failed(&self) -> bool {
+        matches!(self.fate, Fate::Ran(trace) if trace.ending.failure().is_some())
     }
 
     /// Whether it ran and did something that a case can check.
-    fn is_visible(&self) -> bool {
-        if self.trace().is_some() && self.looks_at_files {
+    fn has_acted(&self) -> bool {
+        if self.has_run() && self.looks_at_files {
             return true;
         }
         self.verdict().is_some_and(|verdict| {
@@ -80,46 +74,17 @@ impl SeenHook<'_> {
 
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
-    PointRow { name: "ran", of: "an event with hooks", when: "a case runs it", why: "a whole event without cases is more than its hooks",
-        lacks: "a case of {}", may_be_never: false, has: Has::Event },
-    PointRow { name: "ran", of: "a hook of an event that can be blocked", when: "it ran", why: "no case has tested a hook that never ran",
-        lacks: "a case that runs {}", may_be_never: false, has: Has::Hook(|_, spec| spec.blocks, |seen| seen.spec.blocks && seen.trace().is_some()) },
-    PointRow { name: "ran", of: "a hook of an event that cannot be blocked", when: "it ran and printed something, or the case looks at `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
-        lacks: "a case in which {} prints something, or that expects `files`", may_be_never: true, has: Has::Hook(|_, spec| !spec.blocks, |seen| !seen.spec.blocks && seen.is_visible()) },
-    PointRow { name: "blocked", of: "a hook of an event that can be blocked, if it is not a rule that asks", when: "it blocked or asked", why: "this is what it is for; a failure proves nothing about its policy",
-        lacks: "a case in which {} blocks", may_be_never: true, has: Has::Hook(|hook, spec| spec.blocks && !is_question(hook), |seen| seen.objected()) },
+    PointRow { name: "ran", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
+        lacks: "a case that runs {}", has: Has::Hook(|_, _| true, |seen| seen.has_run()) },
+    PointRow { name: "acted", of: "every hook", when: "it blocked, asked, rewrote or printed something, or the case looks at `files`", why: "this is what it is for; a failure proves nothing about its policy",
+        lacks: "a case in which {} blocks, or prints something", has: Has::Hook(|_, _| true, |seen| seen.has_acted()) },
     PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is not a rule", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
-        lacks: "a case in which {} allows", may_be_never: true, has: Has::Hook(|hook, spec| spec.blocks && !hook.is_rule(), |seen| seen.allowed()) },
-    PointRow { name: "asked", of: "a rule that asks", when: "it asked", why: "this is what it is for",
-        lacks: "a case in which {} asks", may_be_never: true, has: Has::Hook(|hook, spec| spec.blocks && is_question(hook), |seen| seen.objected()) },
+        lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && !hook.is_rule(), |seen| seen.has_allowed()) },
     PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
-        lacks: "a case in which {} fails", may_be_never: false, has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.trace().is_some_and(|trace| trace.ending.failure().is_some())) },
+        lacks: "a case in which {} fails", has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.has_failed()) },
     PointRow { name: "matched", of: "each key of a matcher (`matched.tool`, `matched.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `ran`",
-        lacks: "a case in which `match.{key}` keeps {} from running", may_be_never: false, has: Has::Matcher },
+        lacks: "a case in which `match.{key}` keeps {} from running", has: Has::Matcher },
 ];
-
-fn is_question(hook: &Hook) -> bool {
-    matches!(hook.handler, Handler::Rule(Decision::Ask { .. }))
-}
-
-pub(super) fn excusable() -> Vec<&'static str> {
-    POINTS
-        .iter()
-        .filter(|row| row.may_be_never)
-        .map(|row| row.name)
-        .collect()
-}
-
-/// Something that a hook never does, as a file of cases declares.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Never {
-    pub hook: String,
-    /// The events; if empty, all events of the hook.
-    pub events: Vec<String>,
-    pub point: String,
-    pub why: String,
-    pub at: Position,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Witness<'w> {
@@ -156,6 +121,11 @@ impl Who {
         }
     }
 
+    /// The hook and its event, for reports.
+    pub fn shown(&self) -> String {
+        format!("{} ({})", self.hook, self.event)
+    }
+
     /// As [`Hook::is_called`].
     pub fn is_called(&self, name: &str) -> bool {
         self.hook == name || self.file.file_name().is_some_and(|file| file == name)
@@ -163,111 +133,37 @@ impl Who {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PointState {
-    Covered,
-    Missing,
-    Never(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     /// A name of [`POINTS`]; `matched.KEY` for a matcher.
     pub name: String,
     pub lacks: String,
-    pub state: PointState,
+    pub is_covered: bool,
 }
 
+/// A hook and its points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoveragePart {
-    /// The hook; for an event, its first one.
     pub who: Who,
-    pub is_event: bool,
     pub points: Vec<Point>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// Ordered by event; each event comes before its hooks, which are in plan order.
+    /// By event and in plan order.
     pub parts: Vec<CoveragePart>,
-    /// Each `[[never]]` that is not true.
-    pub untrue: Vec<Excuse>,
 }
 
-/// A `[[never]]` that is not true.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excuse {
-    pub file: PathBuf,
-    pub at: Position,
-    pub problem: String,
-}
-
-/// Measures which points of the hooks in `configs` the decisions of cases have shown. `never`
-/// declares what hooks never do, with the file that says so.
-pub fn measure(
-    configs: &[&Config],
-    witnesses: &[Witness<'_>],
-    never: &[(PathBuf, Never)],
-) -> Coverage {
-    let subjects = subjects(configs);
-    let known: BTreeSet<Who> = subjects.iter().map(|(hook, _)| Who::of(hook)).collect();
+/// Measures which points of the hooks in `configs` the decisions of cases have shown.
+pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>]) -> Coverage {
     let mut shown = ShownPoints::default();
     for witness in witnesses {
-        shown.take(*witness, &known);
+        shown.add(*witness);
     }
-    let mut coverage = Coverage::default();
-    let mut used = BTreeSet::new();
-    for (hook, spec) in subjects {
-        let who = Who::of(hook);
-        let last = coverage.parts.last();
-        if last.is_none_or(|part| part.who.event != who.event) {
-            coverage.parts.push(shown.event(&who));
-        }
-        let mut part = shown.hook(hook, spec, &who);
-        for point in &mut part.points {
-            for (number, (file, never)) in never.iter().enumerate() {
-                if !never.excuses(&who, point) {
-                    continue;
-                }
-                used.insert(number);
-                if point.state == PointState::Covered {
-                    let (name, hook, event) = (&point.name, &who.hook, &who.event);
-                    let problem = format!("a case shows `{name}` of {hook} ({event})");
-                    coverage.untrue.push(Excuse::of(file, never, problem));
-                } else {
-                    point.state = PointState::Never(never.why.clone());
-                }
-            }
-        }
-        coverage.parts.push(part);
+    let mut parts = Vec::new();
+    for (hook, spec) in subjects(configs) {
+        parts.push(shown.part(hook, spec));
     }
-    for (number, (file, never)) in never.iter().enumerate() {
-        if !used.contains(&number) {
-            let problem = format!(
-                "no hook `{}` has a point `{}` there",
-                never.hook, never.point
-            );
-            coverage.untrue.push(Excuse::of(file, never, problem));
-        }
-    }
-    coverage
-}
-
-impl Never {
-    fn excuses(&self, who: &Who, point: &Point) -> bool {
-        who.is_called(&self.hook)
-            && self.point == point.name
-            && (self.events.is_empty() || self.events.contains(&who.event))
-    }
-}
-
-impl Excuse {
-    fn of(file: &Path, never: &Never, problem: String) -> Excuse {
-        Excuse {
-            file: file.to_path_buf(),
-            at: never.at,
-            problem,
-        }
-    }
+    Coverage { parts }
 }
 
 /// The hooks that can run, each once, by event and in plan order.
@@ -288,27 +184,18 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
     subjects
 }
 
+/// The names of the points that decisions have shown, by hook.
 #[derive(Debug, Default)]
-struct ShownPoints {
-    of_hooks: BTreeMap<Who, BTreeSet<String>>,
-    events: BTreeSet<String>,
-}
+struct ShownPoints(BTreeMap<Who, BTreeSet<String>>);
 
 impl ShownPoints {
-    fn take(&mut self, witness: Witness<'_>, known: &BTreeSet<Who>) {
-        let run = witness.run;
-        self.events.insert(run.event.spec().name.to_string());
-        for one in &run.hooks {
-            let who = Who::in_run(run, one);
-            if !known.contains(&who) {
-                continue;
-            }
+    fn add(&mut self, witness: Witness<'_>) {
+        for one in &witness.run.hooks {
             let seen = SeenHook {
                 fate: &one.fate,
-                spec: run.event.spec(),
                 looks_at_files: witness.looks_at_files,
             };
-            let names = self.of_hooks.entry(who).or_default();
+            let names = self.0.entry(Who::in_run(witness.run, one)).or_default();
             for row in POINTS {
                 if let Has::Hook(_, shows) = row.has
                     && shows(&seen)
@@ -322,77 +209,41 @@ impl ShownPoints {
         }
     }
 
-    fn event(&self, first: &Who) -> CoveragePart {
-        let rows = POINTS.iter().filter(|row| matches!(row.has, Has::Event));
-        let is_shown = self.events.contains(&first.event);
-        let point = |row: &PointRow| point(row, None, &first.event, is_shown);
-        CoveragePart {
-            who: first.clone(),
-            is_event: true,
-            points: rows.map(point).collect(),
-        }
-    }
-
-    fn hook(&self, hook: &Hook, spec: &EventSpec, who: &Who) -> CoveragePart {
-        let shown = self.of_hooks.get(who);
-        let is_shown = |name: &str| shown.is_some_and(|shown| shown.contains(name));
+    fn part(&self, hook: &Hook, spec: &EventSpec) -> CoveragePart {
+        let who = Who::of(hook);
         let mut points = Vec::new();
         for row in POINTS {
+            let lacks = row.lacks.replace("{}", &hook.name);
             match row.has {
-                Has::Event => {}
-                Has::Hook(has, _) if has(hook, spec) => {
-                    points.push(point(row, None, &who.hook, is_shown(row.name)));
-                }
-                Has::Hook(..) => {}
+                Has::Hook(has, _) if !has(hook, spec) => {}
+                Has::Hook(..) => points.push(self.point(&who, row.name.to_string(), lacks)),
                 Has::Matcher => {
                     for key in hook.matcher.keys() {
-                        let is_shown = is_shown(&format!("matched.{key}"));
-                        points.push(point(row, Some(&key), &who.hook, is_shown));
+                        let name = format!("{}.{key}", row.name);
+                        points.push(self.point(&who, name, lacks.replace("{key}", &key)));
                     }
                 }
             }
         }
-        CoveragePart {
-            who: who.clone(),
-            is_event: false,
-            points,
+        CoveragePart { who, points }
+    }
+
+    fn point(&self, who: &Who, name: String, lacks: String) -> Point {
+        let shown = self.0.get(who);
+        Point {
+            is_covered: shown.is_some_and(|shown| shown.contains(&name)),
+            name,
+            lacks,
         }
     }
-}
-
-fn point(row: &PointRow, key: Option<&String>, of: &str, is_shown: bool) -> Point {
-    let name = key.map_or(row.name.to_string(), |key| format!("{}.{key}", row.name));
-    let mut lacks = row
-        .lacks
-        .replace("{key}", key.map_or("", String::as_str))
-        .replace("{}", of);
-    if row.may_be_never {
-        lacks.push_str(", or `[[never]]` where it never does");
-    }
-    let state = if is_shown {
-        PointState::Covered
-    } else {
-        PointState::Missing
-    };
-    Point { name, lacks, state }
 }
 
 impl Coverage {
-    /// The number of covered points, and of points that can be covered.
+    /// The number of covered points, and of all points.
     pub fn counts(&self) -> (usize, usize) {
-        let mut covered = 0;
-        let mut all = 0;
-        for (_, point) in self.points() {
-            match point.state {
-                PointState::Covered => {
-                    covered += 1;
-                    all += 1;
-                }
-                PointState::Missing => all += 1,
-                PointState::Never(_) => {}
-            }
-        }
-        (covered, all)
+        let points = self.parts.iter().flat_map(|part| &part.points);
+        let covered = points.clone().filter(|point| point.is_covered).count();
+        (covered, points.count())
     }
 
     pub fn reaches(&self, percent: u8) -> bool {
@@ -406,14 +257,11 @@ impl Coverage {
         (covered * 1000).checked_div(all).unwrap_or(1000)
     }
 
-    pub fn points(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
-        self.parts
-            .iter()
-            .flat_map(|part| part.points.iter().map(move |point| (part, point)))
-    }
-
     pub fn missing(&self) -> impl Iterator<Item = (&CoveragePart, &Point)> {
-        self.points()
-            .filter(|(_, point)| point.state == PointState::Missing)
+        let points = self
+            .parts
+            .iter()
+            .flat_map(|part| part.points.iter().map(move |point| (part, point)));
+        points.filter(|(_, point)| !point.is_covered)
     }
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::case::{Content, Expect, StepInput, Suite, SuppliedFile};
+use super::expect;
 pub use super::expect::{EXPECT_KEYS, ExpectRow, REPLY_KEYS};
-use super::{coverage, expect};
 use crate::config::PlacedValue;
 use crate::config::keys::dialect_names;
 use crate::config::reader::{DocumentReader, KeyRow, Setting, names, specs};
@@ -37,14 +37,6 @@ pub struct StepDraft {
     pub(super) meant: Vec<&'static str>,
 }
 
-#[derive(Debug, Default)]
-pub struct NeverDraft {
-    pub(super) hook: Option<String>,
-    pub(super) events: Vec<String>,
-    pub(super) point: Option<String>,
-    pub(super) why: Option<String>,
-}
-
 /// A repeated text while it is read.
 #[derive(Debug, Default)]
 pub struct RepeatDraft {
@@ -61,20 +53,7 @@ pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
         |draft, key| paths(key).map(|paths| draft.suite.settings = paths)),
     KeyRow::key("defaults", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "keys that every case has, unless it says so itself",
         |draft, key| key.take(DEFAULT_KEYS, "", &mut draft.defaults)),
-    KeyRow::key("never", KeyValue::Tables(|| specs(NEVER_KEYS)), "none", "what a hook never does, for `--coverage`: `[[never]]`", |_, _| Ok(())),
     KeyRow::key("case", KeyValue::Tables(|| specs(CASE_KEYS)), "required", "a case: `[[case]]`", |_, _| Ok(())),
-];
-
-#[rustfmt::skip]
-pub const NEVER_KEYS: &[KeyRow<NeverDraft>] = &[
-    KeyRow::key("hook", KeyValue::Text, "required", "the hook",
-        |never, key| key.text().map(|hook| never.hook = Some(hook.to_string()))),
-    KeyRow::key("event", KeyValue::Texts, "every event of the hook", "for these events only, by their names",
-        |never, key| some_names(key).map(|events| never.events = events.into_iter().map(|event| event.value).collect())),
-    KeyRow::key("point", KeyValue::OneOf(coverage::excusable), "required", "what it never does",
-        |never, key| key.word().map(|point| never.point = Some(point.value))),
-    KeyRow::key("why", KeyValue::Text, "required", "the reason; every report shows it",
-        |never, key| key.text().map(|why| never.why = (!why.trim().is_empty()).then(|| why.to_string()))),
 ];
 
 #[rustfmt::skip]

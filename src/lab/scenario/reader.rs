@@ -6,10 +6,8 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use super::case::{Case, CaseStep, StepInput, Suite};
-use super::coverage::Never;
 use super::keys::{
-    CASE_KEYS, NEVER_KEYS, NeverDraft, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft,
-    TOP_KEYS,
+    CASE_KEYS, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft, TOP_KEYS,
 };
 use super::placeholders::{
     LONGEST_TEXT_BYTES, Placeholders, RowValues, TOKENS, fill, is_name, unknown_tokens,
@@ -66,9 +64,6 @@ impl CaseReader<'_> {
             mut defaults,
         } = draft;
         defaults.meant = std::mem::take(&mut self.0.meant);
-        for table in self.tables(document, "never") {
-            suite.never.extend(self.never(table));
-        }
         if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
             let cure = "write a table `[[case]]` for each of its cases";
             self.fault(0, "there is no case in it", cure);
@@ -85,11 +80,7 @@ impl CaseReader<'_> {
         let Some(tree) = above.at(&[key]) else {
             return Vec::new();
         };
-        let prefix = if matches!(key, "case" | "never") {
-            ""
-        } else {
-            "case."
-        };
+        let prefix = if key == "case" { "" } else { "case." };
         let cure = format!("write `[[{prefix}{key}]]` with two brackets");
         let Some(items) = tree.items() else {
             self.fault(
@@ -115,34 +106,6 @@ impl CaseReader<'_> {
             .iter()
             .filter(|item| item.entries().is_some())
             .collect()
-    }
-
-    fn never(&mut self, tree: &Tree) -> Option<Never> {
-        let before = self.0.problems.len();
-        let mut draft = NeverDraft::default();
-        self.0.take(tree.entries()?, NEVER_KEYS, "", &mut draft);
-        // A wrong value is already reported as a problem.
-        if self.0.problems.len() == before {
-            for (name, is_given) in [
-                ("hook", draft.hook.is_some()),
-                ("point", draft.point.is_some()),
-                ("why", draft.why.is_some()),
-            ] {
-                if !is_given {
-                    let cause = format!("`[[never]]` has no `{name}`");
-                    let cure =
-                        format!("add `{name} = \"…\"`; a gap is only excused with all of them");
-                    self.fault(tree.offset, cause, cure);
-                }
-            }
-        }
-        Some(Never {
-            hook: draft.hook?,
-            events: draft.events,
-            point: draft.point?,
-            why: draft.why?,
-            at: self.0.at(tree.offset),
-        })
     }
 
     fn check_names(&mut self, cases: &[Case]) {

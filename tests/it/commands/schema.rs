@@ -531,10 +531,6 @@ const LOST: &str = "[sets.lost]\ngit = 'https://git.invalid/x'\nrev = 'v1'\n[log
 const CASES: &str = r#"
 [defaults]
 event = "tool.pre"
-[[never]]
-hook = "no"
-point = "allowed"
-why = "x"
 [[case]]
 name = "passes"
 context = { toolName = "bash", toolInput = { command = "git push" } }

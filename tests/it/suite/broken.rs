@@ -86,11 +86,6 @@ fn what_is_written_and_says_nothing_is_a_mistake() {
 hooks = []
 [defaults]
 hook = []
-[[never]]
-hook = "10-guard.sh"
-event = []
-point = "allowed"
-why = "so"
 [[case]]
 name = "no steps"
 event = "tool.pre"
@@ -114,19 +109,18 @@ with = [{ x = { text = "x", times = -1 } }]
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one, or drop it for the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one, or drop it for all",
-        "F:7:9: `event` is an empty list [name one, or drop it for every event of the hook",
-        "F:13:8: `step` is an empty list [write a table `[[case.step]]`, or drop it",
-        "F:16:8: `skip` is empty [say why it is not run, or drop it",
-        &format!("F:18:17: {huge}"),
-        &format!("F:18:44: {huge}"),
-        &format!("F:19:11: `` {no_path}"),
-        &format!("F:19:20: `e/` {no_path}"),
-        &format!("F:19:31: `a/..` {no_path}"),
-        &format!("F:19:44: `/tmp/x` {no_path}"),
-        &format!("F:19:59: `{{case.folder}}` {no_path}"),
-        "F:20:40: `files` is empty, so it expects nothing [say what it is, or drop it",
-        "F:20:52: `reply` is empty, so it expects nothing [say what it is, or drop it",
-        "F:25:37: `times` cannot be -1 [write 0 or more",
+        "F:8:8: `step` is an empty list [write a table `[[case.step]]`, or drop it",
+        "F:11:8: `skip` is empty [say why it is not run, or drop it",
+        &format!("F:13:17: {huge}"),
+        &format!("F:13:44: {huge}"),
+        &format!("F:14:11: `` {no_path}"),
+        &format!("F:14:20: `e/` {no_path}"),
+        &format!("F:14:31: `a/..` {no_path}"),
+        &format!("F:14:44: `/tmp/x` {no_path}"),
+        &format!("F:14:59: `{{case.folder}}` {no_path}"),
+        "F:15:40: `files` is empty, so it expects nothing [say what it is, or drop it",
+        "F:15:52: `reply` is empty, so it expects nothing [say what it is, or drop it",
+        "F:20:37: `times` cannot be -1 [write 0 or more",
     ];
     assert_eq!(told(cases), wanted);
     let nameless = case("x", "x", "decision = 'allow', files = { '' = true }");

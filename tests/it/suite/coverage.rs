@@ -1,6 +1,6 @@
 //! `--coverage`: what no case has shown.
 
-use hookrun::internals::scenario::coverage::{Coverage, CoveragePart, Point, PointState, Who};
+use hookrun::internals::scenario::coverage::{Coverage, CoveragePart, Point, Who};
 use serde_json::Value;
 
 use super::{GUARD, HEAD, case, guarded, report, suite};
@@ -31,9 +31,8 @@ fn missing(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
 fn cases_that_show_everything_cover_a_hundred_percent() {
     let sandbox = guarded(&both());
     let ran = suite(&sandbox, &["--coverage-min", "100"]);
-    ran.exits(0).prints("covered 100.0 %: 4 of 4 points\n");
-    ran.prints("        tool.pre                                           1/1\n");
-    ran.prints("                           10-guard.sh                     3/3\n");
+    ran.exits(0).prints("covered 100.0 %: 3 of 3 points\n");
+    ran.prints("        tool.pre           10-guard.sh                     3/3\n");
     assert!(
         ran.stdout.lines().all(|line| line.chars().count() <= 80),
         "{ran:?}"
@@ -48,27 +47,27 @@ fn cases_that_show_everything_cover_a_hundred_percent() {
 #[test]
 fn a_hook_that_never_blocked_never_allowed_or_never_ran_is_reported() {
     let never_blocked = guarded(&case("it", "good", "decision = 'allow'"));
-    assert_eq!(missing(&never_blocked).0, ["tool.pre 10-guard.sh blocked"]);
+    assert_eq!(missing(&never_blocked).0, ["tool.pre 10-guard.sh acted"]);
     let never_allowed = guarded(&case("it", "bad", "decision = 'block'"));
     assert_eq!(missing(&never_allowed).0, ["tool.pre 10-guard.sh allowed"]);
     // The first one settles it.
     let never_ran = guarded(&case("it", "bad", "decision = 'block'")).hook("20-late.sh", "");
-    let late = ["ran", "blocked", "allowed"].map(|point| format!("tool.pre 20-late.sh {point}"));
+    let late = ["ran", "acted", "allowed"].map(|point| format!("tool.pre 20-late.sh {point}"));
     assert_eq!(missing(&never_ran).0[1..], late);
 }
 
 #[test]
-fn a_block_because_the_hook_failed_does_not_count_as_blocked() {
+fn a_block_because_the_hook_failed_does_not_count_as_acting() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "kill -9 $$").file(
         "hooks.d/tests/it.toml",
         &case("it", "bad", "decision = 'block', failed = '10-guard.sh'"),
     );
-    let points = ["blocked", "allowed"].map(|point| format!("tool.pre 10-guard.sh {point}"));
+    let points = ["acted", "allowed"].map(|point| format!("tool.pre 10-guard.sh {point}"));
     assert_eq!(missing(&sandbox).0, points);
 }
 
 #[test]
-fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
+fn a_hook_without_cases_is_told_and_an_observer_has_to_be_seen() {
     let cases =
         both() + "[[case]]\nname = 'told'\nevent = 'error'\nexpect = { decision = 'allow' }\n";
     let sandbox = guarded(&cases)
@@ -77,7 +76,11 @@ fn an_event_without_cases_is_told_and_an_observer_has_to_be_seen() {
     let (what, places) = missing(&sandbox);
     assert_eq!(
         what,
-        ["error note.sh ran", "turn.end - ran", "turn.end end.sh ran"]
+        [
+            "error note.sh acted",
+            "turn.end end.sh ran",
+            "turn.end end.sh acted"
+        ]
     );
     assert_eq!(places[0], "hooks.d/error/note.sh:1");
     let looked = cases.replace("'allow' }\n", "'allow', files = { a = false } }\n");
@@ -122,8 +125,8 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
             .map(|point| format!("tool.pre {hook} {point}"))
             .collect()
     };
-    let two = of("two", &["ran", "blocked", "allowed"]);
-    let one = of("one", &["blocked", "failed"]);
+    let two = of("two", &["ran", "acted", "allowed"]);
+    let one = of("one", &["acted", "failed"]);
     assert_eq!(what, [two, one].concat());
     assert_eq!(
         (places[0].as_str(), places[3].as_str()),
@@ -134,21 +137,19 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
 #[test]
 fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
-    let ran = suite(&sandbox, &["--coverage-min", "75"]);
-    ran.exits(0).prints("covered 75.0 %: 3 of 4 points");
-    let ran = suite(&sandbox, &["--coverage-min", "76"]);
+    let ran = suite(&sandbox, &["--coverage-min", "66"]);
+    ran.exits(0).prints("covered 66.6 %: 2 of 3 points");
+    let ran = suite(&sandbox, &["--coverage-min", "67"]);
     ran.exits(1)
-        .prints("covered 75.0 %: 3 of 4 points; it must be 76 %");
-    ran.prints("missing blocked (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
-    ran.prints(
-        "        write    a case in which 10-guard.sh blocks, or `[[never]]` where it never does\n",
-    );
+        .prints("covered 66.6 %: 2 of 3 points; it must be 67 %");
+    ran.prints("missing acted (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
+    ran.prints("        write    a case in which 10-guard.sh blocks, or prints something\n");
     ran.prints("\nFAILED (coverage is too low): 1 case");
     suite(&sandbox, &["--coverage"]).exits(0);
     for (format, part) in [
         (
             "tap",
-            "not ok 2 - hooks.d/tool.pre/10-guard.sh: blocked of 10-guard.sh (tool.pre)",
+            "not ok 2 - hooks.d/tool.pre/10-guard.sh: acted of 10-guard.sh (tool.pre)",
         ),
         ("junit", "<testsuite name=\"policy coverage\" tests=\"1\""),
         (
@@ -156,7 +157,7 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
             "::error file=hooks.d/tool.pre/10-guard.sh,line=1,title=policy coverage::",
         ),
     ] {
-        let ran = suite(&sandbox, &["--coverage-min", "76", "--format", format]);
+        let ran = suite(&sandbox, &["--coverage-min", "67", "--format", format]);
         ran.exits(1).prints(part);
     }
     suite(&sandbox, &["--coverage-min", "101"]).exits(2);
@@ -165,7 +166,7 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
 #[test]
 fn enough_coverage_is_told_in_every_format() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
-    let name = "covered 75.0 %: 3 of 4 points; at least 70 %";
+    let name = "covered 66.6 %: 2 of 3 points; at least 60 %";
     for (format, parts) in [
         (
             "tap",
@@ -178,16 +179,16 @@ fn enough_coverage_is_told_in_every_format() {
             "junit",
             ["<testsuite name=\"policy coverage\" tests=\"1\"", name],
         ),
-        ("github", ["covered 75.0 %: 3 of 4 points\n", "1 case\n"]),
+        ("github", ["covered 66.6 %: 2 of 3 points\n", "1 case\n"]),
     ] {
-        let ran = suite(&sandbox, &["--coverage-min", "70", "--format", format]);
+        let ran = suite(&sandbox, &["--coverage-min", "60", "--format", format]);
         parts
             .iter()
             .fold(ran.exits(0), |ran, part| ran.prints(part));
     }
     for (format, line) in [
-        ("tap", "\n# covered 75.0 %: 3 of 4 points\n"),
-        ("github", "covered 75"),
+        ("tap", "\n# covered 66.6 %: 2 of 3 points\n"),
+        ("github", "covered 66"),
     ] {
         suite(&sandbox, &["--coverage", "--format", format])
             .exits(0)
@@ -209,34 +210,14 @@ fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
 }
 
 #[test]
-fn what_a_hook_never_does_is_excused_with_its_reason() {
-    let never = "[[never]]\nhook = '10-guard.sh'\npoint = 'blocked'\nwhy = 'it only looks'\n\n";
-    let allowed = case("it", "good", "decision = 'allow'");
-    let ran = suite(
-        &guarded(&(never.to_string() + &allowed)),
-        &["--coverage-min", "100"],
-    );
-    ran.exits(0).prints("covered 100.0 %: 3 of 3 points");
-    ran.prints("never   blocked of 10-guard.sh (tool.pre)\n        why      it only looks\n");
-
-    let ran = suite(&guarded(&(never.to_string() + &both())), &["--coverage"]);
-    ran.exits(1)
-        .prints("untrue  `[[never]]`: hooks.d/tests/guard.toml:1\n");
-    ran.prints("why      a case shows `blocked` of 10-guard.sh (tool.pre)");
-    ran.prints("\nFAILED (a `[[never]]` is untrue): 2 cases");
-
-    let other = never.replace("10-guard.sh", "gone.sh");
-    let ran = suite(&guarded(&(other + &both())), &["--coverage"]);
-    ran.exits(1)
-        .prints("no hook `gone.sh` has a point `blocked` there");
-
-    let ran = suite(&guarded(&(never.replace("why", "reason") + &both())), &[]);
-    ran.exits(2).prints("unknown key `reason`");
-    let ran = suite(
-        &guarded(&(never.replace("why = 'it only looks'\n", "") + &both())),
-        &[],
-    );
-    ran.exits(2).prints("`[[never]]` has no `why`");
+fn a_hook_that_only_adds_something_acts_by_that() {
+    let cases = case("it", "good", "decision = 'allow', output = 'x'");
+    let sandbox = Sandbox::new()
+        .hook("10-guard.sh", "echo x")
+        .file("hooks.d/tests/guard.toml", &cases);
+    suite(&sandbox, &["--coverage-min", "100"])
+        .exits(0)
+        .prints("3 of 3 points");
 }
 
 #[test]
@@ -262,34 +243,27 @@ fn a_hook_that_is_disabled_has_no_points() {
     let sandbox = guarded(&both()).hook("20-off.sh", "# hookrun: enabled=false\nexit 1");
     suite(&sandbox, &["--coverage-min", "100"])
         .exits(0)
-        .prints("4 of 4 points");
+        .prints("3 of 3 points");
 }
 
 #[test]
 fn only_what_is_whole_is_a_hundred_percent() {
-    let point = |state| Point {
-        name: String::new(),
-        lacks: String::new(),
-        state,
-    };
-    let mut states = vec![PointState::Covered; 2999];
-    states.extend([PointState::Missing, PointState::Never("it is so".into())]);
+    let mut points = Vec::new();
+    for number in 0..3000 {
+        points.push(Point {
+            name: String::new(),
+            lacks: String::new(),
+            is_covered: number > 0,
+        });
+    }
     let who = Who {
         event: String::new(),
         hook: String::new(),
         file: "".into(),
         line: None,
     };
-    let points = states.into_iter().map(point).collect();
-    let part = CoveragePart {
-        who,
-        is_event: false,
-        points,
-    };
-    let coverage = Coverage {
-        parts: vec![part],
-        untrue: Vec::new(),
-    };
+    let part = CoveragePart { who, points };
+    let coverage = Coverage { parts: vec![part] };
     assert_eq!(
         (coverage.counts(), coverage.permille()),
         ((2999, 3000), 999)

@@ -14,7 +14,7 @@ use crate::engine::spelling;
 use crate::hosts::{self, events_called, native};
 use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::coverage::Who;
-use crate::lab::scenario::{self, Case, CaseStep, Never, PlacedValue, StepInput, Suite};
+use crate::lab::scenario::{self, Case, CaseStep, PlacedValue, StepInput, Suite};
 
 use super::find::{CaseFile, hooks_around};
 use crate::cli::args::{SourceArgs, TestArgs};
@@ -53,8 +53,6 @@ pub(super) struct StepHooks {
 pub(super) struct LoadedSuite {
     pub(super) cases: Vec<LoadedCase>,
     pub(super) tested: Vec<Arc<TestedHooks>>,
-    /// Each `[[never]]` with its file.
-    pub(super) never: Vec<(PathBuf, Never)>,
     pub(super) checks: Vec<CheckedFile>,
     /// Files without a case.
     pub(super) skipped: Vec<PathBuf>,
@@ -136,9 +134,6 @@ impl SuiteLoader<'_> {
         let folder = folder
             .canonicalize()
             .unwrap_or_else(|_| folder.to_path_buf());
-        for never in suite.never {
-            self.loaded.never.push((file.to_path_buf(), never));
-        }
         for case in suite.cases {
             let mut step_hooks = Vec::new();
             for step in &case.steps {
@@ -395,13 +390,13 @@ impl LoadedCase {
     }
 }
 
-/// Whether `--hook` and `--event` select a hook, or, for `is_event`, the whole of its event.
-pub(super) fn is_selected(who: &Who, is_event: bool, args: &TestArgs) -> bool {
+/// Whether `--hook` and `--event` select a hook.
+pub(super) fn is_selected(who: &Who, args: &TestArgs) -> bool {
     let events = &args.suite.events;
     if !events.is_empty() && !events.iter().any(|name| names_event(name, &who.event)) {
         return false;
     }
-    args.hook.is_empty() || !is_event && args.hook.iter().any(|name| who.is_called(name))
+    args.hook.is_empty() || args.hook.iter().any(|name| who.is_called(name))
 }
 
 fn names_event(name: &str, event: &str) -> bool {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use similar::ChangeTag;
 
-use super::model::{CoverageReport, Whole, of, plain_lines, streams, totals};
+use super::model::{CoverageReport, Whole, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
 use crate::lab::report::diff::LineDiff;
@@ -14,7 +14,6 @@ use crate::lab::report::human::hook_word;
 use crate::lab::report::style::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, label, short, text,
 };
-use crate::lab::scenario::coverage::PointState;
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{HookReport, hook_report, milliseconds};
 
@@ -68,12 +67,8 @@ fn complaint(whole: &Whole<'_>) -> Option<&'static str> {
     if !whole.broken.is_empty() {
         return Some("FAILED (a hook cannot run)");
     }
-    let covered = whole.coverage?;
-    if covered.is_short() {
+    if whole.coverage.is_some_and(CoverageReport::is_short) {
         return Some("FAILED (coverage is too low)");
-    }
-    if !covered.is_enough() {
-        return Some("FAILED (a `[[never]]` is untrue)");
     }
     None
 }
@@ -216,7 +211,7 @@ const EVENT_COLUMNS: usize = 18;
 const HOOK_COLUMNS: usize = 28;
 
 fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let style = if !covered.is_enough() {
+    let style = if covered.is_short() {
         BAD
     } else if covered.gaps.is_empty() {
         GOOD
@@ -232,23 +227,21 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
     writeln!(out, "{style}covered{style:#}{line}{least}")?;
     let head = row("event", "hook", "points", "missing");
     writeln!(out, "        {DIM}{head}{DIM:#}")?;
+    let mut last_event = "";
     for part in &covered.coverage.parts {
-        let mut shown = 0;
         let mut missing = Vec::new();
         for point in &part.points {
-            match point.state {
-                PointState::Covered => shown += 1,
-                PointState::Missing => missing.push(point.name.as_str()),
-                PointState::Never(_) => {}
+            if !point.is_covered {
+                missing.push(point.name.as_str());
             }
         }
-        let points = format!("{shown}/{}", shown + missing.len());
-        let (event, hook) = if part.is_event {
-            (part.who.event.as_str(), "")
-        } else {
-            ("", part.who.hook.as_str())
-        };
-        let row = row(event, hook, &points, &plain(&missing.join(" ")));
+        let shown = part.points.len() - missing.len();
+        let points = format!("{shown}/{}", part.points.len());
+        // An event is named once, before its first hook.
+        let event = part.who.event.as_str();
+        let first = if event == last_event { "" } else { event };
+        last_event = event;
+        let row = row(first, &part.who.hook, &points, &plain(&missing.join(" ")));
         writeln!(out, "        {row}")?;
     }
     for gap in &covered.gaps {
@@ -260,41 +253,13 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
         )?;
         label(out, "write", &plain(&gap.point.lacks))?;
     }
-    excuses(covered, paths, out)
+    Ok(())
 }
 
 fn row(event: &str, hook: &str, points: &str, missing: &str) -> String {
-    let (event, hook) = (column(event, EVENT_COLUMNS), column(hook, HOOK_COLUMNS));
+    let event = column(event, EVENT_COLUMNS);
+    let hook = column(hook, HOOK_COLUMNS);
     format!("{event:<EVENT_COLUMNS$} {hook:<HOOK_COLUMNS$} {points:>6}  {missing}")
         .trim_end()
         .to_string()
-}
-
-/// What no case can show, with the reasons, and the reasons that are untrue.
-fn excuses(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let mut is_first = true;
-    for (part, point) in covered.coverage.points() {
-        let PointState::Never(why) = &point.state else {
-            continue;
-        };
-        if std::mem::take(&mut is_first) {
-            writeln!(out)?;
-        }
-        let what = plain(&format!(
-            "{} of {}",
-            point.name,
-            of(&part.who, part.is_event)
-        ));
-        writeln!(out, "{DIM}never{DIM:#}   {what}")?;
-        label(out, "why", &plain(why))?;
-    }
-    for excuse in &covered.coverage.untrue {
-        let place = format!("{}:{}", plain(&paths.show(&excuse.file)), excuse.at.line);
-        writeln!(
-            out,
-            "\n{BAD}untrue{BAD:#}  {BOLD}`[[never]]`{BOLD:#}: {place}"
-        )?;
-        label(out, "why", &plain(&excuse.problem))?;
-    }
-    Ok(())
 }

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use super::model::{CoverageReport, Whole};
 use crate::lab::report::Paths;
-use crate::lab::scenario::coverage::{Point, PointState};
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{RunReport, VERSION, milliseconds, refusal_report, run_report};
 
@@ -80,16 +79,12 @@ struct CoverageJson {
     total: usize,
     parts: Vec<PartReport>,
     missing: Vec<GapReport>,
-    /// Wrong `[[never]]` tables.
-    untrue: Vec<ExcuseReport>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct PartReport {
     event: String,
-    /// Missing for the event itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook: Option<String>,
+    hook: String,
     file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
@@ -99,19 +94,13 @@ struct PartReport {
 #[derive(Debug, Serialize, JsonSchema)]
 struct PointReport {
     name: String,
-    /// `covered`, `missing` or `never`.
-    state: &'static str,
-    /// What is missing, or why it never happens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<String>,
+    covered: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct GapReport {
     event: String,
-    /// Missing for the event itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hook: Option<String>,
+    hook: String,
     file: String,
     line: usize,
     /// What no case shows.
@@ -120,32 +109,18 @@ struct GapReport {
     lacks: String,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-struct ExcuseReport {
-    file: String,
-    line: usize,
-    problem: String,
-}
-
 impl SuiteReport {
     pub(super) fn of(whole: &Whole<'_>, paths: &Paths) -> SuiteReport {
-        let count = |result| {
-            whole
-                .played
-                .iter()
-                .filter(|one| one.end.name() == result)
-                .count()
-        };
         SuiteReport {
             version: VERSION,
             ok: whole.is_good(),
             cases: whole.played.iter().map(|one| case(one, paths)).collect(),
             total: whole.played.len(),
-            expected: count("expected"),
-            unexpected: count("unexpected"),
-            could_not: count("could-not"),
-            skipped: count("skipped"),
-            not_run: count("not-run"),
+            expected: whole.count("expected"),
+            unexpected: whole.count("unexpected"),
+            could_not: whole.count("could-not"),
+            skipped: whole.count("skipped"),
+            not_run: whole.count("not-run"),
             took_ms: milliseconds(whole.took),
             coverage: whole.coverage.map(|covered| coverage(covered, paths)),
         }
@@ -199,45 +174,33 @@ fn coverage(covered: &CoverageReport, paths: &Paths) -> CoverageJson {
     let (shown, total) = covered.coverage.counts();
     let parts = covered.coverage.parts.iter().map(|part| PartReport {
         event: part.who.event.clone(),
-        hook: (!part.is_event).then(|| part.who.hook.clone()),
+        hook: part.who.hook.clone(),
         file: paths.show(&part.who.file),
         line: part.who.line,
-        points: part.points.iter().map(point).collect(),
+        points: part
+            .points
+            .iter()
+            .map(|point| PointReport {
+                name: point.name.clone(),
+                covered: point.is_covered,
+            })
+            .collect(),
     });
     let missing = covered.gaps.iter().map(|gap| GapReport {
         event: gap.who.event.clone(),
-        hook: (!gap.is_event).then(|| gap.who.hook.clone()),
+        hook: gap.who.hook.clone(),
         file: paths.show(&gap.who.file),
         line: gap.line,
         point: gap.point.name.clone(),
         lacks: gap.point.lacks.clone(),
     });
-    let untrue = covered.coverage.untrue.iter().map(|one| ExcuseReport {
-        file: paths.show(&one.file),
-        line: one.at.line,
-        problem: one.problem.clone(),
-    });
     CoverageJson {
-        ok: covered.is_enough(),
+        ok: !covered.is_short(),
         percent: covered.coverage.permille() as f64 / 10.0,
         least: covered.least,
         covered: shown,
         total,
         parts: parts.collect(),
         missing: missing.collect(),
-        untrue: untrue.collect(),
-    }
-}
-
-fn point(point: &Point) -> PointReport {
-    let (state, why) = match &point.state {
-        PointState::Covered => ("covered", None),
-        PointState::Missing => ("missing", Some(&point.lacks)),
-        PointState::Never(why) => ("never", Some(why)),
-    };
-    PointReport {
-        name: point.name.clone(),
-        state,
-        why: why.map(ToString::to_string),
     }
 }
