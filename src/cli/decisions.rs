@@ -1,16 +1,16 @@
 //! The decisions that a command looks at: in which files they are, which of them the filters take,
-//! and which lines cannot be read. `hookrun report` writes them as a page or as lines.
+//! and which lines cannot be read. `hookrun report` writes them as a page.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{FilterArgs, ReportArgs, ReportFormat};
+use crate::cli::args::{FilterArgs, ReportArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::hosts;
-use crate::lab::export::{self, HtmlReport};
+use crate::lab::export::HtmlReport;
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
@@ -205,8 +205,7 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     }
     let redact = config.log.redact.iter().map(String::as_str);
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
-    let is_page = args.format == ReportFormat::Html;
-    if is_page && io::stdout().is_terminal() {
+    if io::stdout().is_terminal() {
         return Err(Complaint::with_cure(
             "the report is a page for a browser, and this is a terminal",
             "write it to a file: `hookrun report >report.html`",
@@ -216,19 +215,14 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;
     let mut page = HtmlReport::default();
     chosen.each(Some(&redactor), &paths, &mut |_, line, brief| {
-        if is_page {
-            page.add(line, brief);
-            return Ok(());
-        }
-        Ok(export::json_line(line, brief, out)?)
+        page.add(line, brief);
+        Ok(())
     })?;
     if chosen.found == 0 {
         streams::remark(&chosen.nothing(&paths));
         return Ok(ExitStatus::No);
     }
-    if is_page {
-        page.write(out)?;
-    }
+    page.write(out)?;
     Ok(ExitStatus::Yes)
 }
 

@@ -18,7 +18,6 @@ use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, LayerKind};
 use crate::engine::ui::PATIENCE;
 use crate::lab::report::Paths;
-use crate::lab::report::diff::LineDiff;
 use crate::lab::report::problems::problem_text;
 use crate::lab::report::style::counted;
 
@@ -337,7 +336,7 @@ impl SeenSet {
                 .and_then(|old| store.trusted_text(&old.content))
                 .unwrap_or_default();
             let new = new.map(text_of).unwrap_or_default();
-            let diff = LineDiff::of(&old, &new).unified();
+            let diff = similar::udiff::unified_diff(similar::Algorithm::Myers, &old, &new, 3, None);
             diff.lines()
                 .for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
         }

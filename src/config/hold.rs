@@ -13,7 +13,7 @@ use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, Trust
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::Catalog;
-use crate::engine::hook::{Handler, Hook, LayerKind, Warm};
+use crate::engine::hook::{Handler, Hook, LayerKind};
 use crate::engine::outcome::Decision;
 
 /// Whether the hooks of a project are trusted.
@@ -76,8 +76,6 @@ pub(super) struct TrustJudge<'j> {
 struct OwnedHooks {
     folder: PathBuf,
     hooks: Range<usize>,
-    /// Where they are configured.
-    places: Vec<PathBuf>,
     /// Files of the folder that a shared set names.
     named: Vec<PathBuf>,
 }
@@ -112,13 +110,6 @@ impl<'j> TrustJudge<'j> {
             return;
         }
         let folder = canonical_folder(layer);
-        let places = layer
-            .manifests
-            .iter()
-            .chain(&layer.drop_ins)
-            .chain(&layer.loose)
-            .cloned();
-        let places = places.collect();
         let is_set = layer.declared_in.is_some();
         let mut parts = trust::parts(layer, &folder, handlers(files));
         let named = if is_set {
@@ -129,7 +120,6 @@ impl<'j> TrustJudge<'j> {
         self.owned.push(OwnedHooks {
             folder: folder.clone(),
             hooks,
-            places,
             named,
         });
         // The files of a shared set are checked against the lock file of its project.
@@ -181,7 +171,6 @@ impl<'j> TrustJudge<'j> {
             Some(Err(why)) => report.not_of_branch = Some(why),
             None => {}
         }
-        report.skips = policy.skips == Some(true);
         let is_sealed = seal.is_some();
         self.found.reports.push(report);
         self.found.seals.extend(seal);
@@ -216,21 +205,11 @@ impl<'j> TrustJudge<'j> {
             let Some(why) = report.why_untrusted() else {
                 continue;
             };
-            if report.skips {
-                // Mistakes in what never runs close nothing.
-                let own = self
-                    .owned
-                    .iter()
-                    .filter(|owned| owned.folder == report.folder);
-                let places: Vec<&PathBuf> = own.flat_map(|owned| &owned.places).collect();
-                problems
-                    .retain(|problem| !places.iter().any(|place| problem.file.starts_with(place)));
-            }
             if *self.choice == TrustChoice::Told {
                 problems.push(Complaint::new(why).warning(&report.folder, None));
                 continue;
             }
-            if report.has_changed() && !report.skips {
+            if report.has_changed() {
                 // What it was changed to must not decide which events it is asked about.
                 problems.push(Complaint::new(&*why).in_file(&report.folder, None));
             }
@@ -240,7 +219,7 @@ impl<'j> TrustJudge<'j> {
                 .filter(|owned| owned.folder == report.folder)
             {
                 let hooks = &mut hooks[owned.hooks.clone()];
-                self.found.held.extend(hold(hooks, report, catalog, &why));
+                self.found.held.extend(hold(hooks, catalog, &why));
             }
         }
         self.found
@@ -277,7 +256,7 @@ fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &
 
 /// Keeps the hooks of a folder that is not trusted from running: at a gate each blocks the events
 /// that it wants. Those that block nothing in any case are returned.
-fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) -> Vec<HeldHook> {
+fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     let mut held = Vec::new();
     for hook in hooks
         .iter_mut()
@@ -287,7 +266,7 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
         let blocks = catalog
             .find(&hook.event)
             .is_ok_and(|spec| spec.blocks && spec.on_failure == OnFailure::Block);
-        if blocks && !report.skips {
+        if blocks {
             // In the text of a rule, braces are for values.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
@@ -305,46 +284,26 @@ fn hold(hooks: &mut [Hook], report: &TrustReport, catalog: &Catalog, why: &str) 
     held
 }
 
-/// What the system and the user say about trust, and about hooks in Python that start warm. That
-/// anybody else says something is an error.
+/// What the system and the user say about trust. That anybody else says something is an error.
 pub(super) fn owner_policy(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
     env: &Environment,
     problems: &mut Vec<Problem>,
-) -> (TrustPolicy, Option<Warm>) {
+) -> TrustPolicy {
     let mut policy = TrustPolicy::default();
-    let mut python = None;
-    let is_users = |layer: &Layer| discover::outside(env).any(|(_, own)| own == layer.folder);
     for (layer, manifests) in layers.iter().zip(manifests) {
-        for (file, Manifest { trust, warm, .. }) in manifests {
+        // The user's own file may be found under another name.
+        let is_users = discover::outside(env).any(|(_, own)| own == layer.folder);
+        for (file, Manifest { trust, .. }) in manifests {
             if matches!(layer.kind, LayerKind::System | LayerKind::User) {
                 policy.add(trust, env.home.as_deref());
-                python = python.or(warm.python);
-                continue;
-            }
-            // The user's own file, under another name.
-            if is_users(layer) {
-                continue;
-            }
-            let tables = [
-                ("trust", trust.at, "which hooks are trusted"),
-                (
-                    "warm",
-                    warm.at,
-                    "which hooks start warm; a hook may say it of itself",
-                ),
-            ];
-            for (name, at, what) in tables {
-                if at.is_some() {
-                    let cause = format!("only the system and the user say {what}");
-                    let cure = format!(
-                        "remove it here; `[{name}]` belongs into ~/.config/hookrun/hookrun.toml"
-                    );
-                    problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
-                }
+            } else if trust.at.is_some() && !is_users {
+                let cause = "only the system and the user say which hooks are trusted";
+                let cure = "remove it here; `[trust]` belongs into ~/.config/hookrun/hookrun.toml";
+                problems.push(Complaint::with_cure(cause, cure).in_file(file, trust.at));
             }
         }
     }
-    (policy, python)
+    policy
 }

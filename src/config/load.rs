@@ -16,7 +16,7 @@ use super::manifest::{self, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
-use super::trust::is_about_trust;
+use super::trust::{TrustReport, is_about_trust};
 use super::{commands, reader, set_layers, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -109,7 +109,7 @@ impl Config {
             manifests.push(read);
         }
         let mut judge = TrustJudge::new(choice, env, read_since);
-        let (policy, python) = owner_policy(&layers, &manifests, env, &mut problems);
+        let policy = owner_policy(&layers, &manifests, env, &mut problems);
         let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
@@ -153,9 +153,6 @@ impl Config {
         });
         let trust = trust.unwrap_or_default();
         problems.extend(commands::shadow_commands(&mut hooks));
-        hooks
-            .iter_mut()
-            .for_each(|hook| hook.warm = hook.warm.or(python));
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);
         let problems = in_order(problems);
@@ -357,15 +354,11 @@ fn closed_events(
     manifests: &[Vec<(PathBuf, Manifest)>],
     trust: &ProjectTrust,
 ) -> Catalog {
-    let is_changed = |layer| {
+    let changed = layers.iter().zip(manifests).filter(|(layer, _)| {
         trust
             .report_against(layer)
-            .is_some_and(|report| report.has_changed() && !report.skips)
-    };
-    let changed = layers
-        .iter()
-        .zip(manifests)
-        .filter(|(layer, _)| is_changed(layer));
+            .is_some_and(TrustReport::has_changed)
+    });
     let names = changed
         .flat_map(|(_, files)| files)
         .flat_map(|(_, manifest)| &manifest.events);

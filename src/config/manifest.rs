@@ -16,7 +16,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
-use crate::engine::hook::{Handler, Warm};
+use crate::engine::hook::Handler;
 
 #[derive(Debug, Default)]
 pub struct Manifest {
@@ -29,7 +29,6 @@ pub struct Manifest {
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
-    pub(super) warm: WarmTable,
 }
 
 #[derive(Debug)]
@@ -54,41 +53,15 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
         }),
-    KeyRow::key("warm", KeyValue::Table(|| specs(WARM_KEYS)), "none", "which hooks start in a process that was forked beforehand; said by the system or the user, not by a project",
-        |manifest, key| {
-            manifest.warm.at = Some(key.at());
-            key.take(WARM_KEYS, "", &mut manifest.warm)
-        }),
 ];
-
-/// The keys of `[warm]`.
-#[rustfmt::skip]
-pub(super) const WARM_KEYS: &[KeyRow<WarmTable>] = &[
-    KeyRow::key("python", KeyValue::OneOf(|| words(PYTHON_STARTS)), "\"off\"", "how hooks in Python start that do not say `warm` themselves",
-        |table, key| key.one_of(PYTHON_STARTS).map(|choice| table.python = Some(choice))),
-];
-
-/// How all hooks in Python may start: an unchanged script answers no lines.
-const PYTHON_STARTS: &[(Warm, &str)] = &[(Warm::Off, "off"), (Warm::Fork, "fork")];
-
-/// What a file says about hooks that start warm.
-#[derive(Debug, Default)]
-pub(super) struct WarmTable {
-    /// Where it says so.
-    pub(super) at: Option<Position>,
-    pub(super) python: Option<Warm>,
-}
 
 impl Manifest {
     /// What only the owner of a machine or a project may say, and no set that they use.
     pub(super) fn own_settings(&self) -> Vec<(&'static str, Position)> {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
         let log = self.log.off.map(|at| ("log.enabled", at));
-        let tables = [("trust", self.trust.at), ("warm", self.warm.at)];
-        let tables = tables
-            .into_iter()
-            .filter_map(|(name, at)| Some((name, at?)));
-        sets.chain(log).chain(tables).collect()
+        let trust = self.trust.at.map(|at| ("trust", at));
+        sets.chain(log).chain(trust).collect()
     }
 }
 
@@ -175,7 +148,6 @@ fn set_tables(
         };
         let before = key.reader.problems.len();
         let mut draft = HookDraft::default();
-        key.reader.meant.clear();
         key.reader.take(entries, rows, "", &mut draft);
         finish(&mut draft, key.reader, table);
         if let Some((name, offset)) = &draft.name {
@@ -203,13 +175,16 @@ fn set_tables(
     Ok(())
 }
 
+fn lacks(table: &Tree, key: &str) -> bool {
+    table.at(&[key]).is_none()
+}
+
 /// Finds what a rule lacks, and makes it a hook of `tool.pre` that is called by its place if it
 /// says nothing else.
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
-    let lacks = |key: &&str| table.at(&[key]).is_none() && !reader.meant.contains(key);
-    let says_nothing = ["deny", "ask"].iter().all(lacks);
-    let is_for_all = MATCH_KEYS.iter().all(|row| lacks(&row.name));
+    let says_nothing = ["deny", "ask"].iter().all(|key| lacks(table, key));
+    let is_for_all = MATCH_KEYS.iter().all(|row| lacks(table, row.name));
     match &draft.rule {
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
         None if says_nothing => {
@@ -240,15 +215,13 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
 /// Finds what a hook lacks, and makes its handler of its command. A key with a wrong value is
 /// already a problem.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
-    let meant = std::mem::take(&mut reader.meant);
-    let lacks = |key: &str| table.at(&[key]).is_none() && !meant.contains(&key);
     for key in ["name", "command"] {
-        if lacks(key) {
+        if lacks(table, key) {
             let cause = format!("the hook has no `{key}`");
             reader.fault(table.offset, cause, format!("add `{key} = …`"));
         }
     }
-    if lacks("event") {
+    if lacks(table, "event") {
         let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
         reader.fault(table.offset, "the hook has no `event`", cure);
     }
@@ -363,7 +336,6 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     let name = entry.key.as_str();
     let at = entry.at;
     let mut draft = EventDraft::default();
-    reader.meant.clear();
     match entry.tree.entries() {
         Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
         None => {
@@ -375,7 +347,7 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     if let Some(complaint) = bad_name(name) {
         reader.complain(at, complaint);
     }
-    if entry.tree.at(&["summary"]).is_none() && !reader.meant.contains(&"summary") {
+    if lacks(&entry.tree, "summary") {
         reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
     }
     let is_declared = |key: &&String| draft.context.iter().any(|known| known.name == **key);

@@ -16,7 +16,6 @@ use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::parse_size;
 use crate::engine::hook::parse_duration;
-use crate::engine::spelling;
 
 #[derive(Debug)]
 pub struct KeyRow<T> {
@@ -131,8 +130,6 @@ pub(crate) struct DocumentReader<'r> {
     lines: LineIndex<'r>,
     pub(crate) file: &'r Path,
     pub(crate) problems: Vec<Problem>,
-    /// The keys that unknown ones were probably meant to be: these are not missing as well.
-    pub(crate) meant: Vec<&'static str>,
 }
 
 impl<'r> DocumentReader<'r> {
@@ -141,7 +138,6 @@ impl<'r> DocumentReader<'r> {
             lines: LineIndex::of(text),
             file,
             problems: Vec::new(),
-            meant: Vec::new(),
         }
     }
 
@@ -186,13 +182,8 @@ impl<'r> DocumentReader<'r> {
         let rows: Vec<&KeyRow<T>> = rows.iter().map(AsRef::as_ref).collect();
         for TreeEntry { key, at, tree } in table {
             let Some(row) = rows.iter().find(|row| row.name == *key) else {
-                let group = rows
-                    .iter()
-                    .find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
-                self.meant
-                    .extend(spelling::nearest(key, known.iter().copied()));
-                self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
+                self.complain(*at, unknown(&known, key));
                 continue;
             };
             let name = format!("{above}{key}");

@@ -3,7 +3,6 @@
 //! A report on checks says what it found once, as [`CheckReport`]; each format writes that.
 
 pub mod check;
-pub mod diff;
 pub mod human;
 mod junit;
 pub mod problems;

@@ -462,24 +462,3 @@ fn no_helper_is_started_in_ci_or_for_other_hooks() {
         assert!(!user.sandbox.at("home/.local/state/hookrun/helper").exists());
     }
 }
-
-#[test]
-fn the_user_says_it_for_all_hooks_in_python_and_a_project_may_not() {
-    let Some(python) = python() else { return };
-    let user = WarmUser::new(&python, "");
-    let file = user.sandbox.at("home/.config/hookrun/hookrun.toml");
-    fs::write(&file, "[warm]\npython = \"fork\"\n").unwrap();
-    user.warm_up();
-    fs::write(
-        user.sandbox.at("hookrun.toml"),
-        "[warm]\npython = \"fork\"\n",
-    )
-    .unwrap();
-    let ran = user.sandbox.hookrun(&["validate"], b"");
-    assert_eq!(ran.status, 1);
-    let said = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(
-        said.contains("only the system and the user say which hooks start warm"),
-        "{said}"
-    );
-}

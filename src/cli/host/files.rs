@@ -11,10 +11,10 @@ use crate::config::reader::read_file;
 use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
-use crate::lab::report::diff::LineDiff;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
+use similar::Algorithm;
 use toml::de::DeTable;
 
 use crate::cli::args::SettingsScope;
@@ -38,13 +38,15 @@ pub(crate) fn read_value(file: &Path) -> Option<Value> {
 
 /// What a file loses and gets, as a unified diff; `None` for no file.
 pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
-    let diff = LineDiff::of(old.unwrap_or_default(), new.unwrap_or_default()).unified();
-    if diff.is_empty() {
-        return diff;
-    }
     let from = if old.is_some() { name } else { "/dev/null" };
     let to = if new.is_some() { name } else { "/dev/null" };
-    format!("--- {from}\n+++ {to}\n{diff}")
+    similar::udiff::unified_diff(
+        Algorithm::Myers,
+        old.unwrap_or_default(),
+        new.unwrap_or_default(),
+        3,
+        Some((from, to)),
+    )
 }
 
 impl Host {

@@ -12,7 +12,7 @@ use super::parts::find_repository;
 use super::store::{TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
 use crate::config::reader::{KeyRow, Setting};
-use crate::config::value::{KeyValue, words};
+use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::runner::SealedFiles;
 
@@ -54,8 +54,6 @@ pub struct TrustReport {
     pub changed: Vec<String>,
     /// Why the branch that is followed does not vouch for them.
     pub not_of_branch: Option<String>,
-    /// Events pass that its hooks would decide.
-    pub skips: bool,
 }
 
 /// The files of trusted hooks as they were when they were checked.
@@ -142,7 +140,6 @@ pub(crate) fn judge(
         parts,
         changed: Vec::new(),
         not_of_branch: None,
-        skips: false,
     };
     if policy.paths.iter().any(|path| folder.starts_with(path)) {
         report.state = TrustState::Trusted;
@@ -286,14 +283,9 @@ impl TrustReport {
     }
 }
 
-/// What happens to events that hooks without trust would decide.
-const UNTRUSTED: &[(bool, &str)] = &[(false, "block"), (true, "skip")];
-
 #[rustfmt::skip]
 pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
     KeyRow::key("paths", KeyValue::Texts, "none", "folders in which the hooks of every project run unasked; anyone who can write there decides what runs as you", set_paths),
-    KeyRow::key("on_untrusted", KeyValue::OneOf(|| words(UNTRUSTED)), "\"block\"", "what happens to events that a project's hooks would decide and must not: `skip` lets them pass",
-        |table, key| key.one_of(UNTRUSTED).map(|skips| table.skips = Some(skips))),
 ];
 
 /// What a file says about trust.
@@ -302,7 +294,6 @@ pub struct TrustTable {
     /// Where it says so.
     pub(crate) at: Option<Position>,
     paths: Vec<PlacedValue<String>>,
-    skips: Option<bool>,
 }
 
 /// What the system's and the user's files together say about trust. A project's may not.
@@ -310,8 +301,6 @@ pub struct TrustTable {
 pub(crate) struct TrustPolicy {
     /// Folders whose hooks are trusted as they are.
     pub(crate) paths: Vec<PathBuf>,
-    /// Events pass that hooks without trust would decide; otherwise they are blocked.
-    pub(crate) skips: Option<bool>,
 }
 
 fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
@@ -330,9 +319,8 @@ fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Co
 }
 
 impl TrustPolicy {
-    /// Adds what the file of a further layer says. What the system says about events goes before.
+    /// Adds what the file of a further layer says.
     pub(crate) fn add(&mut self, table: &TrustTable, home: Option<&Path>) {
-        self.skips = self.skips.or(table.skips);
         for PlacedValue { value, .. } in &table.paths {
             let below_home = value
                 .strip_prefix('~')

@@ -53,7 +53,7 @@ pub struct Hook {
     pub background: Background,
     /// How long its process lives.
     pub lives: Lives,
-    /// How its process starts; `None` for [`Warm::Off`], and what `[warm]` says of its interpreter.
+    /// How its process starts; `None` for [`Warm::Off`].
     pub warm: Option<Warm>,
     /// Additional variables of its environment.
     pub variables: Vec<(String, String)>,

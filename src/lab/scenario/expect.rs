@@ -113,8 +113,7 @@ pub(super) fn read(
     let before = reader.problems.len();
     let mut expect = Expect::new(reader.at(offset));
     reader.take(table, EXPECT_KEYS, "", &mut expect);
-    let is_given = table.iter().any(|entry| entry.key == "decision");
-    if !is_given && !reader.meant.contains(&"decision") {
+    if !table.iter().any(|entry| entry.key == "decision") {
         let cure = "say what comes out: `decision = \"allow\"`";
         reader.fault(offset, "`expect` has no `decision`", cure);
     }

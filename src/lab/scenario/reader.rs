@@ -61,10 +61,9 @@ impl CaseReader<'_> {
         );
         let SuiteDraft {
             mut suite,
-            mut defaults,
+            defaults,
         } = draft;
-        defaults.meant = std::mem::take(&mut self.0.meant);
-        if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
+        if document.at(&["case"]).is_none() {
             let cure = "write a table `[[case]]` for each of its cases";
             self.fault(0, "there is no case in it", cure);
         }
@@ -224,10 +223,9 @@ impl CaseReader<'_> {
         let before = self.0.problems.len();
         let mut draft = defaults.clone();
         self.0.take(tree.entries()?, CASE_KEYS, "", &mut draft);
-        draft.meant.append(&mut self.0.meant);
         let name = draft.name.take();
         let has_name = name.as_ref().is_some_and(|name| !name.trim().is_empty());
-        if !has_name && !draft.meant.contains(&"name") {
+        if !has_name {
             let cure = "add `name = \"…\"`, the sentence that it proves";
             self.fault(tree.offset, "the case has no `name`", cure);
         }
@@ -255,7 +253,6 @@ impl CaseReader<'_> {
                 };
                 let entries = table.entries().unwrap_or_default();
                 self.0.take(entries, STEP_KEYS, "", &mut own);
-                own.meant.append(&mut self.0.meant);
                 case.steps
                     .extend(self.step(own, Some(number), table.offset));
             }
@@ -266,11 +263,11 @@ impl CaseReader<'_> {
 
     fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {
         let what = if number.is_some() { "step" } else { "case" };
-        if draft.event.is_none() && !draft.meant.contains(&"event") {
+        if draft.event.is_none() {
             let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
             self.fault(offset, format!("the {what} has no `event`"), cure);
         }
-        if draft.expect.is_none() && !draft.meant.contains(&"expect") {
+        if draft.expect.is_none() {
             let cure = "add `expect = { decision = \"block\" }`";
             self.fault(offset, format!("the {what} expects nothing"), cure);
         }

@@ -203,6 +203,4 @@ fn what_excludes_it_is_an_error() {
         let sandbox = Sandbox::new().script(&format!("hooks.d/{event}/guard.sh"), &text);
         sandbox.hookrun(&["validate"], b"").prints(said);
     }
-    let sandbox = Sandbox::new().file("hookrun.toml", "[warm]\npython = \"serve\"\n");
-    sandbox.hookrun(&["validate"], b"").prints("off");
 }

@@ -218,7 +218,6 @@ const ATTACKS: &[Attack] = &[
     Attack { name: "a lock file", make: project, change: |at| fs::write(at.join("hookrun.lock"), "version = 1\n").unwrap() },
     Attack { name: "a directive that claims trust", make: project, change: |at| program(&at.join(HOOK), &GUARD.replace("echo", "# hookrun: trust=true\necho")) },
     Attack { name: "trust in the project's file", make: project, change: |at| fs::write(at.join("hookrun.toml"), "[trust]\npaths = [\"/\"]\n").unwrap() },
-    Attack { name: "skipping in the project's file", make: project, change: |at| fs::write(at.join("hookrun.toml"), "[trust]\non_untrusted = \"skip\"\n").unwrap() },
     Attack { name: "trust in the hidden folder", make: project, change: |at| {
         fs::create_dir(at.join(".hookrun")).unwrap();
         fs::write(at.join(".hookrun/hookrun.toml"), "[trust]\npaths = [\"/\"]\n").unwrap();

@@ -4,12 +4,11 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use similar::ChangeTag;
+use similar::{ChangeTag, TextDiff};
 
 use super::model::{CoverageReport, Whole, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::Paths;
-use crate::lab::report::diff::LineDiff;
 use crate::lab::report::human::hook_word;
 use crate::lab::report::style::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, label, short, text,
@@ -117,22 +116,26 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
         "differs",
         &format!("{what} ({REMOVED}- expected{REMOVED:#}, {ADDED}+ got{ADDED:#})"),
     )?;
-    let is_long = |text: &str| text.trim_end().contains('\n');
-    if miss.wanted.starts_with("a match of /") || !(is_long(&miss.wanted) || is_long(&miss.found)) {
+    let is_pattern = miss.wanted.starts_with("a match of /");
+    let has_lines = [&miss.wanted, &miss.found]
+        .iter()
+        .any(|text| text.trim_end().contains('\n'));
+    if is_pattern || !has_lines {
         side(out, "-", REMOVED, &miss.wanted)?;
         return side(out, "+", ADDED, &miss.found);
     }
-    let (wanted, found) = (
-        plain_lines(&miss.wanted) + "\n",
-        plain_lines(&miss.found) + "\n",
-    );
-    for line in LineDiff::of(&wanted, &found).hunks(AROUND).concat() {
-        let (sign, style) = match line.tag {
-            ChangeTag::Delete => ("-", REMOVED),
-            ChangeTag::Insert => ("+", ADDED),
-            ChangeTag::Equal => (" ", DIM),
-        };
-        side(out, sign, style, line.text)?;
+    let wanted = plain_lines(&miss.wanted) + "\n";
+    let found = plain_lines(&miss.found) + "\n";
+    let diff = TextDiff::from_lines(&wanted, &found);
+    for op in diff.grouped_ops(AROUND).concat() {
+        for line in diff.iter_changes(&op) {
+            let (sign, style) = match line.tag() {
+                ChangeTag::Delete => ("-", REMOVED),
+                ChangeTag::Insert => ("+", ADDED),
+                ChangeTag::Equal => (" ", DIM),
+            };
+            side(out, sign, style, line.value())?;
+        }
     }
     Ok(())
 }
