@@ -125,7 +125,7 @@ impl Environment {
 
     /// The same for another process, which has these variables and works in `cwd`.
     #[must_use]
-    pub fn of_client(variables: Vec<(OsString, OsString)>, cwd: PathBuf) -> Environment {
+    pub(crate) fn of_client(variables: Vec<(OsString, OsString)>, cwd: PathBuf) -> Environment {
         let named = Environment::of(&variables);
         Environment {
             cwd,
@@ -199,7 +199,7 @@ impl Environment {
     /// An environment of these variables and no others, in `cwd`, for hooks that are to see
     /// nothing of this process. Its state home is `state`.
     #[must_use]
-    pub fn apart(
+    pub(crate) fn apart(
         variables: Vec<(OsString, OsString)>,
         cwd: PathBuf,
         state: PathBuf,
@@ -249,7 +249,7 @@ impl Environment {
         clippy::disallowed_methods,
         reason = "this is the one place that reads the environment"
     )]
-    pub fn without_hosts(mut self) -> Environment {
+    pub(crate) fn without_hosts(mut self) -> Environment {
         self.host_projects.clear();
         self.inherited.retain(|name| !is_of_host(name));
         let all = self
@@ -262,7 +262,7 @@ impl Environment {
     }
 
     /// The projects that a host of this dialect names by its variables.
-    pub fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
+    pub(crate) fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
         let variable = folders::variable_of(dialect);
         let of_host = self
             .host_projects
@@ -273,7 +273,7 @@ impl Environment {
 
     /// What hookrun has passed to the hook that started this process, if one did.
     #[must_use]
-    pub fn inside() -> Inside {
+    pub(crate) fn inside() -> Inside {
         Inside {
             hook: text("HOOKRUN_HOOK"),
             session: text("HOOKRUN_SESSION_ID"),
@@ -289,7 +289,7 @@ impl Environment {
         clippy::disallowed_methods,
         reason = "this is the one place that reads the environment"
     )]
-    pub fn all_readable() -> Option<Vec<(String, String)>> {
+    pub(crate) fn all_readable() -> Option<Vec<(String, String)>> {
         let readable = |(name, value): (OsString, OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -302,7 +302,7 @@ impl Environment {
         clippy::disallowed_methods,
         reason = "this is the one place that reads the environment"
     )]
-    pub fn beginning_with(prefix: &str) -> Vec<(String, String)> {
+    pub(crate) fn beginning_with(prefix: &str) -> Vec<(String, String)> {
         let readable = |text: OsString| text.to_string_lossy().into_owned();
         let all = std::env::vars_os().map(|(name, value)| (readable(name), readable(value)));
         all.filter(|(name, _)| name.starts_with(prefix)).collect()
@@ -310,7 +310,7 @@ impl Environment {
 
     /// What this program starts when it starts itself: on Linux the image that is running, even if
     /// its file was replaced.
-    pub fn image(&self) -> Option<PathBuf> {
+    pub(crate) fn image(&self) -> Option<PathBuf> {
         let own = self.program.as_ref()?;
         Some(if cfg!(target_os = "linux") {
             PathBuf::from(OWN_IMAGE)
@@ -321,7 +321,7 @@ impl Environment {
 
     /// The folder of the decision log. `None` where it is switched off, or there is no home to
     /// keep it in.
-    pub fn decision_log(&self) -> Option<PathBuf> {
+    pub(crate) fn decision_log(&self) -> Option<PathBuf> {
         match self.decisions.as_deref() {
             Some("off") => None,
             Some(folder) => Some(self.cwd.join(folder)),
@@ -333,7 +333,7 @@ impl Environment {
     }
 
     /// Why there is no home folder, where there is none.
-    pub fn why_no_home(&self) -> String {
+    pub(crate) fn why_no_home(&self) -> String {
         match &self.home_problem {
             Some(given) if given.is_empty() => "there is no home folder: HOME is empty".to_string(),
             Some(given) => {
@@ -345,7 +345,7 @@ impl Environment {
 
     /// Where state folders are made: below the state home, or in a private folder of the
     /// system's temporary one where there is no home. Nothing is made yet.
-    pub fn state_root(&self) -> PathBuf {
+    pub(crate) fn state_root(&self) -> PathBuf {
         match &self.state_home {
             Some(home) => home.join("hookrun"),
             None => {

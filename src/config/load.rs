@@ -172,7 +172,7 @@ impl Config {
     /// others are idle, with a warning; so is a hook with a mistake, which the others do not wait
     /// for.
     #[must_use]
-    pub fn for_host(mut self, dialect: Option<&Host>) -> Config {
+    pub(crate) fn for_host(mut self, dialect: Option<&Host>) -> Config {
         if !dialect.is_some_and(|dialect| dialect.nearest_wins) {
             return self;
         }
@@ -204,7 +204,7 @@ impl Config {
     }
 
     /// The folder of the project in which a person works: the nearest that configures hooks.
-    pub fn nearest_folder(&self) -> &Path {
+    pub(crate) fn nearest_folder(&self) -> &Path {
         let project = self.layers.iter().rfind(|layer| layer.is_own_of_project());
         project.map_or(&self.project, |layer| &layer.folder)
     }
@@ -223,7 +223,7 @@ impl Config {
     }
 
     /// That the configuration has errors, and the first of them. `None` without errors.
-    pub fn complaint(&self) -> Option<String> {
+    pub(crate) fn complaint(&self) -> Option<String> {
         complaint_of(self.problems.iter())
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, Position> {
 impl Problem {
     /// Whether it may be about a hook of the event `spec`. A name that means nothing may be meant
     /// for any.
-    pub fn may_be_of(&self, spec: &EventSpec) -> bool {
+    pub(crate) fn may_be_of(&self, spec: &EventSpec) -> bool {
         let may_mean = |name: &String| {
             let meant = events_called(name);
             meant.is_empty() || meant.contains(&spec.name.as_ref())

@@ -88,7 +88,7 @@ pub struct StartError {
 
 impl StartError {
     /// What is wrong: lower case, no full stop; and what to do.
-    pub fn new(problem: impl Into<String>, cure: impl Into<String>) -> StartError {
+    pub(crate) fn new(problem: impl Into<String>, cure: impl Into<String>) -> StartError {
         StartError {
             problem: problem.into(),
             cure: cure.into(),
@@ -228,7 +228,7 @@ impl Ending {
     }
 
     /// What the merge takes; `None` for a hook that no longer mattered.
-    pub fn heard(&self) -> Option<Contribution> {
+    pub(crate) fn heard(&self) -> Option<Contribution> {
         match self.verdict() {
             Some(verdict) => Some(Contribution::Verdict(verdict.clone())),
             None => self.failure().map(Contribution::Failure),

@@ -208,7 +208,7 @@ pub enum Settled {
 
 impl Settled {
     /// `allow`, `ask` or `block`.
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Settled::Allowed => "allow",
             Settled::Asked { .. } => "ask",
@@ -307,7 +307,7 @@ pub enum NoticeKind {
 
 impl Outcome {
     /// An outcome that blocks because hookrun itself could not decide.
-    pub fn own_failure(reason: impl Into<String>) -> Outcome {
+    pub(crate) fn own_failure(reason: impl Into<String>) -> Outcome {
         Outcome {
             settled: Settled::Refused(Refusal {
                 hook: None,
@@ -320,14 +320,14 @@ impl Outcome {
 
     /// Lets a blocked event go on: `why` becomes a notice.
     #[must_use]
-    pub fn let_go(mut self, why: impl Into<String>) -> Outcome {
+    pub(crate) fn let_go(mut self, why: impl Into<String>) -> Outcome {
         self.settled = Settled::Allowed;
         self.with_notice(why)
     }
 
     /// The outcome with a notice of hookrun's own.
     #[must_use]
-    pub fn with_notice(mut self, text: impl Into<String>) -> Outcome {
+    pub(crate) fn with_notice(mut self, text: impl Into<String>) -> Outcome {
         self.notices.push(Notice {
             hook: "hookrun".to_string(),
             kind: NoticeKind::Own,
@@ -342,7 +342,7 @@ impl Outcome {
     }
 
     /// Whether it is allowed and no hook said anything.
-    pub fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.is_allowed()
             && self.said.is_empty()
             && self.findings.is_empty()

@@ -81,7 +81,7 @@ pub struct HookRun {
 
 impl HookRun {
     /// The result for `hook`, which is bound to `event`.
-    pub fn new(hook: &Arc<Hook>, event: &Event, fate: Fate) -> HookRun {
+    pub(crate) fn new(hook: &Arc<Hook>, event: &Event, fate: Fate) -> HookRun {
         HookRun {
             hook: hook.name.clone(),
             source: hook.source.clone(),
@@ -103,7 +103,7 @@ impl HookRun {
     }
 
     /// Its matcher in words.
-    pub fn wants(&self) -> String {
+    pub(crate) fn wants(&self) -> String {
         self.configured.matcher.to_string()
     }
 }

@@ -164,7 +164,7 @@ impl Action {
 
     /// The JSON text of an action without its commands, which are read again from its command line.
     /// Among their words no rule can tell a secret by what is before it.
-    pub fn without_commands(raw: &str) -> String {
+    pub(crate) fn without_commands(raw: &str) -> String {
         format!("{{{}}}", entries_but(raw, &["commands"]).join(","))
     }
 

@@ -192,7 +192,7 @@ impl Context {
     }
 
     /// The keys of the object at a dotted path, or the indexes of the list there.
-    pub fn keys_at(&self, path: &str) -> Option<Vec<String>> {
+    pub(crate) fn keys_at(&self, path: &str) -> Option<Vec<String>> {
         let raw = self.lookup(path)?;
         if let Some(list) = elements(raw) {
             return Some((0..list.len()).map(|index| index.to_string()).collect());
@@ -249,7 +249,7 @@ impl Context {
     }
 
     /// A context without any fields.
-    pub fn empty() -> Context {
+    pub(crate) fn empty() -> Context {
         Context {
             text: Arc::default(),
             fields: Vec::new(),
@@ -279,7 +279,7 @@ impl Context {
     }
 
     /// Sets a field to all of the context that this one was made from, or is, as it came.
-    pub fn take_whole(&mut self, key: &str, from: &Context) {
+    pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
         match from
             .document
             .clone()
@@ -305,7 +305,7 @@ impl Context {
     }
 
     /// Gives a field another name, in its place. Nothing happens if it is not there.
-    pub fn rename(&mut self, from: &str, to: &str) {
+    pub(crate) fn rename(&mut self, from: &str, to: &str) {
         if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {
             field.key = to.to_string();
             self.document = None;
@@ -313,7 +313,7 @@ impl Context {
     }
 
     /// Takes a field out.
-    pub fn remove(&mut self, key: &str) {
+    pub(crate) fn remove(&mut self, key: &str) {
         self.fields.retain(|field| field.key != key);
         self.document = None;
     }

@@ -36,7 +36,7 @@ pub struct EventSpec {
 
 impl EventSpec {
     /// Whether `name` is this event's name or one of its aliases, in any case.
-    pub fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
             || self
                 .aliases
@@ -45,12 +45,12 @@ impl EventSpec {
     }
 
     /// The rewrite rule of `field`, if hooks may rewrite it.
-    pub fn rewrite(&self, field: &str) -> Option<&Rewrite> {
+    pub(crate) fn rewrite(&self, field: &str) -> Option<&Rewrite> {
         self.rewrites.iter().find(|rewrite| rewrite.field == field)
     }
 
     /// The row of a context key of this event.
-    pub fn key(&self, name: &str) -> Option<&ContextKey> {
+    pub(crate) fn key(&self, name: &str) -> Option<&ContextKey> {
         self.context.iter().find(|known| known.name == name)
     }
 
@@ -108,7 +108,7 @@ impl EventSpec {
     }
 
     /// An example context with the required keys only.
-    pub fn least(&self) -> String {
+    pub(crate) fn least(&self) -> String {
         self.sample_of(|key| self.required.contains(&key.name))
     }
 

@@ -60,7 +60,7 @@ impl Limits {
     }
 
     /// All but the timeout that are set, with the names of their keys.
-    pub fn set(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn set(&self) -> Vec<(&'static str, String)> {
         let all = [
             ("memory", self.memory_bytes.map(size_text)),
             ("cpu", self.cpu.map(duration_text)),

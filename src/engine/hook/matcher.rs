@@ -145,7 +145,7 @@ impl Matcher {
 
     /// Adds a condition that is not hookrun's own.
     #[must_use]
-    pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
+    pub(crate) fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
         self.condition = Some(Arc::new(condition));
         self
     }
@@ -159,7 +159,7 @@ impl Matcher {
     }
 
     /// Whether it looks at an action, which only events of tools and of changed paths have.
-    pub fn needs_action(&self) -> bool {
+    pub(crate) fn needs_action(&self) -> bool {
         let of_host = self
             .condition
             .as_ref()
@@ -188,7 +188,7 @@ impl Matcher {
     }
 
     /// The tool matcher as it was written.
-    pub fn tools(&self) -> Option<&str> {
+    pub(crate) fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
     }
 
@@ -207,12 +207,12 @@ impl Matcher {
     }
 
     /// Whether it looks at a command line, which only tools have.
-    pub fn needs_command(&self) -> bool {
+    pub(crate) fn needs_command(&self) -> bool {
         self.command.is_some() || !self.runs.is_empty()
     }
 
     /// Why it will hardly ever match, and what to match instead.
-    pub fn never_meets(&self) -> Option<(&'static str, &'static str)> {
+    pub(crate) fn never_meets(&self) -> Option<(&'static str, &'static str)> {
         let tool = self.tool.as_ref()?;
         let is_without =
             |word: &ToolWord| matches!(word, ToolWord::Class(kind) if *kind != ActionKind::Shell);
@@ -221,7 +221,7 @@ impl Matcher {
     }
 
     /// The words of the tool matcher that name no sort of tool and are no glob.
-    pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn literal_tools(&self) -> impl Iterator<Item = &str> {
         self.tool
             .iter()
             .flat_map(|tool| &tool.alternatives)
@@ -232,7 +232,7 @@ impl Matcher {
     }
 
     /// Whether its tool matcher takes a tool with one of these names.
-    pub fn takes_tool(&self, names: &[&str]) -> bool {
+    pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
         let is_meant = |word: &ToolWord| match word {
             ToolWord::Class(kind) => names.iter().any(|name| ActionKind::of_tool(name) == *kind),
             ToolWord::Name(known) => names.iter().any(|name| name.eq_ignore_ascii_case(known)),

@@ -150,18 +150,18 @@ impl Hook {
     }
 
     /// Why it does not run for events although it is enabled.
-    pub fn idle_reason(&self) -> Option<&str> {
+    pub(crate) fn idle_reason(&self) -> Option<&str> {
         let waits = || (self.lives == Lives::Session).then_some(WAITS_FOR_SESSION);
         self.idle.as_deref().or_else(waits)
     }
 
     /// Whether it may run for an event.
-    pub fn may_run(&self) -> bool {
+    pub(crate) fn may_run(&self) -> bool {
         self.enabled && self.idle_reason().is_none()
     }
 
     /// Whether `name` is its name, or that of the file which configures it and perhaps others.
-    pub fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name
             || self
                 .source
@@ -183,7 +183,7 @@ impl Hook {
     }
 
     /// Whether it is a rule, which runs nothing.
-    pub fn is_rule(&self) -> bool {
+    pub(crate) fn is_rule(&self) -> bool {
         self.handler.rule().is_some()
     }
 
@@ -199,7 +199,7 @@ impl Hook {
     ///
     /// # Errors
     /// What it wants, and what the event is.
-    pub fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
+    pub(crate) fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
             let found = event.context().string("toolName").into_iter().collect();
             return Err(Mismatch::of_host("tool", convention.event_name(), found));
@@ -292,12 +292,12 @@ pub enum Handler {
 }
 
 impl Handler {
-    pub fn is_function(&self) -> bool {
+    pub(crate) fn is_function(&self) -> bool {
         matches!(self, Handler::Function(_))
     }
 
     /// Whether it starts a process.
-    pub fn is_program(&self) -> bool {
+    pub(crate) fn is_program(&self) -> bool {
         match self {
             Handler::File(_) | Handler::Words { .. } | Handler::Shell(_) => true,
             Handler::Function(_) | Handler::Rule(_) => false,

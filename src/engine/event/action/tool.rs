@@ -86,7 +86,7 @@ impl ActionKind {
     }
 
     /// The sort that `word` names.
-    pub fn from_word(word: &str) -> Option<ActionKind> {
+    pub(crate) fn from_word(word: &str) -> Option<ActionKind> {
         TOOLS
             .iter()
             .find(|class| class.word.eq_ignore_ascii_case(word))
