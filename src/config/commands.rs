@@ -78,9 +78,9 @@ pub(super) fn find_events(
 
 /// Whether what the command does is needed: opening its file costs something.
 pub(super) fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
-    let is_it =
-        |event: &str| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name));
-    scope == ConfigScope::Event("") || scope.has(is_it)
+    scope == ConfigScope::Event("")
+        || scope
+            .has(|event| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name)))
 }
 
 /// The name of the command that a file is: its own name without its ending.
@@ -115,10 +115,9 @@ pub(super) fn shadow<K: Eq + Hash>(
     hooks: &mut [Hook],
     key: impl Fn(&Hook) -> Option<K>,
 ) -> Vec<ShadowedHook> {
-    let runs = |hook: &Hook| hook.enabled && hook.idle.is_none();
     let keys: Vec<Option<K>> = hooks
         .iter()
-        .map(|hook| key(hook).filter(|_| runs(hook)))
+        .map(|hook| key(hook).filter(|_| hook.may_run()))
         .collect();
     let mut first: HashMap<&K, usize> = HashMap::new();
     for (at, key) in keys.iter().enumerate() {
@@ -128,11 +127,14 @@ pub(super) fn shadow<K: Eq + Hash>(
             *winner = at;
         }
     }
-    let by = |(at, key): (usize, &Option<K>)| {
-        let by = *first.get(key.as_ref()?)?;
-        (by != at).then_some(ShadowedHook { hook: at, by })
-    };
-    let shadowed: Vec<ShadowedHook> = keys.iter().enumerate().filter_map(by).collect();
+    let mut shadowed = Vec::new();
+    for (at, key) in keys.iter().enumerate() {
+        let Some(key) = key else { continue };
+        let by = first[key];
+        if by != at {
+            shadowed.push(ShadowedHook { hook: at, by });
+        }
+    }
     for ShadowedHook { hook, by } in &shadowed {
         let source = &hooks[*by].source;
         let line = source

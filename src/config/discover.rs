@@ -145,10 +145,12 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
 /// The host that is named before a settings file, as in `claude:FILE`, and the file.
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
-    let host = |(name, file): (&str, _)| Some((hosts::with_settings(name)?, Path::new(file)));
-    parts
-        .and_then(host)
-        .map_or((None, written), |(host, file)| (Some(host), file))
+    if let Some((name, file)) = parts
+        && let Some(host) = hosts::with_settings(name)
+    {
+        return (Some(host), Path::new(file));
+    }
+    (None, written)
 }
 
 /// Keeps every file and folder in the first layer that has it: a folder that is named
@@ -194,12 +196,10 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
 /// drop-ins itself, a `hookrun.toml`, or a script that says its event itself.
 fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
-        let is_missing = error.kind() == io::ErrorKind::NotFound;
-        let otherwise = || format!("cannot look at it: {error}");
-        let cause = if is_missing {
+        let cause = if error.kind() == io::ErrorKind::NotFound {
             "no such folder".to_string()
         } else {
-            otherwise()
+            format!("cannot look at it: {error}")
         };
         let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
         Complaint::with_cure(cause, cure)
@@ -266,8 +266,8 @@ fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Proble
     }
     if let Some(cwd) = told.cwd.as_ref().map(|cwd| env.cwd.join(cwd)) {
         let found = search.layers.iter().map(|layer| &layer.folder);
-        let is_known = || roots.iter().chain(found).any(|root| is_inside(&cwd, root));
-        if search.layers.is_empty() || is_known() {
+        let is_known = roots.iter().chain(found).any(|root| is_inside(&cwd, root));
+        if search.layers.is_empty() || is_known {
             search.upwards(&cwd, problems);
             starts.push(cwd);
         }
@@ -277,12 +277,11 @@ fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Proble
         mut layers, looked, ..
     } = search;
     if layers.is_empty() {
-        let repository = |start: &PathBuf| {
-            let mut up = start.ancestors();
-            up.find(|folder| is_there(&folder.join(".git")))
-                .map(Path::to_path_buf)
-        };
-        let repository = starts.iter().find_map(repository);
+        let repository = starts
+            .iter()
+            .flat_map(|start| start.ancestors())
+            .find(|folder| is_there(&folder.join(".git")))
+            .map(Path::to_path_buf);
         if repository.is_none() {
             let beyond = starts.iter().flat_map(|start| start.ancestors());
             let mut beyond = beyond.filter(|folder| !looked.iter().any(|known| known == folder));
@@ -291,8 +290,9 @@ fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Proble
         }
         root = root.or(repository);
     }
-    let outermost = || layers.first().map(|layer| layer.folder.clone());
-    let root = root.or_else(outermost).unwrap_or_else(|| env.cwd.clone());
+    let root = root
+        .or_else(|| layers.first().map(|layer| layer.folder.clone()))
+        .unwrap_or_else(|| env.cwd.clone());
     Project {
         layers,
         root,
@@ -301,15 +301,13 @@ fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Proble
 }
 
 fn is_inside(folder: &Path, root: &Path) -> bool {
-    let is_below = || {
-        Some(
-            folder
-                .canonicalize()
-                .ok()?
-                .starts_with(root.canonicalize().ok()?),
-        )
-    };
-    folder.starts_with(root) || is_below() == Some(true)
+    if folder.starts_with(root) {
+        return true;
+    }
+    match (folder.canonicalize(), root.canonicalize()) {
+        (Ok(folder), Ok(root)) => folder.starts_with(root),
+        _ => false,
+    }
 }
 
 /// What is the same for all ways to write the path of a folder.
@@ -369,14 +367,11 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     if meta.uid() != own {
         return None;
     }
-    let is_own = |name: &&str| {
-        folder
-            .join(name)
-            .symlink_metadata()
-            .is_ok_and(|meta| meta.uid() == own)
-    };
     let names = [DROP_INS, MANIFEST, HIDDEN, ".git"];
-    let name = names.into_iter().find(is_own)?;
+    let name = names.into_iter().find(|name| {
+        let meta = folder.join(name).symlink_metadata();
+        meta.is_ok_and(|meta| meta.uid() == own)
+    })?;
     let cause =
         format!("`{name}` is in it and everyone may put files into it, so no hooks of it run");
     Some(Complaint::with_cure(cause, access::cure(folder)).in_file(folder, None))

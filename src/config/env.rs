@@ -256,8 +256,9 @@ impl Environment {
             .variables
             .take()
             .unwrap_or_else(|| std::env::vars_os().collect());
-        let is_kept = |name: &OsString| !name.to_str().is_some_and(is_of_host);
-        self.variables = Some(all.into_iter().filter(|(name, _)| is_kept(name)).collect());
+        let mut kept = all;
+        kept.retain(|(name, _)| !name.to_str().is_some_and(is_of_host));
+        self.variables = Some(kept);
         self
     }
 
@@ -290,10 +291,9 @@ impl Environment {
         reason = "this is the one place that reads the environment"
     )]
     pub(crate) fn all_readable() -> Option<Vec<(String, String)>> {
-        let readable = |(name, value): (OsString, OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        std::env::vars_os().map(readable).collect()
+        std::env::vars_os()
+            .map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
     }
 
     /// The variables whose names begin with `prefix`; what is not UTF-8 is replaced.
@@ -303,9 +303,14 @@ impl Environment {
         reason = "this is the one place that reads the environment"
     )]
     pub(crate) fn beginning_with(prefix: &str) -> Vec<(String, String)> {
-        let readable = |text: OsString| text.to_string_lossy().into_owned();
-        let all = std::env::vars_os().map(|(name, value)| (readable(name), readable(value)));
-        all.filter(|(name, _)| name.starts_with(prefix)).collect()
+        let mut variables = Vec::new();
+        for (name, value) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            if name.starts_with(prefix) {
+                variables.push((name, value.to_string_lossy().into_owned()));
+            }
+        }
+        variables
     }
 
     /// What this program starts when it starts itself: on Linux the image that is running, even if

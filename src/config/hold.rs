@@ -152,8 +152,10 @@ impl<'j> TrustJudge<'j> {
             return;
         };
         for folder in looked {
-            let has_hooks = |layer: &Layer| layer.folder == *folder && has_own_hooks(layer);
-            if layers.iter().any(has_hooks) {
+            if layers
+                .iter()
+                .any(|layer| layer.folder == *folder && has_own_hooks(layer))
+            {
                 continue;
             }
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());

@@ -103,8 +103,10 @@ impl Config {
                 ));
             }
             for file in &layer.settings {
-                let read_it = |text: &str, file: &Path| settings::read(text, file, operator);
-                read.push((file.clone(), reader::load(file, &mut problems, read_it)));
+                let manifest = reader::load(file, &mut problems, |text, file| {
+                    settings::read(text, file, operator)
+                });
+                read.push((file.clone(), manifest));
             }
             manifests.push(read);
         }
@@ -177,24 +179,23 @@ impl Config {
             return self;
         }
         for hook in self.hooks.iter_mut().filter(|hook| hook.idle.is_none()) {
-            let is_of = |problem: &&Problem| {
+            let mistake = self.problems.iter().find(|problem| {
                 let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
                 let is_error = problem.severity == Severity::Error;
                 is_error && problem.file == hook.source.file && is_whole_file
-            };
-            let mistake = self.problems.iter().find(is_of);
+            });
             hook.idle = mistake.map(|mistake| format!("it has a mistake: {}", mistake.cause));
         }
         let catalog = &self.catalog;
-        let key = |hook: &Hook| {
+        let shadowed = commands::shadow(&mut self.hooks, |hook| {
             let tools = hook.matcher.tools().map(str::to_string);
             // No layer replaces hooks of the system, or the guards of another layer.
             let may_be_shadowed = hook.source.layer != LayerKind::System;
             let is_gate = catalog.find(&hook.event).is_ok_and(|spec| spec.blocks);
             let layer = is_gate.then_some(hook.source.layer);
             may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
-        };
-        for shadowed in commands::shadow(&mut self.hooks, key) {
+        });
+        for shadowed in shadowed {
             let cure = "give one of them another name if both are to run";
             self.problems
                 .push(commands::shadow_warning(&self.hooks[shadowed.hook], cure));

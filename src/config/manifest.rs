@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::draft::HookDraft;
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::problem::{Position, Problem};
-use super::reader::{DocumentReader, KeyRow, Setting, specs};
+use super::reader::{DocumentReader, KeyRow, Setting, names, specs};
 use super::sets::{self, DeclaredSet};
 use super::tree::{Tree, TreeEntry};
 use super::trust::{TRUST_KEYS, TrustTable};
@@ -91,8 +91,8 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
 /// Reads a file of rules in the folder of `event`.
 pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec<Problem>) {
     let (mut manifest, mut problems) = read(text, file);
-    let is_rule = |table: &HookTable| table.draft.rule.is_some();
-    if !manifest.hooks.iter().all(is_rule)
+    let mut hooks = manifest.hooks.iter();
+    if !hooks.all(|table| table.draft.rule.is_some())
         || !manifest.events.is_empty()
         || !manifest.sets.is_empty()
     {
@@ -296,9 +296,10 @@ fn set_events(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), 
 
 /// The name of the event that `[event.deploy.pre]` means, which is a table in a table.
 fn dotted(entry: &TreeEntry) -> Option<String> {
-    let is_key = |key: &str| EVENT_KEYS.iter().any(|row| row.name == key);
+    let keys = names(EVENT_KEYS);
     let mut inner = entry.tree.entries()?.iter();
-    let inner = inner.find(|inner| !is_key(&inner.key) && inner.tree.entries().is_some())?;
+    let inner = inner
+        .find(|inner| !keys.contains(&inner.key.as_str()) && inner.tree.entries().is_some())?;
     let below = dotted(inner).unwrap_or_else(|| inner.key.clone());
     Some(format!("{}.{below}", entry.key))
 }
@@ -350,8 +351,9 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     if lacks(&entry.tree, "summary") {
         reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
     }
-    let is_declared = |key: &&String| draft.context.iter().any(|known| known.name == **key);
-    if let Some(key) = draft.required.iter().find(|key| !is_declared(key)) {
+    let declared: Vec<&str> = draft.context.iter().map(|key| key.name.as_ref()).collect();
+    let mut required = draft.required.iter();
+    if let Some(key) = required.find(|key| !declared.contains(&key.as_str())) {
         let cause = format!("`required` names `{key}`, and `context` has no such key");
         reader.fault(at, cause, format!("add `{key} = \"string\"` to `context`"));
     }
@@ -449,13 +451,10 @@ fn bad_name(name: &str) -> Option<Complaint> {
         let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
         return Some(Complaint::with_cure(cause, cure));
     }
-    let part_is_good = |part: &str| {
-        !part.is_empty()
-            && part
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
-    };
-    if name.split('.').all(part_is_good) {
+    let has_good_letters = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if has_good_letters && !name.split('.').any(str::is_empty) {
         return None;
     }
     let cause = format!("`{name}` cannot be the name of an event");

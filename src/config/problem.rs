@@ -125,11 +125,11 @@ impl Problem {
     /// Whether it may be about a hook of the event `spec`. A name that means nothing may be meant
     /// for any.
     pub(crate) fn may_be_of(&self, spec: &EventSpec) -> bool {
-        let may_mean = |name: &String| {
-            let meant = events_called(name);
-            meant.is_empty() || meant.contains(&spec.name.as_ref())
-        };
-        self.events.is_empty() || self.events.iter().any(may_mean)
+        self.events.is_empty()
+            || self.events.iter().any(|name| {
+                let meant = events_called(name);
+                meant.is_empty() || meant.contains(&spec.name.as_ref())
+            })
     }
 
     /// The place, as compilers write it: `hookrun.toml:4:1`.

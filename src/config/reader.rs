@@ -70,19 +70,15 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
 
 /// The rows of a table without the way that each is read.
 pub(crate) fn specs<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<KeySpec> {
-    let spec = |KeyRow {
-                    name,
-                    takes,
-                    default,
-                    about,
-                    ..
-                }: &KeyRow<T>| KeySpec {
-        name,
-        takes: *takes,
-        default,
-        about,
-    };
-    rows.iter().map(|row| spec(row.as_ref())).collect()
+    rows.iter()
+        .map(AsRef::as_ref)
+        .map(|row| KeySpec {
+            name: row.name,
+            takes: row.takes,
+            default: row.default,
+            about: row.about,
+        })
+        .collect()
 }
 
 pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
@@ -258,17 +254,15 @@ impl<'s> Setting<'s, '_> {
 
     pub(crate) fn texts(&self) -> Result<Vec<PlacedValue<String>>, Complaint> {
         let items = self.tree.items().unwrap_or(std::slice::from_ref(self.tree));
-        let placed = |item: &Tree| match item.text() {
-            Some(text) => {
-                let at = self.reader.at(item.offset);
-                Ok(PlacedValue {
-                    value: text.to_string(),
-                    at,
-                })
-            }
-            None => Err(self.wrong_with(item)),
-        };
-        items.iter().map(placed).collect()
+        let mut texts = Vec::new();
+        for item in items {
+            let text = item.text().ok_or_else(|| self.wrong_with(item))?;
+            texts.push(PlacedValue {
+                value: text.to_string(),
+                at: self.reader.at(item.offset),
+            });
+        }
+        Ok(texts)
     }
 
     /// A list of strings, or one, where an empty list would say the opposite of what it looks like.

@@ -1,7 +1,5 @@
 //! A document with a place for every value, TOML or JSON alike, so that one reader serves both.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -140,12 +138,14 @@ impl Tree {
 }
 
 fn table(entries: &DeTable<'_>) -> TreeValue {
-    let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| TreeEntry {
-        key: key.get_ref().to_string(),
-        at: key.span().start,
-        tree: of_value(value),
-    };
-    let mut all: Vec<TreeEntry> = entries.iter().map(entry).collect();
+    let mut all = Vec::new();
+    for (key, value) in entries {
+        all.push(TreeEntry {
+            key: key.get_ref().to_string(),
+            at: key.span().start,
+            tree: of_value(value),
+        });
+    }
     all.sort_by_key(|entry| entry.at);
     TreeValue::Table(all)
 }

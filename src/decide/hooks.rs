@@ -281,7 +281,12 @@ impl Runner {
     /// ([`Environment::run_id`]) must be its own, and begin with this one's and a dot; what its
     /// hooks leave behind is then ended while those of other runners still run.
     #[must_use]
-    pub(crate) fn elsewhere(&self, registry: Registry, env: &Environment, project: PathBuf) -> Runner {
+    pub(crate) fn elsewhere(
+        &self,
+        registry: Registry,
+        env: &Environment,
+        project: PathBuf,
+    ) -> Runner {
         self.moved(registry, env.surroundings(project))
     }
 }

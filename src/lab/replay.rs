@@ -337,10 +337,12 @@ impl ReplayTotals {
             0 => (GOOD, "as recorded"),
             _ => (BAD, "changed"),
         };
-        let (events, same, changed) = (counted(self.events, "event"), self.same, self.changed);
         write!(
             out,
-            "{style}{word}{style:#}: {events}: {same} as recorded, {changed} changed"
+            "{style}{word}{style:#}: {}: {} as recorded, {} changed",
+            counted(self.events, "event"),
+            self.same,
+            self.changed
         )?;
         if self.undecided > 0 {
             write!(out, ", {} not decided", self.undecided)?;

@@ -34,12 +34,11 @@ pub(super) struct Cutter<'r> {
 
 impl<'r> Cutter<'r> {
     pub(super) fn new(redactor: &'r Redactor, most_bytes: usize) -> Cutter<'r> {
-        let (path, truncated) = (Vec::new(), Vec::new());
         Cutter {
             redactor,
             left: most_bytes,
-            path,
-            truncated,
+            path: Vec::new(),
+            truncated: Vec::new(),
             unnamed: 0,
         }
     }

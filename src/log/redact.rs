@@ -379,19 +379,24 @@ fn has_hidden(raw: &str) -> bool {
 }
 
 fn replace(regex: &Regex, kind: &str, has_digit: bool, text: &mut Cow<'_, str>) {
-    let put = |found: &Captures<'_>| {
-        let part = |name: &str| found.name(name).map_or("", |part| part.as_str());
-        let (whole, keep, end) = (&found[0], part("keep"), part("end"));
+    let replaced = regex.replace_all(text, |found: &Captures<'_>| {
+        let whole = &found[0];
+        let keep = group(found, "keep");
+        let end = group(found, "end");
         let secret = &whole[keep.len()..whole.len() - end.len()];
         let is_word = has_digit && !secret.bytes().any(|byte| byte.is_ascii_digit());
         if is_word || secret.starts_with(MARK) {
             return whole.to_string();
         }
         format!("{keep}{}{end}", mark(kind))
-    };
-    if let Cow::Owned(replaced) = regex.replace_all(text, put) {
+    });
+    if let Cow::Owned(replaced) = replaced {
         *text = Cow::Owned(replaced);
     }
+}
+
+fn group<'f>(found: &Captures<'f>, name: &str) -> &'f str {
+    found.name(name).map_or("", |part| part.as_str())
 }
 
 /// Whether a secret was replaced in `text`.
@@ -418,19 +423,20 @@ fn is_secret_of(key: &str, value: &str) -> bool {
     if key.is_empty() || value.is_empty() || value.starts_with(MARK) || value.starts_with('$') {
         return false;
     }
-    let is_end = |name: &&str| {
-        let mut letters = key
-            .bytes()
-            .rev()
-            .filter(|byte| !matches!(byte, b'_' | b'-'));
-        let is_next = |wanted: u8| {
-            letters
-                .next()
-                .is_some_and(|it| it.eq_ignore_ascii_case(&wanted))
-        };
-        name.bytes().rev().all(is_next)
-    };
-    SECRET_KEYS.iter().any(is_end)
+    SECRET_KEYS.iter().any(|name| ends_with_name(key, name))
+}
+
+/// Whether a key ends with a name, in any case and without `_` and `-`.
+fn ends_with_name(key: &str, name: &str) -> bool {
+    let mut letters = key
+        .bytes()
+        .rev()
+        .filter(|byte| !matches!(byte, b'_' | b'-'));
+    name.bytes().rev().all(|expected| {
+        letters
+            .next()
+            .is_some_and(|letter| letter.eq_ignore_ascii_case(&expected))
+    })
 }
 
 /// The text of a JSON string. One without its end is the last of a beginning.

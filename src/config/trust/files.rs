@@ -183,8 +183,9 @@ impl FileList {
             Some(meta) if meta.is_dir() => FileKind::Folder,
             Some(_) => return Err(SetError::Special(whole)),
         };
-        let is_program = |meta: &Metadata| meta.is_file() && meta.mode() & 0o100 != 0;
-        let is_program = meta.as_ref().is_some_and(is_program);
+        let is_program = meta
+            .as_ref()
+            .is_some_and(|meta| meta.is_file() && meta.mode() & 0o100 != 0);
         let stamp = meta.as_ref().map(stamp).unwrap_or_default();
         let listed = ListedFile {
             link,
@@ -227,31 +228,12 @@ impl FileList {
     #[must_use]
     pub fn stamps(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.listed.len() * 128);
-        let mut add = |path: &Path, stamp: &FileStamp| {
-            bytes.extend(path.as_os_str().as_bytes());
-            // No path has it.
-            bytes.push(0);
-            stamp
-                .iter()
-                .for_each(|number| bytes.extend(number.to_ne_bytes()));
-        };
-        for (
-            path,
-            ListedFile {
-                link,
-                kind,
-                stamp,
-                is_program,
-            },
-        ) in &self.listed
-        {
-            add(path, stamp);
-            add(
-                Path::new(""),
-                &[*kind as i64, i64::from(*is_program), 0, 0, 0],
-            );
-            if let Some((to, stamp)) = link {
-                add(to, stamp);
+        for (path, file) in &self.listed {
+            add_stamp(&mut bytes, path, &file.stamp);
+            let kind = [file.kind as i64, i64::from(file.is_program), 0, 0, 0];
+            add_stamp(&mut bytes, Path::new(""), &kind);
+            if let Some((to, stamp)) = &file.link {
+                add_stamp(&mut bytes, to, stamp);
             }
         }
         bytes
@@ -303,8 +285,9 @@ impl FileList {
                     file.take(left + 1)
                         .read_to_end(&mut bytes)
                         .map_err(unreadable)?;
-                    let too_long = || SetError::TooLong(self.folder.clone());
-                    left = left.checked_sub(bytes.len() as u64).ok_or_else(too_long)?;
+                    left = left
+                        .checked_sub(bytes.len() as u64)
+                        .ok_or_else(|| SetError::TooLong(self.folder.clone()))?;
                     if self.is_exact {
                         hex(&Sha256::digest(&bytes))
                     } else {
@@ -324,22 +307,27 @@ impl FileList {
     }
 }
 
+fn add_stamp(bytes: &mut Vec<u8>, path: &Path, stamp: &FileStamp) {
+    bytes.extend(path.as_os_str().as_bytes());
+    // No path has it.
+    bytes.push(0);
+    for number in stamp {
+        bytes.extend(number.to_ne_bytes());
+    }
+}
+
 /// What is found, or `None` if nothing is there.
 fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
-    let is_missing = |error: &io::Error| {
-        matches!(
-            error.kind(),
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-        )
-    };
     match found {
-        Err(error) if is_missing(&error) => Ok(None),
-        found => found.map(Some),
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
+            _ => Err(error),
+        },
     }
 }
 
 fn stamp(meta: &Metadata) -> FileStamp {
-    let nanoseconds = |s: i64, ns: i64| s.saturating_mul(1_000_000_000).saturating_add(ns);
     [
         meta.dev().cast_signed(),
         meta.ino().cast_signed(),
@@ -347,6 +335,10 @@ fn stamp(meta: &Metadata) -> FileStamp {
         nanoseconds(meta.mtime(), meta.mtime_nsec()),
         nanoseconds(meta.ctime(), meta.ctime_nsec()),
     ]
+}
+
+fn nanoseconds(seconds: i64, more: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(more)
 }
 
 /// The files of a set with their content.

@@ -27,23 +27,17 @@ pub(crate) fn parts<'h>(
     let root = LazyCell::new(|| find_repository(folder).root);
     let mut parts = BTreeSet::new();
     if layer.declared_in.is_none() {
-        let below = |path: &PathBuf| {
-            path.strip_prefix(&layer.folder)
-                .unwrap_or(path)
-                .to_path_buf()
-        };
-        parts.extend(
-            layer
-                .manifests
-                .iter()
-                .chain(&layer.drop_ins)
-                .chain(&layer.loose)
-                .map(below),
-        );
+        let files = layer.manifests.iter().chain(&layer.drop_ins);
+        for path in files.chain(&layer.loose) {
+            let below = path.strip_prefix(&layer.folder).unwrap_or(path);
+            parts.insert(below.to_path_buf());
+        }
         // What pins shared sets, and all of the hidden folder.
-        let beside = [LOCK, HIDDEN].map(PathBuf::from);
-        let is_there = |file: &PathBuf| folder.join(file).symlink_metadata().is_ok();
-        parts.extend(beside.into_iter().filter(is_there));
+        for beside in [LOCK, HIDDEN] {
+            if folder.join(beside).symlink_metadata().is_ok() {
+                parts.insert(PathBuf::from(beside));
+            }
+        }
     }
     for (file, handler) in handlers {
         let base = file.parent().unwrap_or(folder);
@@ -199,11 +193,10 @@ pub(super) fn find_repository(folder: &Path) -> Origin {
             root: root.to_path_buf(),
         })
     });
-    let itself = || Origin {
+    found.unwrap_or_else(|| Origin {
         identity: folder.to_path_buf(),
         root: folder.to_path_buf(),
-    };
-    found.unwrap_or_else(itself)
+    })
 }
 
 /// The folder that a `.git` file names, as that of a linked work tree or a submodule does.

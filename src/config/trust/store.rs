@@ -265,8 +265,9 @@ impl TrustStore {
 
 /// Whether a file is there and only its owner could put it there.
 fn counts(file: &Path) -> bool {
-    let is_open = |path: &Path| access::is_open_to_everyone(path);
-    file.is_file() && !is_open(file) && !file.parent().is_some_and(is_open)
+    file.is_file()
+        && !access::is_open_to_everyone(file)
+        && !file.parent().is_some_and(access::is_open_to_everyone)
 }
 
 /// Enough of a SHA-256 for the name of a folder.
@@ -283,8 +284,10 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn records_in(folder: &Path) -> Vec<TrustRecord> {
-    let read = |file: &PathBuf| serde_json::from_slice(&fs::read(file).ok()?).ok();
-    files_in(folder).iter().filter_map(read).collect()
+    files_in(folder)
+        .iter()
+        .filter_map(|file| serde_json::from_slice(&fs::read(file).ok()?).ok())
+        .collect()
 }
 
 fn remove(file: &Path) -> io::Result<()> {

@@ -167,11 +167,13 @@ impl HostHooks {
         let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
         let came = came.as_ref().unwrap_or(context);
         let name = came.string(dialect.names_event_by);
-        let is_it = |row: &&&HostEvent| {
-            let is_told = |(key, value)| came.string(key).as_deref() == Some(value);
-            name.as_ref().is_none_or(|name| row.is_called(name)) && row.when.is_none_or(is_told)
-        };
-        let row = rows.iter().find(is_it).map_or(first, |row| *row);
+        let row = rows.iter().find(|row| {
+            name.as_ref().is_none_or(|name| row.is_called(name))
+                && row
+                    .when
+                    .is_none_or(|(key, value)| came.string(key).as_deref() == Some(value))
+        });
+        let row = row.map_or(first, |row| *row);
         Some(Binding { dialect, row })
     }
 

@@ -218,8 +218,8 @@ pub(super) fn github(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
             properties.push(format!("{name}={value}"));
         }
         let message = github_data(&visible(&annotation.message));
-        let (level, properties) = (annotation.level, properties.join(","));
-        writeln!(out, "::{level} {properties}::{message}")?;
+        let properties = properties.join(",");
+        writeln!(out, "::{} {properties}::{message}", annotation.level)?;
     }
     write_totals(list, out)
 }

@@ -114,13 +114,8 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     if let Some(command) = context.text("action.command") {
         text(out, "command", &command)?;
     }
-    let list = |key: &str| -> Vec<String> {
-        context
-            .lookup(key)
-            .and_then(|raw| serde_json::from_str(raw).ok())
-            .unwrap_or_default()
-    };
-    let (mut paths, resolved) = (list("action.paths"), list("action.resolved"));
+    let mut paths = texts_of(context, "action.paths");
+    let resolved = texts_of(context, "action.resolved");
     for (path, real) in paths.iter_mut().zip(resolved) {
         if !Path::new(&real).ends_with(path.trim_start_matches("./")) {
             path.push_str(&format!(" -> {real}"));
@@ -131,6 +126,14 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     } else {
         text(out, "paths", &paths.join("\n"))
     }
+}
+
+/// A list of strings in the context; empty if it is not there.
+fn texts_of(context: &Context, key: &str) -> Vec<String> {
+    context
+        .lookup(key)
+        .and_then(|raw| serde_json::from_str(raw).ok())
+        .unwrap_or_default()
 }
 
 /// Whether both are in one file, and the event is for neither.
@@ -317,7 +320,8 @@ fn rewrites(rewrites: &[Rewritten], out: &mut dyn Write) -> io::Result<()> {
             None => String::new(),
             Some(why) => format!(" (not applied: {})", plain(why)),
         };
-        let (hook, field) = (plain(&rewrite.hook), plain(&rewrite.field));
+        let hook = plain(&rewrite.hook);
+        let field = plain(&rewrite.field);
         writeln!(out, "{BOLD}rewrite{BOLD:#} of {field} by {hook}{state}")?;
         difference(&rewrite.field, &rewrite.old, &rewrite.new, out)?;
         writeln!(out)?;
@@ -335,30 +339,27 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
             .keys()
             .chain(after.keys().filter(|key| !before.contains_key(*key)))
         {
-            let (old, new) = (
-                before.get(key).unwrap_or(null),
-                after.get(key).unwrap_or(null),
-            );
+            let old = before.get(key).unwrap_or(null);
+            let new = after.get(key).unwrap_or(null);
             difference(&format!("{path}.{key}"), old, new, out)?;
         }
         return Ok(());
     }
     if let (Value::Array(before), Value::Array(after)) = (old, new) {
         for at in 0..before.len().max(after.len()) {
-            let (old, new) = (
-                before.get(at).unwrap_or(null),
-                after.get(at).unwrap_or(null),
-            );
+            let old = before.get(at).unwrap_or(null);
+            let new = after.get(at).unwrap_or(null);
             difference(&format!("{path}.{at}"), old, new, out)?;
         }
         return Ok(());
     }
-    let line = |value: &Value| cut(&plain(&format!("{path}: {value}")));
     if !old.is_null() {
-        writeln!(out, "  {REMOVED}- {}{REMOVED:#}", line(old))?;
+        let line = cut(&plain(&format!("{path}: {old}")));
+        writeln!(out, "  {REMOVED}- {line}{REMOVED:#}")?;
     }
     if !new.is_null() {
-        writeln!(out, "  {ADDED}+ {}{ADDED:#}", line(new))?;
+        let line = cut(&plain(&format!("{path}: {new}")));
+        writeln!(out, "  {ADDED}+ {line}{ADDED:#}")?;
     }
     Ok(())
 }

@@ -119,12 +119,10 @@ fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
 
 /// The path from the workspace, if something is there that lies below it.
 fn below(workspace: &Path, bases: &[PathBuf], path: &str) -> Option<String> {
-    let there = |base: &PathBuf| {
+    let found = bases.iter().find_map(|base| {
         let file = base.join(path).canonicalize().ok()?;
-        file.strip_prefix(workspace)
-            .ok()?
-            .to_str()
-            .map(str::to_string)
-    };
-    bases.iter().find_map(there).filter(|path| !path.is_empty())
+        let below = file.strip_prefix(workspace).ok()?;
+        below.to_str().map(str::to_string)
+    });
+    found.filter(|path| !path.is_empty())
 }
