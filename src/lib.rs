@@ -162,14 +162,13 @@ pub use cli::main;
 /// nothing: any release may change it.
 #[doc(hidden)]
 pub mod internals {
-    #[cfg(feature = "cli")]
-    pub use crate::cli::schema::NAMED as SCHEMAS;
     pub use crate::engine::{
         access, answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
         registry, reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "cli")]
     pub use crate::{
+        cli::schema::NAMED as SCHEMAS,
         config,
         lab::{export, replay, report, scenario},
         log,
