@@ -148,6 +148,7 @@ fn set_tables(
         };
         let before = key.reader.problems.len();
         let mut draft = HookDraft::default();
+        key.reader.meant.clear();
         key.reader.take(entries, rows, "", &mut draft);
         finish(&mut draft, key.reader, table);
         if let Some((name, offset)) = &draft.name {
@@ -175,16 +176,17 @@ fn set_tables(
     Ok(())
 }
 
-fn lacks(table: &Tree, key: &str) -> bool {
-    table.at(&[key]).is_none()
+/// Whether a table neither has a key nor an unknown one that was probably meant to be it.
+fn lacks(reader: &DocumentReader<'_>, table: &Tree, key: &str) -> bool {
+    table.at(&[key]).is_none() && !reader.meant.contains(&key)
 }
 
 /// Finds what a rule lacks, and makes it a hook of `tool.pre` that is called by its place if it
 /// says nothing else.
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
-    let says_nothing = ["deny", "ask"].iter().all(|key| lacks(table, key));
-    let is_for_all = MATCH_KEYS.iter().all(|row| lacks(table, row.name));
+    let says_nothing = ["deny", "ask"].iter().all(|key| lacks(reader, table, key));
+    let is_for_all = MATCH_KEYS.iter().all(|row| lacks(reader, table, row.name));
     match &draft.rule {
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
         None if says_nothing => {
@@ -216,12 +218,12 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
 /// already a problem.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     for key in ["name", "command"] {
-        if lacks(table, key) {
+        if lacks(reader, table, key) {
             let cause = format!("the hook has no `{key}`");
             reader.fault(table.offset, cause, format!("add `{key} = …`"));
         }
     }
-    if lacks(table, "event") {
+    if lacks(reader, table, "event") {
         let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
         reader.fault(table.offset, "the hook has no `event`", cure);
     }
@@ -337,6 +339,7 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     let name = entry.key.as_str();
     let at = entry.at;
     let mut draft = EventDraft::default();
+    reader.meant.clear();
     match entry.tree.entries() {
         Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
         None => {
@@ -348,7 +351,7 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     if let Some(complaint) = bad_name(name) {
         reader.complain(at, complaint);
     }
-    if lacks(&entry.tree, "summary") {
+    if lacks(reader, &entry.tree, "summary") {
         reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
     }
     let declared: Vec<&str> = draft.context.iter().map(|key| key.name.as_ref()).collect();

@@ -16,6 +16,7 @@ use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::limits::parse_size;
 use crate::engine::hook::parse_duration;
+use crate::engine::spelling;
 
 #[derive(Debug)]
 pub struct KeyRow<T> {
@@ -126,6 +127,8 @@ pub(crate) struct DocumentReader<'r> {
     lines: LineIndex<'r>,
     pub(crate) file: &'r Path,
     pub(crate) problems: Vec<Problem>,
+    /// The keys that unknown ones were probably meant to be: these are not missing as well.
+    pub(crate) meant: Vec<&'static str>,
 }
 
 impl<'r> DocumentReader<'r> {
@@ -134,6 +137,7 @@ impl<'r> DocumentReader<'r> {
             lines: LineIndex::of(text),
             file,
             problems: Vec::new(),
+            meant: Vec::new(),
         }
     }
 
@@ -178,8 +182,13 @@ impl<'r> DocumentReader<'r> {
         let rows: Vec<&KeyRow<T>> = rows.iter().map(AsRef::as_ref).collect();
         for TreeEntry { key, at, tree } in table {
             let Some(row) = rows.iter().find(|row| row.name == *key) else {
+                let group = rows
+                    .iter()
+                    .find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
-                self.complain(*at, unknown(&known, key));
+                self.meant
+                    .extend(spelling::nearest(key, known.iter().copied()));
+                self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
                 continue;
             };
             let name = format!("{above}{key}");

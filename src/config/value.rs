@@ -74,6 +74,16 @@ impl KeyValue {
         (expected.to_string(), example.to_string())
     }
 
+    pub(super) fn keys(self) -> Vec<&'static str> {
+        if let KeyValue::Either(all) = self {
+            return all.iter().flat_map(|one| one.keys()).collect();
+        }
+        let KeyValue::Table(keys) = self else {
+            return Vec::new();
+        };
+        keys().iter().map(|key| key.name).collect()
+    }
+
     /// What to write for `key` instead of `written`; that is empty for a value without a word.
     pub(super) fn cure(self, key: &str, written: &str) -> String {
         let key = key.rsplit('.').next().unwrap_or(key);
@@ -108,10 +118,12 @@ pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
     names.iter().map(|(_, name)| *name).collect()
 }
 
-pub(super) fn unknown(known: &[&'static str], name: &str) -> Complaint {
-    let cure = match spelling::nearest(name, known.iter().copied()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("known here: {}", known.join(", ")),
+/// The complaint about an unknown key. `group` is the table in which there is a key of this name.
+pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -> Complaint {
+    let cure = match (spelling::nearest(name, known.iter().copied()), group) {
+        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None) => format!("known here: {}", known.join(", ")),
     };
     Complaint::with_cure(format!("unknown key `{name}`"), cure)
 }

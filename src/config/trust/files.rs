@@ -318,13 +318,15 @@ fn add_stamp(bytes: &mut Vec<u8>, path: &Path, stamp: &FileStamp) {
 
 /// What is found, or `None` if nothing is there.
 fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
-        Err(error) => match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(None),
-            _ => Err(error),
-        },
+    if let Err(error) = &found
+        && matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+        )
+    {
+        return Ok(None);
     }
+    found.map(Some)
 }
 
 fn stamp(meta: &Metadata) -> FileStamp {

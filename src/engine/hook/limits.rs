@@ -58,19 +58,6 @@ impl Limits {
         }
         notes
     }
-
-    /// All but the timeout that are set, with the names of their keys.
-    pub(crate) fn set(&self) -> Vec<(&'static str, String)> {
-        let all = [
-            ("memory", self.memory_bytes.map(size_text)),
-            ("cpu", self.cpu.map(duration_text)),
-            ("files", self.files.map(|number| number.to_string())),
-            ("output", self.output_bytes.map(size_text)),
-        ];
-        all.into_iter()
-            .filter_map(|(name, value)| Some((name, value?)))
-            .collect()
-    }
 }
 
 /// The limits of one process, which its children inherit. The system enforces them.
@@ -223,20 +210,6 @@ mod tests {
         assert_eq!(size_text(64 << 20), "64 MiB");
         assert_eq!(size_text(3 << 19), "1.5 MiB");
         assert_eq!(size_text(1000), "1000 bytes");
-    }
-
-    #[test]
-    fn only_limits_that_are_set_are_told() {
-        let limits = Limits {
-            memory_bytes: Some(1 << 20),
-            files: Some(16),
-            ..Limits::default()
-        };
-        assert_eq!(
-            limits.set(),
-            [("memory", "1 MiB".to_string()), ("files", "16".to_string())]
-        );
-        assert_eq!(Limits::default().of_process(), None);
     }
 
     #[test]

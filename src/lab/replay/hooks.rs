@@ -12,7 +12,7 @@ use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
 use crate::hosts::folders::{self, HostFolders};
-use crate::hosts::{self, Binding, Host, HostEvent, native};
+use crate::hosts::{self, Binding, Host, native};
 use crate::log::DecisionLine;
 
 /// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and

@@ -113,7 +113,8 @@ pub(super) fn read(
     let before = reader.problems.len();
     let mut expect = Expect::new(reader.at(offset));
     reader.take(table, EXPECT_KEYS, "", &mut expect);
-    if !table.iter().any(|entry| entry.key == "decision") {
+    let is_given = table.iter().any(|entry| entry.key == "decision");
+    if !is_given && !reader.meant.contains(&"decision") {
         let cure = "say what comes out: `decision = \"allow\"`";
         reader.fault(offset, "`expect` has no `decision`", cure);
     }

@@ -33,6 +33,8 @@ pub struct StepDraft {
     pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
     /// `Some(None)` if it has a mistake.
     pub(super) expect: Option<Option<Expect>>,
+    /// What its unknown keys, and those of outer tables, were probably meant to be.
+    pub(super) meant: Vec<&'static str>,
 }
 
 /// A repeated text while it is read.

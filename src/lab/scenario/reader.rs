@@ -61,9 +61,10 @@ impl CaseReader<'_> {
         );
         let SuiteDraft {
             mut suite,
-            defaults,
+            mut defaults,
         } = draft;
-        if document.at(&["case"]).is_none() {
+        defaults.meant = std::mem::take(&mut self.0.meant);
+        if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
             let cure = "write a table `[[case]]` for each of its cases";
             self.fault(0, "there is no case in it", cure);
         }
@@ -223,9 +224,10 @@ impl CaseReader<'_> {
         let before = self.0.problems.len();
         let mut draft = defaults.clone();
         self.0.take(tree.entries()?, CASE_KEYS, "", &mut draft);
+        draft.meant.append(&mut self.0.meant);
         let name = draft.name.take();
         let has_name = name.as_ref().is_some_and(|name| !name.trim().is_empty());
-        if !has_name {
+        if !has_name && !draft.meant.contains(&"name") {
             let cure = "add `name = \"…\"`, the sentence that it proves";
             self.fault(tree.offset, "the case has no `name`", cure);
         }
@@ -253,6 +255,7 @@ impl CaseReader<'_> {
                 };
                 let entries = table.entries().unwrap_or_default();
                 self.0.take(entries, STEP_KEYS, "", &mut own);
+                own.meant.append(&mut self.0.meant);
                 case.steps
                     .extend(self.step(own, Some(number), table.offset));
             }
@@ -263,11 +266,11 @@ impl CaseReader<'_> {
 
     fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {
         let what = if number.is_some() { "step" } else { "case" };
-        if draft.event.is_none() {
+        if draft.event.is_none() && !draft.meant.contains(&"event") {
             let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
             self.fault(offset, format!("the {what} has no `event`"), cure);
         }
-        if draft.expect.is_none() {
+        if draft.expect.is_none() && !draft.meant.contains(&"expect") {
             let cure = "add `expect = { decision = \"block\" }`";
             self.fault(offset, format!("the {what} expects nothing"), cure);
         }
