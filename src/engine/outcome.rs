@@ -208,7 +208,7 @@ pub enum Settled {
 
 impl Settled {
     /// `allow`, `ask` or `block`.
-    pub(crate) fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Settled::Allowed => "allow",
             Settled::Asked { .. } => "ask",

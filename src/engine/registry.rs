@@ -83,7 +83,7 @@ impl Registry {
     }
 
     /// Keeps only the hooks that `keep` takes. It must not use this registry.
-    pub(crate) fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
+    pub fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
         self.write().retain(|_, bound| {
             let kept: Vec<Arc<Hook>> = bound.iter().filter(|hook| keep(hook)).cloned().collect();
             if kept.len() < bound.len() {
@@ -99,7 +99,7 @@ impl Registry {
     }
 
     /// The hooks bound to an event, by its canonical name, in plan order.
-    pub(crate) fn bound(&self, event: &str) -> BoundHooks {
+    pub fn bound(&self, event: &str) -> BoundHooks {
         self.read().get(event).map(Arc::clone).unwrap_or_default()
     }
 

@@ -101,7 +101,10 @@ impl Runner {
     /// Calls `observer` with every decided event and its run: after the decision, in the thread
     /// that decided. Nothing that goes wrong there changes the decision.
     #[must_use]
-    pub fn observe(mut self, observer: impl Fn(&Event, &Run) + Send + Sync + 'static) -> Runner {
+    pub(crate) fn observe(
+        mut self,
+        observer: impl Fn(&Event, &Run) + Send + Sync + 'static,
+    ) -> Runner {
         self.observer = Some(Observer(Arc::new(observer)));
         self
     }

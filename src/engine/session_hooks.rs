@@ -191,7 +191,7 @@ impl SessionHooks {
     /// The same with the hooks of `runner`, for a program that reads its hooks again. What has been
     /// started for the session stays as it is. `runner` shares the engine of the first one
     /// ([`Runner::beside`]).
-    pub fn event_with(&self, runner: &Runner, event: &Event) {
+    pub(crate) fn event_with(&self, runner: &Runner, event: &Event) {
         let shared = &self.shared;
         let session = event.context().string("sessionId").unwrap_or_default();
         let lasting: Vec<Arc<Hook>> = runner

@@ -45,12 +45,12 @@ impl EventSpec {
     }
 
     /// The rewrite rule of `field`, if hooks may rewrite it.
-    pub(crate) fn rewrite(&self, field: &str) -> Option<&Rewrite> {
+    pub fn rewrite(&self, field: &str) -> Option<&Rewrite> {
         self.rewrites.iter().find(|rewrite| rewrite.field == field)
     }
 
     /// The row of a context key of this event.
-    pub(crate) fn key(&self, name: &str) -> Option<&ContextKey> {
+    pub fn key(&self, name: &str) -> Option<&ContextKey> {
         self.context.iter().find(|known| known.name == name)
     }
 

@@ -153,7 +153,7 @@ impl Matcher {
     /// Adds what lifts it: no event is wanted that `except` surely takes. Of several commands or
     /// paths of one event each must be lifted.
     #[must_use]
-    pub fn except(mut self, except: Matcher) -> Matcher {
+    pub(crate) fn except(mut self, except: Matcher) -> Matcher {
         self.except = Some(Box::new(except));
         self
     }
