@@ -117,7 +117,7 @@ pub(super) fn shadow<K: Eq + Hash>(
 ) -> Vec<ShadowedHook> {
     let keys: Vec<Option<K>> = hooks
         .iter()
-        .map(|hook| key(hook).filter(|_| hook.may_run()))
+        .map(|hook| key(hook).filter(|_| hook.enabled && hook.idle.is_none()))
         .collect();
     let mut first: HashMap<&K, usize> = HashMap::new();
     for (at, key) in keys.iter().enumerate() {
