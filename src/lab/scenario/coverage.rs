@@ -126,7 +126,7 @@ impl Who {
         format!("{} ({})", self.hook, self.event)
     }
 
-    /// As [`Hook::is_called`].
+    /// Whether `name` is that of the hook or of its file.
     pub fn is_called(&self, name: &str) -> bool {
         self.hook == name || self.file.file_name().is_some_and(|file| file == name)
     }
