@@ -27,7 +27,7 @@ type ShowDecision<'s> = dyn FnMut(&str, &DecisionLine<'_>, &Brief<'_>) -> Result
 pub(super) struct ChosenDecisions<'a> {
     args: &'a FilterArgs,
     /// The oldest first.
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// `None` if files are named instead.
     pub(super) log: Option<DecisionLog>,
     /// The folder in which decisions were made, or one above it.
@@ -54,15 +54,21 @@ impl<'a> ChosenDecisions<'a> {
         };
         if args.file.is_empty() {
             let folder = env.decision_log().ok_or_else(|| no_log(env))?;
-            let log = DecisionLog::in_folder(folder);
-            chosen.files = log.files();
-            chosen.files.reverse();
-            chosen.log = Some(log);
+            chosen.log = Some(DecisionLog::in_folder(folder));
+            chosen.find_files();
         }
         if !chosen.is_everywhere() {
             chosen.project = Some(project(env));
         }
         Ok(chosen)
+    }
+
+    /// Looks which files the log has now.
+    pub(super) fn find_files(&mut self) {
+        if let Some(log) = &self.log {
+            self.files = log.files();
+            self.files.reverse();
+        }
     }
 
     /// Whether several projects are shown. A recording that is named may come from anywhere.
@@ -115,7 +121,7 @@ impl<'a> ChosenDecisions<'a> {
     }
 
     /// Shows the decision of a line if the filters take it.
-    fn show_line(
+    pub(super) fn show_line(
         &mut self,
         text: &str,
         show: &mut ShowDecision<'_>,

@@ -76,13 +76,18 @@ pub(crate) fn data() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Whether the reader of stdout has left, so that what goes nowhere else need not be made.
-pub(crate) fn has_reader_left() -> bool {
+/// Waits this long, or until the reader of stdout has left: whether it has.
+pub(crate) fn reader_left_within(pause: Duration) -> bool {
     let stdout = io::stdout();
     let mut streams = [PollFd::new(&stdout, PollFlags::empty())];
+    let pause = Timespec::try_from(pause).ok();
     let has_left = PollFlags::ERR | PollFlags::HUP;
-    poll(&mut streams, Some(&Timespec::default())).is_ok()
-        && streams[0].revents().intersects(has_left)
+    poll(&mut streams, pause.as_ref()).is_ok() && streams[0].revents().intersects(has_left)
+}
+
+/// Whether the reader of stdout has left, so that what goes nowhere else need not be made.
+pub(crate) fn has_reader_left() -> bool {
+    reader_left_within(Duration::ZERO)
 }
 
 /// Values become harmless if stdout is a terminal.

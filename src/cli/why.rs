@@ -1,7 +1,11 @@
 //! `hookrun why`: what was decided, read from the decision log and explained.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
 
 use crate::cli::terminal::cut;
 use crate::config::Environment;
@@ -19,16 +23,25 @@ use crate::cli::args::{TextFormat, WhyArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 
+/// How often `--follow` looks for new lines.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How many past decisions `--follow` shows first.
+const PAST: usize = 10;
+
 /// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
 pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;
     let view = DecisionView {
         format: args.format,
-        is_brief: args.brief,
+        is_brief: args.brief || args.follow,
         is_everywhere: chosen.is_everywhere(),
         columns: streams::columns(),
         paths: Paths::from(&env.cwd),
     };
+    if args.follow {
+        return follow(args.number.unwrap_or(PAST), &mut chosen, &view, out);
+    }
     let mut stats = Stats::default();
     let mut newest = VecDeque::new();
     chosen.each(None, &view.paths, &mut |text, line, brief| {
@@ -63,6 +76,96 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         }
     }
     Ok(ExitStatus::Yes)
+}
+
+/// Shows decisions as they are made, until a signal ends it or its reader leaves.
+fn follow(
+    past: usize,
+    chosen: &mut ChosenDecisions<'_>,
+    view: &DecisionView,
+    out: &mut dyn Write,
+) -> Result {
+    let mut open: Vec<FollowedFile> = Vec::new();
+    let mut is_first = true;
+    loop {
+        chosen.find_files();
+        for path in &chosen.files {
+            match FollowedFile::open(path) {
+                Ok(file) if open.iter().all(|known| known.identity != file.identity) => {
+                    open.push(file);
+                }
+                Ok(_) => {}
+                // Another process may rename the files of the log just now.
+                Err(_) if chosen.log.is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let mut newest = VecDeque::new();
+        for file in &mut open {
+            while let Some(line) = file.next_line()? {
+                // `why` names lines that cannot be read.
+                let _ = chosen.show_line(&line, &mut |text, _, _| {
+                    newest.push_back(text.to_string());
+                    Ok(())
+                });
+                if is_first && newest.len() > past {
+                    newest.pop_front();
+                }
+            }
+        }
+        for text in newest {
+            view.show(&text, out)?;
+        }
+        out.flush()?;
+        if is_first && open.is_empty() {
+            streams::remark(&chosen.nothing(&view.paths));
+        }
+        is_first = false;
+        open.retain(FollowedFile::has_name);
+        if streams::reader_left_within(PAUSE) {
+            return Ok(ExitStatus::Yes);
+        }
+    }
+}
+
+/// A file of the log, as far as it was read. One that was renamed may still get the line of a writer
+/// that had opened it before.
+struct FollowedFile {
+    reader: BufReader<File>,
+    /// The same for every name of the file.
+    identity: (u64, u64),
+    /// The beginning of a line whose end is not written yet.
+    rest: Vec<u8>,
+}
+
+impl FollowedFile {
+    fn open(path: &Path) -> Result<FollowedFile> {
+        let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+        let (meta, file) = opened.map_err(|error| {
+            let cause = format!("cannot read {}: {error}", path.display());
+            Complaint::with_cure(cause, "name a file of decisions")
+        })?;
+        Ok(FollowedFile {
+            reader: BufReader::new(file),
+            identity: (meta.dev(), meta.ino()),
+            rest: Vec::new(),
+        })
+    }
+
+    fn has_name(&self) -> bool {
+        let meta = self.reader.get_ref().metadata();
+        meta.is_ok_and(|meta| meta.nlink() > 0)
+    }
+
+    /// The next line, if its end is written.
+    fn next_line(&mut self) -> Result<Option<String>> {
+        self.reader.read_until(b'\n', &mut self.rest)?;
+        if self.rest.last() != Some(&b'\n') {
+            return Ok(None);
+        }
+        let line = std::mem::take(&mut self.rest);
+        Ok(Some(String::from_utf8_lossy(&line).trim_end().to_string()))
+    }
 }
 
 /// How decisions are shown.
@@ -155,13 +258,14 @@ fn event_name(name: &str) -> &str {
 
 /// The hook that decided, with what it said; else the hooks that ran.
 fn said(brief: &Brief<'_>) -> String {
+    let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
     if let Some(question) = brief.questions.first() {
-        return first_line_of(&question.hook, &question.question);
+        return format!("{}: {}", question.hook, first_line(&question.question));
     }
     if brief.decided_by.is_some() || brief.cause.is_some() {
         let who = brief.decided_by.as_deref().unwrap_or("hookrun itself");
         let reason = brief.reason.as_deref().unwrap_or_default();
-        return first_line_of(who, reason);
+        return format!("{who}: {}", first_line(reason));
     }
     let ran = brief.hooks.iter().filter(|hook| hook.took_ms.is_some());
     let names: Vec<&str> = ran.map(|hook| hook.name.as_ref()).collect();
@@ -169,8 +273,4 @@ fn said(brief: &Brief<'_>) -> String {
         return "no hook ran".to_string();
     }
     names.join(", ")
-}
-
-fn first_line_of(who: &str, text: &str) -> String {
-    format!("{who}: {}", text.lines().next().unwrap_or_default())
 }

@@ -22,6 +22,7 @@ mod documents;
 mod everyday;
 mod examples;
 mod explain;
+mod follow;
 mod gates;
 mod generated;
 mod git;

@@ -114,7 +114,7 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// How many decisions to show, newest last [default: 1]
+    /// How many decisions to show, newest last [default: 1; 10 with --follow]
     #[arg(short = 'n', long = "number", value_name = "N")]
     pub(crate) number: Option<usize>,
 
@@ -125,6 +125,10 @@ pub(crate) struct WhyArgs {
     /// Print one line for each decision
     #[arg(long, conflicts_with = "stats")]
     pub(crate) brief: bool,
+
+    /// Print a line for each new decision, until ^C
+    #[arg(short, long, conflicts_with_all = ["all", "stats"])]
+    pub(crate) follow: bool,
 
     /// Print statistics: the decisions of each hook, its time and its cost
     #[arg(long)]
