@@ -23,7 +23,7 @@ use super::tools::is_of_server;
 use crate::engine::answer::{self, Answer, Reading, blocked_by_status, crash, malformed, read};
 use crate::engine::ending::Ending;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
-use crate::engine::hook::contract::{Native, is_decision_key};
+use crate::engine::hook::contract::Native;
 use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
