@@ -1,38 +1,58 @@
 #!/usr/bin/env python3
 # Blocks deleting folders, and overwriting them from git, except for disposable files.
 #
-# Disposable are files that git ignores (but not .env), and files in /tmp, /var/tmp or $TMPDIR. A
+# Disposable are files that git ignores (but not .env), folders that do not exist, and files in /tmp, /var/tmp or $TMPDIR. A
 # relative path must be disposable in every folder that an earlier `cd` may have entered. Paths that
 # are unknown before the command runs are blocked. The script parses no shell: the event has the
 # words of each command (`action.commands`).
 #
-# hookrun: runs="rm -r|-R|--recursive" runs="find -delete" runs="find ** rm|*/rm|unlink|shred"
-# hookrun: runs="git restore" runs="git checkout" reads=stdin
+# hookrun: runs="rm -r|-R|--recursive" runs="rm|unlink|shred ** */[*][*]/*" runs="find -delete"
+# hookrun: runs="rsync --delete|--del|--delete-*" runs=": $" runs="git restore" runs="git checkout" reads=stdin
 
 import json, os, re, subprocess, sys
+from fnmatch import fnmatch
 
 # Programs that run another one as the same user in the same folder.
-NEAR = set("bash builtin command dash eval exec ionice nice nohup setsid sh stdbuf time timeout zsh".split())
+NEAR = set("bash builtin command dash eval exec find ionice nice nohup setsid sh stdbuf time timeout trap xargs zsh".split())
 PROJECTS = {os.path.realpath(os.environ.get("HOOKRUN_PROJECT_DIR") or "."), os.getcwd()}
 TMPDIR = os.environ.get("TMPDIR") or "/tmp"
 
 
+def git(project, *words):
+    """Runs git there, and returns its exit status and what it prints."""
+    run = subprocess.run(["git", "-C", project, "-c", "core.fsmonitor=false", *words], capture_output=True)
+    return run.returncode, run.stdout
+
+
 def is_expendable(path):
     """Whether nobody misses what is at an absolute path."""
+    folder, _, found = path.partition("/**/")
+    if found:
+        return is_expendable(folder) or any(is_nothing_found(project, folder, found) for project in PROJECTS)
     # Of what a pattern stands for, the folder counts; a link with a slash is what it leads to.
     pattern = re.search(r"[*?[]", path)
     folder, name = os.path.split(path[: pattern.start()] if pattern else path)
     real = os.path.realpath(folder if pattern or name.strip(".") else path)
     real = real if pattern else os.path.join(real, name.strip(".") and name).rstrip("/")
-    if ".." in path.split("/") or "/~" in path or re.search(r"/\.env(\.|/|$)", real):
+    if ".." in path.split("/") or "/~" in path or re.search(r"/\.(env(\.|/|$)|git(/|$))", real):
         return False
     for project in PROJECTS:
         if f"{project}/".startswith(f"{real}/"):
             return False
         if real.startswith(f"{project}/"):
-            ask = ["git", "-C", project, "-c", "core.fsmonitor=false", "check-ignore", "-q", "--", real]
-            return subprocess.run(ask, stderr=subprocess.DEVNULL).returncode == 0
+            if not os.path.lexists(real):
+                return not moves or git(project, "check-ignore", "-q", "--", f"{real}/")[0] == 0
+            return os.path.isfile(real) or git(project, "check-ignore", "-q", "--", real)[0] == 0
     return any(real.startswith(f"{folder}/") for folder in map(os.path.realpath, ("/tmp", "/var/tmp", TMPDIR)))
+
+
+def is_nothing_found(project, folder, name):
+    """Whether all files of this name below a folder of the project are those that git ignores."""
+    below = os.path.relpath(os.path.realpath(folder), project)
+    if below.startswith("..") or re.search(r"[*?[]", below) or any(fnmatch(kept, name) for kept in (".env", ".env.local", ".git")):
+        return False
+    forms = [f":(glob){below}/**/{name}{end}".replace(")./", ")") for end in ("", "/**")]
+    return git(project, "ls-files", "-co", "--exclude-standard", "--", *forms) == (0, b"")
 
 
 def divided(words):
@@ -42,23 +62,24 @@ def divided(words):
     return options, [word for word in words[:end] if word not in options] + words[end + 1 :]
 
 
-def deleted(name, words):
-    """What a command deletes with all that is in it."""
+def deleted(name, words, found):
+    """What a command deletes: with all that is in it, or by the names that `find` has found."""
     options, operands = divided(words)
+    if name == "find":
+        return (found or [None]) if "-delete" in words else []
+    if name == "rsync":
+        return [path for path in operands[-1:] if ":" not in (path or "")] if any(re.match("--del", word) for word in options) else []
     if name == "rm" and any(re.match(r"-[^-]*[rR]|--r", word) for word in options):
         return operands
-    runs = [after for word, after in zip(words, words[1:]) if word in ("-exec", "-execdir", "-ok", "-okdir")]
-    if name == "find" and ("-delete" in words or any(re.search(r"(^|/)(rm|unlink|shred)$", run or "rm") for run in runs)):
-        tests = (at for at, word in enumerate(words) if re.match(r"-[^HLPOD]|[(!]", word or ""))
-        return divided(words[: next(tests)])[1] or ["."]
-    return []
+    return [path for path in operands if path and "/**/" in path] if name in ("rm", "unlink", "shred") else []
 
 
 def overwritten(words):
     """What git takes back from a commit or the index."""
     options, operands = divided(words)
     if "checkout" in operands:
-        return words[words.index("--") + 1 :] if "--" in words else []
+        makes = any(re.match("-[bBt]|--orphan|--track", word) for word in options)
+        return words[words.index("--") + 1 :] if "--" in words else [] if makes else operands[operands.index("checkout") + 1 :]
     has = lambda form: any(re.match(form, word) for word in options)
     is_index_alone = has("-S|--st") and not has("-.*W|--w")
     return [] if is_index_alone or "restore" not in operands else operands[operands.index("restore") + 1 :]
@@ -69,8 +90,10 @@ if "uncertain" in action:
     sys.exit(f"cannot tell what this deletes: {action['uncertain']}\ninstead: write it in a simpler way")
 # `$TMPDIR/a` is known if nothing else in the line is for a run to tell.
 rest = re.sub(r"\$(TMPDIR|\{TMPDIR\})/(?=\w)", "", action["command"])
-known = f"{TMPDIR}/a" if "TMPDIR" in os.environ and not re.search(r"[$`(]|\.\.", rest) else None
+known = f"{TMPDIR}/a" if "TMPDIR" in os.environ and rest != action["command"] and not re.search(r"[$`(]|\.\.", rest) else None
 folders = [os.getcwd()]
+# What does not exist yet may be what was moved there.
+moves = any("mv" in (command["program"], *command["args"][:1]) for command in action["commands"])
 for command in action["commands"]:
     # A program that only a run can tell may be rm.
     name, words = os.path.basename(command["program"] or "rm"), command["args"]
@@ -80,11 +103,20 @@ for command in action["commands"]:
         entered = [os.path.join(folder, (divided(words)[1] or ["-"])[0] or "-") for folder in folders]
         folders += [folder if os.path.isdir(folder) else "/" for folder in entered]
     is_near = NEAR.issuperset(command.get("through", []))
-    for path in deleted(name, words):
+    # What only a run can tell may be options.
+    options = words[: words.index("--")] if "--" in words else words
+    if name == "rm" and None in options and not any(re.match(r"-[^-]*[rR]|--r", word or "") for word in options):
+        print(json.dumps({"ask": f"cannot tell whether `{shown}` deletes folders: run it?"}))
+        sys.exit()
+    for path in deleted(name, words, command.get("found")):
         path = path or known
         if not (is_near and path and all(is_expendable(os.path.join(folder, path)) for folder in folders)):
             sys.exit(f"`{shown}` deletes for good, and not only what git ignores\n"
                 "instead: move it aside with mv, or delete files by name with plain rm")
+    emptied = [file["target"] for file in command.get("redirects", []) if file["operator"] in (">", ">|")]
+    for path in emptied if name == ":" else []:
+        if path and os.path.isfile(path) and os.path.getsize(path) and git(".", "ls-files", "--error-unmatch", "--", path)[0] == 0:
+            sys.exit(f"this empties `{path}`\ninstead: copy it first, or write the new content")
     for path in overwritten(words) if name == "git" else []:
         if path and any(os.path.isdir(os.path.join(folder, path)) for folder in folders):
             sys.exit(f"`{shown}` discards uncommitted work\ninstead: git stash first, or name single files")

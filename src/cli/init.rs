@@ -23,10 +23,11 @@ use crate::cli::terminal::Terminal;
 use crate::cli::validate::validate;
 use crate::hosts::{Host, find_installable, installable};
 
-/// What a project begins with: commands that destroy, files that are not the agent's to change, files
+/// What a project begins with: commands that destroy or publish, files that are not the agent's to change, files
 /// with secrets, secrets in what the model reads, and the hooks themselves.
 const GUARDS: &[&str] = &[
     "guard-destructive",
+    "ask-first",
     "no-deletion-outside",
     "protect-paths",
     "no-secret-files",

@@ -21,6 +21,7 @@ pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART};
 pub(crate) use options::{GivenOperand, GivenOption, GivenWords, OptionWord};
 pub(crate) use parse::expand_braces;
 pub(crate) use programs::{Operands, find as find_program};
+pub(crate) use wrapped::found_files;
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 

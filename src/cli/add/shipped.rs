@@ -102,6 +102,7 @@ const HOOKS: &[ShippedRow] = &[
     row!("hooks.d/tool.pre/05-guard-hookrun.toml" "hooks.d/tests/guard-hookrun.toml"),
     row!("hooks.d/tool.pre/10-guard-destructive.toml" "hooks.d/tool.pre/11-guard-deletions.py"
         "hooks.d/tests/guard-destructive.toml"),
+    row!("hooks.d/tool.pre/15-ask-first.toml" "hooks.d/tests/ask-first.toml"),
     row!("hooks.d/tool.pre/20-production-paths.toml" "hooks.d/tests/production-paths.toml"),
     row!("hooks.d/tool.pre/30-protect-paths.toml" "hooks.d/tests/protect-paths.toml"),
     row!("hooks.d/turn.start/10-git-checkpoint.sh" "hooks.d/tests/git-checkpoint.toml";

@@ -279,7 +279,7 @@ impl Matcher {
             ));
         }
         if self.looks_at_paths() {
-            self.path_query(&[], event).decide(event, place)?;
+            self.path_query(None, event).decide(event, place)?;
         }
         if let Some(form) = &self.command {
             let command = event.action().and_then(|action| action.command.as_deref());
@@ -315,23 +315,26 @@ impl Matcher {
 
     /// The path of `event` that a glob means, or the first one where there is no glob.
     pub(crate) fn find_path(&self, event: &Event, place: &PathBase) -> Option<FoundPath> {
-        let except = self.except.as_ref().map_or(&[][..], |except| &except.paths);
-        self.path_query(except, event).find(event, place)
+        self.path_query(self.except.as_deref(), event)
+            .find(event, place)
     }
 
     /// Which paths are meant: where it is about commands, those of these commands.
-    fn path_query<'m>(&'m self, except: &'m [PathMatch], event: &Event) -> PathQuery<'m> {
-        let commands = event
-            .action()
-            .filter(|_| !self.runs.is_empty())
-            .map(|action| {
-                let all = action.line.commands.iter().enumerate();
-                let meant = all.filter(|(_, one)| self.runs.iter().any(|form| form.may_meet(one)));
-                meant.map(|(number, _)| number).collect()
-            });
+    fn path_query<'m>(&'m self, except: Option<&'m Matcher>, event: &Event) -> PathQuery<'m> {
+        let of_except = except.filter(|except| except.names_commands() && except.paths.is_empty());
+        let is_meant = |one: &ShellCommand| {
+            (self.runs.is_empty() || self.runs.iter().any(|form| form.may_meet(one)))
+                && !of_except.is_some_and(|except| except.takes_command(one))
+        };
+        let is_about_all = self.runs.is_empty() && of_except.is_none();
+        let commands = event.action().filter(|_| !is_about_all).map(|action| {
+            let all = action.line.commands.iter().enumerate();
+            let meant = all.filter(|(_, one)| is_meant(one));
+            meant.map(|(number, _)| number).collect()
+        });
         PathQuery {
             wanted: &self.paths,
-            except,
+            except: except.map_or(&[], |except| &except.paths),
             access: self.access,
             commands,
             is_sure: self.doubt == Some(OnDoubt::Allow),
@@ -365,6 +368,14 @@ impl Matcher {
         }
         match event.action().map(|action| &action.line) {
             _ if !except.names_commands() => true,
+            // Each path is one of a command that is lifted.
+            Some(line) if self.looks_at_paths() && except.paths.is_empty() => {
+                line.doubt.is_none()
+                    && self
+                        .path_query(Some(except), event)
+                        .find(event, place)
+                        .is_none()
+            }
             Some(_) if !self.runs.is_empty() => self.find(event, Some(except)).is_none(),
             Some(line) => {
                 line.doubt.is_none()
@@ -399,7 +410,7 @@ impl Matcher {
             && (self.paths.is_empty()
                 || has_paths()
                     && own
-                        .path_query(&self.paths, event)
+                        .path_query(Some(self), event)
                         .find(event, place)
                         .is_none())
     }

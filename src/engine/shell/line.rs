@@ -7,6 +7,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::wrapped::found_files;
+
 /// What a command text would run, as far as that can be told without running it.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandLine {
@@ -145,6 +147,11 @@ impl Serialize for ShellCommand {
         let mut json = serializer.serialize_map(None)?;
         json.serialize_entry("program", &self.program)?;
         json.serialize_entry("args", &self.args)?;
+        if self.name() == Some("find") {
+            let words: Vec<Option<&str>> =
+                self.args.iter().map(|word| word.text.as_deref()).collect();
+            json.serialize_entry("found", &found_files(&words))?;
+        }
         if !self.through.is_empty() {
             let names = self.through.iter().map(|wrapper| &wrapper.name);
             json.serialize_entry("through", &names.collect::<Vec<_>>())?;
@@ -184,9 +191,11 @@ impl Serialize for ShellCommand {
     }
 }
 
-/// Its text as the program is given it.
+/// Its text as the program is given it, or the form of the files that it stands for.
 impl Serialize for ShellWord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.text.serialize(serializer)
+        let files = self.parts.as_ref().filter(|_| self.is_plain);
+        let files = files.filter(|files| !files.contains(UNKNOWN_PART));
+        self.text.as_ref().or(files).serialize(serializer)
     }
 }

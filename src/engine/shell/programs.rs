@@ -300,14 +300,15 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
         --since: --until: --format: --pretty: --depth: --branch: --origin: --receive-pack: --repo: --expire: --expire-unreachable: --source: \
         --pathspec-from-file: --force --no --all --tag --dry-run --recurse") },
     row(Kind::Interpreter, "python python2 python3 pypy pypy3 ipython", "W: X: - i q u B E I s S O OO d a x l --interactive"),
-    row(Kind::Interpreter, "node nodejs php", "- i q u B E I s S O OO d a x l --interactive"),
+    row(Kind::Interpreter, "node nodejs php tsx ts-node Rscript deno-run bun-run", "- i q u B E I s S O OO d a x l --interactive"),
     partly(row(Kind::Interpreter, "irb lua luajit", "- i q u B E I s S O OO d a x l --interactive")),
     partly(ProgramRow { kind: Kind::Interpreter, ..files(Operands::WritesAfter, "perl ruby",
         "- i?^ q u B s S O OO d a x l e:= E:= F: I: m: M: r: --interactive") }),
     // What writes or removes files.
     files(Operands::Deletes, "rm rmdir unlink", "r_ R_ --recursive_"),
     files(Operands::Writes, "tee sponge", ""),
-    files(Operands::Tracked, "git-rm", "--pathspec-from-file:"),
+    files(Operands::Tracked, "git-rm", "--pathspec-from-file: --cached!"),
+    files(Operands::Reads, "git-add", "--chmod: --pathspec-from-file:"),
     files(Operands::Deletes, "shred", "n: s: --iterations: --size: --random-source:"),
     files(Operands::Writes, "truncate", "r: s: --reference: --size:"),
     files(Operands::Writes, "touch", "d: r: t: --date: --reference: --time:"),
@@ -335,7 +336,10 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     partly(files(Operands::Extracts, "unzip", "d& l! t! p! Z! v! x:")),
     partly(files(Operands::Reads, "cat tac nl head tail less more bat wc file stat strings xxd od hexdump base64 md5sum sha1sum sha256sum cksum \
         uniq cut diff cmp comm column fold rev paste zcat", "")),
-    partly(files(Operands::ReadsAfter, "grep egrep fgrep rg ag awk gawk jq", "e:= f:= A: B: C: F: m: r_ R_ --recursive_ --regexp:= --file:=")),
+    partly(files(Operands::ReadsAfter, "awk gawk jq zip", "e:= f:= F: r_ --file:=")),
+    // What prints no line does not show what is in a file.
+    partly(files(Operands::ReadsAfter, "grep egrep fgrep rg ag", "c! l! q! e:= f:= A: B: C: m: r_ R_ --recursive_ --regexp:= --file:= \
+        --count! --files-with-matches! --quiet!")),
     files(Operands::Moves, "git-mv", ""),
     files(Operands::Tracked, "git-clean", "e: --exclude:"),
     files(Operands::Tracked, "git-restore", "s: --conflict: --pathspec-from-file: --source:"),
@@ -358,7 +362,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     program("docker-container podman-container", ""),
     program("docker-compose podman-compose nerdctl-compose", "f: --file: p: --project-name: --profile: --env-file: --project-directory: H: --host: t: --timeout:"),
     program("pnpm", "C: F: --dir: --filter: --registry: --tag: --otp: --access:"),
-    program("npm yarn bun", "w: --workspace: --registry: --prefix: --tag: --otp: --access: C: --dir: --filter: --cwd:"),
+    program("npm yarn bun deno", "w: --workspace: --registry: --prefix: --tag: --otp: --access: C: --dir: --filter: --cwd:"),
     program("pip pip3 uv", "r: --requirement: c: --constraint: i: --index-url: --extra-index-url: t: --target: --python: p: --prefix: --root: \
         --index:"),
     program("cargo", "p: --package: --manifest-path: --target: --target-dir: --features: F: j: --jobs: --bin: --example: --test: --bench: --profile: \

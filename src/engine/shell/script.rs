@@ -12,7 +12,7 @@ use super::line::{
 };
 use super::parse::{expand_braces, parse};
 use super::scan::{FlatText, MissingEnd, flat_text};
-use super::word::{self, Constants, ReadWord, Word};
+use super::word::{self, Constants, PLAIN_VALUE, ReadWord, UNKNOWN, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
 /// Of all texts in one text together; the parser takes 3 µs for each.
@@ -56,11 +56,10 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
             assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
             constants: Constants::new(),
         };
-        for (name, folder) in word::FOLDERS {
+        for (name, usual) in word::USUAL {
             let is_used = text.contains(name);
             if is_used && word::changes(text, name) == 0 {
-                let (name, folder) = (name.to_string(), folder.to_string());
-                reader.constants.insert(name, folder);
+                reader.constants.insert(name.to_string(), usual.to_string());
             }
         }
         let place = Place {
@@ -272,7 +271,7 @@ impl ScriptReader<'_> {
         if parts.words.is_empty() && place.is_certain {
             self.note_constants(&parts.assigns);
         }
-        let printed = parts.printed().map_or(Stdin::Pipe, Stdin::Text);
+        let printed = parts.output();
         self.run(parts, place);
         printed
     }
@@ -324,7 +323,9 @@ impl ScriptReader<'_> {
         let value = match &assignment.value {
             ast::AssignmentValue::Scalar(word) => {
                 let word = self.word(&word.value, place);
+                let is_plain = word.is_plain && word.value.chars().eq([UNKNOWN]);
                 word.text()
+                    .or(is_plain.then_some(PLAIN_VALUE))
                     .filter(|_| !assignment.append)
                     .map(str::to_string)
             }
@@ -444,7 +445,10 @@ impl ScriptReader<'_> {
 
     /// What another process is given has no variables of this one.
     fn constants(&self, place: Place) -> Option<&Constants> {
-        place.through.is_empty().then_some(&self.constants)
+        let is_own = |wrapper: &Arc<CommandWrapper>| {
+            matches!(wrapper.name.as_str(), "trap" | "eval" | "command")
+        };
+        place.through.iter().all(is_own).then_some(&self.constants)
     }
 
     fn take(&mut self, read: Result<ReadWord, MissingEnd>, place: Place) -> Word {
@@ -518,7 +522,10 @@ impl ScriptReader<'_> {
         }
         for inner in runs {
             match (inner, &stdin) {
-                (Inner::Words(words), _) => {
+                (Inner::Words(mut words), _) => {
+                    if let Stdin::Files(files) = &stdin {
+                        words = words.iter().flat_map(|word| word.or_files(files)).collect();
+                    }
                     let redirects = std::mem::take(&mut outer.redirects);
                     let (assigns, stdin) = (assigns.clone(), stdin.clone());
                     self.run(
@@ -550,10 +557,13 @@ impl ScriptReader<'_> {
     fn push(&mut self, parts: Parts, place: Place) {
         let Parts {
             words,
-            assigns,
+            mut assigns,
             redirects,
             stdin: _,
         } = parts;
+        for one in &mut assigns {
+            one.value.take_if(|value| value == PLAIN_VALUE);
+        }
         if words.is_empty() && redirects.is_empty() {
             return;
         }

@@ -16,6 +16,9 @@ pub(super) const UNKNOWN: char = '\u{10fffd}';
 /// Stands for [`TOP_FOLDER`], as [`UNKNOWN`] for what is not known at all.
 const TOP: char = '\u{10fffb}';
 
+/// The value of a variable that is known only as far as [`ShellWord::is_plain`] goes.
+pub(super) const PLAIN_VALUE: &str = "\u{10fffa}";
+
 /// Programs whose output is one word that is no option, or variables for `eval`.
 const PLAIN: &[&str] = &[
     "git branch --show-current",
@@ -43,8 +46,21 @@ const PLAIN: &[&str] = &[
     "minikube docker-env",
 ];
 
-/// Variables of every shell, each with what means the same as a path.
-pub(super) const FOLDERS: &[(&str, &str)] = &[("HOME", "~"), ("PWD", "."), ("TMPDIR", "/tmp")];
+/// Variables with a usual value, each with a word that means the same.
+pub(super) const USUAL: &[(&str, &str)] = &[
+    ("HOME", "~"),
+    ("PWD", "."),
+    ("TMPDIR", "/tmp"),
+    ("EDITOR", "vi"),
+    ("VISUAL", "vi"),
+    ("PAGER", "less"),
+    ("PY", "python"),
+    ("PYTHON", "python"),
+    ("CC", "cc"),
+    ("CXX", "c++"),
+    ("CARGO", "cargo"),
+    ("MAKE", "make"),
+];
 
 /// Variables whose values are certain.
 pub(super) type Constants = HashMap<String, String>;
@@ -108,7 +124,19 @@ impl Word {
     pub(super) fn with_files(&self, files: &str) -> Word {
         Word {
             files: Some(files.to_string()),
+            is_plain: !files.starts_with('-'),
+            may_split: false,
             ..self.clone()
+        }
+    }
+
+    /// These files, if it stands for what `xargs` reads.
+    pub(super) fn or_files(&self, files: &[String]) -> Vec<Word> {
+        let is_read = self.value.chars().eq([UNKNOWN]) && !self.written.contains(['$', '`']);
+        if is_read {
+            files.iter().map(|file| self.with_files(file)).collect()
+        } else {
+            vec![self.clone()]
         }
     }
 
@@ -351,7 +379,11 @@ impl<'w> WordReader<'w> {
     /// The value of a variable.
     fn variable(&mut self, name: &str, is_quoted: bool) {
         let value = self.constants.and_then(|known| known.get(name));
-        match value {
+        match value.map(String::as_str) {
+            Some(PLAIN_VALUE) => {
+                self.read.word.is_plain |= self.read.word.value.is_empty();
+                self.unknown(is_quoted);
+            }
             Some(value) if is_quoted || !may_split(value) => {
                 self.read.word.value.push_str(value);
             }
@@ -445,7 +477,8 @@ pub(super) fn changes(text: &str, name: &str) -> usize {
                 .chars()
                 .next()
                 .map_or(0, char::len_utf8);
-        let is_read = before.ends_with('$') || before.ends_with("${");
+        // Or it is an option: `rm -f "$f"`.
+        let is_read = before.ends_with(['$', '-']) || before.ends_with("${");
         changes += usize::from(word == name && !is_read);
     }
     changes

@@ -45,7 +45,12 @@ pub(super) enum Stdin {
     /// What another program writes, or a descriptor.
     Pipe,
     Text(String),
+    /// The names of files of these forms.
+    Files(Vec<String>),
 }
+
+/// Programs that leave out lines of what they read, or sort them.
+const FILTERS: &[&str] = &["grep", "egrep", "head", "sort", "tail", "uniq"];
 
 /// The words of a simple command and what is around them.
 #[derive(Default)]
@@ -88,9 +93,36 @@ impl Parts {
             ["printf", text] => Some(text.to_string()).filter(|text| !text.contains(['%', '\\'])),
             ["cat"] | ["cat", "-"] => match &self.stdin {
                 Stdin::Text(text) => Some(text.clone()),
-                Stdin::Inherited | Stdin::File | Stdin::Pipe => None,
+                Stdin::Inherited | Stdin::File | Stdin::Pipe | Stdin::Files(_) => None,
             },
             _ => None,
+        }
+    }
+
+    /// What the next program in a pipeline reads.
+    pub(super) fn output(&self) -> Stdin {
+        if let Some(text) = self.printed() {
+            return Stdin::Text(text);
+        }
+        let Some((program, words)) = self.words.split_first() else {
+            return Stdin::Pipe;
+        };
+        let files = match (program.value.as_str(), &self.stdin) {
+            ("find", _) => found_files(&words.iter().map(Word::text).collect::<Vec<_>>()),
+            ("ls", _) => {
+                let named = words.iter().filter(|word| !word.value.starts_with('-'));
+                let all: Option<Vec<String>> = named
+                    .map(|word| Some(word.text().filter(|_| word.is_pattern)?.to_string()))
+                    .collect();
+                all.unwrap_or_default()
+            }
+            (name, Stdin::Files(files)) if FILTERS.contains(&name) => files.clone(),
+            _ => Vec::new(),
+        };
+        if files.is_empty() {
+            Stdin::Pipe
+        } else {
+            Stdin::Files(files)
         }
     }
 }
@@ -149,7 +181,7 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
             Some(word) => return Err(InDoubt(format!("{name} {}", word.shown()))),
             None => return Ok(None),
         },
-        Kind::Interpreter => program_of_interpreter(row, words),
+        Kind::Interpreter => program_of_interpreter(row, &words[at..]),
         Kind::Git => Vec::new(),
         Kind::Itself => return Ok(None),
         Kind::Text if is_eval_of_plain => return Ok(None),
@@ -495,8 +527,10 @@ fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
         );
         word.value.starts_with('-') && marks.is_some_and(|marks| !marks.contains(':'))
     };
-    match words[1..].iter().find(|word| !is_bare(word)) {
+    let first = |word: &&Word| word.value == "-" || !is_bare(word);
+    match words.iter().find(first) {
         None => vec![Inner::ForeignStdin],
+        Some(word) if word.value == "-" => vec![Inner::ForeignStdin],
         Some(word) => match stream(word) {
             Some(Inner::Stdin) => vec![Inner::ForeignStdin],
             other => other.into_iter().collect(),
@@ -507,7 +541,12 @@ fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
 /// The commands of `find … -exec COMMAND ;`.
 fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<Inner>, InDoubt> {
     let is_find = options.contains(&"-exec");
-    let files = if is_find { found_files(words) } else { None };
+    let texts: Vec<Option<&str>> = words[1..].iter().map(Word::text).collect();
+    let files = if is_find {
+        found_files(&texts)
+    } else {
+        Vec::new()
+    };
     let mut runs = Vec::new();
     let mut rest = words[1..].iter().peekable();
     while let Some(word) = rest.next() {
@@ -534,10 +573,11 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
             for place in places {
                 unknown = unknown.with_unknown(place);
             }
-            inner.push(match &files {
-                Some(files) if is_place => unknown.with_files(files),
-                _ => unknown,
-            });
+            if is_place && !files.is_empty() {
+                inner.extend(files.iter().map(|file| unknown.with_files(file)));
+            } else {
+                inner.push(unknown);
+            }
         }
         if !is_find {
             inner.push(Word::unknown("…"));
@@ -547,18 +587,51 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
     Ok(runs)
 }
 
-/// The form of the paths that `find FOLDER -name NAME` prints.
-fn found_files(words: &[Word]) -> Option<String> {
-    let folder = words.get(1)?.text().filter(|text| !text.starts_with('-'));
-    let name = words.windows(2).find(|pair| pair[0].value == "-name");
-    let name = match name {
-        Some(pair) => pair[1].text()?,
-        None => "*",
+/// The forms of the paths that `find` finds, told from the words after it. None if it may start
+/// in a folder that only a run knows.
+pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
+    let is_test = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(['-', '(', '!']));
+    let links = words
+        .iter()
+        .take_while(|word| matches!(word, Some("-H" | "-L" | "-P")));
+    let words = &words[links.count()..];
+    let first = words.iter().position(is_test).unwrap_or(words.len());
+    let (folders, tests) = words.split_at(first);
+    let names: Option<Vec<&str>> = tests
+        .split(|word| matches!(word, Some("-o" | "-or")))
+        .map(found_name)
+        .collect();
+    let names = names.unwrap_or_else(|| vec!["*"]);
+    let folders: Option<Vec<&str>> = folders.iter().copied().collect();
+    let mut folders = folders.unwrap_or_default();
+    if first == 0 {
+        folders.push(".");
+    }
+    let form = |folder: &&str| -> Vec<String> {
+        let folder = folder.trim_end_matches('/');
+        names
+            .iter()
+            .map(|name| format!("{folder}/**/{name}"))
+            .collect()
     };
-    Some(format!(
-        "{}/**/{name}",
-        folder.unwrap_or(".").trim_end_matches('/')
-    ))
+    folders.iter().flat_map(form).collect()
+}
+
+/// The name that one alternative of `find` asks for before it does anything.
+fn found_name<'w>(tests: &[Option<&'w str>]) -> Option<&'w str> {
+    const ACTS: &[&str] = &[
+        "-exec", "-ok", "-print", "-delete", "-fprint", "-fls", "-ls", ",",
+    ];
+    let mut rest = tests.iter().copied();
+    while let Some(word) = rest.next() {
+        match word? {
+            "!" | "-not" if rest.next()? == Some("(") => return None,
+            "-name" => return rest.next()?,
+            word if ACTS.iter().any(|act| word.starts_with(act)) => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The texts of `git -c alias.NAME=TEXT`.
@@ -567,7 +640,11 @@ fn aliases(words: &[Word]) -> Vec<Inner> {
         .windows(2)
         .filter(|pair| pair[0].value == "-c")
         .map(|pair| &pair[1].value);
-    let texts = values.filter_map(|value| value.strip_prefix("alias.")?.split_once('='));
+    let is_alias = |key: &&str| key.eq_ignore_ascii_case("alias.");
+    let texts = values.filter_map(|value| {
+        value.get(..6).filter(is_alias)?;
+        value[6..].split_once('=')
+    });
     let inner = texts.map(|(_, text)| match text.strip_prefix('!') {
         Some(text) => text.to_string(),
         None => format!("git {text}"),

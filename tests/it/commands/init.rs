@@ -34,7 +34,7 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked() {
     // Claude Code sends no message, so no hook is written for it.
     sandbox.has_no_file("hooks.d/message.out");
     sandbox.has_no_file("hooks.d/tests/refuse-secrets.toml");
-    ran.prints(" files, 36 hooks");
+    ran.prints(" files, 50 hooks");
     assert!(!ran.stdout.contains("warning"), "{ran:?}");
     proof(&sandbox, &ran)
         .exits(2)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::engine::names::names;
 use crate::engine::shell::{
     CommandLine, CommandWrapper, GivenWords, Operands, ShellCommand, ShellWord, TOP_FOLDER,
-    UNKNOWN_PART, find_program,
+    UNKNOWN_PART, find_program, found_files,
 };
 
 /// More folders than these are not tried for a relative path.
@@ -151,11 +151,11 @@ impl LineEffects {
             .map(|operand| operand.word)
             .collect();
         if !words.has('!') {
-            self.operands(&words, &operands);
+            self.operands(&words, &operands, args);
         }
     }
 
-    fn operands(&mut self, words: &GivenWords<'_>, all: &[&ShellWord]) {
+    fn operands(&mut self, words: &GivenWords<'_>, all: &[&ShellWord], args: &[ShellWord]) {
         let into = words.values('&').next();
         let deep = if words.has('_') {
             Reach::Below
@@ -234,7 +234,7 @@ impl LineEffects {
             Operands::Extracts => self.extract(words, all, into),
             Operands::Searches => {
                 if words.has('_') {
-                    self.found(words, all);
+                    self.found(args);
                 }
             }
             Operands::Enters => match all.first() {
@@ -245,20 +245,13 @@ impl LineEffects {
     }
 
     /// `find FOLDER -name NAME -delete`.
-    fn found(&mut self, words: &GivenWords<'_>, folders: &[&ShellWord]) {
-        let option = words.words.iter().find(|word| word.text == "-name");
-        let name = option.and_then(|option| option.next?.text.as_deref());
-        let known = folders.iter().filter_map(|folder| folder.text.as_deref());
-        let mut folders: Vec<&str> = known.collect();
-        if folders.is_empty() {
-            folders.push(".");
-        }
-        for folder in folders {
-            let Some(name) = name else {
+    fn found(&mut self, args: &[ShellWord]) {
+        let words: Vec<Option<&str>> = args.iter().map(|word| word.text.as_deref()).collect();
+        for path in found_files(&words) {
+            if let Some(folder) = path.strip_suffix("/**/*") {
                 self.add(folder.to_string(), Access::Write, Reach::Below);
                 continue;
-            };
-            let path = format!("{}/**/{name}", folder.trim_end_matches('/'));
+            }
             self.add(path, Access::Write, Reach::Itself);
             if let Some(last) = self.effects.last_mut() {
                 (last.is_pattern, last.is_named) = (true, false);
@@ -336,7 +329,7 @@ impl LineEffects {
         let Some(path) = path else { return };
         self.add(path.clone(), access, reach);
         if let Some(last) = self.effects.last_mut() {
-            last.is_pattern = word.is_pattern || word.text.is_none() && path.contains("/**/");
+            last.is_pattern = word.is_pattern || word.text.is_none() && path.contains('*');
             last.is_named &= word.text.is_some();
             let is_unknown = last.path.contains(UNKNOWN_PART);
             last.unknown = is_unknown.then(|| word.shown().to_string());

@@ -108,6 +108,9 @@ impl PathMatch {
             (Reach::Below, PathScope::Absolute) if is_around => {
                 return self.pattern.starts_with("/**");
             }
+            (Reach::Below, PathScope::Component) if is_around => {
+                return effect.access == Access::Write;
+            }
             (Reach::Below, _) if is_around => return true,
             (Reach::Tracked, PathScope::Relative) if is_around => {
                 return !self.pattern.starts_with('*');
@@ -118,9 +121,13 @@ impl PathMatch {
         match self.scope {
             PathScope::Component => {
                 let inside = bases.relative(absolute).last().unwrap_or(absolute);
+                // Who reads all files is not about those of one name.
+                let is_all =
+                    |name: &&&str| **name == "**" || effect.access == Access::Read && **name == "*";
                 effect.is_pattern
                     && names(inside)
                         .iter()
+                        .filter(|name| !is_all(name))
                         .any(|name| forms.iter().any(|form| may_be_both(form, name)))
             }
             PathScope::Absolute => forms

@@ -409,13 +409,20 @@ impl<'c> Given<'c> {
 
     fn fits(self, forms: &[String]) -> Fit {
         match self {
-            Given::Known(text) if forms.iter().any(|form| has_form(form, text)) => Fit::Yes,
+            Given::Known(text) if forms.iter().any(|form| has_word(form, text)) => Fit::Yes,
             Given::Known(_) => Fit::No,
             Given::Begins(start) if !forms.iter().any(|form| may_have_form(form, start)) => Fit::No,
             Given::Plain if forms.iter().all(|form| form.starts_with(['+', '-', ':'])) => Fit::No,
             Given::Begins(_) | Given::Plain | Given::Open => Fit::Maybe,
         }
     }
+}
+
+/// As `has_form`. The keys of git's configuration have no case.
+fn has_word(form: &str, text: &str) -> bool {
+    let is_key = form.starts_with(|c: char| c.is_ascii_alphabetic()) && form.contains('.');
+    has_form(form, text)
+        || is_key && has_form(&form.to_ascii_lowercase(), &text.to_ascii_lowercase())
 }
 
 /// Whether the operands begin like these, by the table of how far each beginning of the forms
