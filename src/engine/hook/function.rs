@@ -66,12 +66,11 @@ impl Function {
     where
         F: std::future::Future<Output: IntoVerdict> + Send + 'static,
     {
-        let call = move |event| -> Future {
-            let future = call(event);
-            Box::pin(async move { future.await.into_verdict() })
-        };
         Function {
-            form: FunctionKind::Async(Arc::new(call)),
+            form: FunctionKind::Async(Arc::new(move |event| {
+                let future = call(event);
+                Box::pin(async move { future.await.into_verdict() })
+            })),
         }
     }
 

@@ -19,7 +19,7 @@ pub use path::check_path;
 pub(crate) use path::{FoundPath, PathMatch, decide_paths, named_path, tidy};
 pub(crate) use row::expression_error;
 pub use row::{Condition, MatcherError, Mismatch, PathBase};
-use row::{EXCEPT, OF_HOST, of_field};
+use row::{EXCEPT, OF_HOST, of_field, wrong};
 use runs::RunsForm;
 pub(crate) use runs::RunsMatch;
 pub use tool::check_tool;
@@ -214,9 +214,10 @@ impl Matcher {
     /// Why it will hardly ever match, and what to match instead.
     pub(crate) fn never_meets(&self) -> Option<(&'static str, &'static str)> {
         let tool = self.tool.as_ref()?;
-        let is_without =
-            |word: &ToolWord| matches!(word, ToolWord::Class(kind) if *kind != ActionKind::Shell);
-        let never = self.needs_command() && tool.alternatives.iter().all(is_without);
+        let mut words = tool.alternatives.iter();
+        let never = self.needs_command()
+            && words
+                .all(|word| matches!(word, ToolWord::Class(kind) if *kind != ActionKind::Shell));
         never.then_some(("its tools are given no command line", "match `tool=bash`"))
     }
 
@@ -233,20 +234,10 @@ impl Matcher {
 
     /// Whether its tool matcher takes a tool with one of these names.
     pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
-        let is_meant = |word: &ToolWord| match word {
-            ToolWord::Class(kind) => names.iter().any(|name| ActionKind::of_tool(name) == *kind),
-            ToolWord::Name(known) => names.iter().any(|name| name.eq_ignore_ascii_case(known)),
-            ToolWord::Form(form) => names.iter().any(|name| form.is_match(name)),
-        };
-        let is_native = self
-            .tool
-            .as_ref()
-            .is_none_or(|tool| tool.alternatives.iter().any(is_meant));
-        is_native
-            && self
-                .condition
-                .as_ref()
-                .is_none_or(|one| one.takes_tool(names))
+        let own = self.tool.as_ref();
+        let of_host = self.condition.as_ref();
+        own.is_none_or(|tool| names.iter().any(|name| tool.takes_name(name)))
+            && of_host.is_none_or(|condition| condition.takes_tool(names))
     }
 
     /// Whether the hook wants `event`.
@@ -344,21 +335,25 @@ impl Matcher {
     fn find(&self, event: &Event, except: Option<&Matcher>) -> Option<RunsMatch> {
         let action = event.action()?;
         let is_gate = event.spec().blocks && self.doubt != Some(OnDoubt::Allow);
-        let is_left_out =
-            |command: &ShellCommand| except.is_some_and(|except| except.takes_command(command));
-        let find = |line: &CommandLine, in_doubt: bool| {
-            let found = self
-                .runs
-                .iter()
-                .filter_map(|form| form.find(line, in_doubt, &is_left_out));
-            found.min_by_key(|found| found.doubt.is_some())
-        };
-        find(&action.line, is_gate).or_else(|| {
-            event
-                .guessed_commands()
-                .iter()
-                .find_map(|guess| find(&guess.line, false))
+        let found = self.find_in(&action.line, is_gate, except);
+        found.or_else(|| {
+            let mut guesses = event.guessed_commands().iter();
+            guesses.find_map(|guess| self.find_in(&guess.line, false, except))
         })
+    }
+
+    fn find_in(
+        &self,
+        line: &CommandLine,
+        in_doubt: bool,
+        except: Option<&Matcher>,
+    ) -> Option<RunsMatch> {
+        let found = self.runs.iter().filter_map(|form| {
+            form.find(line, in_doubt, &|command| {
+                except.is_some_and(|except| except.takes_command(command))
+            })
+        });
+        found.min_by_key(|found| found.doubt.is_some())
     }
 
     /// Whether `except` lifts all that this matcher takes of `event`.
@@ -395,31 +390,33 @@ impl Matcher {
 
     /// Whether this exception lifts what `own` takes, as far as it is not about commands.
     fn lifts_tool_and_paths(&self, own: &Matcher, event: &Event, place: &PathBase) -> bool {
-        let has_paths = || {
-            event
-                .action()
-                .is_some_and(|action| !action.paths.is_empty() || !action.effects.is_empty())
-        };
-        self.tool
-            .as_ref()
-            .is_none_or(|tool| tool.decide(event).is_ok())
-            && self
-                .fields
-                .iter()
-                .all(|wanted| wanted.decide(event).is_ok())
-            && (self.paths.is_empty()
-                || has_paths()
-                    && own
-                        .path_query(Some(self), event)
-                        .find(event, place)
-                        .is_none())
+        if let Some(tool) = &self.tool
+            && tool.decide(event).is_err()
+        {
+            return false;
+        }
+        if self
+            .fields
+            .iter()
+            .any(|wanted| wanted.decide(event).is_err())
+        {
+            return false;
+        }
+        if self.paths.is_empty() {
+            return true;
+        }
+        let has_paths = event
+            .action()
+            .is_some_and(|action| !action.paths.is_empty() || !action.effects.is_empty());
+        let query = own.path_query(Some(self), event);
+        has_paths && query.find(event, place).is_none()
     }
 
     /// Whether this exception surely takes a command.
     fn takes_command(&self, command: &ShellCommand) -> bool {
-        let fits = |form: &Regex| form.is_match(&runs::written(command));
+        let form = self.command.as_ref();
         (self.runs.is_empty() || self.runs.iter().any(|form| form.meets(command)))
-            && self.command.as_ref().is_none_or(fits)
+            && form.is_none_or(|form| form.is_match(&runs::written(command)))
     }
 }
 
@@ -493,9 +490,7 @@ pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
 fn no_backspace(written: &str) -> Result<(), MatcherError> {
     if written.contains('\u{8}') {
         let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
-        return Err(MatcherError {
-            problem: problem.to_string(),
-        });
+        return Err(wrong(problem));
     }
     Ok(())
 }
@@ -506,12 +501,9 @@ impl fmt::Display for Matcher {
         if let Some(tool) = &self.tool {
             parts.push(format!("tool {}", tool.written));
         }
-        let or = |texts: Vec<&str>| texts.join(" or ");
         if !self.paths.is_empty() {
-            parts.push(format!(
-                "path {}",
-                or(self.paths.iter().map(|path| &*path.written).collect())
-            ));
+            let paths: Vec<&str> = self.paths.iter().map(|path| &*path.written).collect();
+            parts.push(format!("path {}", paths.join(" or ")));
         }
         parts.extend(
             self.access
@@ -521,10 +513,8 @@ impl fmt::Display for Matcher {
             parts.push(format!("command /{command}/"));
         }
         if !self.runs.is_empty() {
-            parts.push(format!(
-                "runs {}",
-                or(self.runs.iter().map(|form| &*form.written).collect())
-            ));
+            let forms: Vec<&str> = self.runs.iter().map(|form| &*form.written).collect();
+            parts.push(format!("runs {}", forms.join(" or ")));
         }
         for field in &self.fields {
             parts.push(format!("{} /{}/", field.field, field.form));

@@ -151,8 +151,8 @@ impl Hook {
 
     /// Why it does not run for events although it is enabled.
     pub(crate) fn idle_reason(&self) -> Option<&str> {
-        let waits = || (self.lives == Lives::Session).then_some(WAITS_FOR_SESSION);
-        self.idle.as_deref().or_else(waits)
+        let waits = self.lives == Lives::Session;
+        self.idle.as_deref().or(waits.then_some(WAITS_FOR_SESSION))
     }
 
     /// Whether it may run for an event.

@@ -24,23 +24,21 @@ impl CommandLine {
     /// The programs that commands are run through, each once, as commands of all their words.
     pub fn wrappers(&self) -> Vec<ShellCommand> {
         let mut seen = HashSet::new();
-        let mut all: Vec<&Arc<CommandWrapper>> = self
-            .commands
-            .iter()
-            .flat_map(|command| &command.through)
-            .collect();
-        all.retain(|wrapper| seen.insert(Arc::as_ptr(wrapper)));
-        let word = |text: &str| ShellWord {
-            text: Some(text.to_string()),
-            written: text.to_string(),
-            ..ShellWord::default()
-        };
-        let command = |wrapper: &Arc<CommandWrapper>| ShellCommand {
-            program: word(&wrapper.name),
-            args: wrapper.args.clone(),
-            ..ShellCommand::default()
-        };
-        all.into_iter().map(command).collect()
+        let mut all = Vec::new();
+        for wrapper in self.commands.iter().flat_map(|command| &command.through) {
+            if seen.insert(Arc::as_ptr(wrapper)) {
+                all.push(ShellCommand {
+                    program: ShellWord {
+                        text: Some(wrapper.name.clone()),
+                        written: wrapper.name.clone(),
+                        ..ShellWord::default()
+                    },
+                    args: wrapper.args.clone(),
+                    ..ShellCommand::default()
+                });
+            }
+        }
+        all
     }
 }
 

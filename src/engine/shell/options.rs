@@ -136,11 +136,10 @@ impl<'c> GivenWords<'c> {
         row: &'static ProgramRow,
         args: &'c [ShellWord],
     ) -> GivenWords<'c> {
-        let (words, operands) = (Vec::new(), Vec::new());
         let mut all = GivenWords {
             row,
-            words,
-            operands,
+            words: Vec::new(),
+            operands: Vec::new(),
             has_command: false,
             before_dashes: None,
         };
@@ -148,7 +147,8 @@ impl<'c> GivenWords<'c> {
         let mut may_be_value = false;
         while let Some(word) = args.get(at) {
             at += 1;
-            let (text, is_open) = (word.beginning(), word.known().is_none());
+            let text = word.beginning();
+            let is_open = word.known().is_none();
             if all.before_dashes.is_none() && text == "--" && !is_open {
                 all.before_dashes = Some(all.operands.len());
                 may_be_value = false;
@@ -169,7 +169,9 @@ impl<'c> GivenWords<'c> {
                 all.enter(name, word);
                 continue;
             }
-            let (row, options, next) = (all.row, all.row.options_in(text), args.get(at));
+            let row = all.row;
+            let options = row.options_in(text);
+            let next = args.get(at);
             let wanted: usize = options.iter().map(GivenOption::words_taken).sum();
             let may_take = !row.lists_values || options.iter().any(|option| option.has(&['|']));
             let taken = if is_open { 0 } else { wanted };
@@ -212,14 +214,10 @@ impl<'c> GivenWords<'c> {
 
     /// The known values of the options with this mark.
     pub(crate) fn values(&self, mark: char) -> impl Iterator<Item = &'c str> {
-        let options = self.words.iter().filter(|word| !word.is_open);
-        let options =
-            options.flat_map(|word| word.options.iter().map(|option| (option, word.next)));
-        let next = |(option, next): (&GivenOption<'c>, Option<&'c ShellWord>)| {
-            option.joined().or_else(|| next?.text.as_deref())
-        };
-        options
-            .filter(move |(option, _)| option.has(&[mark]))
-            .filter_map(next)
+        let words = self.words.iter().filter(|word| !word.is_open);
+        words.flat_map(move |word| {
+            let options = word.options.iter().filter(move |one| one.has(&[mark]));
+            options.filter_map(|one| one.joined().or_else(|| word.next?.text.as_deref()))
+        })
     }
 }

@@ -1,5 +1,8 @@
 //! Here-documents, and what quotes with escapes of their own say: `$'…'` and backticks.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 /// A here-document.
 pub(super) struct HereDocument {
     /// Its tag as it is written.
@@ -31,9 +34,12 @@ impl HereDocument {
     /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
     pub(super) fn is_plain(&self) -> bool {
         let name = self.name();
-        let is_part = |c: char| c.is_alphanumeric() || "_-.+:!%@=/".contains(c);
         let forms = ["{}", "'{}'", "\"{}\"", "\\{}"].map(|form| form.replace("{}", &name));
-        !name.is_empty() && name.chars().all(is_part) && forms.contains(&self.tag)
+        !name.is_empty()
+            && forms.contains(&self.tag)
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-.+:!%@=/".contains(c))
     }
 
     fn name(&self) -> String {
@@ -79,23 +85,17 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(quoted.len());
     let mut rest = quoted.chars().peekable();
     while let Some(c) = rest.next() {
-        let escape = if c == '\\' { rest.next() } else { None };
+        let escape = rest.peek().copied().filter(|_| c == '\\');
         let Some(escape) = escape else {
             bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
             continue;
         };
-        let mut number = |radix: u32, most: usize, first: u32| {
-            let digit = |c: &mut std::iter::Peekable<std::str::Chars<'_>>| {
-                let digit = c.peek()?.to_digit(radix)?;
-                c.next();
-                Some(digit)
-            };
-            let digits: Vec<u32> = (0..most).map_while(|_| digit(&mut rest)).collect();
-            let value = digits
-                .iter()
-                .fold(first, |value, digit| value.wrapping_mul(radix) | digit);
-            (!digits.is_empty()).then_some(value)
-        };
+        if escape.is_digit(8) {
+            let value = number(&mut rest, 8, 3)?;
+            bytes.push(u8::try_from(value & 0xff).ok()?);
+            continue;
+        }
+        rest.next();
         match escape {
             'a' => bytes.push(7),
             'b' => bytes.push(8),
@@ -106,19 +106,17 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
             't' => bytes.push(b'\t'),
             'v' => bytes.push(11),
             '\\' | '\'' | '"' | '?' => bytes.push(escape as u8),
-            '0'..='7' => {
-                let first = escape as u32 - '0' as u32;
-                bytes.push(u8::try_from(number(8, 2, first).unwrap_or(first) & 0xff).ok()?);
-            }
             'c' => bytes.push(u8::try_from(rest.next()?.to_ascii_uppercase()).ok()? & 0x1f),
             'x' | 'u' | 'U' => {
-                let most = [('x', 2), ('u', 4), ('U', 8)]
-                    .iter()
-                    .find(|(name, _)| *name == escape);
-                match (number(16, most.map_or(0, |(_, most)| *most), 0), escape) {
-                    (None, _) => bytes.extend([b'\\', escape as u8]),
-                    (Some(value), 'x') => bytes.push(u8::try_from(value).ok()?),
-                    (Some(value), _) => {
+                let most = match escape {
+                    'x' => 2,
+                    'u' => 4,
+                    _ => 8,
+                };
+                match number(&mut rest, 16, most) {
+                    None => bytes.extend([b'\\', escape as u8]),
+                    Some(value) if escape == 'x' => bytes.push(u8::try_from(value).ok()?),
+                    Some(value) => {
                         let c = char::from_u32(value)?;
                         bytes.extend(c.encode_utf8(&mut [0; 4]).bytes());
                     }
@@ -137,4 +135,17 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
         .unwrap_or(bytes.len());
     bytes.truncate(end);
     String::from_utf8(bytes).ok()
+}
+
+/// The number that the next digits are, of which there may be `most`; `None` if there are none.
+fn number(rest: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u32> {
+    let mut value = None;
+    for _ in 0..most {
+        let Some(digit) = rest.peek().and_then(|c| c.to_digit(radix)) else {
+            break;
+        };
+        rest.next();
+        value = Some(value.unwrap_or(0_u32).wrapping_mul(radix) | digit);
+    }
+    value
 }

@@ -193,8 +193,11 @@ impl<'t> TextScanner<'t> {
 
     /// Goes on to the next byte that may mean something, at least one character.
     fn advance_to_special(&mut self) {
-        let special = |byte: u8| b"\\'\"$`}".contains(&byte) || BOUNDARIES.contains(&byte);
-        let next = self.rest().bytes().skip(1).position(special);
+        let next = self
+            .rest()
+            .bytes()
+            .skip(1)
+            .position(|byte| b"\\'\"$`}".contains(&byte) || BOUNDARIES.contains(&byte));
         self.advance(next.map_or(self.text.len(), |at| at + 1));
     }
 
@@ -288,8 +291,8 @@ impl<'t> TextScanner<'t> {
     /// The beginning of a word. What bash takes and the parser does not is written differently:
     /// `select`, `!` after `|`, `esac )`, and `{name}>file`.
     fn word(&mut self, place: &mut CommandPlace) {
-        let is_boundary = |byte: u8| BOUNDARIES.contains(&byte);
-        let end = self.rest().bytes().position(is_boundary);
+        let mut bytes = self.rest().bytes();
+        let end = bytes.position(|byte| BOUNDARIES.contains(&byte));
         let word = &self.rest()[..end.unwrap_or(self.rest().len())];
         let after = &self.rest()[word.len()..];
         let begins = place.begins_command;
@@ -506,8 +509,11 @@ impl<'t> TextScanner<'t> {
                 return Err(MissingEnd("<<".to_string()));
             }
             self.push("<<<");
-            let (body, is_expanded) = (String::new(), false);
-            self.flat.cut(Part::Document { body, is_expanded }, "");
+            let part = Part::Document {
+                body: String::new(),
+                is_expanded: false,
+            };
+            self.flat.cut(part, "");
         }
         document.part = self.flat.parts.len().saturating_sub(1);
         self.waiting.push(document);
@@ -547,8 +553,10 @@ fn end_of_commands(text: &str, start: usize, nesting: usize) -> Result<usize, Mi
 fn is_descriptor_name(word: &str) -> bool {
     let name = word.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
     name.is_some_and(|name| {
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "_[]".contains(c);
-        !name.is_empty() && name.chars().all(is_part)
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_[]".contains(c))
     })
 }
 
@@ -570,8 +578,8 @@ pub(super) fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
 
 /// Tokens that a text has in any case: operators, and words between blanks.
 fn least_tokens(text: &str) -> usize {
-    let ends = |pair: &&[u8]| {
+    let ends = text.as_bytes().windows(2).filter(|pair| {
         b";&|()<>\n".contains(&pair[1]) || pair[1] == b' ' && !b" \t\n".contains(&pair[0])
-    };
-    text.as_bytes().windows(2).filter(ends).count() / 2
+    });
+    ends.count() / 2
 }

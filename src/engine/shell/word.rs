@@ -345,9 +345,8 @@ impl<'w> WordReader<'w> {
             Part::Commands { text, is_file } => self.output(text.trim(), is_quoted || *is_file),
             Part::Sum(_) | Part::Expression(_) => self.unknown(is_quoted),
             Part::Parameter { text, .. } => {
-                let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
                 let usual = text.strip_prefix("TMPDIR:-");
-                if text.chars().all(is_part) {
+                if text.chars().all(is_of_name) {
                     self.variable(text, is_quoted);
                 } else if let Some(folder) = usual.filter(|folder| folder.starts_with('/')) {
                     self.push(folder);
@@ -485,5 +484,10 @@ pub(super) fn changes(text: &str, name: &str) -> usize {
 }
 
 fn variable_names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+    text.split(|c| !is_of_name(c))
+}
+
+/// Whether the name of a variable may have this character.
+pub(super) fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use hookrun::internals::event::ContextError;
 use hookrun::internals::event::action::TOOLS;
+use hookrun::internals::event::{BuildError, ContextError, Event};
 use hookrun::{Action, ActionKind, Context};
 use serde_json::{Value, json};
 
@@ -242,7 +242,10 @@ fn no_name_is_in_two_rows() {
 
 #[test]
 fn what_changes_paths_writes_them() {
-    let of = |json: &str| Action::of_changes(&Context::parse(json).unwrap());
+    let of = |json: &str| {
+        let event = Event::from_json("commit.pre", json)?;
+        Ok::<_, BuildError>(event.action().cloned())
+    };
     let action = of(r#"{"changes":[{"path":".env","status":"D"},"a"]}"#)
         .unwrap()
         .unwrap();

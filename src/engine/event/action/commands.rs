@@ -49,26 +49,23 @@ const PEOPLE_KEYS: &[&str] = &[
 pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
     let is_shell = input.kind == ActionKind::Shell;
     let runs = is_shell || input.kind.is_unknown();
-    let (more, of_shell) = (
-        if runs { MORE_COMMAND_KEYS } else { &[] },
-        if is_shell { SHELL_KEYS } else { &[] },
-    );
+    let more = if runs { MORE_COMMAND_KEYS } else { &[] };
+    let of_shell = if is_shell { SHELL_KEYS } else { &[] };
     let mut lines: Vec<(&Key, String)> = Vec::new();
     for wanted in COMMAND_KEYS.iter().chain(more).chain(of_shell) {
         for (key, raw) in input.entries.iter().filter(|(key, _)| key.is(wanted)) {
-            lines.extend(
-                command_lines(raw, key.is(LIST_KEY))
-                    .into_iter()
-                    .map(|line| (key, line)),
-            );
+            let found = command_lines(raw, key.is(LIST_KEY));
+            lines.extend(found.into_iter().map(|line| (key, line)));
         }
     }
     let is_editor = matches!(
         input.kind,
         ActionKind::Read | ActionKind::Write | ActionKind::Edit
     );
-    let is_told = |line: &str| is_editor && EDITOR_COMMANDS.contains(&line);
-    lines.retain(|(_, line)| !line.trim().is_empty() && !is_told(line));
+    lines.retain(|(_, line)| {
+        let is_of_editor = is_editor && EDITOR_COMMANDS.contains(&line.as_str());
+        !line.trim().is_empty() && !is_of_editor
+    });
     if runs {
         add_arguments(&mut lines, &input.entries);
     }
@@ -202,17 +199,18 @@ fn is_program(text: &str) -> bool {
 
 /// All that a tool is given, as text: it counts as a command if none can be found.
 fn all_text(input: &ToolInput<'_>) -> Option<String> {
-    let text = |raw: &str| command_lines(raw, false).pop().or_else(|| scalar_text(raw));
-    let texts: Vec<String> = input
-        .entries
-        .iter()
-        .filter_map(|(_, raw)| text(raw))
-        .collect();
+    let entries = input.entries.iter();
+    let texts: Vec<String> = entries.filter_map(|(_, raw)| line_or_text(raw)).collect();
     if texts.is_empty() {
-        text(input.raw)
+        line_or_text(input.raw)
     } else {
         Some(texts.join("\n"))
     }
+}
+
+fn line_or_text(raw: &str) -> Option<String> {
+    let line = command_lines(raw, false).pop();
+    line.or_else(|| scalar_text(raw))
 }
 
 /// The texts of a shell's input that no key calls a command, and that are not for people.
@@ -300,12 +298,11 @@ fn look<'i>(
 }
 
 fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Option<Call<'i>> {
-    let first = |keys: &[&str]| {
-        keys.iter()
-            .find_map(|known| entries.iter().find(|(key, ..)| key.is(known)))
-    };
-    let input = first(INPUT_KEYS);
-    let named = first(TOOL_KEYS).or_else(|| first(NAME_KEYS).filter(|_| input.is_some()));
+    let input = first_of(INPUT_KEYS, entries);
+    let mut named = first_of(TOOL_KEYS, entries);
+    if named.is_none() && input.is_some() {
+        named = first_of(NAME_KEYS, entries);
+    }
     let name = string_text(named?.2)?;
     // `functions.exec_command` is Codex's.
     let last = name.rsplit('.').next().unwrap_or_default();
@@ -323,4 +320,13 @@ fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Opti
             place: place.to_string(),
         },
     })
+}
+
+/// The entry of the first of these keys that is there.
+fn first_of<'e, 'i>(
+    keys: &[&str],
+    entries: &'e [(Key, &'e str, &'i str)],
+) -> Option<&'e (Key, &'e str, &'i str)> {
+    let mut keys = keys.iter();
+    keys.find_map(|known| entries.iter().find(|(key, ..)| key.is(known)))
 }

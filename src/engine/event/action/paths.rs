@@ -188,8 +188,10 @@ fn is_of_files(kind: ActionKind) -> bool {
 }
 
 fn is_path_key(kind: ActionKind, key: &Key) -> bool {
-    let is_like = || key.ends_in(PATH_ENDINGS) && !key.is_in(NO_PATH_KEYS);
-    key.is_in(PATH_KEYS) || kind != ActionKind::Shell && is_like()
+    if key.is_in(PATH_KEYS) {
+        return true;
+    }
+    kind != ActionKind::Shell && key.ends_in(PATH_ENDINGS) && !key.is_in(NO_PATH_KEYS)
 }
 
 fn is_line(text: &str) -> bool {
@@ -347,7 +349,26 @@ pub(super) fn patched_in_command(command: &str) -> Vec<String> {
 
 /// Adds the files that a unified diff touches.
 fn in_diff(text: &str, found: &mut Vec<String>) {
-    let mut add = |path: &str| {
+    let mut named = Vec::new();
+    let mut before = "";
+    let mut is_of_git = false;
+    for line in text.lines() {
+        if let Some(both) = line.strip_prefix("diff --git ") {
+            is_of_git = true;
+            if let Some((old, new)) = both.rsplit_once(" b/") {
+                named.extend([old, new]);
+            }
+        }
+        if let (Some(old), Some(new)) = (before.strip_prefix("--- "), line.strip_prefix("+++ ")) {
+            named.extend([old, new]);
+        }
+        if is_of_git {
+            let starts = GIT_LINES.iter();
+            named.extend(starts.filter_map(|start| line.strip_prefix(start)));
+        }
+        before = line;
+    }
+    for path in named {
         let path = path.split('\t').next().unwrap_or_default().trim();
         let path = path
             .strip_prefix("a/")
@@ -356,27 +377,5 @@ fn in_diff(text: &str, found: &mut Vec<String>) {
         if !path.is_empty() && path != "/dev/null" && !found.iter().any(|known| known == path) {
             found.push(path.to_string());
         }
-    };
-    let mut before = "";
-    let mut is_of_git = false;
-    for line in text.lines() {
-        if let Some(both) = line.strip_prefix("diff --git ") {
-            is_of_git = true;
-            if let Some((old, new)) = both.rsplit_once(" b/") {
-                add(old);
-                add(new);
-            }
-        }
-        if let (Some(old), Some(new)) = (before.strip_prefix("--- "), line.strip_prefix("+++ ")) {
-            add(old);
-            add(new);
-        }
-        if is_of_git {
-            GIT_LINES
-                .iter()
-                .filter_map(|start| line.strip_prefix(start))
-                .for_each(&mut add);
-        }
-        before = line;
     }
 }

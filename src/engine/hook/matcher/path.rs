@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::row::{Glob, MatcherError, Mismatch, PathBase, may_be_both, path_glob};
+use super::row::{Glob, MatcherError, Mismatch, PathBase, may_be_both, path_glob, wrong};
 use crate::engine::event::action::{Effect, Guesses, Reach};
 use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
@@ -235,35 +235,27 @@ fn meets_names(forms: &[&str], names: &[&str], is_taken: bool, reach: Reach) -> 
 /// # Errors
 /// As `Matcher::path`.
 pub fn check_path(written: &str) -> Result<(), MatcherError> {
-    let problem = |problem: &str| {
-        Err(MatcherError {
-            problem: problem.to_string(),
-        })
+    let below = written.trim_start_matches("./");
+    let problem = if written.is_empty() {
+        "it is empty"
+    } else if written.trim() != written {
+        "there are spaces around it"
+    } else if written.starts_with('~') {
+        "`~` is not expanded; write the whole path"
+    } else if written.starts_with('!') {
+        "a glob cannot be turned round"
+    } else if matches!(below, "" | ".") {
+        "it matches nothing"
+    } else if below.split('/').any(|part| part == ".." || part == ".") {
+        "paths are compared without `.` and `..`"
+    } else if written.contains("//") {
+        "it has two slashes in a row"
+    } else if written.contains('|') {
+        "alternatives are written {a,b}, or as a list"
+    } else {
+        return path_glob(written).map(drop);
     };
-    match written {
-        "" => return problem("it is empty"),
-        _ if written.trim() != written => return problem("there are spaces around it"),
-        _ if written.starts_with('~') => {
-            return problem("`~` is not expanded; write the whole path");
-        }
-        _ if written.starts_with('!') => return problem("a glob cannot be turned round"),
-        _ if matches!(written.trim_start_matches("./"), "" | ".") => {
-            return problem("it matches nothing");
-        }
-        _ if written
-            .trim_start_matches("./")
-            .split('/')
-            .any(|part| part == ".." || part == ".") =>
-        {
-            return problem("paths are compared without `.` and `..`");
-        }
-        _ if written.contains("//") => return problem("it has two slashes in a row"),
-        _ if written.contains('|') => {
-            return problem("alternatives are written {a,b}, or as a list");
-        }
-        _ => {}
-    }
-    path_glob(written).map(drop)
+    Err(wrong(problem))
 }
 
 /// Whether one of the globs fits one of the paths that the tool names, or what they lead to.

@@ -37,6 +37,13 @@ pub struct MatcherError {
     pub problem: String,
 }
 
+/// A matcher cannot be used because of this.
+pub(super) fn wrong(problem: &str) -> MatcherError {
+    MatcherError {
+        problem: problem.to_string(),
+    }
+}
+
 /// What relative paths are relative to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathBase {
@@ -110,14 +117,8 @@ impl fmt::Display for Mismatch {
 
 /// The last line of the library's drawing of the mistake.
 pub(crate) fn expression_error(picture: &str) -> MatcherError {
-    let problem = picture
-        .lines()
-        .last()
-        .unwrap_or_default()
-        .trim_start_matches("error: ");
-    MatcherError {
-        problem: problem.to_string(),
-    }
+    let last = picture.lines().last().unwrap_or_default();
+    wrong(last.trim_start_matches("error: "))
 }
 
 /// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
@@ -169,22 +170,19 @@ fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, 
         match c {
             '{' if depth == MAX_GLOB_DEPTH => {
                 let problem = format!("it has braces deeper than {MAX_GLOB_DEPTH} levels");
-                return Err(MatcherError { problem });
+                return Err(wrong(&problem));
             }
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
-    builder.build().map_err(|error| MatcherError {
-        problem: error.to_string(),
-    })
+    builder.build().map_err(|error| wrong(&error.to_string()))
 }
 
 /// Whether `text` has this form: words with `*` (any text), `?` (one character) and `[…]` (one of
 /// these characters).
-pub(super) fn has_form(form: &str, text: &str) -> bool {
-    let (mut form, mut text) = (form, text);
+pub(super) fn has_form(mut form: &str, mut text: &str) -> bool {
     // What is left after the last `*`, and the text that it was tried on.
     let mut last: Option<(&str, &str)> = None;
     loop {
@@ -230,11 +228,13 @@ fn first(form: &str) -> Option<(impl Fn(char) -> bool, &str)> {
         Some((&rest[..end], &rest[end + 1..]))
     });
     let rest = class.map_or(&form[one.len_utf8()..], |(_, rest)| rest);
-    let fits = move |c: char| match class {
-        Some((members, _)) => is_member(members, c),
-        None => one == '?' || one == c,
-    };
-    Some((fits, rest))
+    Some((
+        move |c| match class {
+            Some((members, _)) => is_member(members, c),
+            None => one == '?' || one == c,
+        },
+        rest,
+    ))
 }
 
 fn is_member(members: &str, c: char) -> bool {
@@ -285,7 +285,8 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
     if form.starts_with('.') && !word.starts_with('.') {
         return false;
     }
-    let (form, word) = (signs(form), signs(word));
+    let form = signs(form);
+    let word = signs(word);
     // Whether the rests from each place on have a name in common, for one place in `form` after the
     // other, the last first.
     let mut below: Vec<bool> = vec![false; word.len() + 1];

@@ -6,10 +6,10 @@
 //! operands, and a last `$` for the end of the operands. `--option=VALUE` and `-o=VALUE` also want
 //! a value, however it is given.
 
-use super::row::{MatcherError, has_form, may_have_form};
+use super::row::{MatcherError, has_form, may_have_form, wrong};
 use crate::engine::shell::{
-    CommandLine, CommandWrapper, GivenOperand, GivenOption, GivenWords, OptionWord, ShellCommand,
-    ShellWord, is_prefix,
+    CommandLine, CommandWrapper, GivenOperand, GivenWords, OptionWord, ShellCommand, ShellWord,
+    is_prefix,
 };
 
 /// The commands that are meant.
@@ -66,9 +66,6 @@ impl RunsForm {
     /// When it is empty, begins with an option, has an empty alternative, an option that is no
     /// option, or a word after the `$`.
     pub(super) fn read(written: &str) -> Result<RunsForm, MatcherError> {
-        let wrong = |problem: &str| MatcherError {
-            problem: problem.to_string(),
-        };
         let words = shell_words::split(written).map_err(|_| wrong("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
             return Err(wrong("it names no program"));
@@ -76,20 +73,14 @@ impl RunsForm {
         if program.starts_with('-') || matches!(program.as_str(), "$" | "**") {
             return Err(wrong("it begins with the program, or with `*` for any"));
         }
-        let alternatives = |word: &str| -> Result<Vec<String>, MatcherError> {
-            let all: Vec<String> = word.split('|').map(str::to_string).collect();
-            if all.iter().any(String::is_empty) {
-                return Err(wrong("an alternative is empty"));
-            }
-            Ok(all)
-        };
-        let (mut options, mut operands) = (Vec::new(), Vec::new());
+        let program = alternatives(program)?;
+        let mut options = Vec::new();
+        let mut operands = Vec::new();
         for word in rest {
             if matches!(operands.last(), Some(OperandForm::End)) {
                 return Err(wrong("`$` is the end, and a word follows it"));
             }
             let all = alternatives(word)?;
-            let is_option = |word: &String| word.len() > 1 && word.starts_with('-') && word != "--";
             match word.as_str() {
                 "$" => operands.push(OperandForm::End),
                 "**" => operands.push(OperandForm::Rest),
@@ -109,7 +100,6 @@ impl RunsForm {
                 _ => operands.push(OperandForm::Word(all)),
             }
         }
-        let program = alternatives(program)?;
         Ok(RunsForm {
             written: written.to_string(),
             program,
@@ -136,20 +126,22 @@ impl RunsForm {
                 Fit::Maybe | Fit::No => {}
             }
         }
-        let maybe = doubtful.map(|command| RunsMatch {
-            command: Some(whole(command)),
-            program: Some(command.program.written.clone()),
-            doubt: Some(what_cannot_be_told(command)),
-        });
-        let unread = || {
-            let why = line.doubt.as_ref()?;
-            Some(RunsMatch {
-                command: None,
-                program: None,
-                doubt: Some(format!("all that it runs: {why}")),
-            })
-        };
-        maybe.or_else(unread).filter(|_| in_doubt)
+        if !in_doubt {
+            return None;
+        }
+        if let Some(command) = doubtful {
+            return Some(RunsMatch {
+                command: Some(whole(command)),
+                program: Some(command.program.written.clone()),
+                doubt: Some(what_cannot_be_told(command)),
+            });
+        }
+        let why = line.doubt.as_ref()?;
+        Some(RunsMatch {
+            command: None,
+            program: None,
+            doubt: Some(format!("all that it runs: {why}")),
+        })
     }
 
     /// Whether this command surely is one that is meant.
@@ -204,18 +196,12 @@ impl RunsForm {
 
     /// An option that is not seen fits as far as `least`.
     fn fit_words(&self, given: &GivenWords<'_>, least: Fit) -> Fit {
-        let option = |wanted: &Vec<OptionForm>| {
-            wanted
-                .iter()
-                .map(|form| form.fit(&given.words))
-                .max()
-                .unwrap_or(Fit::No)
-                .max(least)
-        };
-        let options = self.options.iter().map(option).min();
-        options
-            .unwrap_or(Fit::Yes)
-            .min(fit_operands(&given.operands, &self.operands))
+        let mut whole = fit_operands(&given.operands, &self.operands);
+        for forms in &self.options {
+            let fits = forms.iter().map(|form| form.fit(&given.words));
+            whole = whole.min(fits.max().unwrap_or(Fit::No).max(least));
+        }
+        whole
     }
 
     /// A command that is meant: its words, or those of a program that it is run through.
@@ -239,9 +225,8 @@ impl RunsForm {
     }
 
     fn is_program(&self, name: &str, whole: &str) -> bool {
-        let is_meant =
-            |form: &String| has_form(form, if form.contains('/') { whole } else { name });
-        self.program.iter().any(is_meant)
+        let mut forms = self.program.iter();
+        forms.any(|form| has_form(form, if form.contains('/') { whole } else { name }))
     }
 
     fn unknown_program(&self, program: &ShellWord) -> Fit {
@@ -262,6 +247,19 @@ impl RunsForm {
     }
 }
 
+/// The alternatives that a word is divided into.
+fn alternatives(word: &str) -> Result<Vec<String>, MatcherError> {
+    let all: Vec<String> = word.split('|').map(str::to_string).collect();
+    if all.iter().any(String::is_empty) {
+        return Err(wrong("an alternative is empty"));
+    }
+    Ok(all)
+}
+
+fn is_option(word: &String) -> bool {
+    word.len() > 1 && word.starts_with('-') && word != "--"
+}
+
 impl OptionForm {
     fn read(written: &str) -> OptionForm {
         let (name, value) = match written.split_once('=') {
@@ -279,13 +277,10 @@ impl OptionForm {
             .name
             .strip_prefix('-')
             .filter(|rest| !rest.starts_with('-'));
-        let best = |name: &str| words.iter().map(|word| self.fit_word(name, word)).max();
-        let whole = best(&self.name).unwrap_or(Fit::No);
+        let whole = self.fit_words(&self.name, words);
         let Some(letters) = letters else { return whole };
-        let is_whole = |word: &OptionWord<'_>| {
-            self.value.is_none() && word.text.split('=').next() == Some(&self.name)
-        };
-        if words.iter().any(is_whole) {
+        let mut names = words.iter().map(|word| word.text.split('=').next());
+        if self.value.is_none() && names.any(|name| name == Some(&self.name)) {
             return Fit::Yes;
         }
         // All letters, or the one that has the value.
@@ -295,14 +290,20 @@ impl OptionForm {
             1
         };
         let each = letters.chars().take(wanted);
-        let each = each.map(|letter| best(letter.encode_utf8(&mut [0; 4])).unwrap_or(Fit::No));
+        let each = each.map(|letter| self.fit_words(letter.encode_utf8(&mut [0; 4]), words));
         whole.max(each.min().unwrap_or(Fit::No))
+    }
+
+    /// How far one of the words has the option `name`.
+    fn fit_words(&self, name: &str, words: &[OptionWord<'_>]) -> Fit {
+        let fits = words.iter().map(|word| self.fit_word(name, word));
+        fits.max().unwrap_or(Fit::No)
     }
 
     /// How far a word has the option `name`, with the value that is wanted.
     fn fit_word(&self, name: &str, word: &OptionWord<'_>) -> Fit {
-        let is_it = |option: &&GivenOption<'_>| word.row.is_named(option.name, name);
-        let Some(option) = word.options.iter().find(is_it) else {
+        let mut options = word.options.iter();
+        let Some(option) = options.find(|option| word.row.is_named(option.name, name)) else {
             // Other letters may follow, or the rest of a long option.
             let may_follow = match word.text.strip_prefix("--") {
                 Some(_) => name.starts_with(word.text),
@@ -336,8 +337,9 @@ impl OptionForm {
 /// The base name of a program of which only the folder is unknown: `"$HOME"/bin/tool`.
 fn known_name(written: &str) -> Option<&str> {
     let name = written.trim_end_matches('"').rsplit_once('/')?.1;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
-    (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
+    let mut chars = name.chars();
+    let is_plain = chars.all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c));
+    (!name.is_empty() && is_plain).then_some(name)
 }
 
 /// A command as it is written, with the programs before it that it is run through: `sudo rm x`.
@@ -365,7 +367,6 @@ fn joined(program: &str, args: &[ShellWord]) -> String {
 }
 
 fn what_cannot_be_told(command: &ShellCommand) -> String {
-    let is_open = |word: &&ShellWord| word.known().is_none();
     if command.program.known().is_none() {
         let name = match command.program.written.as_str() {
             "" | "…" => command.through.last().map_or("it", |one| &one.name),
@@ -373,7 +374,7 @@ fn what_cannot_be_told(command: &ShellCommand) -> String {
         };
         return format!("what `{name}` runs");
     }
-    match command.args.iter().find(is_open) {
+    match command.args.iter().find(|word| word.known().is_none()) {
         Some(word) => format!("what `{}` is in `{}`", word.written, written(command)),
         None => format!(
             "which words of `{}` belong to its options",
@@ -433,11 +434,11 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
     for form in forms.iter().rev() {
         let mut row = vec![Fit::No; given.len() + 1];
         for at in (0..=given.len()).rev() {
-            let skipped = |most: Fit| row.get(at + 1).map_or(Fit::No, |fit| most.min(*fit));
+            let skipped = row.get(at + 1).copied().unwrap_or(Fit::No);
             row[at] = match (form, given.get(at)) {
                 (OperandForm::Rest | OperandForm::End, None) => below[at],
                 (OperandForm::Word(_), None) => Fit::No,
-                (OperandForm::Rest, Some(_)) => below[at].max(skipped(Fit::Yes)),
+                (OperandForm::Rest, Some(_)) => below[at].max(skipped),
                 (OperandForm::Word(_) | OperandForm::End, Some(one)) => {
                     let word = Given::read(one.word);
                     let is_open = matches!(word, Given::Open);
@@ -457,7 +458,7 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
                     };
                     let is_passed = is_open || one.may_be_value;
                     taken.max(if is_passed {
-                        skipped(Fit::Maybe)
+                        skipped.min(Fit::Maybe)
                     } else {
                         Fit::No
                     })

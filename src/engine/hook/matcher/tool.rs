@@ -1,6 +1,6 @@
 //! Tool matchers: sorts of tools, names and globs over names.
 
-use super::row::{Glob, MatcherError, Mismatch, tool_glob};
+use super::row::{Glob, MatcherError, Mismatch, tool_glob, wrong};
 use crate::engine::event::{ActionKind, Event};
 
 #[derive(Debug, Clone)]
@@ -33,6 +33,11 @@ impl ToolMatch {
         })
     }
 
+    /// Whether it takes a tool of this name.
+    pub(super) fn takes_name(&self, name: &str) -> bool {
+        self.alternatives.iter().any(|word| word.takes_name(name))
+    }
+
     pub(super) fn decide(&self, event: &Event) -> Result<(), Mismatch> {
         let name = event.context().string("toolName");
         let kind = event.action().map(|action| action.kind);
@@ -40,16 +45,25 @@ impl ToolMatch {
             ToolWord::Class(class) => {
                 kind == Some(*class) || class_fits_unknown(*class, event) || is_patch(*class, event)
             }
-            ToolWord::Name(known) => name
-                .as_deref()
-                .is_some_and(|n| n.eq_ignore_ascii_case(known)),
-            ToolWord::Form(form) => name.as_deref().is_some_and(|name| form.is_match(name)),
+            ToolWord::Name(_) | ToolWord::Form(_) => {
+                name.as_deref().is_some_and(|name| word.takes_name(name))
+            }
         });
         if fits {
             return Ok(());
         }
         let found = name.or_else(|| kind.map(|kind| kind.word().to_string()));
         Err(Mismatch::of("tool", "tool", self.written.clone(), found))
+    }
+}
+
+impl ToolWord {
+    fn takes_name(&self, name: &str) -> bool {
+        match self {
+            ToolWord::Class(kind) => ActionKind::of_tool(name) == *kind,
+            ToolWord::Name(known) => name.eq_ignore_ascii_case(known),
+            ToolWord::Form(form) => form.is_match(name),
+        }
     }
 }
 
@@ -66,24 +80,21 @@ pub fn check_tool(written: &str) -> Result<(), MatcherError> {
 
 /// Whether a tool can have such a name: a mistake would never match.
 fn check_tool_word(word: &str) -> Result<(), MatcherError> {
-    let problem = |problem: &str| {
-        Err(MatcherError {
-            problem: problem.to_string(),
-        })
-    };
     if word.is_empty() {
-        return problem("an alternative is empty");
+        return Err(wrong("an alternative is empty"));
     }
     if let Some(sign) = [".*", ".+", ".?"].iter().find(|sign| word.contains(**sign)) {
         let glob = word.replace(sign, "*");
-        return problem(&format!(
+        return Err(wrong(&format!(
             "it is a glob, not a regular expression: write `{glob}`"
-        ));
+        )));
     }
     if word.starts_with('.')
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
     {
-        return problem("no tool is called that; it is neither a list nor a regular expression");
+        return Err(wrong(
+            "no tool is called that; it is neither a list nor a regular expression",
+        ));
     }
     tool_glob(word).map(drop)
 }
