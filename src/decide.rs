@@ -32,7 +32,7 @@ pub use request::{EventRequest, HostedEvent, find_event};
 /// How an event is decided, besides by its hooks.
 #[expect(
     missing_debug_implementations,
-    reason = "a person and what starts processes have none"
+    reason = "dialogs and process limits do not apply here"
 )]
 pub struct Terms<'a> {
     pub budget: Option<Budget>,
@@ -264,7 +264,7 @@ impl EventDecision {
                 if let Some(log) = log
                     && let Err(error) = log.append(&line(Keeps::Explanation))
                 {
-                    tracing::warn!(%error, "the decision is not in the log");
+                    tracing::warn!(%error, "the decision was not logged");
                     unwritten.log = Some(error);
                 }
                 if let Some(recording) = recording
@@ -314,7 +314,7 @@ impl EventDecision {
         let mut report = self.report.unwrap_or_default();
         if let Some(SettledEvent { event, run }) = self.decided {
             if self.is_log_broken && !run.hooks.is_empty() {
-                return Err("rules for its secrets may be among what cannot be read".into());
+                return Err("the broken file may contain its redaction rules".into());
             }
             // Whole paths: it may be read from another folder.
             report = run_report(&run, &self.reply, &Paths::from(Path::new("")));

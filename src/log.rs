@@ -71,7 +71,7 @@ impl Journal {
         };
         let line = entry.line(&self.redactor, Keeps::Explanation);
         if let Err(error) = self.log.append(&line) {
-            tracing::warn!(%error, "the decision is not in the log");
+            tracing::warn!(%error, "the decision was not logged");
         }
     }
 }

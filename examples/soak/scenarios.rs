@@ -408,7 +408,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         "2 MiB on stderr, exits 1",
         40,
         &[act(&["flood-stderr"])],
-        &[refused("non-zero-exit", "bytes left out")],
+        &[refused("non-zero-exit", "bytes omitted")],
     ),
     scenario(
         "2 MiB on stderr, exits 0",

@@ -95,7 +95,7 @@ folders = [os.getcwd()]
 # What does not exist yet may be what was moved there.
 moves = any("mv" in (command["program"], *command["args"][:1]) for command in action["commands"])
 for command in action["commands"]:
-    # A program that only a run can tell may be rm.
+    # A program that is unknown before it runs may be rm.
     name, words = os.path.basename(command["program"] or "rm"), command["args"]
     shown = " ".join(word or "?" for word in [command["program"], *words])
     shown = shown if len(shown) <= 100 else f"{name} ..."

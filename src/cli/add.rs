@@ -31,10 +31,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     if args.names.is_empty() {
         let help = "`hookrun add --list` shows what there is";
-        return Err(Complaint::with_cure(
-            "nothing is named that could be added",
-            help,
-        ));
+        return Err(Complaint::with_cure("no hook, gate or rule is named", help));
     }
     let mut plan = plan_of(&args.names, &config, &hooks)?;
     if args.dry_run {
@@ -43,8 +40,9 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     if !plan.changes.is_empty() {
         let option = hooks_option(named);
-        plan.hints
-            .push(format!("`hookrun test --suite{option}` runs the cases"));
+        plan.hints.push(format!(
+            "`hookrun test --suite{option}` runs the test cases"
+        ));
     }
     plan.write(env, out)?;
     if named.is_none() {
@@ -69,7 +67,7 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
             .find(|change| change.path.symlink_metadata().is_ok());
         if changes.iter().all(FileWrite::is_done) {
             plan.hints
-                .push(format!("{name} is here already, as it is shipped"));
+                .push(format!("{name} is already here, unchanged"));
         } else if let Some(existing) = existing {
             let cause = format!("`{}` is there already", existing.path.display());
             let help = "move it away to have the shipped one; nothing was written";
@@ -101,7 +99,7 @@ pub(super) fn find(name: &str) -> Result<ShippedHook> {
     let nearest = spelling::nearest(name, all.iter().map(|one| one.name.as_str()));
     let help = spelling::did_you_mean(nearest, || "`hookrun add --list` shows all".to_string());
     Err(Complaint::with_cure(
-        format!("nothing that is shipped is called `{name}`"),
+        format!("no built-in hook, gate or rule is named `{name}`"),
         help,
     ))
 }

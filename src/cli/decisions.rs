@@ -115,7 +115,7 @@ impl<'a> ChosenDecisions<'a> {
         }
         if self.skipped > MOST_PROBLEMS {
             let more = self.skipped - MOST_PROBLEMS;
-            streams::remark(&format!("skipped {more} more lines like these\n"));
+            streams::remark(&format!("skipped {more} similar lines\n"));
         }
         Ok(())
     }
@@ -182,7 +182,7 @@ impl<'a> ChosenDecisions<'a> {
             if let Some(project) = &self.project {
                 let project = paths.show(project);
                 text.push_str(&format!(
-                    "  help: only those in `{project}` were looked at; --everywhere looks at all\n"
+                    "  help: only decisions in `{project}` were searched; --everywhere searches all\n"
                 ));
             }
             return text;
@@ -194,9 +194,9 @@ impl<'a> ChosenDecisions<'a> {
         let folder = paths.show(log.folder());
         match log.check() {
             Ok(()) => format!(
-                "no decision is kept yet in `{folder}`: `hookrun run` writes there what hooks decide\n"
+                "no decision is logged yet in `{folder}`: `hookrun run` logs decisions there\n"
             ),
-            Err(error) => format!("no decision is kept: {error}\n"),
+            Err(error) => format!("no decision is logged: {error}\n"),
         }
     }
 }
@@ -213,7 +213,7 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
     if io::stdout().is_terminal() {
         return Err(Complaint::with_cure(
-            "the report is a page for a browser, and this is a terminal",
+            "the report is an HTML page, and stdout is a terminal",
             "write it to a file: `hookrun report >report.html`",
         ));
     }
@@ -267,5 +267,5 @@ fn no_log(env: &Environment) -> Complaint {
             "set one of them, or HOOKRUN_DECISIONS to a folder",
         ),
     };
-    Complaint::with_cure(format!("decisions are not kept: {why}"), help)
+    Complaint::with_cure(format!("decisions are not logged: {why}"), help)
 }

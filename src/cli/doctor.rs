@@ -60,7 +60,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         let installed = checks::read_all(site, &mut findings);
         let Some(first) = installed.first() else {
             if args.host.is_some() {
-                lines.push(format!("{}: does not ask hookrun", host.title));
+                lines.push(format!("{}: does not call hookrun", host.title));
                 if !findings.has_error() {
                     findings.add(not_installed(site));
                 }
@@ -76,10 +76,10 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if !without.is_empty() {
         let titles = without.join(", ");
         lines.push(format!(
-            "here, but do not ask hookrun: {titles} (`hookrun install HOST`)"
+            "found, but do not call hookrun: {titles} (`hookrun install HOST`)"
         ));
     } else if args.host.is_none() && lines.is_empty() {
-        lines.push("no agent is found here, and none asks hookrun".to_string());
+        lines.push("no agent was found here, and none calls hookrun".to_string());
     }
     let is_git_named = args.host.as_deref() == Some(hosts::git::NAME);
     if is_git_named || args.host.is_none() {
@@ -127,8 +127,8 @@ fn about_log(env: &Environment, findings: &mut Findings) {
         return;
     };
     if let Err(error) = DecisionLog::in_folder(folder).check() {
-        let cause = format!("decisions are not kept: {}", error.problem);
-        let cure = "make room there, or make it a folder that is yours alone (`chmod 700`), or set \
+        let cause = format!("decisions are not logged: {}", error.problem);
+        let cure = "free some space, or make it a private folder (`chmod 700`), or set \
                     HOOKRUN_DECISIONS to another, or to `off`";
         findings.add(warning(&error.file, cause, cure));
     }
@@ -148,7 +148,7 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
 }
 
 /// When each host last ran hookrun in a project, from the decision log: a host's files say only that
-/// it should. `None` where decisions are not kept.
+/// it should. `None` where decisions are not logged.
 #[derive(Debug)]
 struct Seen {
     last: Option<BTreeMap<String, SystemTime>>,
@@ -223,10 +223,10 @@ impl Seen {
         let last = self.last.as_ref().and_then(|last| last.get(native::NAME));
         let came = match last {
             Some(time) => format!(
-                ", which last came here {}: the log does not say from which host",
+                ", whose last event was {}: the log does not name the host",
                 ago(*time)
             ),
-            None => ": `hookrun why` shows whether any came, not from which host".to_string(),
+            None => ": `hookrun why` shows whether events arrived, not their host".to_string(),
         };
         note(file, format!("{title} sends hookrun's own events{came}"))
     }
@@ -235,10 +235,11 @@ impl Seen {
     /// person has to do before the host runs hooks.
     fn about_dialect(&self, name: &str, title: &str, trust: Option<&str>, file: &Path) -> Problem {
         let Some(last) = &self.last else {
-            let cause = format!("cannot tell whether {title} runs hookrun: decisions are not kept");
+            let cause =
+                format!("cannot determine whether {title} runs hookrun: decisions are not logged");
             return note(file, cause);
         };
-        let try_it = "use it here for a moment, then look again";
+        let try_it = "use it here briefly, then run doctor again";
         let Some(time) = last.get(name) else {
             let cause =
                 format!("installed, not seen yet: {title} has never run hookrun in this project");

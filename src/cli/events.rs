@@ -55,7 +55,7 @@ pub(crate) const COMMON: &[(&str, &str)] = &[
     ("tool.pre", "guard commands and files before a tool runs"),
     (
         "tool.post",
-        "look at what a tool did: format, check, redact",
+        "process a tool's result: format, check, redact",
     ),
     (
         "prompt.submit",
@@ -67,7 +67,7 @@ pub(crate) const COMMON: &[(&str, &str)] = &[
     ),
     ("agent.stop", "run the tests before an agent may stop"),
     ("commit.pre", "check what is about to be committed"),
-    ("commit.msg", "check the message of a commit"),
+    ("commit.msg", "check a commit message"),
     ("push.pre", "check what is about to be pushed"),
 ];
 
@@ -224,7 +224,8 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
         "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"
     )?;
     if host.nearest_wins {
-        let layers = "Of hooks with one event, tool matcher and name the nearest layer's runs";
+        let layers =
+            "Of hooks with the same event, tool matcher and name, the nearest layer's runs";
         writeln!(out, "{DIM}{layers}.{DIM:#}")?;
     }
     if host.is_installable() {
@@ -300,13 +301,13 @@ fn joined<'v>(values: impl Iterator<Item = &'v Value>, separator: &str) -> Strin
 fn waits(wait: Wait) -> String {
     let usual = duration_text(wait.usual);
     if !wait.is_known {
-        return format!("it does not say how long; {usual} are thought safe");
+        return format!("it is undocumented; {usual} are thought safe");
     }
     match wait.longest {
         None => usual,
         Some(longest) => {
             let longest = duration_text(longest);
-            format!("{usual}, at most {longest} where its settings say so")
+            format!("{usual}, at most {longest} if its settings allow it")
         }
     }
 }

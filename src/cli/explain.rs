@@ -36,12 +36,12 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     let mut event = request.sample(&config, &env.cwd)?.event;
     if !event.spec().carries("toolInput") {
         let cause = format!(
-            "`{}` is not about a tool, and runs no command",
+            "`{}` is not a tool event, so it runs no command",
             event.spec().name
         );
         return Err(Complaint::with_cure(
             cause,
-            "leave --event out, or name `tool.post` for example",
+            "omit --event, or name `tool.post` for example",
         ));
     }
     let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
@@ -92,7 +92,7 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
     match text.trim_end() {
         "" => Err(Complaint::with_cure(
             "there is no command",
-            "write one between quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
+            "write one in quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
              decision",
         )),
         text => Ok(text.to_string()),
@@ -158,10 +158,10 @@ fn one_command(command: &ShellCommand, out: &mut dyn Write) -> Result<()> {
     }
     for word in words.chain(command.redirects.iter().map(|redirect| &redirect.target)) {
         match &word.text {
-            None => notes.push(format!("only a run can tell {}", written(word))),
+            None => notes.push(format!("unknown before it runs: {}", written(word))),
             Some(_) if word.is_pattern => {
                 notes.push(format!(
-                    "{} may become any words that it fits",
+                    "{} may expand to any matching words",
                     written(word)
                 ));
             }

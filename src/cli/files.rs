@@ -72,11 +72,11 @@ impl FileWrite {
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
             let cause = format!(
-                "`{}` cannot be added to: {}",
+                "`{}` cannot be extended: {}",
                 path.display(),
                 error.message()
             );
-            let help = "`hookrun validate` shows what is wrong with it; nothing was written";
+            let help = "`hookrun validate` shows the error; nothing was written";
             return Err(Complaint::with_cure(cause, help));
         }
         Ok(FileWrite {
@@ -117,7 +117,7 @@ impl FileWrite {
             Becomes::Link { to } => symlink(to, &self.path),
             Becomes::Changed { .. } => Ok(()),
             Becomes::New { text, mode } => {
-                // A file that everyone may write is no hook, regardless of the umask.
+                // A file that everyone can write to is no hook, regardless of the umask.
                 let mut options = OpenOptions::new();
                 let options = options.write(true).create_new(true).mode(mode & !0o002);
                 let mut file = options.open(&self.path)?;

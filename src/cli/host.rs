@@ -44,7 +44,7 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
                 .collect();
             if here.is_empty() {
                 return Err(Complaint::with_cure(
-                    "no host is found here: none has a folder of settings, or a program in PATH",
+                    "no agent was found here: none has a settings folder or a program in PATH",
                     "name one: `hookrun install HOST`, `hookrun install git`",
                 ));
             }
@@ -87,8 +87,8 @@ fn install_into(
     };
     if rows.is_empty() {
         return Err(Complaint::with_cure(
-            format!("no hook wants an event of {}", host.title),
-            "`hookrun add no-force-push` writes a first one; --all-events installs without any",
+            format!("no hook uses an event of {}", host.title),
+            "`hookrun add no-force-push` writes one; --all-events installs without hooks",
         ));
     }
     let launch = Launch::of(scope, env)?;
@@ -133,7 +133,7 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     if !args.all {
         return Err(Complaint::with_cure(
             "no host is named",
-            "name one, or take hookrun out of all: --all",
+            "name one, or use --all to uninstall from all",
         ));
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
@@ -154,7 +154,7 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
         }
     }
     if all.is_empty() {
-        writeln!(out, "no host has hookrun here; nothing was changed")?;
+        writeln!(out, "hookrun is not installed here; nothing was changed")?;
     }
     each(&all, out, |host, out| uninstall_from(host, args, env, out))
 }
@@ -275,7 +275,7 @@ impl<'a> Site<'a> {
         match copy {
             Some(file) => {
                 let shown = Paths::from(&self.env.cwd).show(&file);
-                self.report(&format!("what was there before: {shown}"), out)
+                self.report(&format!("original: {shown}"), out)
             }
             None => self.report("the file is new", out),
         }
@@ -294,13 +294,13 @@ impl<'a> Site<'a> {
         }
         let is_unchanged = backup.is_some_and(|backup| backup.after == current);
         let done = match &text {
-            Some(text) if text == current => "has nothing of hookrun's; nothing was changed",
+            Some(text) if text == current => "contains nothing of hookrun's; nothing was changed",
             Some(text) => {
                 self.target.replace(text)?;
                 if is_unchanged {
-                    "is as it was before"
+                    "is restored"
                 } else {
-                    "has lost hookrun's hooks"
+                    "no longer has hookrun's hooks"
                 }
             }
             None => {
@@ -320,9 +320,9 @@ impl<'a> Site<'a> {
             return Ok(write_plugin(self.host, rows, launch));
         };
         if let Some(error) = document.dropped() {
-            // The host reads nothing of the file, so hookrun in it would have no effect.
+            // The host ignores the whole file, so hookrun in it would have no effect.
             let Complaint { cause, cure } = self.edit_error(&error);
-            let cause = format!("{cause}: {} reads nothing of the file", self.host.title);
+            let cause = format!("{cause}: {} ignores the whole file", self.host.title);
             return Err(Complaint { cause, cure });
         }
         Ok(document.with(rows, launch, &|text| self.is_own(text)))
@@ -366,7 +366,7 @@ impl<'a> Site<'a> {
         match &self.target.text {
             Some(text) if read_plugin(text).is_none() => Err(Complaint::with_cure(
                 format!("`{}` was not written by hookrun", self.shown()),
-                "move it away; it was not touched",
+                "move it away; it was not changed",
             )),
             Some(_) | None => Ok(()),
         }
@@ -381,7 +381,7 @@ impl<'a> Site<'a> {
                 let event = &hook.event;
                 writeln!(
                     out,
-                    "  note: `{command}` of {event} runs hookrun in its own way and stays"
+                    "  note: `{command}` of {event} runs hookrun in a custom way and stays"
                 )?;
             }
         }

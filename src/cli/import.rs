@@ -91,7 +91,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         let help = format!("it looks for {}; name another file", tool.files.join(", "));
         let cause = match &args.file {
             Some(file) => format!("`{}` is not there", file.display()),
-            None => format!("there is no file of {} here", tool.name),
+            None => format!("there are no settings of {} here", tool.name),
         };
         return Err(Complaint::with_cure(cause, help));
     }
@@ -128,12 +128,12 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     } else if !plan.changes.is_empty() {
         plan.write_and_offer(env, out)?;
     }
-    writeln!(out, "{} carried over", counted(new.len(), "hook"))?;
+    writeln!(out, "{} imported", counted(new.len(), "hook"))?;
     for hook in known {
-        writeln!(out, "  {}: is here already", plain(&hook.name))?;
+        writeln!(out, "  {}: is already here", plain(&hook.name))?;
     }
     if !imported.left.is_empty() {
-        writeln!(out, "not carried over")?;
+        writeln!(out, "not imported")?;
     }
     for (what, why) in &imported.left {
         writeln!(out, "  {}: {}", plain(what), plain(why))?;
@@ -214,7 +214,7 @@ fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
             "`hookrun list --event {event}` shows them, `hookrun install {host}` makes them run"
         ),
         format!(
-            "{} still runs its own: take them out there, or they run twice",
+            "{} still runs its own hooks: remove them there, or they run twice",
             tool.name
         ),
     ]
@@ -325,7 +325,7 @@ fn anchored(line: &str) -> std::result::Result<String, String> {
         };
         line.replace_range(at..at + word.len(), &anchored);
     }
-    Err("it names files relative to the folder that it runs in".to_string())
+    Err("its file paths are relative to the folder that it runs in".to_string())
 }
 
 /// Where a word begins in a line, and not a part of another, and the character before it.
@@ -345,7 +345,7 @@ impl ImportedHooks {
     fn list<'v>(&mut self, place: &str, value: &'v Value) -> &'v [Value] {
         value.as_array().unwrap_or_else(|| {
             self.left
-                .push((place.to_string(), "it is no list".to_string()));
+                .push((place.to_string(), "it is not a list".to_string()));
             const { &Vec::new() }
         })
     }

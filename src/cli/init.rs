@@ -62,13 +62,13 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if !args.yes {
         let Some(person) = Terminal::open(env) else {
-            let cause = "there is no terminal to ask at, so nothing was written";
+            let cause = "there is no terminal, so nothing was written";
             return Err(Complaint::with_cure(
                 cause,
-                "`hookrun init --yes` writes all of this",
+                "`hookrun init --yes` writes all files",
             ));
         };
-        if !person.agrees("write all of this?") {
+        if !person.agrees("write all files?") {
             return Ok(ExitStatus::No);
         }
     }
@@ -195,7 +195,7 @@ impl InitPlan {
         writeln!(out, "{BOLD}guards{BOLD:#}")?;
         for guard in &self.guards {
             let here = is_here(guard, &self.files.hooks);
-            let here = if here { "is here already: " } else { "" };
+            let here = if here { "is already here: " } else { "" };
             writeln!(
                 out,
                 "  {:<18} {DIM}{here}{}{DIM:#}",
@@ -227,13 +227,13 @@ impl InitPlan {
             let (name, files) = (tool.name, files.join(", "));
             writeln!(
                 out,
-                "{files} has hooks: `hookrun import {name}` carries them over"
+                "{files} has hooks: `hookrun import {name}` imports them"
             )?;
         }
         if self.hosts.is_empty() {
             writeln!(
                 out,
-                "no host is installed here; `hookrun install HOST` for one that comes later"
+                "no agent was found here; `hookrun install HOST` installs into one later"
             )?;
         }
         Ok(())

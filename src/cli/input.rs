@@ -138,7 +138,7 @@ fn read_some(
     loop {
         wait(stdin, deadline, abort)?;
         let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
-        room.map_err(|_| Complaint::new("there is no memory for what is on stdin"))?;
+        room.map_err(|_| Complaint::new("out of memory while reading stdin"))?;
         let read = rustix::io::read(stdin, rustix::buffer::spare_capacity(bytes));
         // Also if the event is complete: it may have come in one large piece.
         if bytes.len() > LONGEST_EVENT_BYTES {
@@ -177,7 +177,7 @@ fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> 
                     "no complete event arrived on stdin within {after}"
                 )));
             }
-            Err(error) => return Err(no_event(&format!("stdin cannot be waited for: {error}"))),
+            Err(error) => return Err(no_event(&format!("cannot wait for stdin: {error}"))),
         }
     }
 }

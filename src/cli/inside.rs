@@ -167,7 +167,7 @@ fn set_status(
         changed.map_err(Complaint::of)
     });
     if let Err(failure) = stored {
-        tracing::warn!(problem = failure.cause, "the status line is not kept");
+        tracing::warn!(problem = failure.cause, "the status line cannot be stored");
     }
     if session.is_none()
         && let Some(address) = &inside.socket
@@ -244,7 +244,7 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
             DialogAnswer::Done => return Ok(ExitStatus::Yes),
             DialogAnswer::Refused(why) => {
                 return Err(Complaint::new(format!(
-                    "the host did not take the message: {why}"
+                    "the host did not accept the message: {why}"
                 )));
             }
             // The host takes no messages: this one waits.
@@ -256,7 +256,7 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
     }
     if named.is_none() && inside.state.is_none() && inside.session.is_none() {
         return Err(Complaint::with_cure(
-            "there is no session outside of a hook, so no agent would get the message",
+            "no session: run this in a hook",
             "name one: `--session ID`",
         ));
     }
@@ -310,8 +310,8 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     check_key(&args.action)?;
     let Some(own) = &inside.state else {
         return Err(Complaint::with_cure(
-            "there is no state outside of a hook: HOOKRUN_STATE_DIR is not set",
-            "call it in a hook that hookrun runs",
+            "no state: HOOKRUN_STATE_DIR is not set",
+            "run it in a hook that hookrun started",
         ));
     };
     let folder = if args.shared {
@@ -369,7 +369,7 @@ fn check_key(action: &StateAction) -> Result<()> {
     } else {
         return Ok(());
     };
-    let cure = "write a word: `hookrun hook state list` prints one key a line";
+    let cure = "write a word: `hookrun hook state list` prints one key per line";
     Err(Complaint::with_cure(cause, cure))
 }
 

@@ -60,9 +60,9 @@ fn no_event(name: &str) -> Complaint {
         common.push_str(&format!("\n{event:<widest$}  {about}"));
     }
     let help = format!(
-        "`hookrun new {name} --event EVENT`; these are the usual ones, and `hookrun events` lists all:{common}"
+        "`hookrun new {name} --event EVENT`; these are the common ones, and `hookrun events` lists all:{common}"
     );
-    Complaint::with_cure("no event is named that the hook is for", help)
+    Complaint::with_cure("the hook has no event", help)
 }
 
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<WritePlan> {
@@ -84,7 +84,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let Some(language) = language else {
         let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
         return Err(Complaint::with_cure(
-            "this template is not written in that language",
+            "this template does not exist in that language",
             format!("`--lang` takes {}", names.join(", ")),
         ));
     };
@@ -106,15 +106,15 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         hooks,
         changes: vec![hook, cases],
         hints: vec![
-            format!("`hookrun test {event}{named} --hook {file}` shows what it says"),
-            format!("`hookrun test --suite{named}` plays its cases"),
+            format!("`hookrun test {event}{named} --hook {file}` runs it"),
+            format!("`hookrun test --suite{named}` runs the test cases"),
         ],
     })
 }
 
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     let help = match suiting {
-        [] => "without `--template` it gets the hook that such events have".to_string(),
+        [] => "without `--template` the default template is used".to_string(),
         names => format!("`--template` takes {} there", names.join(", ")),
     };
     let cause = format!("the template `{name}` does not suit `{}`", spec.name);
@@ -138,10 +138,10 @@ fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()
     let cure = match command_name(&spec.name) {
         _ if !is_plain => "use letters, digits, `-`, `_` and `.`: `10-guard`".to_string(),
         _ if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) => {
-            "hooks.d skips files with such a name".to_string()
+            "hookrun ignores files with such names in hooks.d".to_string()
         }
         Some(command) if command != stem => format!(
-            "the file of a command is called as it: `hookrun new {command} --event {}`",
+            "the file of a command has its name: `hookrun new {command} --event {}`",
             spec.name
         ),
         _ => return Ok(()),

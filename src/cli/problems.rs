@@ -120,7 +120,7 @@ pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
         let Some(nearest) = spelling::nearest(tool, known) else {
             continue;
         };
-        let cause = format!("no host has a tool `{tool}`, as far as is known");
+        let cause = format!("no known host has a tool `{tool}`");
         let cure = format!("did you mean `{nearest}`?");
         found.push(problem(hook, Severity::Warning, line, cause, cure));
     }
@@ -148,7 +148,7 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     let line = command::interpreter_of(&program.path)?;
     let interpreter = program_of(&line)?;
     if !interpreter.contains('/') && !is_there(interpreter, env) {
-        let cause = format!("cannot start: its first line wants `{interpreter}`, not in PATH");
+        let cause = format!("cannot start: its first line needs `{interpreter}`, not in PATH");
         let near = command::near_program(interpreter, |name| is_there(name, env));
         return Some(wrong(
             Some(1),
@@ -293,7 +293,7 @@ impl SearchedPlaces<'_> {
             found.extend(entries.map(|entry| entry.path()).filter(|it| is_near(it)));
         }
         found.sort();
-        let cause = format!("nothing in it runs: hooks are looked for in {DROP_INS}");
+        let cause = format!("nothing in it runs: hookrun looks for hooks in {DROP_INS}");
         let complaint = Complaint::with_cure(cause, format!("rename it to {DROP_INS}"));
         found
             .iter()

@@ -40,10 +40,10 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
         .tempdir_in(&env.temporary)
         .map_err(|error| {
             let cause = format!(
-                "cannot make a folder in `{}`: {error}",
+                "cannot create a folder in `{}`: {error}",
                 env.temporary.display()
             );
-            let cure = "hooks keep state there; set TMPDIR to a folder that can be written";
+            let cure = "hooks keep state there; set TMPDIR to a writable folder";
             Complaint::with_cure(cause, cure)
         })?;
     let own_env = Environment {
@@ -64,7 +64,9 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     loop {
         let next = lines.recv_timeout(TICK);
         if let Some(signal) = abort.signal() {
-            streams::remark(&format!("interrupted: not all of {names} is decided\n"));
+            streams::remark(&format!(
+                "interrupted: not all events of {names} were decided\n"
+            ));
             return Ok(ExitStatus::Signal(signal));
         }
         if streams::has_reader_left() {
@@ -126,7 +128,7 @@ fn lines_of(files: &[PathBuf], env: &Environment) -> Result<Receiver<RecordedLin
     if stdins.count() > 1 {
         return Err(Complaint::with_cure(
             "`-` appears twice",
-            "stdin can be read once",
+            "stdin can only be read once",
         ));
     }
     let (sender, lines) = sync_channel(MOST_WAITING);

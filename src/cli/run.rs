@@ -64,7 +64,7 @@ pub(crate) type Ground = (Abort, Option<Subreaper>);
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
         return Err(Complaint::with_cure(
-            format!("`{}` is one word too many", argument.display()),
+            format!("`{}` is an unexpected argument", argument.display()),
             "arguments after the event are for `--host git`; a context comes on stdin",
         ));
     }
@@ -388,7 +388,7 @@ fn write(
     }
     let must_arrive = status == native::ALLOWED && decision.is_needed && !stdout.is_empty();
     let written = if must_arrive && streams::is_stdout_thrown_away() {
-        Err(Error::other("it is closed, or /dev/null"))
+        Err(Error::other("stdin is closed, or /dev/null"))
     } else {
         streams::write_reply(stdout.as_bytes(), until, &|| {
             !was_stopped && is_stopped(abort)

@@ -45,7 +45,7 @@ pub struct NamedSchema {
 #[rustfmt::skip]
 pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "hookrun.toml", about: "hooks, rules, events and sets", keywords: || table(&specs(TOP_KEYS), false) },
-    NamedSchema { name: "hookrun-suite", about: "a file of cases", keywords: || table(&specs(SUITE_KEYS), true) },
+    NamedSchema { name: "hookrun-suite", about: "a test case file", keywords: || table(&specs(SUITE_KEYS), true) },
     NamedSchema { name: "decision-report", about: "the output of hookrun test EVENT --format json", keywords: report::<RunReport> },
     NamedSchema { name: "why-report", about: "a line of hookrun why --format json, and each line of the decision log", keywords: report::<DecisionLine<'_>> },
     NamedSchema { name: "stats-report", about: "the output of hookrun why --stats --format json", keywords: report::<StatsReport> },
@@ -144,32 +144,32 @@ fn action() -> Value {
     let target =
         json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
     let command = json!({
-        "program": { "type": ["string", "null"], "description": "null where only a run can tell" },
+        "program": { "type": ["string", "null"], "description": "null if unknown before it runs" },
         "args": {
             "type": "array", "items": { "type": ["string", "null"] },
-            "description": "the words after it, without quotes",
+            "description": "its arguments, without quotes",
         },
-        "through": texts("the programs that run it: sudo, env"),
-        "assigns": { "type": "object", "description": "the variables that are set for it" },
+        "through": texts("the programs that start it: sudo, env"),
+        "assigns": { "type": "object", "description": "the variables set for it" },
         "redirects": {
             "type": "array", "items": { "type": "object", "properties": target },
             "description": "its redirections: operator, target",
         },
-        "unknown": texts("the keys with a word not known yet"),
+        "unknown": texts("the keys with an unknown word"),
     });
     json!({
         "type": "object",
-        "description": "what is about to be done, the same in every host",
+        "description": "the action, the same in every host",
         "properties": {
-            "kind": { "type": "string", "enum": kinds, "description": "the sort of tool" },
+            "kind": { "type": "string", "enum": kinds, "description": "the kind of tool" },
             "command": { "type": "string", "description": "the command line" },
             "commands": {
                 "type": "array", "items": { "type": "object", "properties": command },
-                "description": "every command that it runs",
+                "description": "every command in it",
             },
-            "uncertain": { "type": "string", "description": "why it may run something else too" },
-            "paths": texts("what it names, writes or removes"),
-            "resolved": texts("the same, absolute and with links followed"),
+            "uncertain": { "type": "string", "description": "the reason why it may run other commands" },
+            "paths": texts("the paths that it names, writes or removes"),
+            "resolved": texts("the same paths, absolute and with links resolved"),
         },
     })
 }

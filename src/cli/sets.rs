@@ -26,7 +26,7 @@ use crate::log::report::present;
 const NONE_DECLARED: &str = "no sets are declared: `hookrun sets add NAME` declares one\n";
 
 /// What is left to do for a person: nobody has looked at what was fetched.
-const LOOK: &str = "  look at it; `hookrun trust` lets it run in this project; commit hookrun.lock";
+const LOOK: &str = "  review it; `hookrun trust` allows it in this project; commit hookrun.lock";
 
 /// Does what is asked: 0 done, 1 a set cannot be used, 2 it could not be done.
 pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> Result {

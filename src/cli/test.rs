@@ -39,14 +39,14 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if !is_one_event {
         // Many CI systems give an empty pipe.
         if input::promises_event() {
-            streams::remark("note: nothing is on stdin, so this plays the suite\n");
+            streams::remark("note: stdin is empty, so this runs the suite\n");
         }
         return suite::test(args, env, out);
     }
     if args.format.is_of_lists() {
         let format = args.format.name();
         return Err(Complaint::with_cure(
-            format!("`--format {format}` is for a suite, and this is one event"),
+            format!("`--format {format}` is only for a suite"),
             format!("take --format json, or `hookrun test --suite --format {format}`"),
         ));
     }
@@ -155,12 +155,9 @@ fn tell_untrusted(args: &TestArgs, env: &Environment) {
 
 fn empty_event(event: &str) -> Complaint {
     let help = format!(
-        "check what writes it; the event's sample is decided by `hookrun test {event} < /dev/null`"
+        "check the program that writes it; to use the event's sample, run `hookrun test {event} < /dev/null`"
     );
-    Complaint::with_cure(
-        "there is no event on stdin, only an empty file or pipe",
-        help,
-    )
+    Complaint::with_cure("stdin is an empty file or pipe", help)
 }
 
 /// The request of the context on stdin.
@@ -168,8 +165,8 @@ fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<Event
     match input {
         Some(input) => EventRequest::in_context(&input.context, args.dialect.as_deref(), "test"),
         None => Err(Complaint::with_cure(
-            "no event is named, and none is on stdin",
-            "name it, and a sample of it is decided: `hookrun test EVENT < /dev/null`",
+            "no event is named, and stdin is empty",
+            "name one to use its sample: `hookrun test EVENT < /dev/null`",
         )),
     }
 }

@@ -72,7 +72,7 @@ impl SeenProject {
 /// The hooks of the project: 0 trusted or done, 1 not trusted, 2 could not.
 pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let Some(store) = TrustStore::of(env) else {
-        let help = "set HOME: what is trusted is kept there";
+        let help = "set HOME: trust records are stored there";
         return Err(Complaint::with_cure(env.why_no_home(), help));
     };
     if args.revoke {
@@ -83,7 +83,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     }
     let seen = SeenProject::look(store, env)?;
     if seen.sets.is_empty() {
-        let help = "`hookrun list` shows the hooks; those of the system and the user need no trust";
+        let help = "`hookrun list` shows the hooks; system and user hooks need no trust";
         return Err(Complaint::with_cure("this project has no hooks", help));
     }
     if let Some(digest) = &args.digest {
@@ -102,7 +102,8 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
 
 fn open_terminal(env: &Environment) -> Result<Terminal> {
     Terminal::open(env).ok_or_else(|| {
-        let help = "run it in a terminal, or name the digest that you have seen: `--digest DIGEST`";
+        let help =
+            "run it in a terminal, or name the digest that you have checked: `--digest DIGEST`";
         Complaint::with_cure("`hookrun trust` needs an interactive terminal", help)
     })
 }
@@ -140,8 +141,8 @@ fn follow_branch(
         .collect();
     repositories.dedup();
     let [repository] = repositories.as_slice() else {
-        let cause = "there is not exactly one repository with hooks here";
-        let help = "change to the folder of the repository that has the hooks";
+        let cause = "there is no repository with hooks here, or several";
+        let help = "change to the repository with the hooks";
         return Err(Complaint::with_cure(cause, help));
     };
     let tip = follow::tip_of(&GitRepository::at(repository), branch)?;
@@ -158,7 +159,7 @@ fn follow_branch(
         tip,
     };
     let written = store.follow(repository, &followed);
-    written.map_err(failed("cannot write which branch is followed"))?;
+    written.map_err(failed("cannot record the followed branch"))?;
     writeln!(out, "follows {}: {shown_repository}", plain(branch))?;
     let mut exit = ExitStatus::Yes;
     for report in reports(env) {
@@ -183,7 +184,7 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
         Some(terminal) => ask(&seen, &terminal, env, out).map(drop),
         None => Ok(writeln!(
             out,
-            "  to do: `hookrun trust`: the hooks of this project do not run before you trust them"
+            "  to do: `hookrun trust`: this project's hooks run only after you trust them"
         )?),
     }
 }
@@ -209,7 +210,7 @@ fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn
     }
     loop {
         let question = "Run these hooks from now on?\n  y  yes\n  d  show the files first\n  \
-                        n  not now: what they would decide is blocked\ny, d or n: ";
+                        n  not now: their events are blocked\ny, d or n: ";
         let answer = terminal.answer(&text, question, Instant::now() + PATIENCE);
         match answer.as_deref() {
             Some("y" | "Y" | "yes") => break,
@@ -227,7 +228,7 @@ fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn
 fn keep(sets: &[&SeenSet], by: TrustedBy, store: &TrustStore, out: &mut dyn Write) -> Result {
     for SeenSet { report, files, .. } in sets {
         let kept = store.trust(&report.repository, &report.folder, files, by);
-        kept.map_err(failed("cannot keep what is trusted"))?;
+        kept.map_err(failed("cannot record the trust"))?;
         writeln!(out, "trusted: {} {}", shown(&report.folder), files.digest())?;
     }
     Ok(ExitStatus::Yes)
@@ -244,7 +245,10 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
         return keep(&meant, TrustedBy::Digest, &seen.store, out);
     }
     let digests: Vec<String> = seen.sets.iter().map(|set| set.files.digest()).collect();
-    let cause = format!("the hooks here have another digest: {}", digests.join(", "));
+    let cause = format!(
+        "the hooks here have a different digest: {}",
+        digests.join(", ")
+    );
     Err(Complaint::with_cure(
         cause,
         "`hookrun trust --show` shows what has changed",
@@ -255,7 +259,7 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
 fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result {
     for report in reports(env) {
         let count = store.forget(&report.repository, &report.folder);
-        let count = count.map_err(failed("cannot forget what is trusted"))?;
+        let count = count.map_err(failed("cannot revoke the trust"))?;
         let repository = shown(&report.repository);
         let count = counted(count, "version");
         writeln!(
@@ -399,7 +403,7 @@ fn link_words(mark: &FileMark) -> String {
 fn text_of(file: &ContentFile) -> String {
     match std::str::from_utf8(&file.bytes) {
         Ok(text) => text.to_string(),
-        Err(_) => format!("({} bytes that are no text)\n", file.bytes.len()),
+        Err(_) => format!("({} bytes of binary data)\n", file.bytes.len()),
     }
 }
 
@@ -422,7 +426,7 @@ fn shown(path: &Path) -> String {
 
 /// What commands say that run or write hooks of the project, if they are not trusted.
 pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
-    let note = "an agent or git does not run the hooks of this project until `hookrun trust`";
+    let note = "agents and git do not run this project's hooks until `hookrun trust`";
     (!is_trusted(env)).then_some(note)
 }
 
@@ -451,6 +455,6 @@ pub(crate) fn keeping<T>(
     let (done, written) = write()?;
     let now = reports(env);
     let trusted = kept.after(&now, &written, TrustStore::of(env).as_ref());
-    trusted.map_err(failed("cannot keep what is trusted"))?;
+    trusted.map_err(failed("cannot record the trust"))?;
     Ok(done)
 }

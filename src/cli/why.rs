@@ -66,7 +66,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     // Else what is shown as the last decision would not be it.
     if let Some(Err(error)) = chosen.log.as_ref().map(DecisionLog::check) {
-        streams::remark(&format!("newer decisions are not kept: {error}\n"));
+        streams::remark(&format!("newer decisions are not logged: {error}\n"));
     }
     if args.stats {
         let report = stats.report();
@@ -213,7 +213,7 @@ impl DecisionView {
         human::run(&report, about, &self.paths, out)?;
         if !line.truncated.is_empty() {
             let cut: Vec<String> = line.truncated.iter().map(|name| plain(name)).collect();
-            writeln!(out, "\nCut for the log: {}.", cut.join(", "))?;
+            writeln!(out, "\nTruncated in the log: {}.", cut.join(", "))?;
         }
         writeln!(out)?;
         Ok(())

@@ -99,7 +99,7 @@ impl DirectiveReader<'_, '_> {
             if comment_of(text).is_none() {
                 for late in lines.filter(|line| directive_of(line).is_some()) {
                     let cause =
-                        "this directive is below the first code, so hookrun does not read it";
+                        "this directive is below the first line of code, so hookrun ignores it";
                     let cure = "move it above the first line that is not a comment";
                     self.reader.fault(offset_of(late), cause, cure);
                 }
@@ -216,9 +216,9 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     if !first.ends_with('\r') || !interpreter.ends_with("/env") {
         return None;
     }
-    let cause = "its first line ends in CR LF, so its interpreter is not found";
+    let cause = "its first line ends in CR LF, so the system cannot find its interpreter";
     let file = file.display();
-    let cure = format!("save it with the line ends of Unix: `sed -i 's/\\r$//' '{file}'`");
+    let cure = format!("save it with Unix line endings: `sed -i 's/\\r$//' '{file}'`");
     Some(Complaint::with_cure(cause, cure))
 }
 
@@ -279,7 +279,7 @@ fn separated(words: &[String]) -> Option<Complaint> {
         if !takes_expression && word.ends_with([',', ';']) {
             let cause = format!("the last character of `{word}` would be part of its value");
             let setting = word.trim_end_matches([',', ';']);
-            let cure = format!("blanks separate settings: write `{setting}`");
+            let cure = format!("spaces separate settings: write `{setting}`");
             return Some(Complaint::with_cure(cause, cure));
         }
     }
@@ -349,7 +349,7 @@ fn unknown(name: &str) -> Complaint {
     } else {
         let known = known.join(", ").replace(", where", "");
         format!(
-            "quote a value that has blanks; a directive knows {known}, where.FIELD, limits.KEY, \
+            "quote a value with spaces; the keys of a directive are {known}, where.FIELD, limits.KEY, \
              sandbox and sandbox.KEY"
         )
     };

@@ -84,8 +84,9 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         }
         // The hooks of a project that cannot be found may be the ones that would refuse.
         if let Some(error) = &env.cwd_problem {
-            let cause = format!("the working directory, and so the project, is not known: {error}");
-            let cure = "change to a folder that exists and may be read";
+            let cause =
+                format!("the working directory is unknown, and with it the project: {error}");
+            let cure = "change to an existing, readable folder";
             problems.push(Complaint::with_cure(cause, cure).in_file(Path::new("."), None));
         }
         let project = find_project(&choice.told, env, &mut problems);
@@ -199,7 +200,7 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
         let cause = if error.kind() == io::ErrorKind::NotFound {
             "no such folder".to_string()
         } else {
-            format!("cannot look at it: {error}")
+            format!("cannot read it: {error}")
         };
         let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
         Complaint::with_cure(cause, cure)
@@ -330,7 +331,7 @@ impl ProjectSearch {
         let mut found = Vec::new();
         for folder in start.ancestors() {
             let Ok(meta) = folder.metadata() else {
-                // A folder that cannot be looked at is reported when it is read.
+                // A folder that cannot be read is reported when it is read.
                 found.extend(layer_in(LayerKind::Project, folder, problems));
                 continue;
             };
@@ -373,6 +374,6 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
         meta.is_ok_and(|meta| meta.uid() == own)
     })?;
     let cause =
-        format!("`{name}` is in it and everyone may put files into it, so no hooks of it run");
+        format!("`{name}` is in it and everyone can create files in it, so its hooks do not run");
     Some(Complaint::with_cure(cause, access::cure(folder)).in_file(folder, None))
 }

@@ -222,21 +222,21 @@ fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
         Some(_) | None => wanted.condition.as_deref().unwrap_or_default(),
     };
     if is_rule {
-        let cause = format!("`{written}` is no permission rule: {error}");
+        let cause = format!("`{written}` is not a permission rule: {error}");
         return Complaint::with_cure(
             cause,
             "write `Bash(git *)`, `Edit(src/**)` or a tool's name",
         );
     }
     let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
-    let cure = "write names divided by `|`, or a regular expression without look-around";
+    let cure = "write names separated by `|`, or a regular expression without look-around";
     Complaint::with_cure(cause, cure)
 }
 
 impl Pattern {
     fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
         let cure = match self {
-            Pattern::Tool => "write names or globs divided by `|`: `bash|write|mcp__git*`",
+            Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
             Pattern::Path if written.contains('|') => {
                 let list = written.replace('|', ",");
                 let braced = if written.contains('{') {

@@ -324,7 +324,7 @@ impl Environment {
         })
     }
 
-    /// The folder of the decision log. `None` where it is switched off, or there is no home to
+    /// The folder of the decision log. `None` where it is disabled, or there is no home to
     /// keep it in.
     pub(crate) fn decision_log(&self) -> Option<PathBuf> {
         match self.decisions.as_deref() {

@@ -149,8 +149,7 @@ impl GitRepository {
         })?;
         ended.ok_or_else(|| {
             let cause = format!("`git {}` did not end in 5 minutes", words[0]);
-            let cure = "it cannot ask for a password here: use an agent for keys, or a credential \
-                        helper";
+            let cure = "it cannot ask for a password here: use an SSH agent or a credential helper";
             Complaint::with_cure(cause, cure)
         })
     }

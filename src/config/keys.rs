@@ -12,86 +12,86 @@ use crate::hosts::{self, dialects, native};
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
 #[rustfmt::skip]
 pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::key("name", KeyValue::Text, "required", "what lists, reasons and logs call it",
+    KeyRow::key("name", KeyValue::Text, "required", "its name in lists, reasons and logs",
         |draft, key| key.text().map(|name| draft.name = Some((name.into(), key.tree.offset)))),
-    KeyRow::key("event", KeyValue::Texts, "required", "the event, or a list of them; a host's own name will do", set_events),
-    KeyRow::key("command", KeyValue::Text, "required", "the program and its arguments, split as a shell splits words, started without a shell",
+    KeyRow::key("event", KeyValue::Texts, "required", "the event, or a list of events; a host's name for it also works", set_events),
+    KeyRow::key("command", KeyValue::Text, "required", "the program and its arguments, split into words like a shell, started without a shell",
         |draft, key| key.text().map(|line| draft.command = Some((line.into(), key.tree.offset)))),
-    KeyRow::key("shell", KeyValue::Flag, "false", "run the command by `sh -c`: needed for pipes, globs and variables",
+    KeyRow::key("shell", KeyValue::Flag, "false", "run the command with `sh -c`, for pipes, globs and variables",
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
-    KeyRow::directive("timeout", KeyValue::Duration, "\"5s\"", "how long it may run",
+    KeyRow::directive("timeout", KeyValue::Duration, "\"5s\"", "the longest time that it may run",
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
-    KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "which events of that name it runs for; all that is given must match",
+    KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "the events that it runs for; every key must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
-    KeyRow::directive("parallel", KeyValue::Flag, "false", "it may run at the same time as its neighbours that say the same",
+    KeyRow::directive("parallel", KeyValue::Flag, "false", "it may run in parallel with adjacent parallel hooks",
         |draft, key| key.flag().map(|flag| draft.hook.parallel = flag)),
-    KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "what a failure of it means",
+    KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "the result of a failure",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
-    KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "what happens to processes that it leaves running",
+    KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "whether to kill or keep its background processes",
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
-    KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": it starts once for each session that a program holds, and reads its events line by line", set_lives),
-    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": its unchanged Python script starts in a process that was forked beforehand; \"serve\": it is a program that stays up and answers lines",
+    KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": start it once for each session, and send it its events line by line", set_lives),
+    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": start the Python script in a process forked in advance; \"serve\": keep the program running, which answers lines",
         |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = Some(choice))),
-    KeyRow::key("limits", KeyValue::Table(|| specs(LIMIT_KEYS)), "none", "what it may use up",
+    KeyRow::key("limits", KeyValue::Table(|| specs(LIMIT_KEYS)), "none", "limits on its resources",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
-    KeyRow::key("sandbox", KeyValue::Either(&[KeyValue::Table(|| specs(SANDBOX_KEYS)), KeyValue::Flag]), "none", "what it may touch; Linux only", set_sandbox),
-    KeyRow::directive("containment", KeyValue::OneOf(|| words(Containment::NAMES)), "\"auto\"", "\"pidns\": a process namespace of its own, which nothing that it starts outlives",
+    KeyRow::key("sandbox", KeyValue::Either(&[KeyValue::Table(|| specs(SANDBOX_KEYS)), KeyValue::Flag]), "none", "restricts its access to files and the network; Linux only", set_sandbox),
+    KeyRow::directive("containment", KeyValue::OneOf(|| words(Containment::NAMES)), "\"auto\"", "\"pidns\": run it in a new process namespace, so that no child process outlives it",
         |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
-    KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event lists",
+    KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event allows",
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
-    KeyRow::directive("reads", KeyValue::OneOf(|| words(READINGS)), "\"environment\"", "\"stdin\": it runs at a gate although a value is too large for its environment",
+    KeyRow::directive("reads", KeyValue::OneOf(|| words(READINGS)), "\"environment\"", "\"stdin\": run it for a gate even if a value is too large for its environment",
         |draft, key| key.one_of(READINGS).map(|is_stdin| draft.hook.reads_stdin = is_stdin)),
-    KeyRow::directive("dialect", KeyValue::OneOf(dialect_names), "\"native\"", "the convention that it was written for", set_dialect),
-    KeyRow::directive("enabled", KeyValue::Flag, "true", "false: it is listed and never run",
+    KeyRow::directive("dialect", KeyValue::OneOf(dialect_names), "\"native\"", "the dialect that it was written for", set_dialect),
+    KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
-    KeyRow::directive("description", KeyValue::Text, "none", "what it does, for lists; the description of a command", set_description),
+    KeyRow::directive("description", KeyValue::Text, "none", "its description in lists; the description of a command", set_description),
 ];
 
 /// The keys of a `[[rule]]` table besides those of `match`.
 #[rustfmt::skip]
 pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::key("name", KeyValue::Text, "its file and line", "what lists, reasons and logs call it",
+    KeyRow::key("name", KeyValue::Text, "its file and line", "its name in lists, reasons and logs",
         |draft, key| key.text().map(|name| draft.name = Some((name.into(), key.tree.offset)))),
-    KeyRow::key("event", KeyValue::Texts, "\"tool.pre\"", "the event, or a list of them; none in a file of `hooks.d`, whose folder says it", set_events),
+    KeyRow::key("event", KeyValue::Texts, "\"tool.pre\"", "the event, or a list of events; in a file in `hooks.d` the folder names it", set_events),
     KeyRow::key("deny", KeyValue::Text, "", "blocks with this reason",
         |draft, key| set_rule(draft, key, |reason| Decision::Block { reason })),
     KeyRow::key("ask", KeyValue::Text, "", "asks a person this question",
         |draft, key| set_rule(draft, key, |question| Decision::Ask { question })),
-    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "what is let through: a table with keys of `match`",
+    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`",
         |draft, key| {
             let mut except = HookDraft::default();
             key.take(MATCH_KEYS, "except.", &mut except)?;
             draft.except = except.patterns;
             Ok(())
         }),
-    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "what a rule decides when only a run can say what something is, such as `$X`",
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "the decision on values that are unknown before the command runs, such as `$X`",
         |draft, key| key.one_of(OnDoubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
-    KeyRow::key("priority", KeyValue::Number, "100", "lower is earlier",
+    KeyRow::key("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
-    KeyRow::key("enabled", KeyValue::Flag, "true", "false: it is listed and decides nothing",
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: list it, but never apply it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
-    KeyRow::key("description", KeyValue::Text, "none", "what it is for, in lists", set_description),
+    KeyRow::key("description", KeyValue::Text, "none", "its description in lists", set_description),
 ];
 
 /// The keys of `match`, each of which is a key of a directive by itself.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names or sorts, divided by `|`, the same in every host; globs", |draft, key| {
+    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names or kinds, separated by `|`, the same in every host; globs", |draft, key| {
         let tools: Vec<String> = key.some_texts(OR_ANY)?.into_iter().map(|tool| tool.value).collect();
         draft.pattern(Pattern::Tool, &tools.join("|"), key.at());
         Ok(())
     }),
-    KeyRow::directive("path", KeyValue::Texts, "any", "globs for the paths that the tool names", |draft, key| {
+    KeyRow::directive("path", KeyValue::Texts, "any", "globs for the paths that the tool uses", |draft, key| {
         key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Path, &path.value, key.at()));
         Ok(())
     }),
-    KeyRow::directive("access", KeyValue::OneOf(|| words(Access::NAMES)), "either", "what is done to the paths: a command that only reads does not match \"write\"",
+    KeyRow::directive("access", KeyValue::OneOf(|| words(Access::NAMES)), "either", "the kind of access to the paths: a command that only reads does not match \"write\"",
         |draft, key| key.one_of(Access::NAMES).map(|access| draft.pattern(Pattern::Access(access), access.name(), key.at()))),
     KeyRow::directive("command", KeyValue::Text, "any", "a regular expression for the command line and each command in it",
         |draft, key| key.text().map(|form| draft.pattern(Pattern::Command, form, key.at()))),
-    KeyRow::directive("runs", KeyValue::Texts, "any", "commands that the command line runs: `git push --force|-f`; any of a list is enough", |draft, key| {
+    KeyRow::directive("runs", KeyValue::Texts, "any", "commands in the command line, such as `git push --force|-f`; in a list, any may match", |draft, key| {
         key.some_texts(OR_ANY)?.iter().for_each(|form| draft.pattern(Pattern::Runs, &form.value, key.at()));
         Ok(())
     }),
@@ -101,9 +101,9 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
 
 #[rustfmt::skip]
 pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::directive("memory", KeyValue::Size, "none", "memory that each of its processes may hold",
+    KeyRow::directive("memory", KeyValue::Size, "none", "memory of each of its processes",
         |draft, key| key.size().map(|bytes| draft.hook.limits.memory_bytes = Some(bytes))),
-    KeyRow::directive("cpu", KeyValue::Duration, "none", "processor time that each of its processes may use, in whole seconds", |draft, key| {
+    KeyRow::directive("cpu", KeyValue::Duration, "none", "processor time of each of its processes, in whole seconds", |draft, key| {
         let time = key.duration()?;
         if time.subsec_nanos() != 0 {
             return Err(key.about("the system counts processor time in whole seconds"));
@@ -112,7 +112,7 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
         Ok(())
     }),
     // Its three streams, and what its interpreter is read from.
-    KeyRow::directive("files", KeyValue::Number, "hookrun's", "files that each of its processes may have open at once",
+    KeyRow::directive("files", KeyValue::Number, "hookrun's", "open files of each of its processes",
         |draft, key| at_least(4, key).map(|files| draft.hook.limits.files = Some(files))),
     KeyRow::directive("output", KeyValue::Size, "none", "bytes on stdout and stderr together",
         |draft, key| key.size().map(|bytes| draft.hook.limits.output_bytes = Some(bytes))),
@@ -121,19 +121,19 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
 /// The keys of `sandbox`, in a directive `sandbox.write=build`. Paths add up.
 #[rustfmt::skip]
 pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::directive("read", KeyValue::Texts, "everything", "files and folders that it may read and run, besides those of the system", |draft, key| {
+    KeyRow::directive("read", KeyValue::Texts, "everything", "files and folders that it may read and run, in addition to the system's", |draft, key| {
         // An empty list allows nothing but those of the system.
         let read = draft.hook.sandbox.get_or_insert_default().read.get_or_insert_default();
         read.extend(paths(key)?);
         Ok(())
     }),
-    KeyRow::directive("write", KeyValue::Texts, "nothing", "files and folders that it may read, change, make and remove", |draft, key| {
+    KeyRow::directive("write", KeyValue::Texts, "nothing", "files and folders that it may read, change, create and delete", |draft, key| {
         draft.hook.sandbox.get_or_insert_default().write.extend(paths(key)?);
         Ok(())
     }),
     KeyRow::directive("network", KeyValue::Flag, "false", "it may use the network",
         |draft, key| key.flag().map(|flag| draft.hook.sandbox.get_or_insert_default().network = flag)),
-    KeyRow::directive("required", KeyValue::Flag, "true", "it does not run where the system cannot keep it to this",
+    KeyRow::directive("required", KeyValue::Flag, "true", "do not run it if the system cannot enforce the sandbox",
         |draft, key| key.flag().map(|flag| draft.hook.sandbox.get_or_insert_default().required = flag)),
 ];
 
@@ -171,7 +171,7 @@ fn set_rule(
     if draft.rule.replace(decision(text.to_string())).is_some() {
         return Err(Complaint::with_cure(
             "a rule has both `deny` and `ask`",
-            "drop one of them",
+            "remove one of them",
         ));
     }
     draft.placeholders(names, key.at());

@@ -104,8 +104,8 @@ pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
     let cause = match standing.metadata() {
         Ok(meta) if meta.is_dir() => return standing == path,
         Ok(_) => "is no folder".to_string(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => "is a link to nothing".to_string(),
-        Err(error) => format!("cannot be looked at: {error}"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "is a dangling link".to_string(),
+        Err(error) => format!("cannot be read: {error}"),
     };
     let cause = format!("{cause}, and hooks are looked for in it");
     problems.push(Complaint::with_cure(cause, "fix it, or remove it").in_file(standing, None));

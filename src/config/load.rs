@@ -72,7 +72,7 @@ impl Config {
             }
             config = again;
         }
-        let cause = "the hooks change all the time: what would run is not certain";
+        let cause = "the hooks keep changing: it is not certain which would run";
         let cure = "wait until the program that writes them is done";
         let complaint = Complaint::with_cure(cause, cure);
         config
@@ -196,7 +196,7 @@ impl Config {
             may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
         });
         for shadowed in shadowed {
-            let cure = "give one of them another name if both are to run";
+            let cure = "rename one of them if both must run";
             self.problems
                 .push(commands::shadow_warning(&self.hooks[shadowed.hook], cure));
         }
@@ -308,8 +308,8 @@ fn log_settings(
             match log.off {
                 None => {}
                 Some(at) if layer.kind == LayerKind::Project => {
-                    let cause = "a project cannot switch the decision log off";
-                    let cure = "say it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
+                    let cause = "a project cannot disable the decision log";
+                    let cure = "set it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
                     problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));
                 }
                 Some(_) => settings.is_off = true,
@@ -336,8 +336,8 @@ fn own_events(
                 None => own.push(spec.clone()),
                 Some(known) if known == spec => {}
                 Some(_) => {
-                    let cause = format!("`{}` is declared elsewhere with other rules", spec.name);
-                    let cure = "make the declarations the same, or drop one";
+                    let cause = format!("`{}` is declared differently elsewhere", spec.name);
+                    let cure = "make the declarations equal, or remove one";
                     problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
                 }
             }

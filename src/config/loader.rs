@@ -80,10 +80,10 @@ impl ConfigLoader<'_> {
             .is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
-    /// A folder of hooks that everyone may write is a problem: its writers decide what runs.
+    /// A folder of hooks that everyone can write to is a problem: its writers decide what runs.
     pub(super) fn check_writers(&mut self, path: &Path) {
         if access::is_open_to_everyone(path) {
-            self.fault(path, "everyone may write it", access::cure(path));
+            self.fault(path, "everyone can write to it", access::cure(path));
         }
     }
 
@@ -140,7 +140,7 @@ impl ConfigLoader<'_> {
                     let Some(Host { name: host, .. }) = others.next() else {
                         return unknown_event(&unknown);
                     };
-                    let cure = format!("say that the hook is one: `dialect = \"{host}\"`");
+                    let cure = format!("name the dialect of the hook: `dialect = \"{host}\"`");
                     Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
                 });
         };
@@ -262,11 +262,8 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     }
     let at = hook.source.line.map(Position::of_line);
     if draft.rule.is_some() && !spec.blocks {
-        let cause = format!(
-            "`{}` cannot be blocked: no rule can decide about it",
-            spec.name
-        );
-        let cure = "bind it to an event that can, or write a hook";
+        let cause = format!("`{}` cannot be blocked, so a rule has no effect", spec.name);
+        let cure = "bind it to a gate, or write a hook";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
     let of_session = session_settings(hook, spec).map(|one| one.in_file(file, draft.lives_at));
@@ -295,7 +292,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         let cause =
             format!("`lives = \"session\"`: `{event}` needs an answer, and this hook has none");
         let cure = "drop `lives`: a hook that decides starts for each event; or bind it to an event \
-                    that only tells, as `tool.post`";
+                    that only reports, such as `tool.post`";
         return Some(Complaint::with_cure(cause, cure));
     }
     let keys = [
@@ -311,8 +308,8 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
     let cause = format!("`{key}` and `lives = \"session\"` exclude each other");
     let cure = match key {
-        "dialect" => "write it in hookrun's own words, in the folder of our event",
-        _ => "drop one of them: such a hook reads events and answers none",
+        "dialect" => "write it in hookrun's own words, in the folder of hookrun's event",
+        _ => "remove one of them: such a hook does not answer events",
     };
     Some(Complaint::with_cure(cause, cure))
 }
@@ -393,8 +390,8 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     }
     if hook.background == Background::Detach && hook.containment == Containment::Pidns {
         let cause = "`background = \"detach\"` has no effect with `containment = \"pidns\"`: \
-                     nothing leaves it alive";
-        add(cause.to_string(), "drop one of them");
+                     no process outlives it";
+        add(cause.to_string(), "remove one of them");
     }
     found
 }

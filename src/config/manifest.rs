@@ -45,10 +45,10 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("hook", KeyValue::Tables(|| specs(HOOK_KEYS)), "none", "a hook", set_hooks),
     KeyRow::key("rule", KeyValue::Tables(|| [specs(RULE_KEYS), specs(MATCH_KEYS)].concat()), "none", "a rule: a hook without a program", set_rules),
     KeyRow::key("event", KeyValue::Map(&KeyValue::Table(|| specs(EVENT_KEYS))), "none", "an event that you declare", set_events),
-    KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "what is kept of decisions",
+    KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "the decision log",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
-    KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(sets::SET_KEYS))), "none", "shared sets of hooks, by their names", set_sets),
-    KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "which hooks of projects run; said by the system or the user, not by a project",
+    KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(sets::SET_KEYS))), "none", "shared hook sets, by name", set_sets),
+    KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "trust in projects' hooks; only in the system's or user's file",
         |manifest, key| {
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
@@ -96,7 +96,7 @@ pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec
         || !manifest.events.is_empty()
         || !manifest.sets.is_empty()
     {
-        let cause = "a file in the folder of an event has rules and nothing else";
+        let cause = "a file in an event's folder may contain only rules";
         let complaint = Complaint::with_cure(cause, "move the rest to `hookrun.toml`");
         problems.push(complaint.in_file(file, None));
     }
@@ -104,7 +104,7 @@ pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec
     for draft in read.chain(&mut manifest.rejected) {
         let first = draft.events().first().cloned();
         if let Some((named, at)) = first.as_ref().filter(|_| draft.names_event) {
-            let cause = format!("the folder says the event, and a rule in it names `{named}`");
+            let cause = format!("the folder names the event, but a rule in it names `{named}`");
             problems.push(Complaint::with_cure(cause, "drop `event`").in_file(file, Some(*at)));
         }
         let at = first.map_or(Position::of_line(1), |(_, at)| at);
@@ -191,13 +191,13 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
         None if says_nothing => {
             let cure = "add `deny = \"why, and what to do instead\"`, or `ask`";
-            reader.fault(table.offset, "the rule says neither `deny` nor `ask`", cure);
+            reader.fault(table.offset, "the rule has neither `deny` nor `ask`", cure);
         }
         None => {}
     }
     if is_for_all {
         let cure = "add `runs`, `command`, `path`, `tool` or `where`";
-        reader.fault(table.offset, "the rule would decide every event", cure);
+        reader.fault(table.offset, "the rule would match every event", cure);
     }
     draft.names_event = draft.events.is_some();
     draft
@@ -282,7 +282,7 @@ fn set_events(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), 
     tables.sort_by(|a, b| a.key.cmp(&b.key));
     for entry in tables {
         if let Some(meant) = dotted(entry) {
-            let cause = format!("`{meant}` in a table's head is two tables");
+            let cause = format!("`{meant}` in a table header is two tables");
             key.reader
                 .fault(entry.at, cause, format!("write `[event.\"{meant}\"]`"));
             manifest.rejected_events.push(meant);
@@ -313,14 +313,14 @@ pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
         |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),
     KeyRow::key("blocks", KeyValue::Flag, "true", "a hook can block it",
         |draft, key| key.flag().map(|flag| draft.blocks = Some(flag))),
-    KeyRow::key("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "\"block\" if it can be blocked", "what a failing hook means",
+    KeyRow::key("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "\"block\" if it can be blocked", "the result of a failing hook",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.on_failure = Some(means))),
     KeyRow::key("schedule", KeyValue::OneOf(|| words(Schedule::NAMES)), "\"sequential\"", "how its hooks run",
         |draft, key| key.one_of(Schedule::NAMES).map(|schedule| draft.schedule = Some(schedule))),
     KeyRow::key("context", KeyValue::Map(&KeyValue::OneOf(|| words(JsonType::NAMES))), "empty", "field = JSON type, for samples and schemas", set_context),
-    KeyRow::key("required", KeyValue::Texts, "none", "keys of `context` without which nothing is decided",
+    KeyRow::key("required", KeyValue::Texts, "none", "keys that `context` must have",
         |draft, key| key.texts().map(|keys| draft.required = keys.into_iter().map(|key| key.value).collect())),
-    KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for what hooks may rewrite", set_rewrites),
+    KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for fields that hooks may rewrite", set_rewrites),
 ];
 
 #[derive(Debug, Default)]
@@ -450,7 +450,7 @@ fn bad_name(name: &str) -> Option<Complaint> {
         return Some(Complaint::with_cure(cause, "give yours another name"));
     }
     if catalog::command_name(name).is_some() {
-        let cause = format!("`{name}` is a command, which needs no declaration");
+        let cause = format!("`{name}` is a command and needs no declaration");
         let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
         return Some(Complaint::with_cure(cause, cure));
     }
@@ -467,9 +467,9 @@ fn bad_name(name: &str) -> Option<Complaint> {
 
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
-    KeyRow::key("enabled", KeyValue::Flag, "true", "false: no decision is kept; said by the system or the user, not by a project",
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: log no decisions; only in the system's or user's file",
         |log, key| key.flag().map(|is_on| log.off = (!is_on).then(|| key.at()))),
-    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your own secrets; what the group `keep` matches stays; those of a project count while its hooks are trusted", set_redact),
+    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your secrets; the group `keep` is not replaced; a project's count only if its hooks are trusted", set_redact),
 ];
 
 #[derive(Debug, Default)]

@@ -104,7 +104,7 @@ pub(crate) fn load<T: Default>(
     read: impl Fn(&str, &Path) -> (T, Vec<Problem>),
 ) -> T {
     let text = read_file(file).map_err(|error| {
-        let cure = "make it a file that may be read";
+        let cure = "make it a readable file";
         (
             Complaint::with_cure(format!("cannot be read: {error}"), cure),
             None,

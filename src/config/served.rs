@@ -129,9 +129,9 @@ impl Convention for ServedHook {
 fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LineProblem> {
     let text = printed.stdout.trim();
     let problem = if printed.cut_bytes.is_some() {
-        "its line has more than 1 MiB"
+        "its line is longer than 1 MiB"
     } else if text.is_empty() {
-        "it answered nothing; one line on stdout answers one line on stdin"
+        "it did not answer; each line on stdin needs one line on stdout"
     } else if text.contains('\n') {
         "it wrote more than one line; stdout is for answers, stderr for logs"
     } else {
@@ -151,7 +151,7 @@ fn own_lines(text: &str, permit: Permit<'_>) -> String {
 
 fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     let keys: Vec<(&RawValue, &RawValue)> = entries(line).map_err(|error| {
-        let problem = format!("`{}` is no answer on one line: {error}", cut(line));
+        let problem = format!("`{}` is not an answer on one line: {error}", cut(line));
         LineProblem::NoAnswer(problem)
     })?;
     let (ids, others): (Vec<_>, Vec<_>) =
@@ -162,7 +162,7 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     };
     let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_string());
     if Some(id.as_str()) != permit.id() {
-        let problem = format!("`{}` is the id of no event that waits", cut(&id));
+        let problem = format!("`{}` is not the id of a pending event", cut(&id));
         return Err(LineProblem::OfAnother(problem));
     }
     if others.is_empty() {

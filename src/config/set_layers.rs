@@ -118,7 +118,9 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let verify = "run `hookrun sets verify`";
     let Some(store) = &env.set_store else {
         let why = env.why_no_home();
-        return Err(format!("the set `{name}` is kept below the home: {why}"));
+        return Err(format!(
+            "the set `{name}` is stored below the home folder: {why}"
+        ));
     };
     let folder = store.join(&locked.tree);
     if !folder.is_dir() {
@@ -170,8 +172,8 @@ fn open(
     for file in &set.manifests {
         let mut manifest = reader::load(file, problems, manifest::read);
         if let Some((what, at)) = manifest.own_settings().first() {
-            let cause = format!("a set cannot say `{what}`");
-            let cure = "say it in your own hookrun.toml";
+            let cause = format!("a set cannot contain `{what}`");
+            let cure = "set it in your own hookrun.toml";
             problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
         }
         manifest.sets.clear();
@@ -186,7 +188,7 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, set: &str) {
     for hook in &mut loader.hooks[first..] {
         hook.source.set = Some(set.to_string());
         if let Some(word) = outside(hook) {
-            let cause = format!("`{}` runs `{word}`, which is outside of its set", hook.name);
+            let cause = format!("`{}` runs `{word}`, which is outside its set", hook.name);
             let problem = Complaint::new(cause).in_file(&hook.source.file, None);
             loader.problems.push(problem);
         }

@@ -31,7 +31,7 @@ pub struct DeclaredSet {
 pub const SET_KEYS: &[KeyRow<DeclaredSet>] = &[
     KeyRow::key("git", KeyValue::Text, "required", "the repository: an https, ssh, git or file URL, or a path next to the file",
         |set, key| checked(key, check_url).map(|url| set.git = url)),
-    KeyRow::key("rev", KeyValue::Text, "required", "a tag, a branch or a whole commit",
+    KeyRow::key("rev", KeyValue::Text, "required", "a tag, a branch or a full commit id",
         |set, key| checked(key, check_rev).map(|rev| set.rev = rev)),
     KeyRow::key("signed", KeyValue::Flag, "false", "whether `git verify-commit` must accept the signature of the commit",
         |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
@@ -107,10 +107,10 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
 
 fn unusable(url: &str) -> Option<&'static str> {
     if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Some("it is empty or contains a blank");
+        return Some("it is empty or contains a space");
     }
     if url.starts_with('-') {
-        return Some("it begins like an option");
+        return Some("it looks like an option");
     }
     if url.contains("::") && !url.contains("://[") {
         return Some("it names a program that git would run");
@@ -127,7 +127,7 @@ fn unusable(url: &str) -> Option<&'static str> {
     let authority = rest.split('/').next().unwrap_or_default();
     let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
     if host.starts_with('-') || user.starts_with('-') {
-        return Some("its host begins like an option");
+        return Some("its host looks like an option");
     }
     if user.contains(':') {
         return Some("a password is in the URL, and it would be in `hookrun.lock`");
@@ -160,7 +160,7 @@ const HEAD: &str = "# Written by `hookrun sets`. Commit it with hookrun.toml.\nv
 
 const TREE: &str = "sha256:";
 
-const CURE: &str = "`hookrun sets update` writes it anew";
+const CURE: &str = "`hookrun sets update` rewrites it";
 
 /// What a lock file pins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -208,7 +208,7 @@ fn short(digits: &str) -> &str {
 
 #[rustfmt::skip]
 const LOCK_KEYS: &[KeyRow<Lock>] = &[
-    KeyRow::key("version", KeyValue::Number, "required", "the version of the form",
+    KeyRow::key("version", KeyValue::Number, "required", "the format version",
         |_, key| key.number_in(1..=1).map(|_| ())),
     KeyRow::key("set", KeyValue::Table(Vec::new), "none", "a set", set_sets),
 ];
@@ -217,14 +217,14 @@ const LOCK_KEYS: &[KeyRow<Lock>] = &[
 const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
     KeyRow::key("name", KeyValue::Text, "required", "its name in hookrun.toml",
         |set, key| key.text().map(|text| set.name = text.to_string())),
-    KeyRow::key("git", KeyValue::Text, "required", "where it comes from",
+    KeyRow::key("git", KeyValue::Text, "required", "its repository",
         |set, key| key.text().map(|text| set.git = text.to_string())),
     KeyRow::key("rev", KeyValue::Text, "required", "the tag, branch or commit",
         |set, key| key.text().map(|text| set.rev = text.to_string())),
-    KeyRow::key("commit", KeyValue::Text, "required", "what that was",
+    KeyRow::key("commit", KeyValue::Text, "required", "its commit",
         |set, key| key.text().map(|text| set.commit = text.to_string())),
     KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
-    KeyRow::key("files", KeyValue::Number, "required", "how many they are",
+    KeyRow::key("files", KeyValue::Number, "required", "the number of files",
         |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
     KeyRow::key("signed", KeyValue::Flag, "false", "whether the signature of the commit was verified",
         |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),

@@ -61,7 +61,7 @@ impl SettingsReader<'_> {
         let Some(file) = self.owner(document.at(&["hooks"]).unwrap_or(&document)) else {
             let cause = "its path does not show which agent reads it";
             let name = path.file_name().unwrap_or_default().display();
-            let cure = format!("say whose it is: `--settings HOST:…/{name}`");
+            let cure = format!("name the host: `--settings HOST:…/{name}`");
             return self.fault(document.offset, cause, cure);
         };
         if file.has_sets {
@@ -111,7 +111,7 @@ impl SettingsReader<'_> {
         // The place is in the problem already.
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
-        let cure = "correct it; comments and trailing commas are no JSON";
+        let cure = "correct it; JSON has no comments or trailing commas";
         let complaint = Complaint::with_cure(format!("not valid JSON: {text}"), cure);
         let problem = complaint.in_file(self.reader.file, Some(at));
         self.reader.problems.push(problem);

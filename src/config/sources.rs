@@ -34,7 +34,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
         let name = folder.name;
         let path = &folder.path;
         if !folder.is_folder {
-            let cause = "is directly in hooks.d, where nothing runs it";
+            let cause = "is directly in hooks.d, so it does not run";
             let cure = "move it into the folder of its event, for example hooks.d/tool.pre/";
             loader.fault(path, cause, cure);
             continue;
@@ -82,7 +82,7 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
     for file in loader.entries(folder) {
         let name = command_of(&file).unwrap_or(&file.name).to_string();
         if file.is_folder {
-            let cure = "commands are files; shared code belongs into hooks.d/lib/";
+            let cure = "commands are files; shared code belongs in hooks.d/lib/";
             loader.fault(&file.path, "is a folder among the commands", cure);
         } else if !is_command_name(&name) {
             loader.complain(bad_command(&name), &file.path, None);
@@ -106,7 +106,7 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
     } = file;
     if is_folder {
         let cause = format!("is a folder among the hooks of `{event}`");
-        let cure = "hooks are files; shared code belongs into hooks.d/lib/";
+        let cure = "hooks are files; shared code belongs in hooks.d/lib/";
         return loader.fault(&path, cause, cure);
     }
     if name.ends_with(RULES) && !is_script(&path) {
@@ -180,7 +180,7 @@ pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, p
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
     if draft.events().is_empty() {
-        let cause = "does not say which event it is for";
+        let cause = "names no event";
         let cure = "name it in the leading comments: `# hookrun: event=tool.pre`";
         return loader.fault(path, cause, cure);
     }
@@ -254,7 +254,7 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
             let canonical = event.spec.name.to_string();
             if let Some((_, first)) = bound.iter().find(|(event, _)| *event == canonical) {
                 let cause = format!("`{first}` and `{name}` are the same event");
-                let complaint = Complaint::with_cure(cause, "drop one of them");
+                let complaint = Complaint::with_cure(cause, "remove one of them");
                 loader.complain(complaint, file, Some(*at));
                 continue;
             }
@@ -347,11 +347,11 @@ fn settle_by_folder(
         }
         [dialect] if written.is_ours && written.foreign.is_none() => {
             let cause = format!(
-                "it is written for hookrun's own keys, and `{folder}` is an event of {}",
+                "it is written for hookrun's keys, but `{folder}` is an event of {}",
                 dialect.name
             );
             let cure = format!(
-                "{}, or move it into the folder of our event",
+                "{}, or move it into the folder of hookrun's event",
                 directive_of("native")
             );
             Some((Complaint::with_cure(cause, cure), None))
@@ -374,7 +374,7 @@ fn settle_by_folder(
             let ours = several[0].called(folder).into_iter().next();
             let ours = ours.map_or("our event", |binding| binding.row.event);
             let cure = format!(
-                "for your own hook rename the folder to `{ours}`; for one of theirs {}",
+                "for a hookrun hook rename the folder to `{ours}`; for one of theirs {}",
                 directive_of(names[0])
             );
             Some((Complaint::with_cure(cause, cure), None))
@@ -389,8 +389,7 @@ fn directive_of(dialect: &str) -> String {
 /// That a script reads keys of another host's: the cause, the cure and the line.
 fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
-    let cause =
-        format!("it reads `{word}`, a key of {dialect}'s, and would get hookrun's own keys");
+    let cause = format!("it reads `{word}`, a key of {dialect}'s, but would get hookrun's keys");
     let own = directive_of(dialect);
     let cure = format!(
         "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} and \
@@ -404,12 +403,11 @@ fn of_git(head: &Head, event: &str) -> Option<LineComplaint> {
     let hook = git::find(event).filter(|_| !head.written.is_ours)?;
     let taken = hook.taken_by(&head.text, event)?;
     let cause = format!(
-        "`{}` gets nothing of git's here: hooks get JSON on stdin",
+        "`{}` gets no input from git here: hooks get JSON on stdin",
         taken.what
     );
     let cure = format!(
-        "write {}; or leave it in git's own folder, where `hookrun install git` keeps it; or, if it \
-         is meant so, add `{MEANT_SO}`",
+        "write {}; or leave it in git's own folder, where `hookrun install git` keeps it; or, if this is intended, add `{MEANT_SO}`",
         taken.instead
     );
     Some((Complaint::with_cure(cause, cure), taken.line))

@@ -141,7 +141,7 @@ const QUOTED_SYNTAX: &str = "$`";
 /// When it is empty, a quote is not closed, or it needs a shell.
 pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     if let Some(found) = shell_syntax(command) {
-        let cure = "set `shell = true`, or quote it if it is meant literally";
+        let cure = "set `shell = true`, or quote it if it is literal";
         return Err(Complaint::with_cure(
             format!("`{found}` in a command needs a shell"),
             cure,

@@ -30,8 +30,8 @@ pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
         return Ok(());
     }
     Err(Complaint::with_cure(
-        format!("hookrun is its own hook: {DEEPEST} runs are inside of each other"),
-        "take the hook that runs hookrun with its own settings out of them",
+        format!("hookrun calls itself: {DEEPEST} runs are nested"),
+        "remove the hook that runs hookrun with the same settings",
     ))
 }
 
@@ -72,13 +72,13 @@ impl LoadedHooks {
         let bound = self.runnable(event);
         for name in required {
             if name == ANY && bound.is_empty() {
-                let cause = format!("no hook is bound to {event}, and one is required");
+                let cause = format!("no hook is bound to {event}, but one is required");
                 return Err(Complaint::with_cure(cause, self.places()));
             }
             if name == ANY || bound.contains(name) {
                 continue;
             }
-            let cause = format!("the hook `{name}` is required, and is not bound to {event}");
+            let cause = format!("the hook `{name}` is required, but is not bound to {event}");
             let mut cure = self.places();
             if let Some(nearest) = nearest_hook(name, bound.iter().map(String::as_str)) {
                 cure = format!("did you mean `{nearest}`? {cure}");

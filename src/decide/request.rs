@@ -110,7 +110,7 @@ impl<'a> EventRequest<'a> {
         }
         Ok(Some(Reply {
             stdout: String::new(),
-            stderr: format!("hookrun knows no event `{name}` of {host}, and allowed it\n"),
+            stderr: format!("hookrun does not know the event `{name}` of {host}, and allowed it\n"),
             status: native::ALLOWED,
         }))
     }
@@ -283,7 +283,7 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
         }
         None if command_name(name).is_some() => Complaint::with_cure(
             format!("unknown command `{name}`"),
-            "an executable file in hooks.d/command/ is one, called as the file without its ending",
+            "an executable file in hooks.d/command/ is one, named like the file without its extension",
         ),
         Some(nearest) => Complaint::with_cure(
             format!("unknown event `{name}`"),
@@ -330,7 +330,7 @@ fn name_event(
         }
         Some(other) => {
             let other: String = other.chars().take(40).collect();
-            format!("no event is named: `{key}` is `{other}`, and no text")
+            format!("no event is named: `{key}` is `{other}`, not a string")
         }
     };
     let cure = match dialect {
@@ -353,10 +353,10 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
         let cure = match &doubt {
             signs::Doubt::Several { of, .. } => {
                 let host = of.first().copied().unwrap_or("HOST");
-                format!("say whose it is: `hookrun {command} --host {host}`")
+                format!("name the host: `hookrun {command} --host {host}`")
             }
             signs::Doubt::Strange { .. } => {
-                format!("say whose it is: `hookrun {command} --host HOST`")
+                format!("name the host: `hookrun {command} --host HOST`")
             }
             signs::Doubt::Unnamed { dialect } => {
                 format!("name it: `hookrun {command} EVENT --host {dialect}`")

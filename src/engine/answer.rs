@@ -74,7 +74,7 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
                     let lines = text.split_inclusive('\n').take(error.line());
                     left_bytes = left_bytes.saturating_sub(lines.map(str::len).sum());
                     if left_bytes == 0 {
-                        let problem = "too much of it begins like JSON and is not";
+                        let problem = "too much of it looks like JSON but is not";
                         reading.problem.get_or_insert(problem.to_string());
                     }
                 }
@@ -296,7 +296,7 @@ pub(crate) fn failed_after(reason: Option<String>, failure: Ending) -> (Ending, 
         return (failure, Vec::new());
     };
     let verdict = Verdict::new(Decision::Block { reason }, ContractRule::ContinueFalse);
-    let note = format!("it had blocked, and then failed: {words}");
+    let note = format!("it blocked, then failed: {words}");
     (Ending::Answered(verdict), vec![note])
 }
 
@@ -323,7 +323,7 @@ pub(crate) fn blocked_by_status(
                     match Finding::read(at, one.clone(), &mut notes) {
                         Ok(finding) => verdict.findings.push(finding),
                         Err(problem) => {
-                            notes.push(format!("{problem}, so that finding is not used"));
+                            notes.push(format!("{problem}, so this finding is ignored"));
                         }
                     }
                 }
@@ -336,8 +336,8 @@ pub(crate) fn blocked_by_status(
     let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),
         None => {
-            let note = "it said nothing: if it was not meant to block, end it with `exit 0`; \
-                a test that is false as the last line, and `set -e`, exit with status 1";
+            let note = "it printed nothing: if it should not block, end it with `exit 0`; \
+                a false test as the last line, and `set -e`, exit with status 1";
             notes.push(note.to_string());
             format!(
                 "hook `{}` exited with status {} and gave no reason",

@@ -21,7 +21,7 @@ pub fn duration_text(duration: Duration) -> String {
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wanted = "write a number and a unit, for example `10s` or `500ms`";
     match humantime::parse_duration(text.trim()) {
-        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time at all; {wanted}")),
+        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time; {wanted}")),
         Ok(duration) => Ok(duration),
         Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
     }

@@ -112,24 +112,23 @@ const fn row(what: &'static str, example: fn() -> Ending) -> FailureRow {
 /// Every way in which a hook can fail to answer: the table in `docs/hooks.md` and in
 /// `man hookrun-hook`.
 pub const FAILURES: &[FailureRow] = &[
-    row(
-        "still running at its timeout; its process tree is killed",
-        || Ending::TimedOut {
+    row("exceeded its timeout; its process tree is killed", || {
+        Ending::TimedOut {
             after: DEFAULT_TIMEOUT,
-        },
-    ),
-    row("could not be started", || {
+        }
+    }),
+    row("could not start", || {
         let problem = "`guard.sh` is not executable";
         Ending::NotStarted(StartError::new(problem, "run `chmod +x guard.sh`"))
     }),
     row("killed by a signal", || Ending::Killed { signal: 11 }),
-    row("used more than its `limits` allow, and was killed", || {
+    row("exceeded its `limits`, and was killed", || {
         Ending::OverLimit {
             limit: "output",
             problem: "it wrote 70.2 MiB of 64 MiB".into(),
         }
     }),
-    row("exited 0 with an answer that cannot be used", || {
+    row("exited 0 with an invalid answer", || {
         let problem =
             "line 1: `contine` decides nothing here; write {\"continue\": false, …".into();
         Ending::Malformed { problem }
@@ -142,27 +141,27 @@ pub const FAILURES: &[FailureRow] = &[
         },
     ),
     row(
-        "exited with another status than 0 or 2, in a dialect whose hooks throw errors",
+        "exited with a status other than 0 or 2, in a dialect whose hooks throw errors",
         || Ending::Threw {
             problem: "exited with status 1: cannot read the policy".into(),
             left: Vec::new(),
         },
     ),
     row(
-        "not done when the whole budget (`--budget`) was used up",
+        "still running when the budget (`--budget`) was used up",
         || Ending::OutOfBudget {
             budget: Duration::from_secs(10),
         },
     ),
-    row("not done when hookrun was interrupted", || {
+    row("still running when hookrun was interrupted", || {
         Ending::Aborted { signal: Some(15) }
     }),
-    row("another part of the program took its exit status", || {
+    row("another part of the program reaped it", || {
         let problem = "…".into();
         Ending::Lost { problem }
     }),
     row(
-        "a function of the program around it returned an error, or panicked",
+        "a function of an embedding program returned an error or panicked",
         || Ending::Errored {
             problem: "panicked: index out of bounds".into(),
         },
@@ -281,7 +280,7 @@ impl CapturedStream {
         let mut text = String::from_utf8_lossy(&self.head).into_owned();
         if self.is_cut() {
             let missing = self.total_bytes - (self.head.len() + self.tail.len()) as u64;
-            text.push_str(&format!("\n[… {missing} bytes left out …]\n"));
+            text.push_str(&format!("\n[… {missing} bytes omitted …]\n"));
         }
         text.push_str(&String::from_utf8_lossy(&self.tail));
         text

@@ -156,20 +156,20 @@ rules! {
     Structured "structured" "exits 0 and prints an answer":
         "allow, with `output`, `additionalContext`, `update`, `findings`";
     Asked "ask" "exits 0 and prints `{\"ask\": \"…?\"}`":
-        "a person decides; without one it is blocked";
+        "a person decides; without a person it blocks";
     ContinueFalse "continue-false" "exits 0 and prints `{\"continue\": false}`":
         "block; the reason is `reason`";
-    NonZeroExit "non-zero-exit" "exits with another status than 0":
+    NonZeroExit "non-zero-exit" "exits with a status other than 0":
         "block; the reason is stderr, else the answer's `reason`, else stdout";
     PassingExit "passing-exit"
-        "exits with a status that blocks nothing in the host that it was written for":
+        "exits with a status that does not block in its dialect":
         "allow; `on_failure = \"block\"` makes it a failure that blocks";
-    Translated "translated" "prints a result of the dialect that it was written for":
-        "what the table of that dialect says (`hookrun events --host NAME`)";
-    Ruled "rule" "is a rule, and it matches the event":
+    Translated "translated" "prints a result of its dialect":
+        "as in that dialect (`hookrun events --host NAME`)";
+    Ruled "rule" "is a rule that matches the event":
         "`deny` blocks, `ask` asks";
-    Returned "returned" "is a function of the program around it, and returns":
-        "what it returned: allow, ask or block";
+    Returned "returned" "is a function of an embedding program":
+        "its return value: allow, ask or block";
 }
 
 impl ContractRule {

@@ -394,7 +394,7 @@ impl Runner {
             }
         });
         if let Err(error) = &started {
-            tracing::warn!(%error, "no thread for detached hooks; they are waited for");
+            tracing::warn!(%error, "cannot start a thread for detached hooks; waiting for them");
         }
         started.is_ok()
     }

@@ -111,7 +111,7 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     if !root_is_own || !(was_private || is_private(folder, own)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "it is open to others",
+            "others can access it",
         ));
     }
     Ok(())
@@ -212,7 +212,7 @@ impl Outbox {
         {
             match serde_json::from_slice(line) {
                 Ok(message) => deliver(&message).map_err(|error| self.store.fails(&error))?,
-                Err(error) => tracing::warn!(%error, "a line of the outbox is no message"),
+                Err(error) => tracing::warn!(%error, "a line of the outbox is not a message"),
             }
         }
         locked.replace(b"")

@@ -238,7 +238,7 @@ impl SessionHooks {
         }
         drop(held);
         for (hook, error) in failures {
-            let how = format!("cannot be started: {error}; raise the thread and descriptor limits");
+            let how = format!("cannot start: {error}; raise the thread and descriptor limits");
             shared.call_sink(|sink| sink.ended(&session, &hook, &how, None));
         }
         if is_end {

@@ -112,7 +112,7 @@ pub(super) fn shortened(text: &str) -> String {
     let head = text.floor_char_boundary(half);
     let tail = text.ceil_char_boundary(text.len() - half);
     format!(
-        "{}\n[… {} bytes left out …]\n{}",
+        "{}\n[… {} bytes omitted …]\n{}",
         &text[..head],
         tail - head,
         &text[tail..]

@@ -59,7 +59,7 @@ pub struct HostFile {
     /// The file is TOML.
     pub is_toml: bool,
     pub comments: Comments,
-    /// Whether the host reads a file that begins with a byte order mark, as far as is known.
+    /// Whether the host reads a file that begins with a byte order mark .
     pub takes_mark: bool,
     /// The value of `version` at the top, as JSON, where there is one.
     pub version: Option<&'static str>,

@@ -247,7 +247,7 @@ impl Host {
         }
         let name = event.context().string("toolName").unwrap_or_default();
         let (Value::Object(new), Value::Object(old)) = (new, old.clone()) else {
-            return no_way("it is no object");
+            return no_way("it is not an object");
         };
         if !servers(&name, event).is_empty() {
             return Ok(Value::Object(new));

@@ -1,6 +1,6 @@
 //! Logged decisions as one page for a browser, with figures, and a list of the newest. The page is a
 //! template with a script that draws; here is only its data. It needs no network. Its policy allows
-//! this one script and style and nothing else, and no text of a hook is ever markup.
+//! this one script and style and nothing else, not a string of a hook is ever markup.
 //!
 //! No file and no clock is read, so the same decisions make the same bytes.
 

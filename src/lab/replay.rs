@@ -145,7 +145,7 @@ impl Decider {
         record: &DecisionLine<'_>,
     ) -> Result<Result<ComparedOutcome, String>, BrokenHooks> {
         let Some(context) = record.context() else {
-            let why = "its context was not kept: it was blocked before it was read";
+            let why = "its context was not recorded: it was blocked before it was read";
             return Ok(Err(why.to_string()));
         };
         if !hooks::is_known(&record.host) {
@@ -157,10 +157,10 @@ impl Decider {
         if today.has_hooks_for(&record.event) {
             let mut truncated = record.truncated.iter();
             if let Some(name) = truncated.find(|name| !name.starts_with("run")) {
-                return Ok(Err(format!("`{name}` was cut for the decision log")));
+                return Ok(Err(format!("`{name}` was truncated in the decision log")));
             }
             if is_marked(context) {
-                let why = "a secret in it was replaced when it was recorded";
+                let why = "a secret in it was redacted when it was recorded";
                 return Ok(Err(why.to_string()));
             }
         }
@@ -190,8 +190,7 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
     let report = record.report()?;
     let decision = &report.decision;
     if !["allow", "ask", "block"].contains(&decision.as_ref()) {
-        let problem =
-            format!("its decision is `{decision}`, which is none that this hookrun knows");
+        let problem = format!("its decision is `{decision}`, which this hookrun does not know");
         return Err(RecordError::Other { problem });
     }
     Ok(said_by_hooks(&report))

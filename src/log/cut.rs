@@ -144,7 +144,7 @@ impl<'r> Cutter<'r> {
         let clean = self.redactor.text(&text);
         let end = clean.floor_char_boundary(HEAD.min(clean.len().saturating_sub(SLACK)));
         let short = format!(
-            "{}[… {} bytes left out …]",
+            "{}[… {} bytes omitted …]",
             &clean[..end],
             token.len() - 2 - end
         );

@@ -178,7 +178,7 @@ impl Recording {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(about(&self.file)("another process keeps it locked"));
+                    return Err(about(&self.file)("another process holds the lock"));
                 }
                 // A file system without locks still appends whole lines, mostly.
                 Ok(()) | Err(TryLockError::Error(_)) => break,

@@ -259,7 +259,7 @@ pub struct BriefVerdict<'l> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     #[error(
-        "it was written by a newer hookrun, in version {version} of the form, and this one reads \
+        "it was written by a newer hookrun, in format version {version}, but this one reads \
          {VERSION}; update hookrun"
     )]
     Newer { version: u64 },
@@ -267,7 +267,7 @@ pub enum RecordError {
     CutOff,
     #[error("the line is longer than {} MiB; remove it", LONGEST_LINE_BYTES >> 20)]
     TooLong,
-    #[error("it is no record of hookrun: {problem}; remove the line")]
+    #[error("it is not a record of hookrun: {problem}; remove the line")]
     Other { problem: String },
 }
 

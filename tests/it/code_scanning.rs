@@ -150,6 +150,6 @@ fn one_event_and_vectors_are_no_list_of_findings() {
         sandbox
             .hookrun(&["test", "tool.pre", "--format", format], b"{}")
             .exits(2)
-            .says(&format!("`--format {format}` is for a suite"));
+            .says(&format!("`--format {format}` is only for a suite"));
     }
 }

@@ -216,7 +216,7 @@ fn a_disabled_command_hides_nothing() {
         [runs("x.py"), runs("x.sh")]
     );
     let report = sandbox.hookrun(&["test", "command.x"], b"{}");
-    report.exits(0).prints("its spec says enabled = false");
+    report.exits(0).prints("it sets enabled = false");
 }
 
 #[test]
@@ -275,15 +275,14 @@ fn mistakes_in_names_of_commands_are_found() {
             .to_string(),
         format!("error hookrun.toml:9:9: `` cannot be the name of a command {cure}"),
         "error hookrun.toml:11:15: `description` takes a string, not 1 [write `description = \"text\"`]".into(),
-        "error hookrun.toml:13:8: `command.mine` is a command, which needs no declaration [bind a \
+        "error hookrun.toml:13:8: `command.mine` is a command and needs no declaration [bind a \
          hook to it: `event = \"command.NAME\"`, with a `description`]"
             .into(),
         format!("{root}.x: a command is a file, not a folder [make it a file: hooks.d/command/x]"),
         format!("{root}/a b: `a b` cannot be the name of a command {cure}"),
         format!("{root}/a.b.sh: `a.b` cannot be the name of a command {cure}"),
         format!(
-            "{root}/deep: is a folder among the commands [commands are files; shared code belongs \
-             into hooks.d/lib/]"
+            "{root}/deep: is a folder among the commands [commands are files; shared code belongs in hooks.d/lib/]"
         ),
     ];
     let mut found = sandbox.problems(&[]);
@@ -318,6 +317,6 @@ fn a_folder_of_commands_that_everyone_may_write_is_refused() {
     std::fs::set_permissions(sandbox.at("hooks.d/command"), mode).unwrap();
     sandbox
         .run("command.x")
-        .blocks_saying("everyone may write it");
+        .blocks_saying("everyone can write to it");
     sandbox.has_no_file("marker");
 }

@@ -88,12 +88,12 @@ fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
     let sandbox = project();
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
     assert!(
-        said.contains("no agent is found here, and none asks hookrun\n"),
+        said.contains("no agent was found here, and none calls hookrun\n"),
         "{said}"
     );
     let sandbox = sandbox.file(".codex/hooks.json", "{}");
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
-    let wanted = "here, but do not ask hookrun: Codex (`hookrun install HOST`)\n";
+    let wanted = "found, but do not call hookrun: Codex (`hookrun install HOST`)\n";
     assert!(said.contains(wanted), "{said}");
     let (status, found) = problems(&sandbox, "codex");
     let wanted = "error .codex/hooks.json: Codex does not ask hookrun [`hookrun install codex`]";
@@ -142,7 +142,7 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
             "matcher": "*", "hooks": [{"type": "command", "command": command}],
         }]}});
         let sandbox = project().file(".claude/settings.json", &hook.to_string());
-        let said = format!("`{command}` of PreToolUse runs hookrun in its own way");
+        let said = format!("`{command}` of PreToolUse runs hookrun in a custom way");
         for is_installed in [false, true] {
             if is_installed {
                 sandbox.hookrun(&["install", "claude"], b"").exits(0);
@@ -163,7 +163,7 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
         let is_named = ran
             .exits(0)
             .stdout
-            .contains("runs hookrun in its own way and stays");
+            .contains("runs hookrun in a custom way and stays");
         assert_eq!(is_named, is_other, "{command} {ran:?}");
     }
 }
@@ -386,7 +386,7 @@ fn a_gate_that_a_host_only_tells_of_and_a_hook_that_matches_nothing_are_named() 
         all.contains("only reports prompt.submit: `censor` cannot block there"),
         "{all}"
     );
-    assert!(all.contains("no host has a tool `bahs`"), "{all}");
+    assert!(all.contains("no known host has a tool `bahs`"), "{all}");
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn a_log_that_cannot_be_written_is_a_warning() {
         .hookrun(&["doctor"], b"")
         .exits(0)
         .prints("home/.local/state/hookrun/log")
-        .prints("decisions are not kept");
+        .prints("decisions are not logged");
     sandbox.has_no_file("home/.local/state/hookrun/log/decisions.jsonl");
 }
 
@@ -420,14 +420,14 @@ fn a_full_disk_is_a_warning_and_the_attempt_leaves_nothing() {
     let script = "ulimit -f 1; exec \"$0\" doctor";
     let ran = sandbox.hookrun_by_shell(script, b"");
     ran.exits(0)
-        .prints("decisions are not kept")
-        .prints("make room there");
+        .prints("decisions are not logged")
+        .prints("free some space");
     sandbox.hookrun(&["doctor"], b"").exits(0).prints("ok");
     sandbox.has_no_file("home/.local/state/hookrun/log/attempt");
     // Whoever asks for the last decision is told that there may be a newer one.
     let script = "ulimit -f 1; exec \"$0\" why";
     let ran = sandbox.hookrun_by_shell(script, b"");
-    ran.exits(0).says("newer decisions are not kept");
+    ran.exits(0).says("newer decisions are not logged");
     let ran = sandbox.hookrun(&["why"], b"");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
 }
@@ -456,7 +456,7 @@ fn a_command_of_an_exec_form_or_with_a_variable_is_one_that_asks() {
         let (status, found) = problems(&sandbox, "claude");
         assert_eq!((status, found.len()), (0, 1), "{found:?}");
         assert!(
-            found[0].contains("runs hookrun in its own way"),
+            found[0].contains("runs hookrun in a custom way"),
             "{found:?}"
         );
     }

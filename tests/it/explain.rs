@@ -33,8 +33,8 @@ runs
     env
       rm -rf \"$OUT\" *.o
         > log
-        only a run can tell \"$OUT\"
-        *.o may become any words that it fits
+        unknown before it runs: \"$OUT\"
+        *.o may expand to any matching words
   sudo
     df
   bash
@@ -42,7 +42,7 @@ runs
     cat
       < .env
   $P x
-    only a run can tell $P
+    unknown before it runs: $P
 
 paths
   build/log
@@ -154,7 +154,7 @@ fn what_is_no_command_line_is_a_mistake() {
     explain(&[" \n"]).exits(2).says("there is no command");
     explain(&["ls", "--event", "prompt.submit"])
         .exits(2)
-        .says("is not about a tool");
+        .says("is not a tool event");
     explain(&["ls", "--event", "tool.per"])
         .exits(2)
         .says("did you mean `tool.pre`?");

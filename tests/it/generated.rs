@@ -44,7 +44,7 @@ use crate::documents::pages;
 use crate::sandbox::{Sandbox, USER_FILE};
 
 /// What to do about a document that is out of date.
-const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` writes it anew; read the diff";
+const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` rewrites it; read the diff";
 
 /// Held while a document is read, compared and perhaps written: a page has both tables and
 /// output, and each is a test of its own.
@@ -426,7 +426,7 @@ fn timeless(text: &str) -> String {
         .into_owned()
 }
 
-/// Compares a document with what it should be, or writes it anew if that is asked for.
+/// Compares a document with what it should be, or rewrites it if that is asked for.
 #[track_caller]
 pub(crate) fn settle(document: &str, kept: &str, made: &str) {
     if kept == made {

@@ -553,12 +553,12 @@ fn a_failure_of_git_itself_refuses() {
     fs::write(git.sandbox.at("w/.git/index"), "broken").unwrap();
     let ran = git.hookrun("w", &["run", "--host", "git", "pre-commit"]);
     ran.exits(1)
-        .says("hookrun: pre-commit blocked: git cannot list what changes: ");
+        .says("hookrun: pre-commit blocked: git cannot list the changes: ");
     let ran = git
         .sandbox
         .hookrun(&["run", "--host", "git", "pre-commit"], b"");
     ran.exits(1)
-        .says("git cannot list what changes: there is no repository here\n");
+        .says("git cannot list the changes: this is not a repository\n");
     let ran = git
         .sandbox
         .hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
@@ -574,7 +574,7 @@ fn a_git_that_hangs_is_not_waited_for() {
     let arguments = ["run", "--host", "git", "pre-commit", "--budget", "300ms"];
     let ran = sandbox.hookrun_as(|command| _ = command.env("PATH", path), &arguments, b"");
     ran.exits(1)
-        .says("pre-commit blocked: git did not list what changes within 300ms");
+        .says("pre-commit blocked: git did not list the changes within 300ms");
 }
 
 #[test]
@@ -583,14 +583,14 @@ fn arguments_are_only_for_a_host_that_gives_them() {
     sandbox
         .hookrun(&["run", "tool.pre", "more"], b"{}")
         .exits(2)
-        .says("`more` is one word too many");
+        .says("`more` is an unexpected argument");
     let unnamed = sandbox.hookrun(&["run", "--host", "git"], b"{}");
     unnamed
         .exits(2)
         .says("name the hook: `hookrun run --host git pre-commit`");
     let ran = sandbox.hookrun(&["run", "--host", "git", "pre-comit"], b"");
     ran.exits(2)
-        .says("`pre-comit` is no hook of git that hookrun knows");
+        .says("`pre-comit` is not a git hook that hookrun supports");
     sandbox
         .hookrun(
             &["run", "--host", "git", "update", "--", "-x", "1", "2"],

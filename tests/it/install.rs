@@ -325,20 +325,20 @@ fn what_was_there_stays_and_comes_back_byte_for_byte() {
             let before = everything(&sandbox);
             let ran = install(&sandbox, host, scope);
             ran.exits(0)
-                .prints("what was there before: home/.local/state/hookrun/installed/");
+                .prints("original: home/.local/state/hookrun/installed/");
             let text = sandbox.read(file);
             assert!(text.contains("mine.sh"), "{text}");
             let line = ran
                 .stdout
                 .lines()
-                .find_map(|line| line.strip_prefix("  what was there before: "));
+                .find_map(|line| line.strip_prefix("  original: "));
             assert_eq!(sandbox.read(line.unwrap()), host.existing);
             install(&sandbox, host, scope)
                 .exits(0)
                 .prints("nothing was changed");
             uninstall(&sandbox, host, scope)
                 .exits(0)
-                .prints("is as it was before");
+                .prints("is restored");
             assert_eq!(everything(&sandbox), before, "{} {scope}", host.name);
         }
     }
@@ -375,7 +375,7 @@ fn after_another_edit_only_hookruns_own_hooks_go() {
         let sandbox = sandbox.file(host.project, &edited);
         uninstall(&sandbox, host, "project")
             .exits(0)
-            .prints("has lost hookrun's hooks");
+            .prints("no longer has hookrun's hooks");
         let text = sandbox.read(host.project);
         assert!(
             text.contains("yours.sh") && !text.contains("hookrun"),
@@ -518,7 +518,7 @@ fn without_a_hook_there_is_nothing_to_install() {
     let sandbox = Sandbox::new();
     install(&sandbox, &HOSTS[0], "project")
         .exits(2)
-        .says("no hook wants an event of Claude Code");
+        .says("no hook uses an event of Claude Code");
     sandbox.has_no_file(".claude");
 }
 
@@ -553,7 +553,7 @@ fn a_file_that_does_not_parse_is_named_with_its_place_and_left_alone() {
             let ran = sandbox.hookrun(&[command, host.name], b"");
             ran.exits(2)
                 .says(&format!("error: {}:3:", host.project))
-                .says("it was not touched");
+                .says("it was not changed");
             assert_eq!(sandbox.read(host.project), broken);
         }
     }
@@ -595,8 +595,8 @@ fn what_a_host_would_not_read_is_not_installed_into_but_hookrun_goes_from_it() {
         let ran = install(&sandbox, host, "project");
         ran.exits(2)
             .says(said)
-            .says("reads nothing of the file")
-            .says("it was not touched");
+            .says("ignores the whole file")
+            .says("it was not changed");
         assert_eq!(sandbox.read(host.project), text);
         let own = "{ // mine\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"hookrun run --host H\"}]}]}}";
         let own = own.replace("--host H", &format!("--host {}", host.name));
@@ -732,7 +732,7 @@ fn there_is_nothing_to_take_out_where_nothing_was_installed() {
         let sandbox = sandbox.file(host.project, host.existing);
         uninstall(&sandbox, host, "project")
             .exits(0)
-            .prints("has nothing of hookrun's");
+            .prints("contains nothing of hookrun's");
         assert_eq!(sandbox.read(host.project), host.existing);
     }
 }

@@ -182,7 +182,11 @@ fn a_function_that_hangs_fails_closed_and_hangs_nobody_else() {
         let Fate::Ran(trace) = &run.hooks[0].fate else {
             panic!()
         };
-        assert!(trace.notes[0].contains("left running"), "{:?}", trace.notes);
+        assert!(
+            trace.notes[0].contains("keeps running"),
+            "{:?}",
+            trace.notes
+        );
     }
     drop(release);
 }
@@ -433,10 +437,10 @@ fn reports_show_functions_as_what_they_are() {
     human::run(&report, about, &paths, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(
-        text.contains("a function of the program around it"),
+        text.contains("a function of the embedding program"),
         "{text}"
     );
-    assert!(text.contains("what it returned"), "{text}");
+    assert!(text.contains("its return value"), "{text}");
     assert!(!text.contains("explicit layer"), "{text}");
 }
 

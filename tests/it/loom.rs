@@ -117,7 +117,7 @@ fn every_case_stands_on_a_rule_and_every_difference_has_a_reason() {
     assert_eq!(files, walked);
 }
 
-/// The list in the page is made from the cases: `UPDATE_GOLDEN=1 cargo test` writes it anew.
+/// The list in the page is made from the cases: `UPDATE_GOLDEN=1 cargo test` rewrites it.
 #[test]
 fn the_page_lists_every_difference_that_a_case_shows() {
     let _alone = generated::DOCUMENT

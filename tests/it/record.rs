@@ -294,9 +294,9 @@ fn the_log_is_switched_off_by_its_user_and_not_by_a_project() {
         .hook("10-ok.sh", "")
         .file("hookrun.toml", "[log]\nenabled = false\n");
     on.run("tool.pre")
-        .blocks_saying("a project cannot switch the decision log off");
+        .blocks_saying("a project cannot disable the decision log");
     on.has_file(LOG);
-    assert!(on.problems(&[])[0].contains("a project cannot switch the decision log off"));
+    assert!(on.problems(&[])[0].contains("a project cannot disable the decision log"));
     let elsewhere = Sandbox::new()
         .hook("10-ok.sh", "")
         .variable("HOOKRUN_DECISIONS", "kept");
@@ -337,6 +337,6 @@ fn whoever_keeps_the_lock_of_a_recording_keeps_no_decision() {
     let ran = sandbox.hookrun(&["run", "tool.pre", "--record", "events.jsonl"], b"{}");
     ran.exits(2)
         .says("no\nthe event is not recorded: cannot write `");
-    ran.says("another process keeps it locked");
+    ran.says("another process holds the lock");
     assert_eq!(lines(&sandbox, LOG).len(), 1);
 }

@@ -201,7 +201,7 @@ fn without_decisions_there_is_no_report() {
     assert_eq!(none.stdout, "");
     report(&sandbox, &[])
         .exits(1)
-        .says("no decision is kept yet");
+        .says("no decision is logged yet");
     let sandbox = sandbox.file("log.jsonl", &format!("{}not JSON\n", some(3)));
     report(&sandbox, &["--file", "log.jsonl"])
         .exits(0)
@@ -221,7 +221,7 @@ fn the_report_is_of_this_project_and_of_the_filters() {
         &["report"],
         b"",
     );
-    elsewhere.exits(1).says("--everywhere looks at all");
+    elsewhere.exits(1).says("--everywhere searches all");
 }
 
 #[test]

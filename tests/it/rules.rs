@@ -155,12 +155,12 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         (
             "[[rule]]\nruns = 'rm'\n",
             1,
-            "the rule says neither `deny` nor `ask`",
+            "the rule has neither `deny` nor `ask`",
         ),
         (
             "[[rule]]\ndeny = 'x'\n",
             1,
-            "the rule would decide every event",
+            "the rule would match every event",
         ),
         (
             "[[rule]]\nruns = 'rm'\ndeny = 'x'\nask = 'y'\n",
@@ -215,7 +215,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         sandbox
             .problems(&[])
             .join("")
-            .contains("the folder says the event")
+            .contains("the folder names the event")
     );
     let hook = "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\n";
     let sandbox = Sandbox::new().file("hooks.d/tool.pre/a.toml", hook);
@@ -223,7 +223,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         sandbox
             .problems(&[])
             .join("")
-            .contains("has rules and nothing else")
+            .contains("may contain only rules")
     );
 }
 

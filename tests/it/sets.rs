@@ -337,7 +337,7 @@ fn a_set_says_nothing_that_is_the_owners_to_say() {
     sets.add("base", "r", "main").exits(0);
     sets.sandbox
         .run_shell("ls")
-        .blocks_saying("a set cannot say `sets`");
+        .blocks_saying("a set cannot contain `sets`");
     let sets = sets.file(
         "r",
         "hookrun.toml",
@@ -347,7 +347,7 @@ fn a_set_says_nothing_that_is_the_owners_to_say() {
     sets.sets(&["update"]).exits(0);
     sets.sandbox
         .run_shell("ls")
-        .blocks_saying("a set cannot say `log.enabled`");
+        .blocks_saying("a set cannot contain `log.enabled`");
 }
 
 /// How a program is called is written into a file by one of that name.

@@ -180,7 +180,7 @@ fn outside_of_a_hook_it_says_so() {
     ] {
         let ran = Sandbox::new().hookrun(arguments, b"");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        ran.says("there is no state outside of a hook: HOOKRUN_STATE_DIR is not set");
+        ran.says("no state: HOOKRUN_STATE_DIR is not set");
     }
 }
 
@@ -318,7 +318,7 @@ fn a_message_that_nobody_would_get_is_an_error() {
     sandbox
         .hookrun(&["hook", "send", "hi"], b"")
         .exits(2)
-        .says("there is no session")
+        .says("no session:")
         .says("--session ID");
     sandbox
         .hookrun(&["hook", "send", "hi", "--session", "s"], b"")

@@ -242,7 +242,7 @@ fn an_agent_cannot_trust_what_is_there_in_any_spelling() {
         "XDG_STATE_HOME=x ./hookrun trust",
         "find . -exec hookrun trust --digest {} ';'",
     ];
-    // What only a run can tell is blocked as well, and the reason says so.
+    // What is unknown before it runs is blocked as well, and the reason says so.
     let uncertain = [
         "echo trust --digest sha256:0 | xargs hookrun",
         "xargs -a words hookrun",
@@ -353,8 +353,7 @@ fn what_is_blocked_after_a_change_names_the_files() {
 }
 
 /// What `test`, `new` and `add` say where the hooks do not run.
-const UNTRUSTED: &str =
-    "an agent or git does not run the hooks of this project until `hookrun trust`\n";
+const UNTRUSTED: &str = "agents and git do not run this project's hooks until `hookrun trust`\n";
 
 #[test]
 fn who_tries_or_writes_hooks_that_do_not_run_is_told_so() {

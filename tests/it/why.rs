@@ -207,7 +207,7 @@ fn where_nothing_is_kept_it_says_why() {
     let sandbox = Sandbox::new();
     why(&sandbox, &[])
         .exits(1)
-        .says("no decision is kept yet in `home/.local/state/hookrun/log`");
+        .says("no decision is logged yet in `home/.local/state/hookrun/log`");
     let off = Sandbox::new().variable("HOOKRUN_DECISIONS", "off");
     why(&off, &[]).exits(2).says("HOOKRUN_DECISIONS is `off`");
     let homeless = sandbox.hookrun_as(|run| _ = run.env_remove("HOME"), &["why"], b"");
@@ -217,7 +217,7 @@ fn where_nothing_is_kept_it_says_why() {
     let blocked = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
     why(&blocked, &[])
         .exits(1)
-        .says("no decision is kept: cannot write `");
+        .says("no decision is logged: cannot write `");
     why(&sandbox, &["--file", "none.jsonl"])
         .exits(2)
         .says("none.jsonl: No such file");
@@ -239,7 +239,7 @@ fn what_is_no_record_is_named_and_passed_over() {
     let ran = why(&sandbox, &["--all", "--brief", "--file", "events.jsonl"]);
     assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2));
     for wanted in [
-        "skipped events.jsonl:3: it is no record of hookrun",
+        "skipped events.jsonl:3: it is not a record of hookrun",
         "skipped events.jsonl:4: it was written by a newer hookrun, in version 9 of the form",
         "skipped events.jsonl:6: the line is cut off",
     ] {
@@ -250,7 +250,7 @@ fn what_is_no_record_is_named_and_passed_over() {
     why(&sandbox, &["--all", "--file", "events.jsonl"])
         .exits(0)
         .says("skipped events.jsonl:10: ")
-        .says("skipped 20 more lines like these\n");
+        .says("skipped 20 similar lines\n");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn large_values_are_cut_in_the_log_and_whole_in_a_recording() {
     sandbox.hookrun(&arguments, context.as_bytes()).exits(0);
     why(&sandbox, &[])
         .exits(0)
-        .prints("Cut for the log: context.toolInput.content.");
+        .prints("Truncated in the log: context.toolInput.content.");
     assert!(sandbox.read(LOG).len() < 20_000);
     let whole = why(&sandbox, &["--file", "events.jsonl", "--format", "json"]);
     assert!(whole.stdout.contains(&"x".repeat(200_000)));
@@ -427,7 +427,7 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     elsewhere
         .exits(1)
         .says("of 3 decisions")
-        .says("--everywhere looks at all");
+        .says("--everywhere searches all");
     in_folder("home", &["why", "--everywhere"])
         .exits(0)
         .prints("/two");

@@ -210,9 +210,8 @@ fn of_page(section: &str) -> Option<ShippedHook> {
     } else {
         "block"
     };
-    let mut cases = format!(
-        "# What {file} blocks and lets pass.\n\n[defaults]\nevent = \"tool.pre\"\nhook = \"{file}\"\n"
-    );
+    let mut cases =
+        format!("# Test cases of {file}.\n\n[defaults]\nevent = \"tool.pre\"\nhook = \"{file}\"\n");
     for row in table
         .lines()
         .filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |"))

@@ -43,7 +43,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let again = install_again(host, one.file.scope);
     if let Some(wrong) = &one.dropped {
         let mut problem = wrong.complaint.clone().in_file(path, wrong.at);
-        let what = format!(": {} reads nothing of the file", host.title);
+        let what = format!(": {} ignores the whole file", host.title);
         problem.cause.push_str(&what);
         findings.add(problem);
     }
@@ -62,9 +62,10 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         }
     }
     for (event, command) in &one.others {
-        let cause =
-            format!("`{command}` of {event} runs hookrun in its own way: doctor does not check it");
-        let cure = format!("take it out, then {again}");
+        let cause = format!(
+            "`{command}` of {event} runs hookrun in a custom way: doctor does not check it"
+        );
+        let cure = format!("remove it, then {again}");
         findings.add(warning(path, cause, cure));
     }
     if host.settings_file().is_none() {
@@ -88,7 +89,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     for ((is_gate, fault), events) in faults {
         let problem = if is_gate { error } else { warning };
         let cause = format!("hookrun's hook for {}: {fault}", events.join(", "));
-        findings.add(problem(path, cause, format!("{again} puts it right")));
+        findings.add(problem(path, cause, format!("{again} repairs it")));
     }
 }
 
@@ -109,8 +110,8 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
     if write_plugin(host, &rows, launch) == one.text {
         return None;
     }
-    let cause = "it is not as `hookrun install` writes it: what it blocks may be allowed";
-    Some(error(path, cause, format!("{again} writes it anew")))
+    let cause = "it differs from what `hookrun install` writes: a block may be lost";
+    Some(error(path, cause, format!("{again} rewrites it")))
 }
 
 /// Whether the host reaches hookrun.
@@ -119,8 +120,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     if let Launch::Path(program) = launch {
         if !program.contains('/') {
             let cause = format!(
-                "it calls `{program}` by name: what a host finds depends on its PATH, also in the \
-                 project"
+                "it calls `{program}` by name: the host's PATH decides which program runs, also in the project"
             );
             return Some(warning(file, cause, again));
         }
@@ -132,8 +132,9 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
         // Nothing that comes with a project is run to check it.
         if real.starts_with(&site.config.project) {
             let shown = real.display();
-            let cause =
-                format!("`{shown}` is in the project; hookrun did not run it for its version");
+            let cause = format!(
+                "`{shown}` is in the project, so hookrun did not run it to get its version"
+            );
             return Some(warning(file, cause, again));
         }
     }
@@ -164,18 +165,18 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
     if let Some(matcher) = &hook.matcher
         && !["", "*", ".*"].contains(&matcher.as_str())
     {
-        faults.push(format!("the matcher `{matcher}` leaves out other calls"));
+        faults.push(format!("the matcher `{matcher}` excludes other calls"));
     }
     for key in shape.hook {
         let Some(value) = hook.keys.get(key.name) else {
             continue;
         };
         let what = match key.says {
-            HostHookKey::Condition => "it runs for some calls only",
+            HostHookKey::Condition => "it runs only for some calls",
             HostHookKey::Async if value == true => "the host does not wait for its answer",
-            HostHookKey::Enabled if value == false => "it is switched off",
-            HostHookKey::Arguments => "it is started without the shell that its command needs",
-            HostHookKey::Shell if value != "bash" => "that shell cannot read its command",
+            HostHookKey::Enabled if value == false => "it is disabled",
+            HostHookKey::Arguments => "it runs without the shell that its command needs",
+            HostHookKey::Shell if value != "bash" => "its shell cannot run the command",
             HostHookKey::Async | HostHookKey::Enabled | HostHookKey::Shell => continue,
             HostHookKey::Event
             | HostHookKey::Action
@@ -272,11 +273,7 @@ fn about_events(
                 "{} waits {limit:?} for {}, and {names} may take {:?}",
                 host.title, row.name, bound.longest
             );
-            findings.add(warning(
-                one.path(),
-                cause,
-                "give the hooks shorter timeouts",
-            ));
+            findings.add(warning(one.path(), cause, "shorten the hooks' timeouts"));
         }
     }
     for lack in wanted.lacks(host) {
@@ -369,7 +366,7 @@ fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<P
         other.path().display()
     );
     let cure = if other.file.is_beside {
-        "take one of them out".to_string()
+        "remove one of them".to_string()
     } else {
         let scope = other.file.scope.name();
         format!(

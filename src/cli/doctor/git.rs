@@ -12,7 +12,7 @@ use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::git::{HookScript, Repository, is_executable};
 use crate::cli::validate::{Findings, error, warning};
 
-const AGAIN: &str = "`hookrun install git` puts it right";
+const AGAIN: &str = "`hookrun install git` repairs it";
 
 /// Looks at the repository around the working directory. One line about it; `None` outside of one.
 pub(super) fn look(
@@ -26,7 +26,7 @@ pub(super) fn look(
         Ok(repository) => repository,
         Err(complaint) if is_named => {
             findings.add(complaint.in_file(&env.cwd, None));
-            return Ok(Some("git: there is no repository here".to_string()));
+            return Ok(Some("git: this is not a repository".to_string()));
         }
         Err(_) => return Ok(None),
     };
@@ -58,10 +58,10 @@ pub(super) fn look(
     let path = repository.hooks.as_path();
     if asking == 0 {
         if is_named && !findings.has_error() {
-            let cause = "git does not ask hookrun";
+            let cause = "git does not call hookrun";
             findings.add(error(path, cause, "`hookrun install git`"));
         }
-        return Ok(Some("git: does not ask hookrun".to_string()));
+        return Ok(Some("git: does not call hookrun".to_string()));
     }
     findings.check(path);
     findings.add(seen.about_dialect(git::NAME, "git", None, path));
@@ -74,7 +74,7 @@ pub(super) fn look(
 /// What to do if another hook has replaced the shim, and a kept one is there too.
 fn cure_of_both(script: &HookScript) -> String {
     format!(
-        "put what both do into `{}` and remove `{}`, then `hookrun install git`",
+        "move both into `{}` and remove `{}`, then `hookrun install git`",
         script.file.display(),
         script.kept.display()
     )
@@ -89,10 +89,10 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     let file = script.file.as_path();
     let name = script.hook.name;
     if script.has_kept() && !script.is_shim() {
-        let cause = format!("`{name}` is not hookrun's any more, and this hook is not run");
+        let cause = format!("`{name}` is no longer hookrun's, and this hook does not run");
         findings.add(warning(&script.kept, cause, cure_of_both(script)));
     } else if script.has_kept() && !is_executable(&script.kept) {
-        let cause = "it may not be executed: neither git nor hookrun runs it";
+        let cause = "it is not executable: neither git nor hookrun runs it";
         findings.add(warning(&script.kept, cause, chmod(&script.kept)));
     }
     if !script.is_shim() {
@@ -103,7 +103,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
         findings.add(warning(file, cause, AGAIN));
     }
     if !is_executable(file) {
-        let cause = "it may not be executed: git passes over it";
+        let cause = "it is not executable: git skips it";
         findings.add(error(file, cause, chmod(file)));
     }
     let path = script.path().filter(|path| Path::new(path).exists());

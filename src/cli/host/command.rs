@@ -126,7 +126,10 @@ impl Launch {
         if printed.starts_with("hookrun ") {
             return Ok(printed);
         }
-        Err(format!("`{}` does not say that it is hookrun", self.name()))
+        Err(format!(
+            "`{}` does not identify itself as hookrun",
+            self.name()
+        ))
     }
 
     fn name(&self) -> &str {
@@ -151,7 +154,7 @@ fn script(is_guarded: bool) -> String {
 /// its own file.
 pub(crate) fn own_path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
-    let own = own.ok_or_else(|| Complaint::new("cannot tell where this program is"))?;
+    let own = own.ok_or_else(|| Complaint::new("cannot determine the path of this program"))?;
     let real = own.canonicalize().ok();
     let search = env.search.clone().unwrap_or_default();
     let mut candidates = std::env::split_paths(&search).map(|folder| folder.join(NAME));
@@ -162,7 +165,7 @@ pub(crate) fn own_path(env: &Environment) -> Result<String> {
         Some(text) if !text.contains(char::is_control) => Ok(text.to_string()),
         _ => Err(Complaint::with_cure(
             format!("`{}` cannot be written into settings", path.display()),
-            "put hookrun into a folder with a plain name",
+            "move hookrun to a folder with a simple name",
         )),
     }
 }

@@ -49,7 +49,7 @@ impl EditError {
     fn of(complaint: Complaint) -> EditError {
         let cure = complaint
             .cure
-            .map(|cure| format!("{cure}; it was not touched"));
+            .map(|cure| format!("{cure}; it was not changed"));
         EditError {
             at: None,
             complaint: Complaint { cure, ..complaint },

@@ -97,15 +97,15 @@ impl Host {
         let title = self.title;
         match scope {
             SettingsScope::Project => {
-                let cause = format!("{title} reads hooks from its user's settings alone");
+                let cause = format!("{title} reads hooks only from the user's settings");
                 Complaint::with_cure(cause, "install for the user: --scope user")
             }
             SettingsScope::Local => {
-                let cause = format!("{title} has no settings of one person in a project");
+                let cause = format!("{title} has no personal settings in a project");
                 Complaint::with_cure(cause, "install for the user: --scope user")
             }
             SettingsScope::User => {
-                let cure = "set HOME to it, or install for the project: --scope project";
+                let cure = "set HOME, or install for the project: --scope project";
                 Complaint::with_cure(env.why_no_home(), cure)
             }
         }
@@ -151,8 +151,8 @@ impl Target {
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(Complaint::with_cure(
-                    format!("`{shown}` is a link to nothing"),
-                    "make the file that it leads to, or remove the link",
+                    format!("`{shown}` is a dangling link"),
+                    "create its target, or remove the link",
                 ));
             }
             Err(error) => return Err(cannot(error)),
@@ -165,7 +165,7 @@ impl Target {
         }
         let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {
             let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
-            Complaint::with_cure(cause, "correct it; it was not touched")
+            Complaint::with_cure(cause, "correct it; it was not changed")
         })?;
         Ok(Target {
             path: path.into(),
@@ -205,13 +205,13 @@ impl Target {
         if meta.mode() & 0o200 == 0 {
             return Err(Complaint::with_cure(
                 format!("`{shown}` is read-only"),
-                format!("`chmod u+w {shown}` if it is yours to change"),
+                format!("`chmod u+w {shown}` if you may change it"),
             ));
         }
         if fs::read(&self.real).ok().as_deref() != self.text.as_deref().map(str::as_bytes) {
             return Err(Complaint::with_cure(
-                format!("`{shown}` was changed meanwhile"),
-                "try again; it was not touched",
+                format!("`{shown}` was changed in the meantime"),
+                "try again; it was not changed",
             ));
         }
         Ok(())
@@ -297,8 +297,11 @@ impl InstallRecord {
             .and_then(|()| fs::write(self.folder.join(AFTER), after));
         if let Err(error) = written {
             return Err(Complaint::with_cure(
-                format!("cannot keep a copy in `{}`: {error}", self.folder.display()),
-                "nothing was changed; set XDG_STATE_HOME to a folder that you may write",
+                format!(
+                    "cannot store a backup in `{}`: {error}",
+                    self.folder.display()
+                ),
+                "nothing was changed; set XDG_STATE_HOME to a folder that you can write to",
             ));
         }
         Ok(before.map(|_| file))

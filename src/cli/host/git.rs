@@ -29,7 +29,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     let repository = Repository::around(env)?;
     if repository.is_for_all() {
         return Err(Complaint::with_cure(
-            "core.hooksPath is set for all repositories, so this one cannot have its own hooks",
+            "core.hooksPath is set globally, so this repository cannot have its own hooks",
             "set core.hooksPath for this repository first: `git config core.hooksPath .git/hooks`",
         ));
     }
@@ -71,7 +71,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         if let (Some(husky), Change::Write { .. } | Change::Stay) = (&script.husky, change) {
             writeln!(
                 out,
-                "note: husky writes its folder anew at each `npm install`, without this hook; put \
+                "note: husky rewrites its folder at each `npm install`, without this hook; put \
                  this line into {}: hookrun run --host git {} -- \"$@\"",
                 husky.display(),
                 script.hook.name
@@ -79,8 +79,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         }
     }
     if registry.has("tool.pre") && !registry.has("push.pre") {
-        let what = "hooks of tool.pre see what an agent does; git runs those of commit.pre, push.pre \
-                    and its other events";
+        let what = "tool.pre hooks run for agents; git runs hooks of commit.pre, push.pre and its other events";
         writeln!(out, "  note: {what}")?;
     }
     Ok(ExitStatus::Yes)
@@ -98,7 +97,7 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     if changes.is_empty() {
         writeln!(
             out,
-            "nothing of hookrun is in {}",
+            "hookrun is not installed in {}",
             repository.hooks.display()
         )?;
     }
@@ -109,8 +108,8 @@ fn check_scope(args: &PlaceArgs) -> Result<()> {
     match args.scope {
         None | Some(SettingsScope::Project) => Ok(()),
         Some(SettingsScope::Local | SettingsScope::User) => Err(Complaint::with_cure(
-            "git has hooks of one repository alone",
-            "leave --scope out, and run it in each repository",
+            "git has hooks only for one repository",
+            "omit --scope, and run it in each repository",
         )),
     }
 }
@@ -127,7 +126,7 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
         let kept = script.kept.file_name().unwrap_or_default().display();
         let (would, did, more) = match change {
             Change::Stay => {
-                writeln!(out, "{file} is as it should be")?;
+                writeln!(out, "{file} is up to date")?;
                 continue;
             }
             Change::Leave => {
@@ -141,16 +140,16 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
             Change::Write { keeps: true, .. } => (
                 "would write",
                 "wrote",
-                format!("; the hook that was there is {kept} and runs first"),
+                format!("; the existing hook is {kept} and runs first"),
             ),
             Change::Write { keeps: false, .. } => ("would write", "wrote", String::new()),
             Change::Remove { restores: true } => (
                 "would remove",
                 "removed",
-                "; the hook that was there is back".to_string(),
+                "; the original hook is restored".to_string(),
             ),
             Change::Remove { restores: false } => ("would remove", "removed", String::new()),
-            Change::Restore => ("would put back", "put back", String::new()),
+            Change::Restore => ("would restore", "restored", String::new()),
         };
         let verb = if is_dry { would } else { did };
         writeln!(out, "{verb} {file}{more}")?;
@@ -240,7 +239,7 @@ fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
         &[&["rev-parse", "--path-format=absolute"], words].concat(),
     )?;
     path.map(|path| base.join(path))
-        .ok_or_else(|| Complaint::new("git does not say where its hooks are"))
+        .ok_or_else(|| Complaint::new("git does not print the path of its hooks"))
 }
 
 /// What git answers, without the end of the line; `None` if it says no.

@@ -66,7 +66,7 @@ pub(crate) struct Installation {
     pub(crate) hooks: Vec<InstalledHook>,
     /// Hooks that run hookrun and that `install` never wrote: event and command.
     pub(crate) others: Vec<(String, String)>,
-    /// Why the host reads nothing of the file.
+    /// Why the host ignores the whole file.
     pub(crate) dropped: Option<EditError>,
 }
 

@@ -32,7 +32,7 @@ fn with_arguments(hook: &GitHook, line: &str) -> std::result::Result<String, Str
         .any(|word| line.contains(word))
     {
         let event = hook.event;
-        return Err(format!("it reads arguments, and hooks of {event} get JSON"));
+        return Err(format!("it reads arguments, but hooks of {event} get JSON"));
     }
     Ok(line.to_string())
 }
@@ -128,7 +128,7 @@ pub(super) fn lefthook(source: &ImportSource<'_>) -> Result<ImportedHooks> {
         let place = format!("{}, {name}", source.shown());
         let Some(at) = git::find(name).filter(|at| at.name == name) else {
             if ["extends", "remotes"].contains(&name.as_str()) || table["commands"].is_object() {
-                let why = "it is no hook of git".to_string();
+                let why = "it is not a git hook".to_string();
                 imported.left.push((place, why));
             }
             continue;
@@ -188,7 +188,9 @@ fn of_lefthook(source: &ImportSource<'_>, what: &str, job: &Value, at: &GitHook)
         return Err("it has no command".to_string());
     }
     if run.contains("files}") || run.contains("{0}") || run.contains("{1}") {
-        return Err(format!("`{run}` has placeholders that only lefthook fills"));
+        return Err(format!(
+            "`{run}` has placeholders that only lefthook replaces"
+        ));
     }
     let line = with_arguments(at, &anchored(run.trim())?)?;
     let hook = entry(source, what, at, &line);
@@ -215,7 +217,7 @@ pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
         format!("PATH=\"node_modules/.bin:$PATH\" sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name}");
     let script = source.text()?;
     let taken = if script.contains("while read") {
-        Err("it reads what git writes to it, and hooks of hookrun get JSON".to_string())
+        Err("it reads git's input, but hookrun's hooks get JSON".to_string())
     } else if at.arguments.first() == Some(&Argument::MessageFile) {
         Ok(format!("{MESSAGE_FILE}{run} \"$1\""))
     } else {

@@ -36,7 +36,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     let place = format!("{}, hooks", source.shown());
     let Some(events) = value["hooks"].as_object() else {
         if !value["hooks"].is_null() {
-            let why = "it is no table of events".to_string();
+            let why = "it is not a table of events".to_string();
             imported.left.push((place, why));
         }
         return Ok(imported);
@@ -47,7 +47,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
         }
         let place = format!("{place}.{event}");
         let Some(row) = dialect.events.iter().find(|row| row.name == *event) else {
-            let why = "hookrun knows no such event of this host".to_string();
+            let why = "hookrun does not know this event".to_string();
             imported.left.push((place, why));
             continue;
         };
@@ -103,7 +103,7 @@ impl HostHook<'_> {
             .get(HostHookKey::Async)
             .is_some_and(|value| *value == true)
         {
-            return Err("it is not waited for, and hookrun waits for what decides".to_string());
+            return Err("it runs in the background, but hookrun waits for hooks".to_string());
         }
         if let Some(condition) = self.text(HostHookKey::Condition) {
             return Err(format!(
@@ -112,7 +112,7 @@ impl HostHook<'_> {
         }
         for says in [HostHookKey::Variables, HostHookKey::Folder] {
             if self.get(says).is_some() {
-                return Err("its variables or its folder have no key".to_string());
+                return Err("its variables or folder have no key in hookrun".to_string());
             }
         }
         let (command, is_shell) = self.command()?;
@@ -163,7 +163,7 @@ impl HostHook<'_> {
                 let texts = arguments.as_array().into_iter().flatten();
                 words.extend(texts.filter_map(Value::as_str));
                 if words.len() != 1 + arguments.as_array().map_or(1, Vec::len) {
-                    return Err("its arguments are no list of texts".to_string());
+                    return Err("its arguments are not a list of strings".to_string());
                 }
             }
             return Ok((shell_words::join(words), false));
@@ -242,7 +242,7 @@ impl HostHook<'_> {
         };
         if Regex::new(&form).is_err() {
             return Err(format!(
-                "the matcher `{own}` is no regular expression of hookrun"
+                "the matcher `{own}` is not a valid regular expression"
             ));
         }
         let form = toml_text(&form);

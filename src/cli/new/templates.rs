@@ -64,14 +64,14 @@ pub(crate) const LANGUAGES: &[Language] = &[
         name: "python",
         ending: "py",
         interpreter: "python3",
-        reading: "The event is on stdin as JSON; the most common values are also in the\n# environment (HOOKRUN_*).",
+        reading: "The event is on stdin as JSON; common values are also in the\n# environment (HOOKRUN_*).",
         runs: &["py"],
     },
 ];
 
 const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
 
-const CASES: &str = "# What @FILE@ decides; `hookrun test --suite` plays these cases.
+const CASES: &str = "# Test cases of @FILE@; run them with `hookrun test --suite`.
 
 [defaults]
 event = \"@EVENT@\"
@@ -116,13 +116,13 @@ pub(crate) fn hook(
 ) -> String {
     let rule = match (spec.blocks, spec.on_failure.name()) {
         (false, _) => {
-            "This event cannot be blocked. What it prints is shown; a failure is reported, and the\n# host goes on."
+            "This event cannot be blocked. Its output is shown; a failure is reported, and the\n# host continues."
         }
         (true, "allow") => {
             "Exit 0 allows. Any other status blocks, and stderr is the reason; here a hook that hangs,\n# crashes or is killed does not block."
         }
         (true, _) => {
-            "Exit 0 allows. Any other status blocks, and stderr is the reason; so does a failure,\n# such as a slip in this file."
+            "Exit 0 allows. Any other status blocks, and stderr is the reason; so does a failure,\n# such as a mistake in this file."
         }
     };
     let text = include_str!("templates/head.txt")
@@ -199,7 +199,7 @@ const SORTS: &[TemplateSort] = &[
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("changes"),
         directive: "timeout=10s",
-        about: "how long this hook may run; path=GLOB would ask it only\n# about changes to such paths.",
+        about: "how long this hook may run; path=GLOB would run it\n# only for changes to such paths.",
         ..written!("paths": "sh" "bash" "py")
     },
     // A prompt, which is in a variable.
@@ -360,9 +360,9 @@ fn looked_at(spec: &EventSpec) -> LookResult<'_> {
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
     let LookResult { key, word, sample } = looked_at(spec);
     let printed = if spec.conduct.text_teaches {
-        "What a hook of this event prints is for the model."
+        "The output of this hook is for the model."
     } else {
-        "What a hook prints is shown. For the model it would be JSON: {\"additionalContext\": \"...\"}"
+        "The output of this hook is shown. To send text to the model, print JSON: {\"additionalContext\": \"...\"}"
     };
     text.replace("@PRINTED@", printed)
         .replace("@SUMMARY@", &spec.summary)

@@ -73,13 +73,13 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let time = TimeLimit::start(args.stdin_timeout, refusal, by);
     let Some(name) = name else {
         return Err(Complaint::with_cure(
-            "git's events do not name themselves",
+            "git's events need a name",
             "name the hook: `hookrun run --host git pre-commit`",
         ));
     };
     let Some(hook) = hook else {
         return Err(Complaint::with_cure(
-            format!("`{name}` is no hook of git that hookrun knows"),
+            format!("`{name}` is not a git hook that hookrun supports"),
             "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
         ));
     };
@@ -283,7 +283,7 @@ fn ask_git(
         }
         ErrandEnd::Held | ErrandEnd::Killed => {
             let why = format!(
-                "git did not list what changes within {}",
+                "git did not list the changes within {}",
                 duration_text(limit)
             );
             return Err(Complaint::new(why));
@@ -294,12 +294,12 @@ fn ask_git(
         // Outside of a repository `git diff` compares files, and prints the usage of that.
         let is_outside = said.contains("usage: git diff --no-index");
         let why = if is_outside {
-            "there is no repository here"
+            "this is not a repository"
         } else {
             said.trim_end()
         };
         return Err(Complaint::new(format!(
-            "git cannot list what changes: {why}"
+            "git cannot list the changes: {why}"
         )));
     }
     Ok(output.stdout)

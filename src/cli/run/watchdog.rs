@@ -33,8 +33,7 @@ const VERY_LAST_CHANCE: Duration = Duration::from_millis(50);
 const WRITING: Duration = Duration::from_millis(100);
 
 /// What the watchdog says.
-pub(crate) const REASON: &str = "hookrun itself failed: it was not done in time, and what it \
-     waits for in the system does not answer (fail closed)";
+pub(crate) const REASON: &str = "hookrun itself failed: it exceeded its time limit, because the system does not respond (fail closed)";
 
 /// How long a host waits.
 #[derive(Debug, Clone, Copy)]

@@ -233,7 +233,7 @@ impl DecisionServer {
     /// Why an event is not decided now.
     pub(crate) fn overload(&self) -> String {
         format!(
-            "{} events are being decided; ask again later",
+            "{} events are being decided; try again later",
             self.most_at_once
         )
     }
@@ -382,7 +382,7 @@ impl DecisionServer {
         } else if key.cwd != env.cwd {
             // As `run` does where its folder is gone.
             env = env.moved_to(PathBuf::from("/"));
-            env.cwd_problem = Some(format!("`{}` is no folder here", key.cwd.display()));
+            env.cwd_problem = Some(format!("`{}` is not a folder here", key.cwd.display()));
         }
         if is_elsewhere {
             // What the environment of the server says is not about this client.
@@ -430,7 +430,7 @@ impl DecisionServer {
             && !was_lost
         {
             streams::remark(&format!(
-                "decisions go on, but are not in the log: {error}\n"
+                "decisions continue, but are not logged: {error}\n"
             ));
         }
     }
@@ -467,7 +467,7 @@ impl ReadyEvent {
         let binding = self.hosted.binding;
         let decided = catch_unwind(AssertUnwindSafe(|| self.try_to_decide(cancel)));
         decided.unwrap_or_else(|_| {
-            let outcome = Outcome::own_failure("hookrun itself failed: a thread of it panicked");
+            let outcome = Outcome::own_failure("hookrun itself failed: a thread panicked");
             decider.answer(reply_to(binding, &outcome), outcome, binding)
         })
     }

@@ -159,7 +159,7 @@ impl HelperServer {
         let request: HelperRequest =
             serde_json::from_str(line).map_err(|error| error.to_string())?;
         if request.build != self.build {
-            return Err("it is another build".to_string());
+            return Err("it is a different build".to_string());
         }
         if request.traits != self.traits {
             return Err("its limits, groups, priority, mask or namespaces differ".to_string());

@@ -115,8 +115,8 @@ impl HttpDoor {
 
     fn serve_tcp(&mut self, address: SocketAddr, token: &Path) -> Result<()> {
         if !address.ip().is_loopback() {
-            let cause = format!("`--http {address}` can be reached from other machines");
-            let cure = "use 127.0.0.1, and put a proxy with TLS before it if others must reach it";
+            let cause = format!("`--http {address}` is reachable from other machines");
+            let cure = "use 127.0.0.1, with a TLS proxy in front if others must reach it";
             return Err(Complaint::with_cure(cause, cure));
         }
         let cannot = || failed(format!("cannot listen on {address}"));
@@ -271,7 +271,7 @@ fn read_token(file: &Path) -> Result<String> {
     let meta = opened.metadata().map_err(cannot())?;
     if !meta.is_file() || meta.uid() != rustix::process::getuid().as_raw() {
         return Err(Complaint::with_cure(
-            format!("cannot read the token `{shown}`: it is not a file of yours"),
+            format!("cannot read the token `{shown}`: you do not own it"),
             "name your own file: `--token FILE`",
         ));
     }
@@ -280,7 +280,7 @@ fn read_token(file: &Path) -> Result<String> {
     read.map_err(cannot())?;
     let token = text.trim();
     let cause = if meta.mode() & 0o077 != 0 {
-        format!("others may read the token `{shown}`")
+        format!("others can read the token `{shown}`")
     } else if token.len() < 2 * TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let least = 2 * TOKEN_BYTES;
         format!("the token `{shown}` is not {least} letters or more")
@@ -288,7 +288,7 @@ fn read_token(file: &Path) -> Result<String> {
         return Ok(token.to_string());
     };
     let quoted = shell_words::quote(&file.to_string_lossy()).into_owned();
-    let cure = format!("run `rm {quoted}`, and a new one is made");
+    let cure = format!("run `rm {quoted}`, and a new one is created");
     Err(Complaint::with_cure(cause, cure))
 }
 

@@ -143,7 +143,7 @@ impl LineDoor {
                 Line::Text(line) => self.take(protocol, &line),
                 Line::TooLong => {
                     let most = LONGEST_LINE_BYTES >> 20;
-                    let message = format!("a line is longer than {most} MiB, and was left out");
+                    let message = format!("a line is longer than {most} MiB, and was ignored");
                     self.fail(None, RpcError::new(INVALID_REQUEST, message));
                 }
                 Line::End => break,
@@ -164,7 +164,7 @@ impl LineDoor {
                 } else {
                     PARSE_ERROR
                 };
-                let message = format!("it is no message of JSON-RPC 2.0: {error}");
+                let message = format!("it is not a JSON-RPC 2.0 message: {error}");
                 return self.fail(None, RpcError::new(code, message));
             }
         };
@@ -224,7 +224,7 @@ impl LineDoor {
         });
         if let Err(error) = started {
             self.requests.end(number);
-            let why = format!("there is no thread to decide in: {error}");
+            let why = format!("cannot start a thread: {error}");
             self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
         }
     }

@@ -81,7 +81,7 @@ fn initialized(asked: &InitializeParams) -> Value {
 }
 
 fn tools(events: &[String]) -> Vec<Value> {
-    let about = "Decides the event in the arguments, which are what the host gives a command hook";
+    let about = "Decides the event in the arguments, in the format of a command hook's stdin";
     let mut tools = vec![tool(DECIDE, about)];
     for event in events {
         let mut about = format!("Decides `{event}`");

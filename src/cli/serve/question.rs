@@ -61,7 +61,7 @@ impl ClientPlace {
     /// The place of a client that may work anywhere.
     ///
     /// # Errors
-    /// When `cwd` is no text, or the project no folder of this machine: hooks of another folder would
+    /// When `cwd` is not a string, or the project no folder of this machine: hooks of another folder would
     /// decide.
     pub(crate) fn of_context(
         context: &Context,
@@ -69,14 +69,14 @@ impl ClientPlace {
     ) -> Result<ClientPlace, String> {
         let is_told = context.raw("cwd").is_some_and(|cwd| cwd != "null");
         if is_told && context.string("cwd").is_none() {
-            return Err("`cwd` is no text".to_string());
+            return Err("`cwd` is not a string".to_string());
         }
         if let Some(project) = &project
             && !(project.is_absolute() && project.is_dir())
         {
             let shown = project.display();
             return Err(format!(
-                "the project `{shown}` is no whole path of a folder here"
+                "the project `{shown}` is not the absolute path of a folder here"
             ));
         }
         Ok(ClientPlace::OfContext { project })

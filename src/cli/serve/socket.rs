@@ -33,7 +33,7 @@ impl SocketFile {
         let folder = folder.unwrap_or(Path::new("."));
         make_private(folder, folder).map_err(|error| {
             let cause = format!("the folder of `{shown}` cannot be used: {error}");
-            Complaint::with_cure(cause, "name your own folder with mode 0700, or a new one")
+            Complaint::with_cure(cause, "name a folder of yours with mode 0700, or a new one")
         })?;
         if path.as_os_str().len() > LONGEST_PATH_BYTES {
             let cause = format!("`{shown}` is too long for a socket");
@@ -87,15 +87,15 @@ fn clear(path: &Path) -> Result<()> {
         .symlink_metadata()
         .is_ok_and(|meta| meta.file_type().is_socket());
     if !is_socket {
-        let cause = format!("`{shown}` is there, and is no socket");
+        let cause = format!("`{shown}` exists, and is not a socket");
         return Err(Complaint::with_cure(cause, "name a new file"));
     }
     match UnixStream::connect(path) {
         Ok(_) => {
-            let cause = format!("somebody serves on `{shown}`");
+            let cause = format!("another server uses `{shown}`");
             Err(Complaint::with_cure(
                 cause,
-                "end that server, or name another file",
+                "stop that server, or name another file",
             ))
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {

@@ -56,8 +56,8 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
     let name = &locked.name;
     if fetched.tree != locked.tree {
         return Err(Complaint::with_cure(
-            format!("the files of the set `{name}` are not those that were locked"),
-            format!("look at what changed, then `hookrun sets update {name}`"),
+            format!("the files of the set `{name}` differ from the lock"),
+            format!("review the changes, then run `hookrun sets update {name}`"),
         ));
     }
     keep(&files, &fetched.tree, env)
@@ -82,7 +82,7 @@ impl FetchedRepository {
             .prefix("hookrun-sets-")
             .tempdir_in(&env.temporary);
         let temporary = env.temporary.display();
-        let cannot = format!("cannot make a folder in `{temporary}`");
+        let cannot = format!("cannot create a folder in `{temporary}`");
         let folder = folder.map_err(failed(cannot))?;
         let git = GitRepository::at(folder.path());
         let url = &declared.git;
@@ -119,14 +119,14 @@ impl FetchedRepository {
                     format!(
                         "the tag `{rev}` of the set `{name}` was moved: locked is {was}, and now it is {now}"
                     ),
-                    format!("ask its authors why; `hookrun sets update {name} --moved` takes it"),
+                    format!("ask its authors; `hookrun sets update {name} --moved` accepts it"),
                 ))
             }
             Some(_) | None => Ok(now.commit),
         }
     }
 
-    /// The commit that a tag, a branch or a whole commit names.
+    /// The commit that a tag, a branch or a full commit id names.
     fn resolve(&self, rev: &str) -> Result<NamedCommit> {
         for (kind, is_tag) in [("refs/tags/", true), ("refs/heads/", false)] {
             if let Some(commit) = self.git.commit(&format!("{kind}{rev}"))? {
@@ -136,7 +136,7 @@ impl FetchedRepository {
         let is_commit = matches!(rev.len(), 40 | 64) && rev.bytes().all(|b| b.is_ascii_hexdigit());
         if !is_commit {
             let cause = format!("the repository has no tag and no branch `{rev}`");
-            return Err(Complaint::with_cure(cause, "name one, or a whole commit"));
+            return Err(Complaint::with_cure(cause, "name one, or a full commit id"));
         }
         if !self.is_reachable(rev)? {
             return Err(unreachable(rev));
@@ -195,7 +195,7 @@ impl FetchedRepository {
         };
         Err(Complaint::with_cure(
             format!("git does not accept the signature of commit {commit}: {why}"),
-            "its authors sign it by `git commit -S`; your git must know and trust their key (for \
+            "its authors sign with `git commit -S`; your git must know and trust their key (for \
              SSH keys by `gpg.ssh.allowedSignersFile`)",
         ))
     }
@@ -210,8 +210,8 @@ fn on_one_line(stderr: &[u8]) -> String {
 
 /// What is said of a commit that no branch and no tag leads to.
 fn unreachable(commit: &str) -> Complaint {
-    let cause = format!("no branch and no tag of the repository leads to commit {commit}");
-    let cure = "anybody may have made it, in a fork; name a tag or a commit of the repository";
+    let cause = format!("no branch or tag of the repository contains commit {commit}");
+    let cure = "it may come from a fork; name a tag or commit of the repository";
     Complaint::with_cure(cause, cure)
 }
 
@@ -240,7 +240,8 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(cannot())?;
     }
     if !is_whole(&new, digest) {
-        let cause = "files of the set have one name on this system, or names of editors' leftovers";
+        let cause =
+            "files of the set have the same name on this system, or names of editor backups";
         let cure = "its authors must rename or remove them";
         return Err(Complaint::with_cure(cause, cure));
     }

@@ -209,7 +209,7 @@ impl SettingsReader<'_> {
         let action = place.file.action_key().and_then(|key| item.at(&[key]));
         entries.extend(action.and_then(Tree::entries).into_iter().flatten());
         if let Some(kind) = other_kind(place.file, &entries) {
-            let cause = format!("{kind} is not run by hookrun, which runs commands only");
+            let cause = format!("{kind} is not run by hookrun, which runs only commands");
             let cure = "make it a command, or leave it to its own host";
             return self.warning(item.offset, cause, cure);
         }
@@ -251,7 +251,7 @@ impl SettingsReader<'_> {
     fn unknown_key(&mut self, entry: &TreeEntry, known: impl Iterator<Item = &'static str>) {
         let cause = format!("unknown key `{}`", entry.key);
         let cure = spelling::did_you_mean(spelling::nearest(&entry.key, known), || {
-            "hookrun does not know it; it has no effect here".to_string()
+            "unknown to hookrun; it has no effect here".to_string()
         });
         self.warning(entry.at, cause, &cure);
     }
@@ -332,7 +332,7 @@ impl SettingsReader<'_> {
                     "`{}` matches tools, and `{}` is about none",
                     entry.key, row.name
                 );
-                let cure = "drop it: there it would keep the hook from running";
+                let cure = "remove it: it would keep the hook from running";
                 self.fault(entry.at, cause, cure);
             }
             self.text(&entry.tree, &entry.key)
@@ -366,7 +366,7 @@ impl SettingsReader<'_> {
                     variables.push((entry.key.clone(), text.to_string()));
                 }
                 _ => {
-                    let cause = format!("`{}` is no variable with a text", entry.key);
+                    let cause = format!("`{}` is not a variable with a string", entry.key);
                     self.fault(entry.at, cause, "write \"NAME\": \"value\"");
                 }
             }
@@ -381,8 +381,8 @@ impl SettingsReader<'_> {
             .iter()
             .any(|(key, entry)| *key == HostHookKey::Async && entry.tree.flag() == Some(true));
         if is_async {
-            let cause = "it is started and not waited for: what it says changes nothing";
-            let complaint = Complaint::with_cure(cause, "drop `async` where it is to decide");
+            let cause = "it runs in the background: its answer has no effect";
+            let complaint = Complaint::with_cure(cause, "remove `async` if it must decide");
             self.report(Severity::Note, complaint, hook.at);
             draft.hook.background = Background::Detach;
             draft.hook.on_failure = Some(OnFailure::Allow);

@@ -34,7 +34,7 @@ pub enum TrustState {
     Unknown,
     /// Something else of its repository was trusted: a guard may be gone.
     Changed,
-    /// The files cannot be looked at.
+    /// The files cannot be read.
     Unreadable(Arc<SetError>),
 }
 
@@ -46,7 +46,7 @@ pub struct TrustReport {
     /// The folder that all work trees of its repository share.
     pub repository: PathBuf,
     pub state: TrustState,
-    /// `sha256:…`; empty where the files cannot be looked at.
+    /// `sha256:…`; empty where the files cannot be read.
     pub digest: String,
     /// What is part of the set, below the folder.
     pub parts: Vec<PathBuf>,
@@ -85,8 +85,7 @@ impl TrustSeal {
     /// Why nothing is allowed when they have.
     fn complaint(&self) -> String {
         format!(
-            "the hooks in {} have changed while they were used, and what ran may not be what was \
-             trusted",
+            "the hooks in {} changed while they ran, so untrusted code may have run",
             self.folder.display()
         )
     }
@@ -285,7 +284,7 @@ impl TrustReport {
 
 #[rustfmt::skip]
 pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
-    KeyRow::key("paths", KeyValue::Texts, "none", "folders in which the hooks of every project run unasked; anyone who can write there decides what runs as you", set_paths),
+    KeyRow::key("paths", KeyValue::Texts, "none", "folders whose projects are trusted; anyone who can write there decides what runs as you", set_paths),
 ];
 
 /// What a file says about trust.

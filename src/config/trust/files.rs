@@ -133,7 +133,7 @@ impl FileList {
     /// Lists what counts for trust of `parts` of a folder. What is not there counts as missing.
     ///
     /// # Errors
-    /// When something cannot be looked at, is neither file nor folder, or is too much.
+    /// When something cannot be read, is neither file nor folder, or is too much.
     pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
         FileList::new(folder, parts, false)
     }

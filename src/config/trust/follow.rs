@@ -34,7 +34,7 @@ pub(crate) fn accept(
         let output = git.git(&words, Vec::new());
         if !output.is_ok_and(|output| output.status.success()) {
             return Err(format!(
-                "`{branch}` was rewritten: look at it, then `hookrun trust --follow {branch}`"
+                "`{branch}` was rewritten: review it, then `hookrun trust --follow {branch}`"
             ));
         }
         let tip = now.clone();
@@ -56,7 +56,7 @@ pub(crate) fn accept(
     }
     store
         .trust(repository, &report.folder, &files, TrustedBy::Branch)
-        .map_err(|error| format!("what `{branch}` has cannot be kept: {error}"))
+        .map_err(|error| format!("cannot record the trust in `{branch}`: {error}"))
 }
 
 /// The commit that a branch of a remote (`origin/main`) was at when it was last fetched.

@@ -99,7 +99,7 @@ impl TrustStore {
             .join(format!("{}.json", digest.replace(':', "-")))
     }
 
-    /// Whether this content of a repository is trusted. Where everyone may write the records,
+    /// Whether this content of a repository is trusted. Where everyone can write to the records,
     /// nothing is.
     pub fn is_trusted(&self, repository: &Path, digest: &str) -> bool {
         counts(&self.record(repository, digest))
@@ -209,7 +209,7 @@ impl TrustStore {
             return;
         }
         if let Err(error) = write(&mark, repository.as_os_str().as_bytes()) {
-            tracing::debug!(%error, "that there are hooks is not kept");
+            tracing::debug!(%error, "cannot record that there are hooks");
         }
     }
 
@@ -258,7 +258,7 @@ impl TrustStore {
         let text = [digest.as_bytes(), b"\n", stamps].concat();
         let kept = write(&self.stamps(key), &text);
         if let Err(error) = kept {
-            tracing::debug!(%error, "the digest of the hooks is not kept");
+            tracing::debug!(%error, "cannot record the digest of the hooks");
         }
     }
 }

@@ -168,8 +168,7 @@ pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
 }
 
 /// Why a path matcher matches an event that names no such path.
-const MORE_GUESSES: &str =
-    "the tool's input has more texts that may be paths than hookrun looks at: every `path` matches";
+const MORE_GUESSES: &str = "the tool's input has too many possible paths: every `path` matches";
 
 /// A turn and the values that its job borrows.
 pub(crate) struct PreparedTurn<'t> {

@@ -25,24 +25,24 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_HOOK", "the hook's name"),
     ("HOOKRUN_HOST", "the host: `native`, or a dialect"),
     ("HOOKRUN_SESSION_ID", "the context's `sessionId`"),
-    ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook of another folder of the project that one"),
+    ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook of a nested folder, that folder"),
     ("HOOKRUN_HOOK_DIR", "the folder of the script, or of the hookrun.toml that names the hook"),
     ("HOOKRUN_TIMEOUT_MS", "how long the hook may run"),
     ("HOOKRUN_STATE_DIR", "a private folder for each session and hook name"),
     ("HOOKRUN_HAS_UI", "1 if `hookrun hook ui` can ask a person now, else 0"),
-    ("HOOKRUN_SOCKET", "how `hookrun hook ui` and `hookrun hook send` reach the host, if there is a way"),
-    ("HOOKRUN_DEPTH", "how many runs of hookrun it is inside of; `run` blocks beyond 8"),
+    ("HOOKRUN_SOCKET", "the socket for `hookrun hook ui` and `hookrun hook send`, if the host has one"),
+    ("HOOKRUN_DEPTH", "the nesting depth of hookrun runs; `run` blocks above 8"),
     ("HOOKRUN_TOOL_NAME", "the context's `toolName`"),
     ("HOOKRUN_ACTION_KIND", "`action.kind`: shell, read, write, …"),
     ("HOOKRUN_ACTION_COMMAND", "`action.command`"),
-    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one a line; `?` where only a run can tell, and if the command line is uncertain"),
-    ("HOOKRUN_ACTION_PATHS", "`action.paths`, one a line"),
-    ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links followed, one a line"),
-    ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one a line: git's letter (`D` is deleted, `R` the old path of a rename), a tab and the path"),
+    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one per line; `?` for unknown programs and uncertain command lines"),
+    ("HOOKRUN_ACTION_PATHS", "`action.paths`, one per line"),
+    ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links resolved, one per line"),
+    ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one per line: git's letter (`D` deleted, `R` the old path of a rename), a tab and the path"),
     ("HOOKRUN_PROMPT", "the context's `prompt`"),
-    ("HOOKRUN_RUN_ID", "the mark by which stray processes of a run are found"),
-    ("TRACEPARENT", "the W3C trace context that hookrun got; else one that makes a session one trace"),
-    ("HOOKRUN_TRUNCATED", "names of the variables above that were left out: over 120 KiB, with a NUL, or paths with line breaks"),
+    ("HOOKRUN_RUN_ID", "a mark that identifies the processes of a run"),
+    ("TRACEPARENT", "hookrun's W3C trace context; by default one trace for each session"),
+    ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 
 /// The facts that are the same for all events of a hook in one project.
@@ -325,7 +325,7 @@ pub(super) fn whole(
             let problem = format!(
                 "its environment cannot hold {names}: too long, or with a NUL or a line break"
             );
-            let cure = "let it read the event on stdin and say `# hookrun: reads=stdin`";
+            let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`";
             Err(StartError::new(problem, cure.to_string()))
         }
         Some(_) | None => Ok(()),

@@ -55,7 +55,7 @@ pub enum ContextError {
     )]
     Slip { found: String, meant: String },
     /// A key is missing without which no guard could tell what is about to happen.
-    #[error("`{key}` is missing, and guards of `{event}` look at it; {}", missing(key, .found))]
+    #[error("`{key}` is missing, but guards of `{event}` need it; {}", missing(key, .found))]
     Missing {
         event: String,
         key: String,
@@ -356,7 +356,7 @@ impl Context {
 fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     let key = key_text(raw);
     if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {
-        let problem = format!("half of a surrogate pair is in the key {}", raw.get());
+        let problem = format!("a lone surrogate is in the key {}", raw.get());
         return Err(ContextError::Syntax(problem));
     }
     Ok(key)
@@ -469,7 +469,7 @@ mod tests {
         assert_eq!(context.text("b.a").as_deref(), Some("2"));
         assert_eq!(json(&context), text);
         let problem = Context::parse(r#"{"\ud800":1}"#).unwrap_err().to_string();
-        assert!(problem.ends_with(r#"half of a surrogate pair is in the key "\ud800""#));
+        assert!(problem.ends_with(r#"a lone surrogate is in the key "\ud800""#));
     }
 
     #[test]

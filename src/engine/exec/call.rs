@@ -52,7 +52,7 @@ impl RunningCall {
         if self.task.is_none() {
             trace
                 .notes
-                .push("it was left running: nothing can end a function's thread".into());
+                .push("it keeps running, because a thread cannot be killed".into());
         }
         trace
     }
@@ -170,7 +170,7 @@ fn panicked(panic: &(dyn Any + Send)) -> String {
 
 pub(super) fn no_thread(error: &io::Error) -> StartError {
     StartError::new(
-        format!("there is no thread for it: {error}"),
+        format!("cannot start a thread for it: {error}"),
         "raise the thread and descriptor limits",
     )
 }
@@ -225,7 +225,7 @@ impl Workers {
             }
         };
         let home = thread.clone();
-        let gone = |_| io::Error::other("a thread of hookrun's has ended");
+        let gone = |_| io::Error::other("a hookrun thread has ended");
         thread.send(Task { work, home }).map_err(gone)
     }
 }

@@ -137,7 +137,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
 
 fn open_to_everyone(path: &Path) -> StartError {
     StartError::new(
-        format!("everyone may write `{}`", path.display()),
+        format!("everyone can write to `{}`", path.display()),
         access::cure(path),
     )
 }
@@ -146,7 +146,7 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
     let shown = file.display();
     if error.kind() != io::ErrorKind::NotFound {
         return StartError::new(
-            format!("cannot look at `{shown}`: {error}"),
+            format!("cannot read `{shown}`: {error}"),
             "check the path and its permissions",
         );
     }
@@ -177,7 +177,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
             )),
             program.path.display()
         ),
-        "check the file system, and which process holds the file",
+        "check the file system, and the process that holds the file",
     )
 }
 
@@ -270,10 +270,10 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
         return StartError::new(
             format!(
-                "its working directory `{}` may not be entered",
+                "its working directory `{}` cannot be entered",
                 cwd.display()
             ),
-            "the event's `cwd` must be a folder that hookrun may enter",
+            "the event's `cwd` must be a folder that hookrun can enter",
         );
     }
     let shown = program.path.display();
@@ -281,7 +281,9 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
     let raw = error.raw_os_error().map(Errno::from_raw_os_error);
     match (raw, interpreter) {
         (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError::new(
-            format!("the first line of `{shown}` ends in CR LF, so its interpreter is not found"),
+            format!(
+                "the first line of `{shown}` ends in CR LF, so the system cannot find its interpreter"
+            ),
             format!("run `sed -i 's/\\r$//' {}`", quoted(&program.path)),
         ),
         (Some(Errno::NOENT), Some(line)) => {
@@ -320,7 +322,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         ),
         _ => StartError::new(
             format!("cannot start `{shown}`: {error}"),
-            "start it by hand to see more",
+            "start it manually for more details",
         ),
     }
 }

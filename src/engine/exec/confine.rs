@@ -56,28 +56,28 @@ impl Engine {
         if job.hook.limits.memory_bytes.is_some() && !cfg!(target_os = "linux") {
             return Err(StartError::new(
                 "this system cannot limit its memory",
-                "run it on Linux, or drop `limits.memory`",
+                "run it on Linux, or remove `limits.memory`",
             ));
         }
         if let Some(rules) = &job.sandbox {
             if !needs_process && self.program.is_none() && !rules.required {
-                let note = "sandbox: not in force: it needs the hookrun binary (`Runner::program`)";
+                let note = "sandbox: not enforced: it needs the hookrun binary (`Runner::program`)";
                 notes.push(note.to_string());
                 return Ok(None);
             }
             if let Some(lacking) = lacking(rules) {
                 if rules.required {
                     return Err(StartError::new(
-                        format!("its sandbox cannot be had: {lacking}"),
+                        format!("its sandbox is not available: {lacking}"),
                         "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`",
                     ));
                 }
-                notes.push(format!("sandbox: not all of it is in force: {lacking}"));
+                notes.push(format!("sandbox: only partly enforced: {lacking}"));
             }
         }
         let Some(own) = &self.program else {
             return Err(StartError::new(
-                "`sandbox`, `containment`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, which the program around it does not name",
+                "`sandbox`, `containment`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, but the embedding program does not set its path",
                 "give it to the runner (`Runner::program`)",
             ));
         };
@@ -88,7 +88,7 @@ impl Engine {
         };
         let bounds = serde_json::to_string(&bounds).map_err(|error| {
             StartError::new(
-                format!("a path of its bounds is no text ({error})"),
+                format!("a path in its limits or sandbox is not UTF-8 ({error})"),
                 "give the folder a name in UTF-8",
             )
         })?;
@@ -135,10 +135,10 @@ pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> 
 /// Returns how the hook ended in its namespace. Without a namespace it returns only on failure.
 fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     let [bounds, path, name, arguments @ ..] = arguments else {
-        return Err(own_fault("it needs bounds, a program and its name"));
+        return Err(own_fault("it needs limits, a program and a name"));
     };
     let bounds: ProcessBounds = serde_json::from_str(&bounds.to_string_lossy())
-        .map_err(|error| own_fault(&format!("its bounds cannot be read: {error}")))?;
+        .map_err(|error| own_fault(&format!("its limits cannot be read: {error}")))?;
     let program = Program {
         path: path.into(),
         name: name.clone(),
@@ -151,8 +151,8 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     if let Some(hookrun) = bounds.namespace_of {
         let made = Namespace::make(hookrun).map_err(|error| {
             StartError::new(
-                format!("it cannot get its own process namespace: {error}"),
-                "run it where that is allowed, or drop its `containment`",
+                format!("it cannot get a process namespace: {error}"),
+                "run it where that is allowed, or remove its `containment`",
             )
         })?;
         namespace = Some(made);
@@ -160,7 +160,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     if let Some(rules) = &bounds.rules {
         apply(rules).map_err(|problem| {
             StartError::new(
-                format!("it gets no sandbox: {problem}"),
+                format!("it cannot be sandboxed: {problem}"),
                 "run it where that is allowed, or change its `sandbox`",
             )
         })?;
@@ -217,14 +217,14 @@ fn lower(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
 
 fn own_fault(problem: &str) -> StartError {
     StartError::new(
-        format!("its bounds could not be set: {problem}"),
-        "this is a fault of hookrun's: report it",
+        format!("its limits could not be set: {problem}"),
+        "this is a bug in hookrun: please report it",
     )
 }
 
 #[cfg(not(target_os = "linux"))]
 fn lacking(_: &SandboxRules) -> Option<String> {
-    Some("it needs Landlock, which only Linux has".to_string())
+    Some("it needs Landlock, which is only available on Linux".to_string())
 }
 
 #[cfg(not(target_os = "linux"))]

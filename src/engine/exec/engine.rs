@@ -219,7 +219,7 @@ impl Engine {
             }
         }
         if let (false, Some(trace)) = (swept.is_clean, traces.first_mut()) {
-            let note = "not all that left its process group could be ended";
+            let note = "some processes outside its process group could not be killed";
             trace.notes.push(note.to_string());
         }
     }

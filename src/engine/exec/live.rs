@@ -281,10 +281,10 @@ impl Live {
             Status::Lost => {}
         }
         if has_exited && !self.is_drained() && !may_stay && held.is_none() {
-            notes.push("a process that it started held its output open; killed".to_string());
+            notes.push("a child process held its output open; killed".to_string());
         }
         if status == Status::Running {
-            notes.push("it could not be killed and is left behind".to_string());
+            notes.push("it could not be killed".to_string());
         } else {
             self.child.reap();
         }
@@ -346,7 +346,7 @@ impl Live {
             .fd()
             .filter(|_| needs_whole_answer(job, *exit))?;
         let holder = tree::holder_of(stdout);
-        let holder = holder.unwrap_or_else(|| "a process that it started".to_string());
+        let holder = holder.unwrap_or_else(|| "a child process".to_string());
         Some(format!(
             "it may be incomplete: {holder} still holds the stdout of the hook, which has exited; \
              start it with `>/dev/null 2>&1 &`, or set `background = \"detach\"`"
@@ -363,7 +363,7 @@ impl Live {
         excess: Option<Ending>,
     ) -> (Ending, Vec<String>) {
         let Some(exit) = exit else {
-            let problem = "somebody else waited for its process".to_string();
+            let problem = "another part of the program reaped it".to_string();
             return answer::failed(Ending::Lost { problem }, stdout, job.permit);
         };
         if let Some(excess) = excess {

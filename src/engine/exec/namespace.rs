@@ -32,7 +32,7 @@ impl Namespace {
         enter_new()?;
         let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
         if parent != Some(hookrun) {
-            return Err(io::Error::other("hookrun has ended meanwhile"));
+            return Err(io::Error::other("hookrun has exited"));
         }
         // Signals to the group are for the hook, which may send them itself. This process must
         // report how it ended.

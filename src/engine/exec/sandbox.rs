@@ -56,7 +56,7 @@ impl SandboxRules {
             let found = match (path.strip_prefix('~'), home) {
                 (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
                 (Some(_), None) => {
-                    notes.push(format!("sandbox: `{path}` is left out: there is no HOME"));
+                    notes.push(format!("sandbox: `{path}` is ignored: there is no HOME"));
                     return None;
                 }
                 (None, _) => project.join(path),
@@ -68,7 +68,7 @@ impl SandboxRules {
                 } else {
                     &error.to_string()
                 };
-                notes.push(format!("sandbox: `{path}` is left out: {why}"));
+                notes.push(format!("sandbox: `{path}` is ignored: {why}"));
                 return None;
             }
             Some(found)

@@ -93,7 +93,7 @@ impl Abort {
     /// An abort that only [`Abort::raise`] raises.
     ///
     /// # Errors
-    /// When no descriptors are left for a pipe.
+    /// When out of file descriptors for a pipe.
     pub fn new() -> io::Result<Abort> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
@@ -112,7 +112,7 @@ impl Abort {
     /// since otherwise no exit status could be read.
     ///
     /// # Errors
-    /// When no descriptors are left, or SIGCHLD cannot be handled.
+    /// When out of file descriptors, or SIGCHLD cannot be handled.
     pub fn on_signals() -> io::Result<Abort> {
         if let Some(abort) = OF_SIGNALS.get() {
             return Ok(abort.clone());

@@ -186,7 +186,7 @@ impl Spawn<'_> {
             )
         };
         checked(error)?;
-        Pid::from_raw(pid).ok_or_else(|| io::Error::other("the system gave no process number"))
+        Pid::from_raw(pid).ok_or_else(|| io::Error::other("the system returned no process id"))
     }
 
     /// Starts it with this stdin, and nowhere to write to.

@@ -497,7 +497,7 @@ impl RunningStep<'_> {
         let permit = workers.permit().ok_or_else(|| {
             StartError::new(
                 format!("{MOST_FUNCTIONS} functions are still running"),
-                "make functions return, those too that are past their timeouts",
+                "let functions return, even after their timeout",
             )
         })?;
         let started = Instant::now();

@@ -139,7 +139,7 @@ impl Subreaper {
     /// system does not say: there is no `/proc`, or no descriptor is left.
     ///
     /// A program that runs more than one step keeps the list open. Reading it then costs one system
-    /// call, and works when no descriptors are left.
+    /// call, and works when out of file descriptors.
     fn adopted(&self) -> Option<Vec<i32>> {
         let kept = locked(&self.children);
         let opened = if kept.is_none() {

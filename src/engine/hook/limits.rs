@@ -101,7 +101,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         return Err(format!("`{text}` is not a size; {wanted}"));
     };
     match number.checked_mul(factor) {
-        Some(0) => Err(format!("`{text}` leaves nothing at all; {wanted}")),
+        Some(0) => Err(format!("`{text}` leaves nothing; {wanted}")),
         Some(bytes) => Ok(bytes),
         None => Err(format!("`{text}` is more than any machine has; {wanted}")),
     }
@@ -168,7 +168,7 @@ impl std::fmt::Display for Sandbox {
         f.write_str(if self.required {
             ""
         } else {
-            "; as far as the system can"
+            "; as far as the system supports it"
         })
     }
 }
@@ -216,7 +216,7 @@ mod tests {
         };
         assert_eq!(
             sandbox.to_string(),
-            "reads src, docs; writes /tmp; network; as far as the system can"
+            "reads src, docs; writes /tmp; network; as far as the system supports it"
         );
     }
 }

@@ -25,7 +25,7 @@ pub const DEFAULT_PRIORITY: i64 = 100;
 
 /// Why a hook that lives as long as its session does not run for an event.
 const WAITS_FOR_SESSION: &str =
-    "it lives as long as a session that a program holds, such as `hookrun serve`";
+    "it lives as long as a session, which a program must hold, such as `hookrun serve`";
 
 /// One configured thing to run for one event.
 #[derive(Debug, Clone)]

@@ -87,9 +87,9 @@ impl<'s> Merger<'s> {
             .any(|done| done.field == field && done.rejected.is_none())
     }
 
-    /// Takes back the rewrites so far, because a later hook's result counts instead.
+    /// Takes back the rewrites so far, because a later hook's result wins instead.
     pub fn start_over(&mut self) {
-        self.outcome.void_rewrites("a later hook's result counts");
+        self.outcome.void_rewrites("a later hook's result wins");
     }
 
     pub fn is_asking(&self) -> bool {
@@ -204,8 +204,8 @@ impl<'s> Merger<'s> {
 pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),
-        Merge::First if already => Err("an earlier hook's value counts".to_string()),
-        Merge::Claim if *old == Value::Bool(true) => Err("it is taken already".to_string()),
+        Merge::First if already => Err("an earlier hook's value wins".to_string()),
+        Merge::Claim if *old == Value::Bool(true) => Err("it is already claimed".to_string()),
         Merge::First | Merge::Claim => Ok(new.clone()),
         Merge::Append => {
             let mut list = match old {
@@ -229,7 +229,7 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
                 Ok(Value::Object(all))
             }
             (Value::Null, Value::Object(_)) => Ok(new.clone()),
-            _ => Err("entries are added by an object to an object".to_string()),
+            _ => Err("only an object can be merged into an object".to_string()),
         },
         Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
         Merge::SameRole => Err(format!(

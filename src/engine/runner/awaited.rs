@@ -44,7 +44,7 @@ impl Runner {
             drop(answer.send(own.decide(&own_event, DetachedHooks::Awaited, None)));
         });
         if let Err(error) = started {
-            return own_failure(event, format!("no thread to decide in: {error}"));
+            return own_failure(event, format!("cannot start a thread: {error}"));
         }
         let decided = decided.await;
         on_drop.abort = None;

@@ -157,7 +157,7 @@ fn settle(run: &mut Run, turn: Option<Result<StopDecision, StoreError>>, facts: 
     run.outcome = match (turn, outcome.refusal()) {
         (StopDecision::LetGo { after }, Some(refusal)) => {
             let why = format!(
-                "blocked {after} times in a row: it stops now, so that the session does not loop; \
+                "blocked {after} times in a row: it may stop now, so that the session does not loop; \
                  the last reason: {}",
                 refusal.reason
             );

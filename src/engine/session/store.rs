@@ -100,7 +100,7 @@ impl Store {
                     std::thread::sleep(Duration::from_millis(2));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(self.fails(&"another process keeps it locked"));
+                    return Err(self.fails(&"another process holds the lock"));
                 }
                 Err(TryLockError::Error(error)) => return Err(self.fails(&error)),
             }

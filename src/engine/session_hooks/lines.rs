@@ -273,7 +273,7 @@ pub(super) fn pass_on(sink: &dyn SessionSink, session: &str, hook: &str, line: &
     if let Some(message) = said.message {
         let sent = message.whole(hook).map_err(|error| error.to_string());
         if let Err(why) = sent.and_then(|message| sink.send(session, &message)) {
-            tracing::warn!(session, hook, why, "the message was not taken");
+            tracing::warn!(session, hook, why, "the message was not accepted");
         }
     }
     match said.status {

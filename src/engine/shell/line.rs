@@ -71,7 +71,7 @@ pub struct CommandWrapper {
 /// A word, its quotes taken off.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ShellWord {
-    /// What the program is given; `None` if only a run can tell.
+    /// What the program is given; `None` if unknown before it runs.
     pub text: Option<String>,
     /// The word in the text of the command.
     pub written: String,
@@ -132,7 +132,7 @@ pub struct CommandRedirect {
 }
 
 impl ShellCommand {
-    /// The base name of its program; `None` if only a run can tell.
+    /// The base name of its program; `None` if unknown before it runs.
     pub fn name(&self) -> Option<&str> {
         let program = self.program.known()?;
         Some(program.rsplit('/').next().unwrap_or(program))

@@ -122,7 +122,7 @@ pub(crate) struct GivenWords<'c> {
 }
 
 impl<'c> GivenWords<'c> {
-    /// Reads the words of the program `name`. One that only a run can tell is an operand, unless it
+    /// Reads the words of the program `name`. One that is unknown before it runs is an operand, unless it
     /// begins as an option. If not all options of the program are known, all words after its
     /// options count as operands.
     pub(crate) fn read(name: &str, args: &'c [ShellWord]) -> GivenWords<'c> {

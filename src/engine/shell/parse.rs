@@ -148,7 +148,7 @@ pub(super) fn parse(text: &str) -> Result<(ast::Program, usize), String> {
         .iter()
         .any(|token| indices(token.to_str()) > MOST_INDICES)
     {
-        return Err("it has too many indices in each other to read".to_string());
+        return Err("its indices are nested too deeply to read".to_string());
     }
     let program = parse_tokens(&tokens, &options);
     let program = program.map_err(|error| format!("it cannot be read: {error}"))?;

@@ -566,7 +566,7 @@ pub(super) fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
         return Err("it is too long to read".to_string());
     }
     if text.contains(['\0', MARK]) {
-        return Err("it has a character that no text has".to_string());
+        return Err("it contains an invalid character".to_string());
     }
     let flat = FlatText::of_commands(text)
         .map_err(|MissingEnd(part)| format!("it cannot be read at `{part}`"))?;

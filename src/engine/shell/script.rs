@@ -94,7 +94,7 @@ impl ScriptReader<'_> {
             Err(why) => return self.doubt(why),
         };
         if place.is_substituted && flat.goes_on_after_document {
-            self.doubt("cannot tell how the shell divides what follows a here-document in `$( )`");
+            self.doubt("cannot tell how the shell splits the text after a here-document in `$( )`");
         }
         let depth = place.depth + 1 + flat.depth;
         if depth > DEEPEST {
@@ -493,7 +493,7 @@ impl ScriptReader<'_> {
         };
         let wrapped_words = place.through.len() * parts.words.len();
         if place.through.len() >= MOST_WRAPPERS || wrapped_words > MOST_WRAPPED_WORDS {
-            self.doubt("programs run through each other, too deep to read");
+            self.doubt("programs are nested too deeply to read");
             return self.push(parts, place);
         }
         let args = parts

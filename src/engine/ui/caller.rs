@@ -27,7 +27,7 @@ pub fn ask(address: &str, request: Request) -> DialogAnswer {
     match try_ask(address, request) {
         Ok(answer) => answer,
         Err(error) => {
-            tracing::debug!(%error, "hookrun was not reached");
+            tracing::debug!(%error, "could not reach hookrun");
             DialogAnswer::Nobody
         }
     }

@@ -116,7 +116,7 @@ impl Server {
             match OpenSocket::start(&self.root, self.ui.clone(), self.session.clone()) {
                 Ok(started) => *socket = Some(started),
                 Err(error) => {
-                    tracing::warn!(%error, "hooks cannot ask: there is no socket for it");
+                    tracing::warn!(%error, "hooks cannot ask: no socket");
                     return None;
                 }
             }

@@ -183,7 +183,7 @@ impl HostHooks {
             None => self
                 .catalog
                 .find(event)
-                .map_err(|_| format!("unknown event `{event}`: nothing declares it any more")),
+                .map_err(|_| format!("unknown event `{event}`: it is no longer declared")),
         }
     }
 

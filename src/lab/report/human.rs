@@ -156,7 +156,7 @@ fn skipped_together(
     label(
         out,
         "why",
-        "they want other events; `--hook NAME` says what one wants",
+        "they do not match this event; `--hook NAME` shows what a hook matches",
     )?;
     writeln!(out)
 }
@@ -183,7 +183,7 @@ fn hook_run(
         plain(&hook.name)
     )?;
     if hook.function {
-        label(out, "runs", "a function of the program around it")?;
+        label(out, "runs", "a function of the embedding program")?;
     } else {
         label(
             out,
@@ -197,7 +197,7 @@ fn hook_run(
             text(out, "matched", &hook.wants)?;
             ran(trace, hook, out)?;
         }
-        ("disabled", _) => label(out, "why", "its spec says enabled = false")?,
+        ("disabled", _) => label(out, "why", "it sets enabled = false")?,
         ("idle", _) => label(out, "why", &plain(why))?,
         ("detached", _) => label(out, "why", "started; hookrun does not wait for it")?,
         ("unreached", _) => {
@@ -253,7 +253,11 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
     stream(out, "stderr", &trace.stderr)?;
     match (&trace.verdict, &trace.failure) {
         (Some(given), _) => verdict(given, out)?,
-        (None, None) => label(out, "verdict", "void: an earlier hook settled the event")?,
+        (None, None) => label(
+            out,
+            "verdict",
+            "no effect: an earlier hook settled the event",
+        )?,
         (None, Some(failure)) => {
             prose(out, "failed", failure)?;
             let meaning = if hook.on_failure == "block" {
@@ -376,7 +380,7 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
         "ask" => {
             writeln!(
                 out,
-                "{DOUBT}ASK{DOUBT:#}  a person decides; without one it is blocked."
+                "{DOUBT}ASK{DOUBT:#}  a person decides; without a person it blocks."
             )?;
             for question in &run.questions {
                 text(

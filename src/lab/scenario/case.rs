@@ -52,7 +52,7 @@ pub enum StepInput {
     /// A context that is passed on byte for byte.
     Json(PlacedValue<String>),
     Text(String),
-    /// The content of this file; its path is relative to the file of cases.
+    /// The content of this file; its path is relative to the test case file.
     File(PathBuf),
 }
 
@@ -66,7 +66,7 @@ pub struct SuppliedFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Text(String),
-    /// A copy of another file; its path is relative to the file of cases.
+    /// A copy of another file; its path is relative to the test case file.
     Copy(PathBuf),
 }
 

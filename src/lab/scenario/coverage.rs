@@ -76,9 +76,9 @@ impl SeenHook<'_> {
 pub const POINTS: &[PointRow] = &[
     PointRow { name: "ran", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
         lacks: "a case that runs {}", has: Has::Hook(|_, _| true, |seen| seen.has_run()) },
-    PointRow { name: "acted", of: "every hook", when: "it blocked, asked, rewrote or printed something, or the case looks at `files`", why: "this is what it is for; a failure proves nothing about its policy",
+    PointRow { name: "acted", of: "every hook", when: "it blocked, asked, rewrote or printed something, or the case checks `files`", why: "this is its purpose; a failure proves nothing about its policy",
         lacks: "a case in which {} blocks, or prints something", has: Has::Hook(|_, _| true, |seen| seen.has_acted()) },
-    PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is not a rule", when: "it allowed", why: "a guard that blocks everything blocks the right things too",
+    PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is not a rule", when: "it allowed", why: "a guard that blocks everything would pass otherwise",
         lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && !hook.is_rule(), |seen| seen.has_allowed()) },
     PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
         lacks: "a case in which {} fails", has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.has_failed()) },

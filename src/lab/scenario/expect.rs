@@ -45,16 +45,16 @@ const fn row(
 
 #[rustfmt::skip]
 pub const EXPECT_KEYS: &[ExpectRow] = &[
-    row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "what comes out",
+    row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "the decision",
         |expect, key| key.word().map(|word| expect.decision = word),
         |expect, judge| judge.same("decision", expect.decision.at, &expect.decision.value, judge.outcome().settled.word())),
     row("reason", KeyValue::Pattern, "any", "the reason of the block, or the question",
         |expect, key| pattern(key).map(|reason| expect.reason = reason),
         |expect, judge| judge.matches_if("reason", &expect.reason, judge.outcome().reason())),
-    row("by", KeyValue::Texts, "any", "the hook that blocked, or those that asked",
+    row("by", KeyValue::Texts, "any", "the hook that blocked, or the hooks that asked",
         |expect, key| hooks(key).map(|by| expect.by = Some(by)),
         |expect, judge| judge.hooks_if("by", &expect.by, deciders(judge.outcome()))),
-    row("asked", KeyValue::Texts, "any", "the hooks that ran, in their order",
+    row("asked", KeyValue::Texts, "any", "the hooks that ran, in order",
         |expect, key| hooks(key).map(|asked| expect.asked = Some(asked)),
         |expect, judge| {
             let ran = judge.seen.decided.asked().map(|hook| hook.hook.clone()).collect();
@@ -63,28 +63,28 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("failed", KeyValue::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` for its own failure",
         |expect, key| hooks(key).map(|failed| expect.failed = failed),
         |expect, judge| judge.failures(&expect.failed)),
-    row("output", KeyValue::Pattern, "none", "the texts to show",
+    row("output", KeyValue::Pattern, "none", "the text to show",
         |expect, key| pattern(key).map(|output| expect.output = output),
         |expect, judge| judge.text("output", expect.at, &expect.output, judge.outcome().output())),
-    row("context", KeyValue::Pattern, "none", "the texts for the model",
+    row("context", KeyValue::Pattern, "none", "the text for the model",
         |expect, key| pattern(key).map(|context| expect.context = context),
         |expect, judge| judge.text("context", expect.at, &expect.context, judge.outcome().additional_context())),
     row("notice", KeyValue::Pattern, "none", "blocks and questions without effect, because the event cannot be blocked",
         |expect, key| pattern(key).map(|notice| expect.notice = notice),
         |expect, judge| judge.text("notice", expect.at, &expect.notice, notice(judge.outcome()))),
-    row("findings", KeyValue::Pattern, "any", "what was found in files, a line each: `error src/main.tf:7 it is open`",
+    row("findings", KeyValue::Pattern, "any", "findings in files, one per line: `error src/main.tf:7 it is open`",
         |expect, key| pattern(key).map(|findings| expect.findings = findings),
         |expect, judge| judge.matches_if("findings", &expect.findings, findings(judge.outcome()))),
-    row("rewrites", KeyValue::Json, "none", "the fields that were rewritten, each with its new value",
+    row("rewrites", KeyValue::Json, "none", "the rewritten fields with their new values",
         |expect, key| document(key).map(|rewrites| expect.rewrites = rewrites),
         |expect, judge| {
             let expected = Value::Object(expect.rewrites.value.clone());
             judge.same_json("rewrites", expect.rewrites.at, &expected, &Value::Object(judge.outcome().update()));
         }),
-    row("reply", KeyValue::Table(|| specs(REPLY_KEYS)), "any", "what the host gets",
+    row("reply", KeyValue::Table(|| specs(REPLY_KEYS)), "any", "the reply to the host",
         |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) },
         |expect, judge| REPLY_KEYS.iter().for_each(|row| (row.compare)(expect, judge))),
-    row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "what then lies in the case's folder: a path with a regular expression for its text, or with true or false for whether it is there",
+    row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "files in the case's folder afterwards: a path with a regular expression for its text, or with true or false for its existence",
         set_files,
         |expect, judge| expect.files.iter().for_each(|(path, left)| judge.file(path, left))),
 ];
@@ -97,7 +97,7 @@ pub const REPLY_KEYS: &[ExpectRow] = &[
             let status = judge.seen.decided.reply().status;
             judge.same("reply.status", *at, &value.to_string(), &status.to_string());
         }),
-    row("stdout", KeyValue::Json, "any", "stdout: a table that it is as JSON, or a regular expression", set_stdout,
+    row("stdout", KeyValue::Json, "any", "stdout: a table for the JSON, or a regular expression", set_stdout,
         |expect, judge| if let Some(stdout) = &expect.stdout { judge.stdout(stdout) }),
     row("stderr", KeyValue::Pattern, "any", "stderr",
         |expect, key| pattern(key).map(|stderr| expect.stderr = stderr),
@@ -115,14 +115,14 @@ pub(super) fn read(
     reader.take(table, EXPECT_KEYS, "", &mut expect);
     let is_given = table.iter().any(|entry| entry.key == "decision");
     if !is_given && !reader.meant.contains(&"decision") {
-        let cure = "say what comes out: `decision = \"allow\"`";
+        let cure = "name the decision: `decision = \"allow\"`";
         reader.fault(offset, "`expect` has no `decision`", cure);
     }
     if expect.decision.value == "allow" {
         for entry in table {
             if entry.key == "reason" || entry.key == "by" {
-                let cause = format!("what is allowed has no `{}`", entry.key);
-                let cure = "drop it, or correct the `decision`";
+                let cause = format!("an allowed event has no `{}`", entry.key);
+                let cure = "remove it, or correct the `decision`";
                 reader.fault(entry.tree.offset, cause, cure);
             }
         }
@@ -151,7 +151,7 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
         "`{name}` is not a regular expression: {}",
         last.trim_start_matches("error: ")
     );
-    let cure = "correct it; `\\` makes a character mean itself";
+    let cure = "correct it; `\\` makes a character literal";
     Err(Complaint::with_cure(cause, cure))
 }
 
@@ -179,7 +179,7 @@ fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
     let table = key.table()?;
     if table.is_empty() {
         let cause = format!("`{}` is empty, so it expects nothing", key.name);
-        return Err(Complaint::with_cure(cause, "say what it is, or drop it"));
+        return Err(Complaint::with_cure(cause, "give its value, or remove it"));
     }
     Ok(table)
 }
@@ -225,7 +225,7 @@ fn file_expectation(tree: &Tree, path: &str) -> Result<Option<FileExpectation>, 
         }
         (None, None) => {
             let cause = format!("`{path}` takes a regular expression, true or false");
-            let cure = "write an expression for its text, or whether it is there";
+            let cure = "write an expression for its text, or true or false for its existence";
             Err(Complaint::with_cure(cause, cure))
         }
     }

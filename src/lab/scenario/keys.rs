@@ -44,16 +44,16 @@ pub struct RepeatDraft {
     pub(super) times: Option<i64>,
 }
 
-/// The keys of a file of cases. The contents of tables are read once all defaults are known.
+/// The keys of a test case file. The contents of tables are read once all defaults are known.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
     KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file",
         |draft, key| paths(key).map(|paths| draft.suite.hooks = paths)),
     KeyRow::key("settings", KeyValue::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`",
         |draft, key| paths(key).map(|paths| draft.suite.settings = paths)),
-    KeyRow::key("defaults", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "keys that every case has, unless it says so itself",
+    KeyRow::key("defaults", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "default keys of all cases",
         |draft, key| key.take(DEFAULT_KEYS, "", &mut draft.defaults)),
-    KeyRow::key("case", KeyValue::Tables(|| specs(CASE_KEYS)), "required", "a case: `[[case]]`", |_, _| Ok(())),
+    KeyRow::key("case", KeyValue::Tables(|| specs(CASE_KEYS)), "required", "a test case: `[[case]]`", |_, _| Ok(())),
 ];
 
 #[rustfmt::skip]
@@ -62,12 +62,12 @@ pub const DEFAULT_KEYS: &[KeyRow<StepDraft>] = &[EVENT, HOST, HOOK, ENV, FILES, 
 /// The keys of a `[[case]]`. Its rows and steps are read separately.
 #[rustfmt::skip]
 pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
-    KeyRow::key("name", KeyValue::Text, "required", "the sentence that it proves; used once in a file",
+    KeyRow::key("name", KeyValue::Text, "required", "its name, unique in the file",
         |case, key| key.text().map(|name| case.name = Some(name.to_string()))),
-    KeyRow::key("skip", KeyValue::Text, "not skipped", "why it does not run; reports count it and show the reason", set_skip),
+    KeyRow::key("skip", KeyValue::Text, "not skipped", "skips the case; reports show this reason", set_skip),
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, ENV, FILES, SETUP, EXPECT,
-    KeyRow::key("with", KeyValue::Tables(Vec::new), "one case", "rows of values for the placeholders: `[[case.with]]`, each of which makes a case", |_, _| Ok(())),
-    KeyRow::key("step", KeyValue::Tables(|| specs(STEP_KEYS)), "one step", "events that come one after the other: `[[case.step]]`", |_, _| Ok(())),
+    KeyRow::key("with", KeyValue::Tables(Vec::new), "one case", "rows of values for placeholders: `[[case.with]]`; each row is a case", |_, _| Ok(())),
+    KeyRow::key("step", KeyValue::Tables(|| specs(STEP_KEYS)), "one step", "events in sequence: `[[case.step]]`", |_, _| Ok(())),
 ];
 
 /// The keys of a `[[case.step]]`. It inherits `event`, `host` and `hook` from its case.
@@ -80,7 +80,7 @@ pub const STEP_KEYS: &[KeyRow<StepDraft>] = &[
 pub const REPEAT_KEYS: &[KeyRow<RepeatDraft>] = &[
     KeyRow::key("text", KeyValue::Text, "required", "the text",
         |repeat, key| key.text().map(|text| repeat.text = Some(text.to_string()))),
-    KeyRow::key("times", KeyValue::Number, "required", "how often",
+    KeyRow::key("times", KeyValue::Number, "required", "the number of repetitions",
         |repeat, key| key.number_in(0..=i64::MAX).map(|times| repeat.times = Some(times))),
 ];
 
@@ -88,32 +88,32 @@ pub const REPEAT_KEYS: &[KeyRow<RepeatDraft>] = &[
 const EVENT: KeyRow<StepDraft> = KeyRow::key("event", KeyValue::Text, "required, or in `defaults`", "the event, by its name or the host's",
     |case, key| key.text().map(|event| case.event = Some(key.placed(event.to_string()))));
 #[rustfmt::skip]
-const HOST: KeyRow<StepDraft> = KeyRow::key("host", KeyValue::OneOf(dialect_names), "\"native\"", "whose words the event and the reply are in",
+const HOST: KeyRow<StepDraft> = KeyRow::key("host", KeyValue::OneOf(dialect_names), "\"native\"", "the dialect of the event and the reply",
     |case, key| key.word().map(|host| case.host = Some(host)));
 #[rustfmt::skip]
-const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "ask only these hooks, as `test --hook`",
+const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "run only these hooks, as `test --hook`",
     |case, key| some_names(key).map(|hooks| case.hooks = hooks));
 #[rustfmt::skip]
-const CONTEXT: KeyRow<StepDraft> = KeyRow::key("context", KeyValue::Json, "what the event requires", "the event's context", set_context);
+const CONTEXT: KeyRow<StepDraft> = KeyRow::key("context", KeyValue::Json, "the required keys of the event", "the event's context", set_context);
 #[rustfmt::skip]
-const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Text, "none", "a file with the context, relative to the file of cases",
+const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Text, "none", "a file with the context, relative to this file",
     |case, key| key.text().map(|path| add_input(case, key, StepInput::File(path.into()))));
 #[rustfmt::skip]
-const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "what is sent instead of a context; need not be JSON",
+const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "input to send instead of a context; need not be JSON",
     |case, key| key.text().map(|text| add_input(case, key, StepInput::Text(text.to_string()))));
 #[rustfmt::skip]
 const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Map(&KeyValue::Text), "none", "variables of the hooks' environment", set_env);
 #[rustfmt::skip]
-const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Text, KeyValue::Table(|| specs(FILE_KEYS))])), "none", "files in its folder: a path with its text", |case, key| {
+const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Text, KeyValue::Table(|| specs(FILE_KEYS))])), "none", "files to create in its folder: a path with its text", |case, key| {
     let files = key.table()?.iter().filter_map(|entry| read_file_entry(key.reader, entry));
     case.files.extend(files);
     Ok(())
 });
 #[rustfmt::skip]
-const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "lines for `sh -e`, run in its folder before",
+const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "shell commands (`sh -e`) to run first in its folder",
     |case, key| key.text().map(|lines| case.setup.push(lines.to_string())));
 #[rustfmt::skip]
-const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs(EXPECT_KEYS)), "required, or in each step", "what must come back", |case, key| {
+const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs(EXPECT_KEYS)), "required, or in each step", "the expected result", |case, key| {
     case.expect = Some(None);
     case.expect = Some(expect::read(key.reader, key.tree.entries().ok_or_else(|| key.wrong())?, key.tree.offset));
     Ok(())
@@ -187,9 +187,9 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
 /// The keys of a file to create, if it is more than its text.
 #[rustfmt::skip]
 pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
-    KeyRow::key("text", KeyValue::Text, "empty", "what is in it",
+    KeyRow::key("text", KeyValue::Text, "empty", "its text",
         |file, key| key.text().map(|text| file.text = Some(text.to_string()))),
-    KeyRow::key("copy", KeyValue::Text, "none", "the file that it is a copy of, relative to the file of cases",
+    KeyRow::key("copy", KeyValue::Text, "none", "a file to copy, relative to this file",
         |file, key| key.text().map(|path| file.copy = Some(path.into()))),
     KeyRow::key("mode", KeyValue::Text, "\"644\"", "its permissions, in octal", set_mode),
 ];

@@ -140,15 +140,15 @@ pub struct TokenRow {
 pub const TOKENS: &[TokenRow] = &[
     TokenRow {
         name: "{case.folder}",
-        about: "the case's own working folder",
+        about: "the case's working folder",
     },
     TokenRow {
         name: "{case.home}",
-        about: "its own home folder",
+        about: "the case's home folder",
     },
     TokenRow {
         name: "{suite.folder}",
-        about: "the folder of the file of cases",
+        about: "the folder of the test case file",
     },
 ];
 

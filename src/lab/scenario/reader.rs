@@ -1,4 +1,4 @@
-//! Reads a file of cases, and reports all mistakes at once with their places.
+//! Reads a test case file, and reports all mistakes at once with their places.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::engine::complaint::Complaint;
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
     let mut reader = CaseReader(DocumentReader::new(text, file));
     let document = reader.0.toml(text, |_| {
-        Some("correct it; hookrun-suite(5) describes a file of cases".to_string())
+        Some("correct it; hookrun-suite(5) describes a test case file".to_string())
     });
     if !reader.0.problems.is_empty() {
         // Anything read after a syntax error is a guess.
@@ -244,7 +244,7 @@ impl CaseReader<'_> {
             case.steps.extend(self.step(draft, None, tree.offset));
         } else {
             if draft.expect.is_some() || !draft.inputs.is_empty() {
-                let cause = "a case with steps expects and sends nothing itself";
+                let cause = "a case with steps has no `expect` and no input";
                 self.fault(tree.offset, cause, "move it into a `[[case.step]]`");
             }
             for (number, table) in (1..).zip(self.tables(tree, "step")) {
@@ -275,7 +275,7 @@ impl CaseReader<'_> {
             self.fault(offset, format!("the {what} expects nothing"), cure);
         }
         if let [(first, ..), (second, _, offset), ..] = draft.inputs.as_slice() {
-            let cause = format!("`{first}` and `{second}` both say what is sent");
+            let cause = format!("`{first}` and `{second}` both set the input");
             self.fault(*offset, cause, "keep one of them");
         }
         let native = PlacedValue {
@@ -302,7 +302,7 @@ impl CaseReader<'_> {
             TreeValue::Text(text) => {
                 for token in unknown_tokens(text) {
                     let known: Vec<&str> = TOKENS.iter().map(|row| row.name).collect();
-                    let cause = format!("`{token}` is no known placeholder");
+                    let cause = format!("`{token}` is not a known placeholder");
                     self.fault(
                         tree.offset,
                         cause,
@@ -315,7 +315,7 @@ impl CaseReader<'_> {
                 .iter()
                 .for_each(|entry| self.check_words(&entry.tree)),
             TreeValue::Fraction(_) | TreeValue::Other(_) if tree.to_json().is_null() => {
-                let cause = "there is no such number in JSON";
+                let cause = "JSON has no such number";
                 let cure = "correct it; a larger one can be in a context that is JSON in a string";
                 self.fault(tree.offset, cause, cure);
             }

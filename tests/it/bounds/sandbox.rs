@@ -175,7 +175,7 @@ fn what_does_not_exist_is_left_out_with_a_note() {
     symlink("nowhere", sandbox.at("link")).unwrap();
     let report = sandbox.report("tool.pre", "{}");
     assert_eq!(report["output"], "denied");
-    let left_out = |path: &str, why: &str| format!("sandbox: `{path}` is left out: {why}");
+    let left_out = |path: &str, why: &str| format!("sandbox: `{path}` is ignored: {why}");
     let told = notes(&report, 0);
     assert_eq!(
         told[..3],
@@ -583,7 +583,7 @@ fn a_hook_that_does_not_require_its_sandbox_runs_with_what_there_is() {
     let told = notes(&report, 0);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
-        told[0].starts_with("sandbox: not all of it is in force: "),
+        told[0].starts_with("sandbox: only partly enforced: "),
         "{told:?}"
     );
     let told = notes(&sandbox.report("tool.pre", "{}"), 0);

@@ -96,7 +96,7 @@ fn what_was_added_alone_plays_its_cases() {
         let suites: Vec<&str> = suites.filter(|file| file.ends_with(".toml")).collect();
         add(&sandbox, &[name(one)])
             .exits(0)
-            .prints("`hookrun test --suite` runs the cases");
+            .prints("`hookrun test --suite` runs the test cases");
         for suite in suites {
             // All cases of a file are read; that all pass is shown where they are shipped.
             let suite = format!("hooks.d/{suite}");
@@ -141,12 +141,12 @@ fn what_is_there_is_never_written_over() {
         .blocks_saying("do it without sudo");
     add(&sandbox, &["no-sudo"])
         .exits(0)
-        .prints("no-sudo is here already, as it is shipped");
+        .prints("no-sudo is already here, unchanged");
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo|doas'\ndeny = 'never'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = add(&sandbox, &["no-reboot", "no-sudo"]);
     ran.exits(2)
-        .says("nothing that is shipped is called `no-reboot`");
+        .says("no built-in hook, gate or rule is named `no-reboot`");
     let ran = add(&sandbox, &["no-publishing", "no-sudo"]);
     ran.exits(2)
         .says("50-no-sudo.toml` is there already")

@@ -54,12 +54,12 @@ fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
         import(&sandbox, &[host, "--dry-run"])
             .exits(0)
             .prints("+[[hook]]")
-            .prints("2 hooks carried");
+            .prints("2 hooks imported");
         sandbox.has_no_file("hookrun.toml");
         import(&sandbox, &[host])
             .exits(0)
             .prints("wrote hookrun.toml")
-            .prints("2 hooks carried over");
+            .prints("2 hooks imported");
         assert_eq!(
             listed(&sandbox, &[]),
             theirs,
@@ -74,8 +74,8 @@ fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
         );
         import(&sandbox, &[host])
             .exits(0)
-            .prints("0 hooks carried over")
-            .prints("is here already");
+            .prints("0 hooks imported")
+            .prints("is already here");
         assert_eq!(sandbox.read("hookrun.toml"), written);
         assert_eq!(sandbox.read(file), text);
         let block = json!({ "toolName": "bash", "toolInput": { "command": "ls" } });
@@ -122,27 +122,30 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         &["claude", "x/settings.json", "--hooks", "shared"],
     );
     ran.exits(0)
-        .prints("3 hooks carried over")
+        .prints("3 hooks imported")
         .prints("wrote shared/hookrun.toml");
     for (place, why) in [
         (
             "PreToolUse[1].hooks[0]",
-            "the matcher `(?!x)` is no regular expression of hookrun",
+            "the matcher `(?!x)` is not a valid regular expression",
         ),
         (
             "PreToolUse[2].hooks[0]",
             "a hook of the kind `prompt` is not run by hookrun",
         ),
-        ("PreToolUse[3].hooks[0]", "it is not waited for"),
+        ("PreToolUse[3].hooks[0]", "it runs in the background"),
         ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),
         ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
-        ("Brandnew", "hookrun knows no such event"),
-        ("PostToolUse", "it is no list"),
-        ("Stop[0].hooks", "it is no list"),
-        ("Stop[1].hooks", "it is no list"),
+        ("Brandnew", "hookrun does not know this event"),
+        ("PostToolUse", "it is not a list"),
+        ("Stop[0].hooks", "it is not a list"),
+        ("Stop[1].hooks", "it is not a list"),
         ("Stop[2].hooks[0]", "its timeout is 0.0001"),
         ("Stop[3].hooks[0]", "its matcher is [\"Bash\"]"),
-        ("Stop[4].hooks[0]", "it names files relative to the folder"),
+        (
+            "Stop[4].hooks[0]",
+            "its file paths are relative to the folder",
+        ),
     ] {
         ran.prints(&format!("  x/settings.json, hooks.{place}: {why}"));
     }
@@ -192,7 +195,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     pipe.hookrun(&["init", "--dry-run"], b"")
         .exits(0)
         .prints("`hookrun import claude`");
-    other("{\"hooks\": [1]}").prints("  x.json, hooks: it is no table of events");
+    other("{\"hooks\": [1]}").prints("  x.json, hooks: it is not a table of events");
 }
 
 #[test]
@@ -295,7 +298,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
     let sandbox = sandbox.variable("PATH", &path);
     let ran = import(&sandbox, &["pre-commit"]);
     ran.exits(0)
-        .prints("4 hooks carried over")
+        .prints("4 hooks imported")
         .prints("`hookrun install git` makes them run");
     ran.prints("count at manual: `manual` is no hook of git");
     ran.prints("none at pre-commit: it has no command");
@@ -340,12 +343,12 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         .file("a.txt", "bad");
     let ran = import(&sandbox, &["lefthook"]);
     ran.exits(0)
-        .prints("3 hooks carried over")
+        .prints("3 hooks imported")
         .prints("fix: `stage_fixed` has no key in hookrun")
         .prints("deep: its `glob` means other files in hookrun");
     ran.prints("lefthook.yml, pre-commit.none: it has no command");
-    ran.prints("placeholders that only lefthook fills")
-        .prints("assert: it is no hook of git");
+    ran.prints("placeholders that only lefthook replaces")
+        .prints("assert: it is not a git hook");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     assert!(sandbox.read("hookrun.toml").contains("parallel = true"));
     repository(&sandbox, "a.txt");
@@ -372,9 +375,9 @@ fn scripts_of_husky_run_as_husky_runs_them() {
         .file("message", "wip\n");
     let ran = import(&sandbox, &["husky"]);
     ran.exits(0)
-        .prints("2 hooks carried over")
-        .prints(".husky/pre-push: it reads what git writes");
-    ran.prints(".husky/post-checkout: it reads arguments, and hooks of checkout.post get JSON");
+        .prints("2 hooks imported")
+        .prints(".husky/pre-push: it reads git's input");
+    ran.prints(".husky/post-checkout: it reads arguments, but hooks of checkout.post get JSON");
     repository(&sandbox, "message");
     asked(&sandbox, "pre-commit").exits(0);
     asked(&sandbox, "commit-msg -- message").exits(1);

@@ -53,18 +53,18 @@ fn nothing_is_written_before_somebody_agrees() {
         .exits(2)
         .prints("will be written\n  hooks.d/tool.pre/10-guard-destructive.toml\n");
     listed
-        .says("no terminal to ask at")
+        .says("there is no terminal, so")
         .says("`hookrun init --yes`");
     assert_eq!(
         init(&sandbox, &["--dry-run"]).exits(0).stdout,
         listed.stdout
     );
     let few = ["init", "--guard", "no-sudo"];
-    at_terminal(&sandbox, &few, &[at("write all of this? [y/N] ", "n\r")]).exits(1);
+    at_terminal(&sandbox, &few, &[at("write all files? [y/N] ", "n\r")]).exits(1);
     sandbox.has_no_file("hooks.d");
     sandbox.has_no_file(".claude");
     fs::remove_file(sandbox.at("stdout")).unwrap();
-    at_terminal(&sandbox, &few, &[at("write all of this? [y/N] ", "y\r")]).exits(0);
+    at_terminal(&sandbox, &few, &[at("write all files? [y/N] ", "y\r")]).exits(0);
     for line in listed
         .stdout
         .lines()
@@ -85,7 +85,7 @@ fn a_second_time_everything_is_there() {
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo'\ndeny = 'no'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = init(&sandbox, &few);
-    ran.prints("is here already: ")
+    ran.prints("is already here: ")
         .prints("is up to date; nothing was changed");
     // `doas` is among its cases, and mine does not know it.
     ran.exits(0);
@@ -119,10 +119,10 @@ fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
         .says("cannot write `hooks.d/");
     init(&Sandbox::new(), &["--dry-run"])
         .exits(0)
-        .prints("no host is installed here");
+        .prints("no agent was found here");
     init(&Sandbox::new(), &["--guard", "x"])
         .exits(2)
-        .says("nothing that is shipped is called `x`");
+        .says("no built-in hook, gate or rule is named `x`");
     init(&Sandbox::new(), &["--host", "clod"])
         .exits(2)
         .says("claude");

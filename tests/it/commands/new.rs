@@ -211,8 +211,8 @@ fn what_was_written_and_made_is_told() {
         "made hooks.d, the first hooks here\n\
          wrote hooks.d/tool.pre/10-guard.sh\n\
          wrote hooks.d/tests/10-guard.toml\n  \
-         `hookrun test tool.pre --hook 10-guard.sh` shows what it says\n  \
-         `hookrun test --suite` plays its cases\n"
+         `hookrun test tool.pre --hook 10-guard.sh` runs it\n  \
+         `hookrun test --suite` runs the test cases\n"
     );
     sandbox
         .run_shell("git push --force")

@@ -283,7 +283,7 @@ fn what_could_not_start_is_found_before_it_has_to() {
         ("#!/no/such/interpreter\n", "the interpreter of "),
         (
             "#!/usr/bin/env no-such-program\n",
-            "its first line wants `no-such-program`, not in PATH",
+            "its first line needs `no-such-program`, not in PATH",
         ),
         ("#!/bin/sh\r\nexit 0\r\n", "ends in CR LF"),
         ("echo no first line\n", "neither a program nor a script"),
@@ -322,7 +322,7 @@ fn a_first_line_is_offered_by_the_ending_and_by_what_is_there() {
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let ran = sandbox.variable("PATH", &path).hookrun(&["validate"], b"");
     ran.exits(1)
-        .prints("wants `zork`, not in PATH\n  help: `zork3` is there: write that in");
+        .prints("needs `zork`, not in PATH\n  help: `zork3` is there: write that in");
     let sandbox = Sandbox::new().script("bin/zork", "#!/bin/sh\n");
     let line = format!("#!{}\n", sandbox.at("bin/zork2").display());
     let ran = sandbox
@@ -339,7 +339,10 @@ fn a_hook_that_everyone_may_write_is_an_error_with_its_cure() {
     let file = sandbox.at("hooks.d/tool.pre/x.sh");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o777)).unwrap();
     let problems = sandbox.problems(&[]);
-    assert!(problems[0].contains("everyone may write"), "{problems:?}");
+    assert!(
+        problems[0].contains("everyone can write to"),
+        "{problems:?}"
+    );
     assert!(problems[0].contains("chmod o-w"), "{problems:?}");
 }
 
@@ -349,9 +352,9 @@ fn a_tool_that_is_nearly_one_is_a_warning() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hooks.d/tool.pre/x.sh:2:1: no host has a tool `bsah`, as far as is known \
+            "warning hooks.d/tool.pre/x.sh:2:1: no known host has a tool `bsah` \
              [did you mean `bash`?]",
-            "warning hooks.d/tool.pre/x.sh:2:1: no host has a tool `wirte`, as far as is known \
+            "warning hooks.d/tool.pre/x.sh:2:1: no known host has a tool `wirte` \
              [did you mean `write`?]",
         ]
     );

@@ -98,7 +98,7 @@ fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywh
             "PreToolUse",
             "#!/bin/sh\njq .toolInput\n",
             0,
-            "written for hookrun's own",
+            "written for hookrun's",
             "native",
         ),
         (
@@ -166,13 +166,13 @@ fn a_directive_that_nobody_reads_closes_gates() {
         (
             "#!/bin/sh\nset -e\n# hookrun: tool=read\n",
             3,
-            "below the first code",
+            "below the first line of code",
             "move it above",
         ),
         (
             "#!/usr/bin/env python3\n\"\"\"A guard.\"\"\"\n# hookrun: timeout=10s\n",
             3,
-            "below the first code",
+            "below the first line of code",
             "move it above",
         ),
         (
@@ -184,20 +184,20 @@ fn a_directive_that_nobody_reads_closes_gates() {
         (
             "#!/bin/sh\nset -e\n# HookRun: rewrite\n",
             3,
-            "below the first code",
+            "below the first line of code",
             "move it above",
         ),
         (
             "#!/bin/sh\n# hookrun: command=git .*push\n",
             2,
             "unknown setting `.*push`",
-            "quote a value that has blanks",
+            "quote a value with spaces",
         ),
         (
             "#!/bin/sh\n# hookrun: where.prompt=no such thing timeout=1s\n",
             2,
             "unknown setting `such`",
-            "quote a value that has blanks",
+            "quote a value with spaces",
         ),
     ] {
         let sandbox = Sandbox::new().script("hooks.d/prompt.submit/h", text);
@@ -266,7 +266,7 @@ fn a_where_on_a_key_that_the_event_does_not_have_is_told() {
 #[test]
 fn a_near_miss_of_a_tools_name_is_told_with_its_line() {
     let sandbox = Sandbox::new().hook("h", "\n# hookrun: tool=bahs");
-    let warning = "hooks.d/tool.pre/h:3:1: no host has a tool `bahs`, as far as is known";
+    let warning = "hooks.d/tool.pre/h:3:1: no known host has a tool `bahs`";
     for command in ["validate", "doctor", "list"] {
         let ran = sandbox.hookrun(&[command], b"");
         let said = format!("{}{}", ran.stdout, ran.stderr);
@@ -459,10 +459,10 @@ fn a_hook_that_is_required_and_not_bound_blocks() {
             .iter()
             .flat_map(|name| ["--require", name])
             .collect();
-        ask(&arguments).blocks_saying("is required, and is not bound to tool.pre");
+        ask(&arguments).blocks_saying("is required, but is not bound to tool.pre");
     }
     let ran = ask(&["--hooks", "empty", "--require=any"]);
-    ran.blocks_saying("no hook is bound to tool.pre, and one is required");
+    ran.blocks_saying("no hook is bound to tool.pre, but one is required");
     ran.blocks_saying("empty");
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {}});
     let payload = payload.to_string();

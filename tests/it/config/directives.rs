@@ -113,8 +113,7 @@ fn directives_end_with_the_first_line_of_code() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first code, so \
-          hookrun does not read it [move it above the first line that is not a comment]"
+            "error hooks.d/tool.pre/hook.sh:3:1: this directive is below the first line of code, so hookrun ignores it [move it above the first line that is not a comment]"
         ]
     );
 }

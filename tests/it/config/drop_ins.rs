@@ -37,7 +37,7 @@ fn a_file_directly_in_hooks_d_is_an_error_with_a_cure() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "error hooks.d/guard.sh: is directly in hooks.d, where nothing runs it \
+            "error hooks.d/guard.sh: is directly in hooks.d, so it does not run \
           [move it into the folder of its event, for example hooks.d/tool.pre/]"
         ]
     );
@@ -107,7 +107,7 @@ fn a_folder_among_the_hooks_is_an_error() {
         sandbox.problems(&[]),
         [
             "error hooks.d/tool.pre/lib: is a folder among the hooks of `tool.pre` \
-          [hooks are files; shared code belongs into hooks.d/lib/]"
+          [hooks are files; shared code belongs in hooks.d/lib/]"
         ]
     );
     sandbox

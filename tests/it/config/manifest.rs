@@ -181,7 +181,7 @@ fn two_names_of_one_event_in_a_list_are_an_error() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "error hookrun.toml:3:9: `tool.pre` and `PreToolUse` are the same event [drop one of them]"
+            "error hookrun.toml:3:9: `tool.pre` and `PreToolUse` are the same event [remove one of them]"
         ]
     );
 }

@@ -325,12 +325,12 @@ fn dots_and_backslashes_that_toml_reads_in_its_own_way_want_quotes() {
     for (text, cause, cure) in [
         (
             "[event.deploy.pre]\nsummary = \"x\"\n".to_string(),
-            "hookrun.toml:1:8: `deploy.pre` in a table's head is two tables",
+            "hookrun.toml:1:8: `deploy.pre` in a table header is two tables",
             "[write `[event.\"deploy.pre\"]`]",
         ),
         (
             "[event.deploy.pre.now]\nsummary = \"x\"\n".to_string(),
-            "hookrun.toml:1:8: `deploy.pre.now` in a table's head is two tables",
+            "hookrun.toml:1:8: `deploy.pre.now` in a table header is two tables",
             "[write `[event.\"deploy.pre.now\"]`]",
         ),
         (
@@ -384,8 +384,8 @@ fn two_declarations_of_one_event_must_agree() {
     assert_eq!(
         other.problems(&[]),
         [
-            "error hookrun.toml:1:8: `deploy` is declared elsewhere with other rules \
-          [make the declarations the same, or drop one]"
+            "error hookrun.toml:1:8: `deploy` is declared differently elsewhere \
+          [make the declarations equal, or remove one]"
         ]
     );
 }
@@ -407,7 +407,7 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
             "warning hookrun.toml:1:1: `rewrite` has no effect: nothing of `turn.start` can be \
              rewritten [drop it]",
             "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
-             `containment = \"pidns\"`: nothing leaves it alive [drop one of them]",
+             `containment = \"pidns\"`: no process outlives it [remove one of them]",
         ]
     );
     sandbox.hookrun(&["validate"], b"").exits(0);
@@ -424,7 +424,7 @@ fn configuration_that_everyone_may_write_closes_gates() {
         std::fs::set_permissions(sandbox.at(open), mode).unwrap();
         sandbox
             .run("tool.pre")
-            .blocks_saying(&format!("{open}: everyone may write it"));
+            .blocks_saying(&format!("{open}: everyone can write to it"));
     }
 }
 

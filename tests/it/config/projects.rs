@@ -316,7 +316,7 @@ fn a_project_that_everybody_may_put_files_into_is_an_error_below_it_and_not_sile
     ] {
         let sandbox = Sandbox::new().script(own, "").file("tmp/sub/file", "");
         shared(&sandbox, "tmp");
-        asked_in(&sandbox, "tmp/sub", |_| {}).blocks_saying("everyone may put files into it");
+        asked_in(&sandbox, "tmp/sub", |_| {}).blocks_saying("everyone can create files in it");
     }
 }
 
@@ -362,11 +362,11 @@ fn a_hook_finds_its_project_and_its_own_folder_in_its_environment() {
 #[test]
 fn what_stands_in_place_of_a_folder_of_hooks_and_is_none_closes_gates() {
     let standing: [Trick; 3] = [
-        ("is a link to nothing", |path| {
+        ("is a dangling link", |path| {
             symlink("/no/such/folder", path).unwrap()
         }),
         ("is no folder", |path| fs::write(path, "").unwrap()),
-        ("cannot be looked at", |path| symlink(path, path).unwrap()),
+        ("cannot be read", |path| symlink(path, path).unwrap()),
     ];
     for (cause, put) in standing {
         for place in [

@@ -23,21 +23,21 @@ fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
             "pre-push",
             "push.pre",
             push,
-            "`while read` gets nothing of git's",
+            "`while read` gets no input from git",
             ".localRef, .newSha",
         ),
         (
             "commit-msg",
             "commit.msg",
             message,
-            "`$1` gets nothing",
+            "`$1` gets no input",
             "`hookrun hook field filePath`",
         ),
         (
             "commit.msg",
             "commit.msg",
             message,
-            "`$1` gets nothing",
+            "`$1` gets no input",
             "`hookrun hook field filePath`",
         ),
     ] {
@@ -136,7 +136,7 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         &[
             "warning",
             "`h`: ",
-            "given no command line",
+            "have no command line",
             "match `tool=bash`",
         ],
     );

@@ -51,7 +51,7 @@ fn a_file_that_can_be_no_hook_closes_the_gate() {
     for file in ["notes.txt", "gate.ts"] {
         run(&sandbox, "tool.pre", &["--hooks", file])
             .exits(2)
-            .says("does not say which event it is for");
+            .says("names no event");
     }
 }
 

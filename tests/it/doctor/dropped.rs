@@ -34,7 +34,7 @@ fn every_mistake_for_which_a_host_drops_its_file_is_an_error() {
             let is_said = |one: &&String| {
                 one.starts_with("error ")
                     && one.contains(said)
-                    && one.contains("reads nothing of the file")
+                    && one.contains("ignores the whole file")
             };
             assert!(
                 found.iter().any(|one| is_said(&one)),
@@ -44,7 +44,7 @@ fn every_mistake_for_which_a_host_drops_its_file_is_an_error() {
             sandbox
                 .hookrun(&["install", host], b"")
                 .exits(2)
-                .says("reads nothing of the file");
+                .says("ignores the whole file");
             assert_eq!(sandbox.read(file), before);
         }
     }

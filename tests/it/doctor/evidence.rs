@@ -21,7 +21,7 @@ fn said(sandbox: &Sandbox, host: &str) -> String {
         "last ran",
         "not seen yet",
         "own events",
-        "cannot tell whether",
+        "cannot determine whether",
     ];
     let mut all: Vec<&String> = found
         .iter()
@@ -76,7 +76,7 @@ fn what_cannot_be_known_is_said() {
     let said_of_claude = said(&sandbox, "claude");
     assert_eq!(
         said_of_claude,
-        "cannot tell whether Claude Code runs hookrun: decisions are not kept"
+        "cannot determine whether Claude Code runs hookrun: decisions are not logged"
     );
     assert!(said(&installed("opencode"), "opencode").contains("hookrun's own events"));
 }

@@ -164,7 +164,7 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
             ".claude/settings.json",
             "\"hooks\": [\n",
             "\"matcher\": \"Edit\", \"hooks\": [\n",
-            "the matcher `Edit` leaves out",
+            "the matcher `Edit` excludes",
         ),
         (
             "claude",
@@ -185,7 +185,7 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
             ".claude/settings.json",
             "\"timeout\"",
             "\"args\": [], \"timeout\"",
-            "`args` is `[]`: it is started without the shell",
+            "`args` is `[]`: it runs without the shell",
         ),
         (
             "codex",
@@ -199,14 +199,14 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
             ".gemini/settings.json",
             "\"hooks\": [\n",
             "\"matcher\": \"write_file\", \"hooks\": [\n",
-            "the matcher `write_file` leaves out",
+            "the matcher `write_file` excludes",
         ),
         (
             "cursor",
             ".cursor/hooks.json",
             "\"timeout\"",
             "\"matcher\": \"Shell\", \"timeout\"",
-            "the matcher `Shell` leaves out",
+            "the matcher `Shell` excludes",
         ),
     ] {
         let sandbox = project_with_a_gate();
@@ -216,7 +216,7 @@ fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
         let sandbox = accepted::by_a_person(sandbox.file(file, &text.replacen(was, is, 1)));
         let (status, found) = problems(&sandbox, host);
         assert_eq!(status, 1, "{host} {is}: {found:?}");
-        let cure = format!("[`hookrun install {host}` puts it right]");
+        let cure = format!("[`hookrun install {host}` repairs it]");
         let is_named =
             |one: &String| one.starts_with("error ") && one.contains(said) && one.ends_with(&cure);
         assert!(found.iter().any(is_named), "{host} {is}: {found:?}");

@@ -74,7 +74,7 @@ struct Bound {
 const USER_TEXTS: Bound = Bound {
     texts: "user texts",
     goal: 0,
-    most: 790,
+    most: 26,
 };
 
 const COMMENTS: Bound = Bound {

@@ -74,7 +74,7 @@ fn a_shim_that_is_not_there_is_named_with_the_hooks_that_are_not_asked() {
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
     assert!(
-        found[0].contains("git does not ask hookrun [`hookrun install git`]"),
+        found[0].contains("git does not call hookrun [`hookrun install git`]"),
         "{found:?}"
     );
 
@@ -94,7 +94,7 @@ fn a_shim_that_may_not_be_executed_is_named() {
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
     assert!(
-        found[0].contains("may not be executed: git passes over it [`chmod +x "),
+        found[0].contains("it is not executable: git skips it [`chmod +x "),
         "{found:?}"
     );
 }
@@ -143,7 +143,7 @@ fn a_hook_that_was_written_over_the_shim_is_named_with_the_one_that_is_kept() {
         "{found:?}"
     );
     assert!(
-        found[1].contains("not hookrun's any more, and this hook is not run"),
+        found[1].contains("no longer hookrun's, and this hook does not run"),
         "{found:?}"
     );
 }
@@ -187,7 +187,7 @@ fn a_shim_that_pre_commit_runs_is_known_by_doctor_install_and_uninstall() {
     assert_eq!(problems(&git), (0, Vec::new()));
     git.hookrun("w", &["install", "git"])
         .exits(0)
-        .prints("pre-commit.legacy is as it should be");
+        .prints("pre-commit.legacy is up to date");
     assert_eq!(asked(&git), 1);
     git.hookrun("w", &["uninstall", "git"])
         .exits(0)
@@ -205,7 +205,7 @@ fn husky_has_a_line_of_its_own_because_it_writes_its_folder_anew() {
     let line = "hookrun run --host git pre-commit -- \"$@\"";
     let ran = git.hookrun("w", &["install", "git"]);
     ran.exits(0)
-        .prints("husky writes its folder anew at each `npm install`")
+        .prints("husky rewrites its folder at each `npm install`")
         .prints(line);
     assert!(git.sandbox.at("w/.husky/_/pre-commit").exists());
     // Somebody puts the line there, and husky writes its folder anew.
@@ -268,7 +268,7 @@ fn a_foreign_hook_beside_one_that_was_kept_is_joined_with_it_in_two_steps() {
     fs::write(git.sandbox.at(HOOK), "#!/bin/sh\nexit 0\n").unwrap();
     let (status, found) = problems(&git);
     assert_eq!(status, 1, "{found:?}");
-    let is_it = |one: &String| one.contains("put what both do into") && one.contains("and remove");
+    let is_it = |one: &String| one.contains("move both into") && one.contains("and remove");
     assert!(found.iter().any(is_it), "{found:?}");
     git.hookrun("w", &["install", "git"]).exits(2);
     fs::remove_file(git.sandbox.at(&format!("{HOOK}.before-hookrun"))).unwrap();

@@ -44,7 +44,7 @@ fn only_what_some_hook_wants_is_installed_and_twice_is_once() {
     let shim = git.sandbox.read("w/.git/hooks/pre-commit");
     git.hookrun("w", &["install", "git"])
         .exits(0)
-        .prints("pre-commit is as it should be\n");
+        .prints("pre-commit is up to date\n");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), shim);
     git.hookrun("w", &["install", "git", "--all-events"])
         .exits(0);
@@ -65,7 +65,7 @@ fn only_what_some_hook_wants_is_installed_and_twice_is_once() {
     assert!(names(&git, "w/.git/hooks").is_empty());
     git.hookrun("w", &["uninstall", "git"])
         .exits(0)
-        .prints("nothing of hookrun is in ");
+        .prints("hookrun is not installed in ");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
     let report = git.hookrun("w", &["install", "git"]);
     report
         .exits(0)
-        .prints("the hook that was there is pre-commit.before-hookrun and runs first");
+        .prints("the existing hook is pre-commit.before-hookrun and runs first");
 
     git.write("w/stop");
     git.commit(&[]).exits(1).says("old says no");
@@ -126,7 +126,7 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
     git.hookrun("w", &["install", "git"]).exits(0);
     git.hookrun("w", &["uninstall", "git"])
         .exits(0)
-        .prints("the hook that was there is back");
+        .prints("the original hook is restored");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), old);
     assert_eq!(mode(&git, "w/.git/hooks/pre-commit"), 0o750);
     assert_eq!(names(&git, "w/.git/hooks"), ["pre-commit", "pre-push"]);
@@ -306,8 +306,8 @@ fn hooks_of_all_repositories_are_left_alone() {
         .exits(0);
     git.hookrun("w", &["install", "git"])
         .exits(2)
-        .says("core.hooksPath is set for all repositories");
+        .says("core.hooksPath is set globally");
     git.hookrun("w", &["install", "git", "--scope", "user"])
         .exits(2)
-        .says("git has hooks of one repository alone");
+        .says("git has hooks only for one repository");
 }

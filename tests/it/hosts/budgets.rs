@@ -214,13 +214,13 @@ fn the_times_of_a_host_are_shown() {
     };
     let end = shown("SessionEnd", "claude");
     assert!(
-        end.contains("1s 500ms, at most 1m where its settings say so"),
+        end.contains("1s 500ms, at most 1m if its settings allow it"),
         "{end}"
     );
     assert!(end.contains("750ms"), "{end}");
     let cursor = shown("stop", "cursor");
     assert!(
-        cursor.contains("it does not say how long; 30s are thought safe"),
+        cursor.contains("it is undocumented; 30s are thought safe"),
         "{cursor}"
     );
     let all = ["events", "--host", "codex", "--format", "json"];

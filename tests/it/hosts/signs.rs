@@ -236,7 +236,7 @@ fn in_doubt_run_refuses_and_names_the_candidates_and_the_cure() {
     assert_eq!(
         ran.stderr,
         "`SessionStart` may be an event of claude, codex, gemini, cursor, copilot, qwen, vscode, \
-         factory, devin, kiro or kimi: the context does not show which; say whose it is: `hookrun run \
+         factory, devin, kiro or kimi: the context does not show which; name the host: `hookrun run \
          --host claude`\n"
     );
     assert_eq!(ran.stdout, "");
@@ -264,7 +264,7 @@ fn a_new_event_of_a_host_that_is_recognised_passes_with_a_notice() {
     ran.exits(0);
     assert_eq!(
         ran.stderr,
-        "hookrun knows no event `Brandnew` of claude, and allowed it\n"
+        "hookrun does not know the event `Brandnew` of claude, and allowed it\n"
     );
 }
 
@@ -292,7 +292,7 @@ fn a_name_that_is_no_text_is_said_to_be_none() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "no event is named: `hook_event_name` is `5`, and no text; name the event: `hookrun run \
+        "no event is named: `hook_event_name` is `5`, not a string; name the event: `hookrun run \
          EVENT --host claude`\n"
     );
 }
@@ -318,7 +318,7 @@ fn test_takes_the_event_from_the_payload_and_the_host_too() {
     sandbox
         .hookrun(&["test"], b"")
         .exits(2)
-        .says("there are no files of cases");
+        .says("there are no test case files");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_link_to_nothing_is_named() {
     symlink("gone.json", sandbox.at(HOSTS[0].project)).unwrap();
     install(&sandbox, &HOSTS[0], "project")
         .exits(2)
-        .says("is a link to nothing");
+        .says("is a dangling link");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_tool_is_refused_with_the_reason_or_runs_as_hooks_want_it() {
         let sandbox = installed(host, Sandbox::new().hook("guard", body));
         let doctor = || sandbox.hookrun(&["doctor", host], b"").stdout;
         assert!(
-            doctor().contains("`hookrun why` shows whether any came"),
+            doctor().contains("`hookrun why` shows whether events arrived"),
             "{}",
             doctor()
         );
@@ -105,7 +105,7 @@ fn a_tool_is_refused_with_the_reason_or_runs_as_hooks_want_it() {
             json!({ "block": true, "reason": "not that" })
         );
         assert!(
-            doctor().contains("which last came here just now"),
+            doctor().contains("whose last event was just now"),
             "{}",
             doctor()
         );

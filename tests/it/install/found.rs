@@ -42,7 +42,7 @@ fn all_of_them_are_done_at_once_and_undone() {
     sandbox
         .hookrun(&["uninstall", "--all"], b"")
         .exits(0)
-        .prints("no host has hookrun here");
+        .prints("hookrun is not installed here");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn what_is_not_meant_is_an_error() {
     sandbox
         .hookrun(&["install"], b"")
         .exits(2)
-        .says("no host is found here");
+        .says("no agent was found here");
     sandbox
         .hookrun(&["uninstall"], b"")
         .exits(2)

@@ -33,7 +33,7 @@ fn the_other_tables_of_a_toml_file_stay_as_they_are() {
             .prints("nothing was changed");
         uninstall(&sandbox, kimi, "user")
             .exits(0)
-            .prints("is as it was before");
+            .prints("is restored");
         assert_eq!(sandbox.read(CONFIG), existing);
     }
 }
@@ -50,7 +50,7 @@ fn hookruns_tables_go_from_between_others_that_came_later() {
     let sandbox = sandbox.file(CONFIG, &later);
     uninstall(&sandbox, kimi, "user")
         .exits(0)
-        .prints("has lost hookrun's hooks");
+        .prints("no longer has hookrun's hooks");
     let before = EXISTING.replace("mine.sh", "yours.sh");
     assert_eq!(sandbox.read(CONFIG), format!("{before}\n\n[last]\nx = 1\n"));
 }
@@ -84,7 +84,7 @@ fn a_broken_toml_file_is_named_and_not_touched() {
     let ran = install(&sandbox, named("kimi"), "user");
     ran.exits(2)
         .says("does not parse")
-        .says("it was not touched");
+        .says("it was not changed");
     let sandbox = project().file(CONFIG, "hooks = []\n");
     install(&sandbox, named("kimi"), "user")
         .exits(2)
@@ -97,7 +97,7 @@ fn a_host_that_reads_no_settings_of_a_project_says_so() {
     let sandbox = project();
     let ran = sandbox.hookrun(&["install", "kimi", "--scope", "project"], b"");
     ran.exits(2)
-        .says("reads hooks from its user's settings alone")
+        .says("reads hooks only from the user's settings")
         .says("--scope user");
     sandbox
         .hookrun(&["install", "kimi"], b"")

@@ -157,7 +157,7 @@ fn its_limits_and_its_sandbox_hold() {
     held.starts("s");
     match held.next().1 {
         Heard::Context(_, text) => assert_eq!(text, "1 0"),
-        Heard::Ended(how, _) if how.contains("its sandbox cannot be had") => skipped(&how),
+        Heard::Ended(how, _) if how.contains("its sandbox is not available") => skipped(&how),
         other @ (Heard::Message(..) | Heard::Status(..) | Heard::Ended(..)) => panic!("{other:?}"),
     }
 }

@@ -86,7 +86,7 @@ fn the_head_and_the_tail_of_a_long_stderr_are_the_reason() {
     assert!(ran.stderr.trim_end().ends_with("last") && ran.stderr.len() < 20_000);
     let report = decide_with_report(&sandbox);
     let reason = report["hooks"][0]["verdict"]["reason"].as_str().unwrap();
-    let cut = "\n[… 2868939 bytes left out …]\n";
+    let cut = "\n[… 2868939 bytes omitted …]\n";
     assert!(reason.contains(cut) && reason.starts_with("first\n") && reason.ends_with("\nlast"));
     assert_eq!(reason.len(), 128 * 1024 + cut.len() - "\n".len());
 }

@@ -144,7 +144,7 @@ fn a_host_that_reads_stdout_first_gets_its_answer() {
     let stdout = read_to_string(child.stdout.take().unwrap()).unwrap();
     let stderr = read_to_string(child.stderr.take().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
-    assert!(stdout.contains("\"continue\":false") && stdout.contains("bytes left out"));
+    assert!(stdout.contains("\"continue\":false") && stdout.contains("bytes omitted"));
     assert!(stderr.len() < 64 * 1024 && stderr.starts_with("xxx"));
     cookie.has_nobody();
 }

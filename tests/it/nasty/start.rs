@@ -169,7 +169,7 @@ fn a_folder_among_the_hooks_keeps_the_gate_closed() {
 #[test]
 fn a_hook_in_a_folder_that_everyone_may_write_never_runs() {
     let sandbox = mode("hooks.d/tool.pre", 0o777);
-    decide(&sandbox).blocks_saying("hooks.d/tool.pre: everyone may write it");
+    decide(&sandbox).blocks_saying("hooks.d/tool.pre: everyone can write to it");
     change_mode(&sandbox, "hooks.d/tool.pre", 0o1777);
     decide(&sandbox).allows();
     sandbox.has_file("ran");
@@ -192,7 +192,7 @@ fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
 fn a_link_in_a_folder_that_everyone_may_write_never_runs() {
     let sandbox = link("../../lib/real").script("lib/real", "#!/bin/sh\ntouch ran\n");
     change_mode(&sandbox, "hooks.d/tool.pre", 0o777);
-    decide(&sandbox).blocks_saying("hooks.d/tool.pre: everyone may write it");
+    decide(&sandbox).blocks_saying("hooks.d/tool.pre: everyone can write to it");
     sandbox.has_no_file("ran");
 }
 

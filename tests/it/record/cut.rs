@@ -34,7 +34,7 @@ fn long_strings_and_lists_are_cut_and_named_and_the_rest_stays() {
     let context = &line["context"];
     let text = context["a"]["b"].as_str().unwrap();
     assert!(
-        text.starts_with("éé") && text.ends_with(" bytes left out …]"),
+        text.starts_with("éé") && text.ends_with(" bytes omitted …]"),
         "{text}"
     );
     assert_eq!(context["many"].as_array().unwrap().len(), 200);

@@ -25,8 +25,8 @@ fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
     let ran = replay(&sandbox, &["events.jsonl"]);
 
     ran.exits(2)
-        .prints("events.jsonl:1  it was written by a newer hookrun, in version 2")
-        .prints("events.jsonl:2  it is no record of hookrun")
+        .prints("events.jsonl:1  it was written by a newer hookrun, in format version 2")
+        .prints("events.jsonl:2  it is not a record of hookrun")
         .prints("events.jsonl:5  the line is cut off")
         .prints("was blocked by 10-guard.sh, is allowed\n  events.jsonl:4")
         .prints("incomplete: 2 events: 1 as recorded, 1 changed, 3 not readable");
@@ -77,10 +77,10 @@ fn an_event_that_was_not_kept_whole_is_not_decided_and_told() {
 
     ran.exits(2)
         .prints(
-            "cut.jsonl:1  tool.pre cannot be decided again: `context.toolInput.content` was cut",
+            "cut.jsonl:1  tool.pre cannot be decided again: `context.toolInput.content` was truncated",
         )
-        .prints("cut.jsonl:2  tool.pre cannot be decided again: a secret in it was replaced")
-        .prints("cut.jsonl:3  tool.pre cannot be decided again: its context was not kept")
+        .prints("cut.jsonl:2  tool.pre cannot be decided again: a secret in it was redacted")
+        .prints("cut.jsonl:3  tool.pre cannot be decided again: its context was not recorded")
         .prints("3 events: 0 as recorded, 0 changed, 3 not decided");
     replay(&sandbox, &["cut.jsonl", "--allow-undecided"])
         .exits(0)
@@ -137,7 +137,9 @@ fn what_nobody_knows_is_not_decided_by_guessing() {
     replay(&sandbox, &["odd.jsonl"])
         .exits(2)
         .prints("this hookrun does not know the host `zzz`")
-        .prints("odd.jsonl:2  it is no record of hookrun: its decision is `maybe`, which is none")
+        .prints(
+            "odd.jsonl:2  it is not a record of hookrun: its decision is `maybe`, which this hookrun does not know",
+        )
         .prints("incomplete: ");
 }
 
@@ -169,7 +171,7 @@ fn a_replay_that_is_interrupted_ends_its_hooks_and_says_nothing_half() {
     assert_eq!(ended.status.code(), Some(128 + 15));
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(
-        said.contains("interrupted: not all of events.jsonl is decided"),
+        said.contains("interrupted: not all events of events.jsonl were decided"),
         "{said}"
     );
     assert!(ended.stdout.is_empty(), "{ended:?}");

@@ -253,8 +253,7 @@ fn a_guard_of_paths_runs_where_not_every_text_was_looked_at_and_says_so() {
         let context = json!({"toolName": "mcp__x__y", "toolInput": {"pad": texts}});
         sandbox.report("tool.pre", &context.to_string())["hooks"].clone()
     };
-    let note = "the tool's input has more texts that may be paths than hookrun looks at: \
-                every `path` matches";
+    let note = "the tool's input has too many possible paths: every `path` matches";
     let cut = said(4097);
     assert_eq!(cut[0]["notes"], json!([note]), "{cut:#}");
     assert_eq!(cut[1]["notes"], json!([]), "{cut:#}");

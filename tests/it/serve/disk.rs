@@ -46,7 +46,7 @@ fn on_a_full_disk_the_decisions_are_the_same_and_the_log_is_missed_once() {
         assert_eq!(client.decide(params), expected, "{}", case.name);
     }
     let said = client.end_saying();
-    let missed = "decisions go on, but are not in the log: cannot write ";
+    let missed = "decisions continue, but are not logged: cannot write ";
     assert!(
         said.contains(missed) && said.contains("No space left on device"),
         "{said}"

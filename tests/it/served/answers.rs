@@ -65,7 +65,7 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
     let answers: &[(&str, &str)] = &[
         (
             "request = {'id': 7}",
-            "`7` is the id of no event that waits",
+            "`7` is not the id of a pending event",
         ),
         ("print('{}'); break", "does not repeat the `id` once"),
         (
@@ -74,15 +74,15 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
         ),
         (
             "request['id'] = 'e1'",
-            "`e1` is the id of no event that waits",
+            "`e1` is not the id of a pending event",
         ),
         ("print('Welcome', flush=True)", "more than one line"),
         (
             "print('Welcome', flush=True); break",
-            "`Welcome` is no answer on one line",
+            "`Welcome` is not an answer on one line",
         ),
-        ("break", "it answered nothing"),
-        ("print(); break", "it answered nothing"),
+        ("break", "it did not answer"),
+        ("print(); break", "it did not answer"),
         ("answer(request['id'], {})", "more than one line"),
         (
             "answer(request['id'], {}); sys.exit(3)",
@@ -90,7 +90,7 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
         ),
         ("{}['x']", "KeyError"),
         ("os.kill(os.getpid(), 9)", "SIGKILL"),
-        ("keys = {'output': 'x' * 2000000}", "more than 1 MiB"),
+        ("keys = {'output': 'x' * 2000000}", "longer than 1 MiB"),
     ];
     for (body, said) in answers {
         let sandbox = guard(body);

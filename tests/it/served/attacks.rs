@@ -10,32 +10,32 @@ use super::staying::{Decided, Server, process_of, says_who};
 const ATTACKS: &[(&str, &str)] = &[
     (
         "answer('e1', {})\ncontinue",
-        "is the id of no event that waits",
+        "is not the id of a pending event",
     ),
     (
         "print('hello', flush=True)\ncontinue",
-        "is no answer on one line",
+        "is not an answer on one line",
     ),
-    ("print(flush=True)\ncontinue", "it answered nothing"),
+    ("print(flush=True)\ncontinue", "it did not answer"),
     (TWICE, "more than one line"),
     ("os.close(1); time.sleep(1000)", "timed out"),
     ("time.sleep(1000)", "timed out"),
     ("os.kill(os.getpid(), 19)", "timed out"),
     (
         "sys.stdout.write('x' * 3000000); sys.stdout.flush(); time.sleep(1000)",
-        "more than 1 MiB",
+        "longer than 1 MiB",
     ),
     ("{}['x']", "KeyError"),
-    ("sys.exit(0)", "it answered nothing"),
+    ("sys.exit(0)", "it did not answer"),
     ("sys.exit(7)", "exited with status 7"),
     ("os.kill(os.getpid(), 11)", "SIGSEGV"),
     (
         "print('not\\x00json', flush=True)\ncontinue",
-        "is no answer on one line",
+        "is not an answer on one line",
     ),
     (
         "sys.stdout.buffer.write(b'\\xc3\\x28\\n'); sys.stdout.flush()\ncontinue",
-        "is no answer on one line",
+        "is not an answer on one line",
     ),
 ];
 

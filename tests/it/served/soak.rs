@@ -30,7 +30,7 @@ const SORTS: &[(&str, &str, Option<&str>)] = &[
         Some("the id of no event"),
     ),
     ("repeats", TWICE, Some("more than one line")),
-    ("floods", "print('x' * 3000000)", Some("more than 1 MiB")),
+    ("floods", "print('x' * 3000000)", Some("longer than 1 MiB")),
     ("hangs", "time.sleep(1000)", Some("timed out")),
 ];
 

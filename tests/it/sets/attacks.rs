@@ -44,9 +44,7 @@ fn a_lock_that_was_edited_by_hand_blocks() {
     )
     .unwrap();
     fs::remove_dir_all(&sets.store()[0]).unwrap();
-    sets.sets(&["verify"])
-        .exits(1)
-        .says("are not those that were locked");
+    sets.sets(&["verify"]).exits(1).says("differ from the lock");
     sets.force_push()
         .blocks_saying("is not on this machine yet");
     fs::remove_file(sets.sandbox.at("hookrun.lock")).unwrap();
@@ -98,7 +96,7 @@ fn a_set_names_nothing_outside_of_itself() {
         sets.add("base", "r", "main").exits(0);
         sets.sandbox
             .run_shell("ls")
-            .blocks_saying("outside of its set");
+            .blocks_saying("outside its set");
         sets.sandbox.has_no_file("ran");
     }
 }

@@ -54,7 +54,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 13:54: `timeout` takes seconds, more than 0, not \"5\"",
         "warning 15:43: unknown key `timout` [did you mean `timeout`?]",
         "error 16:56: `onFailure` takes \"block\" or \"allow\", not \"explode\"",
-        "error 17:3: `Bash(git` is no permission rule: its parenthesis is not closed",
+        "error 17:3: `Bash(git` is not a permission rule: its parenthesis is not closed",
         "error 18:51: `args` takes a list of strings, not \"x\"",
         "error 19:1: `hooks.PreToolUse[1].hooks[9]` cannot start: no program `powershell` in PATH",
         "warning 20:43: unknown key `once`",

@@ -45,7 +45,7 @@ event = "tool.pre"
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
         "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
         "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` is one of allow, block, ask",
-        "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character mean itself",
+        "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character literal",
         "F:13:66: `status` takes a whole number, not \"2\" [write `status = 10`",
         "F:14:1: the case expects nothing [add `expect = { decision = \"block\" }`",
     ];
@@ -74,7 +74,7 @@ with = []
     let wanted = [
         "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for the text itself write `{{b}}`",
         "F:6:20: nothing in the case uses the value `c` [write `{c}` where it belongs, or drop it",
-        "F:10:41: `{case.foldr}` is no known placeholder [there are {case.folder}, {case.home}, {suite.folder}",
+        "F:10:41: `{case.foldr}` is not a known placeholder [there are {case.folder}, {case.home}, {suite.folder}",
         "F:16:8: `with` has no rows [add a row, or drop it",
     ];
     assert_eq!(told(cases), wanted);
@@ -105,7 +105,7 @@ with = [{ x = { text = "x", times = -1 } }]
 "#;
     let no_path =
         "is not the path of a file in the case's folder [write a relative path without `..`";
-    let huge = "there is no such number in JSON [correct it; a larger one can be in a context that is JSON in a string";
+    let huge = "JSON has no such number [correct it; a larger one can be in a context that is JSON in a string";
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one, or drop it for the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one, or drop it for all",
@@ -118,8 +118,8 @@ with = [{ x = { text = "x", times = -1 } }]
         &format!("F:14:31: `a/..` {no_path}"),
         &format!("F:14:44: `/tmp/x` {no_path}"),
         &format!("F:14:59: `{{case.folder}}` {no_path}"),
-        "F:15:40: `files` is empty, so it expects nothing [say what it is, or drop it",
-        "F:15:52: `reply` is empty, so it expects nothing [say what it is, or drop it",
+        "F:15:40: `files` is empty, so it expects nothing [give its value, or remove it",
+        "F:15:52: `reply` is empty, so it expects nothing [give its value, or remove it",
         "F:20:37: `times` cannot be -1 [write 0 or more",
     ];
     assert_eq!(told(cases), wanted);
@@ -178,8 +178,8 @@ expect = { decision = "block", by = "nobody" }
 fn what_can_never_be_is_a_mistake() {
     let cases = "[[case]]\nname = 'x'\nevent = 'tool.pre'\nstdin = 'a'\ncontext = {}\nexpect = { decision = 'allow', by = '10-guard.sh' }\n";
     let wanted = [
-        "F:5:11: `stdin` and `context` both say what is sent [keep one of them",
-        "F:6:37: what is allowed has no `by` [drop it, or correct the `decision`",
+        "F:5:11: `stdin` and `context` both set the input [keep one of them",
+        "F:6:37: an allowed event has no `by` [remove it, or correct the `decision`",
     ];
     assert_eq!(told(cases), wanted);
 }
@@ -267,7 +267,7 @@ fn the_first_syntax_error_is_told() {
             );
         }
     };
-    let cure = "[correct it; hookrun-suite(5) describes a file of cases";
+    let cure = "[correct it; hookrun-suite(5) describes a test case file";
     is_said(case(json) + &case(json), &[("F:3:", cure)]);
     is_said(case(&lines), &[("F:3:", cure)]);
     let open = case(&format!("'''{json}"));
@@ -298,7 +298,7 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
         .prints("b.toml:1:1: there is no case in it");
     ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
     ran.prints("guard.toml:1:8: not valid TOML");
-    ran.prints("help: correct it; hookrun-suite(5) describes a file of cases");
+    ran.prints("help: correct it; hookrun-suite(5) describes a test case file");
 }
 
 #[test]
@@ -318,13 +318,11 @@ fn nothing_to_run_is_no_success() {
     let none = Sandbox::new().hook("10-guard.sh", GUARD);
     suite(&none, &[])
         .exits(2)
-        .says("there are no files of cases");
+        .says("there are no test case files");
     suite(&none, &["hooks.d"])
         .exits(2)
-        .says("there are no files of cases in `hooks.d`");
-    suite(&none, &["gone"])
-        .exits(2)
-        .says("cannot look at `gone`");
+        .says("there are no test case files in `hooks.d`");
+    suite(&none, &["gone"]).exits(2).says("cannot read `gone`");
 
     let some = guarded(&case("x", "bad", "decision = 'block'"));
     for filter in [
@@ -334,7 +332,7 @@ fn nothing_to_run_is_no_success() {
     ] {
         suite(&some, &filter)
             .exits(2)
-            .says("none of the 1 cases is chosen");
+            .says("none of the 1 cases is selected");
     }
     suite(&some, &["--hook", "10-gard.sh"]).says("did you mean `--hook 10-guard.sh`?");
 }
@@ -351,12 +349,11 @@ fn options_for_one_event_are_refused_beside_a_suite() {
         ran.exits(2).says("write a number from 0 to 100");
     }
     let one = some.hookrun(&["test", "tool.pre", "--format", "tap"], b"");
-    one.exits(2)
-        .says("`--format tap` is for a suite, and this is one event");
+    one.exits(2).says("`--format tap` is only for a suite");
     for format in ["tap", "junit", "github"] {
         let sent = some.hookrun(&["test", "--format", format], b"{}");
         sent.exits(2)
-            .says(&format!("`--format {format}` is for a suite"));
+            .says(&format!("`--format {format}` is only for a suite"));
         sent.says(&format!("`hookrun test --suite --format {format}`"));
         assert_eq!(sent.stdout, "");
         let played = some.hookrun(&["test", "--suite", "--format", format], b"{}");

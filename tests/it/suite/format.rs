@@ -1,4 +1,4 @@
-//! Each key of a file of cases.
+//! Each key of a test case file.
 
 use hookrun::internals::scenario::CaseFolders;
 use serde_json::json;

@@ -91,7 +91,7 @@ fn other_hooks_can_be_put_in_the_place_of_those_around_the_cases() {
         .prints("+ allow");
     suite(&sandbox, &["--hooks", "other"])
         .exits(2)
-        .says("there are no files of cases");
+        .says("there are no test case files");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_hostile_environment_changes_nothing() {
     let nowhere = sandbox.variable("TMPDIR", "/nowhere/at/all");
     suite(&nowhere, &[])
         .exits(2)
-        .says("set TMPDIR to a folder that may be written");
+        .says("set TMPDIR to a writable folder");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_case_that_asks_nobody_proves_nothing() {
         guarded(&cases).hook_for("session.start", "off.sh", "# hookrun: enabled=false\n:");
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 4 cases");
-    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: bind one; if none must run, expect `asked = []`");
+    ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: bind a hook; if none must run, expect `asked = []`");
     ran.says("`disabled` proves nothing: no hook of `session.start` can run, not even `off.sh`");
     assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
 }
@@ -292,7 +292,7 @@ fn an_event_is_chosen_by_any_of_its_names() {
     }
     suite(&sandbox, &["--event", "session.end"])
         .exits(2)
-        .says("none of the 1 cases is chosen");
+        .says("none of the 1 cases is selected");
     for (name, help) in [
         ("tol.pre", "did you mean `--event tool.pre`?"),
         ("PreTolUse", "did you mean `--event PreToolUse`?"),

@@ -297,7 +297,7 @@ fn a_tool_call_hook_changes_the_input_by_its_result() {
     ran.allows_with(json!({ "input": { "command": "id" } }));
 }
 
-/// What its client sends when the agent thinks that it is done.
+/// What its client sends when the agent is about to stop.
 fn session_stop(is_active: bool) -> Value {
     json!({
         "type": "session_stop", "messages": [], "turn_id": 1, "session_id": "s-1",

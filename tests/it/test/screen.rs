@@ -65,7 +65,7 @@ BLOCK   30-guard.sh
         exit     status 1 after N ms
         stderr   rm -rf needs a person
         verdict  block: rm -rf needs a person
-        rule     the hook exits with another status than 0
+        rule     the hook exits with a status other than 0
                  means: block; the reason is stderr, else the answer's `reason`,
                  else stdout
 
@@ -135,8 +135,7 @@ fn an_empty_file_or_pipe_is_an_event_that_is_missing_and_never_allowed() {
         "\"$0\" test tool.pre --format json < empty.json",
     ] {
         let ran = sandbox.hookrun_by_shell(line, b"");
-        ran.exits(2)
-            .says("there is no event on stdin, only an empty file or pipe");
+        ran.exits(2).says("stdin is an empty file or pipe");
         assert!(
             ran.stdout.is_empty() && ran.stderr.contains(" < /dev/null`"),
             "{line}: {ran:?}"
@@ -162,13 +161,13 @@ fn without_a_name_an_empty_stdin_of_any_sort_plays_the_suite() {
     ] {
         let ran = sandbox.hookrun_by_shell(line, b"");
         ran.exits(0).prints("ok: 1 case");
-        let note = "note: nothing is on stdin, so this plays the suite\n";
+        let note = "note: stdin is empty, so this runs the suite\n";
         assert_eq!(ran.stderr, if is_noted { note } else { "" }, "{line}");
     }
     let unnamed = sandbox.hookrun_by_shell("\"$0\" test --budget 5s < empty.json", b"");
     unnamed
         .exits(2)
-        .says("no event is named, and none is on stdin");
+        .says("no event is named, and stdin is empty");
 }
 
 #[test]
@@ -176,7 +175,7 @@ fn a_question_says_who_asks_and_what_happens_without_a_person() {
     let sandbox = Sandbox::new().hook("x.sh", r#"echo '{"ask":"Push to main?"}'"#);
     let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
     ran.exits(1).prints("ASK     x.sh\n").prints("        verdict  ask: Push to main?\n").prints(
-        "ASK  a person decides; without one it is blocked.\n        asks     x.sh: Push to main?\n",
+        "ASK  a person decides; without a person it blocks.\n        asks     x.sh: Push to main?\n",
     );
 }
 
@@ -233,7 +232,7 @@ fn a_disabled_hook_and_a_detached_event_are_told() {
         .hookrun(&["test", "tool.pre"], b"{}")
         .exits(0)
         .prints("skip    off.sh\n")
-        .prints("        why      its spec says enabled = false\n");
+        .prints("        why      it sets enabled = false\n");
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn messages_reach_the_session_of_the_host_with_their_files() {
         .session(Arc::clone(&host) as Arc<dyn Session>)
         .handle(&event);
 
-    assert!(allowed(&run).contains("the host did not take the message: the session is closed"));
+    assert!(allowed(&run).contains("the host did not accept the message: the session is closed"));
     let file = sandbox.at("event.txt").canonicalize().unwrap();
     let one = Some(json!(1));
     let noted =

@@ -115,10 +115,7 @@ impl HookScript {
                     "`{}` is a new hook, and an older one is kept next to it",
                     self.file.display()
                 ),
-                format!(
-                    "remove the one that is not wanted: it, or `{}`",
-                    self.kept.display()
-                ),
+                format!("remove the unwanted one: it, or `{}`", self.kept.display()),
             ));
         }
         let before = match &self.kept_text {

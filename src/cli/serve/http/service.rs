@@ -108,7 +108,7 @@ impl HttpService {
         let host = headers.get(HOST).and_then(|value| value.to_str().ok());
         let host = host.unwrap_or_default();
         if !is_loopback(host) {
-            let reason = format!("`Host` is `{host}`: only names of this machine are served");
+            let reason = format!("`Host` is `{host}`: only local names are served");
             return Err(HttpFault::new(StatusCode::FORBIDDEN, reason));
         }
         let authorization = headers.get(AUTHORIZATION);
@@ -209,7 +209,7 @@ impl HttpService {
                     return Err(HttpFault::malformed(reason));
                 }
                 Err(_) => {
-                    let reason = format!("the body did not come within {:?}", self.patience);
+                    let reason = format!("the body did not arrive within {:?}", self.patience);
                     return Err(HttpFault::new(StatusCode::REQUEST_TIMEOUT, reason));
                 }
             }

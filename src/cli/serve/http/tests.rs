@@ -63,7 +63,7 @@ fn a_body_that_does_not_come_is_a_block_in_the_words_of_its_path() {
         let reply = reply_of(1, &post(path, 9, "{"));
         let is_right = reply.starts_with(&format!("HTTP/1.1 {status}")) && reply.contains(words);
         assert!(
-            is_right && reply.contains("did not come within"),
+            is_right && reply.contains("did not arrive within"),
             "{path}: {reply}"
         );
     }

@@ -15,7 +15,7 @@ use crate::engine::hook::LayerKind;
 use crate::cli::args::SourceArgs;
 use crate::cli::exit::Result;
 
-const NAME_CASES: &str = "name a file of cases, or a folder with some";
+const NAME_CASES: &str = "name a test case file, or a folder with some";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CaseFile {
@@ -50,7 +50,7 @@ pub(super) fn find(
         let help = format!(
             "cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; hookrun-suite(5) describes them. One event is decided by `hookrun test EVENT`"
         );
-        return Err(Complaint::with_cure("there are no files of cases", help));
+        return Err(Complaint::with_cure("there are no test case files", help));
     }
     Ok(files)
 }
@@ -72,11 +72,11 @@ fn project_folders(env: &Environment) -> Vec<PathBuf> {
     folders
 }
 
-/// A path on the command line: a file of cases, or a folder that has some.
+/// A path on the command line: a test case file, or a folder that has some.
 fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
     let shown = written.display();
     let meta = path.metadata().map_err(|error| {
-        Complaint::with_cure(format!("cannot look at `{shown}`: {error}"), NAME_CASES)
+        Complaint::with_cure(format!("cannot read `{shown}`: {error}"), NAME_CASES)
     })?;
     if meta.is_file() {
         return Ok(vec![CaseFile {
@@ -94,7 +94,7 @@ fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
     }
     if files.is_empty() {
         let help = format!("cases are files `{SUITES}/*.toml` in a folder of hooks");
-        let cause = format!("there are no files of cases in `{shown}`");
+        let cause = format!("there are no test case files in `{shown}`");
         return Err(Complaint::with_cure(cause, help));
     }
     Ok(files)

@@ -167,7 +167,7 @@ impl SuiteLoader<'_> {
         if choice.explicit.is_empty() && choice.settings.is_empty() {
             let Some(folder) = hooks_around(file) else {
                 let cure = "add `hooks = \"…\"` to it, or give --hooks";
-                let complaint = Complaint::with_cure("nothing says which hooks it tests", cure);
+                let complaint = Complaint::with_cure("it names no hooks to test", cure);
                 self.problem(complaint.in_file(file, None));
                 return None;
             };
@@ -209,7 +209,7 @@ impl SuiteLoader<'_> {
         if config.hooks.is_empty() {
             let at = choice.explicit.first().or(choice.settings.first());
             let shown = at.map(|at| at.display().to_string()).unwrap_or_default();
-            let cure = "add `hooks = \"…\"` to the file of cases, or give --hooks";
+            let cure = "add `hooks = \"…\"` to the test case file, or give --hooks";
             let complaint = Complaint::with_cure(format!("there are no hooks in `{shown}`"), cure);
             self.problem(complaint.in_file(file, None));
             return None;
@@ -357,7 +357,7 @@ impl LoadedSuite {
                 help = format!("did you mean `--hook {nearest}`?");
             }
         }
-        let cause = format!("none of the {} cases is chosen", self.cases.len());
+        let cause = format!("none of the {} cases is selected", self.cases.len());
         Some(Complaint::with_cure(cause, help))
     }
 }

@@ -63,8 +63,8 @@ struct Board {
 pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
     make_folder(env).map_err(|error| {
         let temporary = env.temporary.display();
-        let cause = format!("cannot make a folder in `{temporary}`: {error}");
-        Complaint::with_cure(cause, "set TMPDIR to a folder that may be written")
+        let cause = format!("cannot create a folder in `{temporary}`: {error}");
+        Complaint::with_cure(cause, "set TMPDIR to a writable folder")
     })
 }
 
@@ -269,7 +269,7 @@ fn input_bytes(input: &StepInput, folders: &CaseFolders) -> CaseError<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file whose path is relative to the file of cases.
+/// Reads a file whose path is relative to the test case file.
 fn read_source(folders: &CaseFolders, path: &Path) -> CaseError<Vec<u8>> {
     read_file(&folders.suite.join(path)).map_err(|error| format!("`{}`: {error}", path.display()))
 }
@@ -360,7 +360,7 @@ impl Workspace {
     fn create(&self, path: &Path, file: &SuppliedFile) -> CaseError<()> {
         let leaves = path.components().any(|part| part == Component::ParentDir);
         if leaves || !path.starts_with(&self.root) {
-            return Err("it is outside of the case's folders".to_string());
+            return Err("it is outside the case's folders".to_string());
         }
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
             // Writing to a pipe would wait for a reader.
@@ -389,7 +389,9 @@ impl Workspace {
                     format!("was killed by {}", signal_name(signal.unwrap_or_default()))
                 }
             },
-            Ok(None) if abort.times_raised() > 0 => "was ended with hookrun".to_string(),
+            Ok(None) if abort.times_raised() > 0 => {
+                "was ended because hookrun was interrupted".to_string()
+            }
             Ok(None) => "was still running after 60s".to_string(),
             Err(error) => format!("could not be started: {error}"),
         };

@@ -133,13 +133,13 @@ pub static EVENTS: &[EventSpec] = events! {
         has [REASON SESSION_ID CWD];
     "session.clear" OBSERVER "the session has been cleared",
         has [REASON PREVIOUS_SESSION SESSION_ID CWD];
-    "session.dir" TRANSFORM "the host looks for the place to keep sessions in",
+    "session.dir" TRANSFORM "the host looks for its sessions folder",
         also ["session_directory"],
         has [SESSION_DIR CWD],
         rewrites [First "sessionDir"];
     "notification" OBSERVER "the host shows the user a message",
         has [MESSAGE_TEXT KIND SESSION_ID CWD];
-    "todo.reminder" OBSERVER "the model is reminded of what is not done",
+    "todo.reminder" OBSERVER "the model is reminded of open items",
         also ["todo_reminder"],
         has [OPEN_ITEMS SESSION_ID CWD];
     "rule.trigger" OBSERVER "a rule has interrupted the model",
@@ -147,7 +147,7 @@ pub static EVENTS: &[EventSpec] = events! {
         has [RULE SESSION_ID CWD];
     // Claude's and Codex's `StopFailure` ends a turn by an error of the API: more an error
     // than an end.
-    "error" OBSERVER "the run has failed beyond repair",
+    "error" OBSERVER "the run has failed",
         also ["errorOccurred" "error_occurred" "session.error" "StopFailure" "onError"],
         has [TURN_INDEX CODE MESSAGE_TEXT SESSION_ID CWD];
 
@@ -174,11 +174,11 @@ pub static EVENTS: &[EventSpec] = events! {
         rewrites [Chain "systemPrompt", Append "messages"];
     "agent.begin" OBSERVER "the agent has started on a prompt",
         has [SESSION_ID CWD];
-    "agent.stop" STOP_GATE "the agent thinks that it is done",
+    "agent.stop" STOP_GATE "the agent is about to stop",
         also ["Stop" "agentStop" "agent_stop" "AfterAgent" "before_agent_finalize" "session_stop"],
         has [TURN_INDEX STOP_HOOK_ACTIVE LOOP_COUNT LAST_ASSISTANT_MESSAGE SESSION_ID CWD
             TRANSCRIPT_PATH PERMISSION_MODE];
-    "agent.end" OBSERVER "the agent has stopped working on a prompt",
+    "agent.end" OBSERVER "the agent has finished a prompt",
         also ["agent_end" "session.idle" "Interrupt" "TaskComplete" "TaskCancel"],
         has [REASON MESSAGES SESSION_ID CWD];
     "turn.start" OBSERVER "a turn begins",
@@ -187,7 +187,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "turn.end" OBSERVER "a turn is over",
         also ["turn_end"],
         has [TURN_INDEX MESSAGE TOOL_RESULTS SESSION_ID CWD];
-    "heartbeat.prompt" TRANSFORM "the prompt of a heartbeat is being made",
+    "heartbeat.prompt" TRANSFORM "the prompt of a heartbeat is being built",
         also ["heartbeat_prompt_contribution"],
         has [PROMPT ADDITIONS SESSION_ID CWD],
         rewrites [Append "additions"];
@@ -200,10 +200,10 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["subagent_delivery_target"],
         has [AGENT_ID TARGET SESSION_ID CWD],
         rewrites [First "target"];
-    "subagent.progress" OBSERVER "a subagent reports how far it is",
+    "subagent.progress" OBSERVER "a subagent reports its progress",
         also ["subagent_progress"],
         has [AGENT_ID AGENT_TYPE PROGRESS SESSION_ID CWD];
-    "subagent.stop" STOP_GATE "a subagent thinks that it is done",
+    "subagent.stop" STOP_GATE "a subagent is about to stop",
         also ["SubagentStop" "subagent_stop"],
         has [AGENT_ID AGENT_TYPE STOP_HOOK_ACTIVE LOOP_COUNT LAST_ASSISTANT_MESSAGE SESSION_ID CWD
             TRANSCRIPT_PATH];
@@ -252,10 +252,10 @@ pub static EVENTS: &[EventSpec] = events! {
     "provider.response" OBSERVER "the model's provider has responded",
         also ["after_provider_response" "model_call_ended"],
         has [MODEL STATUS HEADERS SESSION_ID CWD];
-    "retry.start" OBSERVER "a failed request is about to be tried again",
+    "retry.start" OBSERVER "a failed request is about to be retried",
         also ["auto_retry_start"],
         has [ATTEMPT ERROR SESSION_ID CWD];
-    "retry.end" OBSERVER "trying again is over",
+    "retry.end" OBSERVER "the retries are over",
         also ["auto_retry_end"],
         has [ATTEMPT SUCCESS SESSION_ID CWD];
     "message.start" OBSERVER "a message begins",
@@ -285,7 +285,7 @@ pub static EVENTS: &[EventSpec] = events! {
             "session_before_compact" "compact"],
         has [TRIGGER CUSTOM_INSTRUCTIONS TOKENS_BEFORE COMPACTION SESSION_ID CWD TRANSCRIPT_PATH],
         rewrites [First "compaction"];
-    "compact.prompt" TRANSFORM "the prompt for the summary is being made",
+    "compact.prompt" TRANSFORM "the prompt for the summary is being built",
         also ["session.compacting" "experimental.session.compacting"],
         has [COMPACTION_PROMPT ADDITIONS PRESERVED SESSION_ID CWD],
         rewrites [Last "prompt", Append "additions", Last "preserveData"];
@@ -389,7 +389,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["FileChanged" "file_changed" "file.edited"],
         has [FILE_PATH CHANGE SESSION_ID CWD];
     // A hook may make the worktree in its own way and say where it is.
-    "worktree.create" GATE "a worktree is about to be made",
+    "worktree.create" GATE "a worktree is about to be created",
         also ["WorktreeCreate"],
         has [NAME OWN_WORKTREE SESSION_ID CWD],
         rewrites [First "worktreePath"];

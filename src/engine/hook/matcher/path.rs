@@ -410,9 +410,9 @@ impl FoundPath {
     }
 
     fn unknown(why: Option<&str>) -> FoundPath {
-        let which = "which files it is about".to_string();
+        let which = "which files it affects".to_string();
         FoundPath {
-            path: "a path that was not looked at".to_string(),
+            path: "a path that was not checked".to_string(),
             doubt: Some(why.map_or(which.clone(), |why| format!("{which}: {why}"))),
         }
     }

@@ -54,7 +54,7 @@ pub(crate) struct RunsMatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     No,
-    /// A word that only a run can tell may make it match.
+    /// A word that is unknown before it runs may make it match.
     Maybe,
     Yes,
 }
@@ -78,7 +78,7 @@ impl RunsForm {
         let mut operands = Vec::new();
         for word in rest {
             if matches!(operands.last(), Some(OperandForm::End)) {
-                return Err(wrong("`$` is the end, and a word follows it"));
+                return Err(wrong("`$` marks the end, but a word follows it"));
             }
             let all = alternatives(word)?;
             match word.as_str() {

@@ -92,10 +92,10 @@ fn fails(sandbox: &Sandbox, arguments: &[&str], cause: &str, cure: &str) {
 fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     let sandbox = cases().file(TOKEN, &"a".repeat(64));
     let http = ["--http", "127.0.0.1:0"];
-    fails(&sandbox, &http, "others may read the token", "run `rm ");
+    fails(&sandbox, &http, "others can read the token", "run `rm ");
     let mode = |mode| fs::set_permissions(sandbox.at(TOKEN), fs::Permissions::from_mode(mode));
     mode(0o640).unwrap();
-    fails(&sandbox, &http, "others may read the token", "run `rm ");
+    fails(&sandbox, &http, "others can read the token", "run `rm ");
     fs::write(sandbox.at(TOKEN), "short\n").unwrap();
     mode(0o600).unwrap();
     fails(&sandbox, &http, "is not 64 letters or more", "run `rm ");
@@ -121,13 +121,13 @@ fn only_addresses_of_this_machine_are_served() {
         &sandbox,
         &["--http", "0.0.0.0:0"],
         "from other machines",
-        "a proxy with TLS",
+        "a TLS proxy",
     );
     fails(
         &sandbox,
         &["--http", "[::]:0"],
         "from other machines",
-        "a proxy with TLS",
+        "a TLS proxy",
     );
     for address in [
         "8123",
@@ -148,7 +148,12 @@ fn only_addresses_of_this_machine_are_served() {
 fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     let sandbox = cases().file("open/file", "");
     let open = sandbox.at("open/hookrun.sock").display().to_string();
-    fails(&sandbox, &["--unix", &open], "open to others", "mode 0700");
+    fails(
+        &sandbox,
+        &["--unix", &open],
+        "others can access it",
+        "mode 0700",
+    );
     let long = sandbox
         .at(&format!("own/{}", "x".repeat(108)))
         .display()
@@ -167,7 +172,7 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     fails(
         &sandbox,
         &["--unix", &socket],
-        "somebody serves on",
+        "another server uses",
         "another file",
     );
     assert_eq!(
@@ -189,7 +194,12 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     assert!(server.end().success());
     assert!(!file.exists(), "the socket stays");
     fs::write(&file, "text").unwrap();
-    fails(&sandbox, &["--unix", &socket], "is no socket", "a new file");
+    fails(
+        &sandbox,
+        &["--unix", &socket],
+        "is not a socket",
+        "a new file",
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), "text");
 }
 

@@ -145,7 +145,10 @@ fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
     for wrong in wrong {
         let told = server.ask_with("POST", path, &[wrong], bare).json();
         assert!(
-            told["reason"].as_str().unwrap().contains("no whole path"),
+            told["reason"]
+                .as_str()
+                .unwrap()
+                .contains("not the absolute path"),
             "{told}"
         );
     }
@@ -159,7 +162,7 @@ fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
     let told = server
         .post(path, r#"{"toolName":"bash","cwd":["/"]}"#)
         .json();
-    assert_eq!(told["reason"], "`cwd` is no text");
+    assert_eq!(told["reason"], "`cwd` is not a string");
     // As Node sends it.
     let mut stream = server.tcp();
     let head = format!(

@@ -1,0 +1,332 @@
+//! The decision of one event whose hooks are loaded: its hooks run, a person answers what the host
+//! cannot ask, and the host gets its reply.
+//!
+//! What is kept after the reply is a line in the decision log, and one in a recording. Failures
+//! there do not change the decision.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::time::{Instant, SystemTime};
+
+use super::hooks::LoadedHooks;
+use super::request::{HostedEvent, reply_to};
+use crate::config::{Environment, LogSettings};
+use crate::engine::event::{Event, Schedule};
+use crate::engine::exec::{Abort, Budget, Heartbeat};
+use crate::engine::outcome::{Outcome, Settled};
+use crate::engine::run::{Fate, Run};
+use crate::engine::runner::Runner;
+use crate::engine::ui::{Asker, PATIENCE};
+use crate::hosts::{Binding, Reply};
+use crate::log::report::{Paths, RunReport, refusal_report, run_report};
+use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
+
+/// How an event is decided, besides by its hooks.
+#[expect(
+    missing_debug_implementations,
+    reason = "dialogs and process limits do not apply here"
+)]
+pub struct Terms<'a> {
+    pub budget: Option<Budget>,
+    pub abort: &'a Abort,
+    /// `None` where nobody can be asked.
+    pub person: Option<&'a dyn Respondent>,
+    pub detached: DetachedRun<'a>,
+    /// Whether a person reads stderr.
+    pub is_watched: bool,
+    /// What a watchdog listens to while a person is asked.
+    pub heartbeat: Option<&'a Heartbeat>,
+}
+
+/// A person, wherever they are.
+pub trait Respondent {
+    /// Puts a question to them; `None` if there was no answer.
+    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool>;
+}
+
+/// What runs the hooks of a detached event.
+#[expect(missing_debug_implementations, reason = "a function has none")]
+pub enum DetachedRun<'a> {
+    /// This thread, which waits for them.
+    Awaited,
+    /// Another thread of this process, which stays.
+    InThread,
+    /// Another process, which this starts for the event; false if it cannot. Then this thread
+    /// waits for them.
+    InProcess(&'a dyn Fn(&Event) -> bool),
+}
+
+/// What the host reads, and what is kept of it.
+#[derive(Debug)]
+pub struct EventDecision {
+    pub reply: Reply,
+    /// `None` if there was no event, or another process decided it.
+    pub decided: Option<SettledEvent>,
+    /// For formats that are reports, and where there was no event.
+    pub report: Option<RunReport>,
+    /// Whether only stdout has the decision.
+    pub is_needed: bool,
+    log: LogSettings,
+    /// Rules for secrets may be missing.
+    is_log_broken: bool,
+}
+
+#[derive(Debug)]
+pub struct SettledEvent {
+    pub event: Event,
+    pub run: Run,
+}
+
+/// Decides an event. `runner` is that of `hooks`, or a clone of it for this event alone.
+pub fn decide(
+    hosted: HostedEvent,
+    hooks: &LoadedHooks,
+    runner: &Runner,
+    terms: &Terms<'_>,
+) -> EventDecision {
+    let binding = hosted.binding;
+    let event = runner.follow_links(hosted.event);
+    let mut run = run(&event, binding, hooks, runner, terms);
+    run.outcome = with_complaint(run.outcome, hooks.config.complaint());
+    run.outcome = with_complaint(run.outcome, hooks.config.trust.held(&event.spec().name));
+    let mut reply = reply_to(binding, &run.outcome);
+    // Without a single hook a gate allows everything.
+    let is_bare = hooks.config.layers.is_empty() && event.spec().blocks;
+    let is_news = is_bare && !binding.is_some_and(Binding::reads_stderr);
+    if (terms.is_watched || is_news) && !hooks.config.has_errors() {
+        reply.stderr.extend(hooks.hint_of_none(&event.spec().name));
+    }
+    EventDecision::of_event(event, run, reply, hooks)
+}
+
+/// Runs the hooks of an event, and settles what they ask.
+pub fn run(
+    event: &Event,
+    binding: Option<Binding>,
+    hooks: &LoadedHooks,
+    runner: &Runner,
+    terms: &Terms<'_>,
+) -> Run {
+    let mut run = run_hooks(event, hooks, runner, terms);
+    if let Some(heartbeat) = terms.heartbeat {
+        heartbeat.expect_within(PATIENCE);
+    }
+    let is_question = matches!(run.outcome.settled, Settled::Asked { .. });
+    if is_question && !binding.is_some_and(Binding::can_ask) {
+        run.outcome = answered(run.outcome, event, runner.request(), terms);
+        // The answer may be one block too many in a row.
+        runner.keep_from_looping(&mut run);
+    }
+    run
+}
+
+fn run_hooks(event: &Event, hooks: &LoadedHooks, runner: &Runner, terms: &Terms<'_>) -> Run {
+    if event.spec().schedule == Schedule::Detached {
+        match terms.detached {
+            DetachedRun::Awaited => {}
+            DetachedRun::InThread => return runner.handle(event),
+            DetachedRun::InProcess(start) => {
+                let may_leave = !hooks.config.has_errors() && !runner.plan(event).is_idle();
+                if may_leave && start(event) {
+                    return runner.left_to_others(event);
+                }
+            }
+        }
+    }
+    runner.handle_within(event, terms.budget)
+}
+
+/// Asks all questions of an outcome, and returns the outcome with the answer. The person has
+/// [`PATIENCE`], or until the budget ends: a host must not wait for ever for somebody who has left.
+fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Terms<'_>) -> Outcome {
+    let Settled::Asked { questions } = &outcome.settled else {
+        return outcome;
+    };
+    let Some(person) = terms.person else {
+        return outcome.answered(false, "cannot ask: no terminal");
+    };
+    let session = event.context().string("sessionId").unwrap_or_default();
+    let patience = Instant::now() + PATIENCE;
+    let until = match terms.budget {
+        Some(budget) => budget.until.min(patience),
+        None => patience,
+    };
+    for question in questions.clone() {
+        let abort = vec![terms.abort.as_fd()];
+        let asker = Asker::new(&question.hook, until, abort).about(&session, request);
+        match person.ask(&asker, &question.question) {
+            Some(true) => {}
+            Some(false) => return outcome.answered(false, "answered no"),
+            None => return outcome.answered(false, "no answer"),
+        }
+    }
+    outcome.answered(true, "")
+}
+
+/// The outcome with a complaint about the configuration, if it does not name that: an event that
+/// goes on in spite of it must not do so in silence.
+pub fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
+    let Some(complaint) = complaint else {
+        return outcome;
+    };
+    let refusal = outcome.refusal();
+    if refusal.is_some_and(|refusal| refusal.reason.contains(&complaint)) {
+        return outcome;
+    }
+    outcome.with_notice(complaint)
+}
+
+/// The way by which an event has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// `run`.
+    Command,
+    Stdio,
+    Mcp,
+    Http,
+}
+
+impl Door {
+    /// Its name in the decision log.
+    pub fn name(self) -> &'static str {
+        match self {
+            Door::Command => "command",
+            Door::Stdio => "stdio",
+            Door::Mcp => "mcp",
+            Door::Http => "http",
+        }
+    }
+}
+
+/// What could not be written.
+#[derive(Debug, Default)]
+pub struct Unwritten {
+    pub log: Option<KeepError>,
+    pub recording: Option<String>,
+}
+
+impl EventDecision {
+    pub fn of_event(event: Event, run: Run, reply: Reply, hooks: &LoadedHooks) -> EventDecision {
+        EventDecision {
+            reply,
+            is_needed: !run.outcome.is_allowed() || !run.outcome.rewrites.is_empty(),
+            decided: Some(SettledEvent { event, run }),
+            report: None,
+            log: hooks.config.log.clone(),
+            is_log_broken: hooks.config.has_errors(),
+        }
+    }
+
+    /// A reply of which nothing is kept here.
+    pub fn of_reply(reply: Reply, is_needed: bool) -> EventDecision {
+        EventDecision {
+            reply,
+            decided: None,
+            report: None,
+            is_needed,
+            log: LogSettings::default(),
+            is_log_broken: false,
+        }
+    }
+
+    /// A block by hookrun itself, before there was an event.
+    pub fn blocked(event: &str, host: &str, reason: &str, reply: Reply) -> EventDecision {
+        let report = refusal_report(event, host, reason, &reply);
+        EventDecision {
+            report: Some(report),
+            ..EventDecision::of_reply(reply, true)
+        }
+    }
+
+    /// Keeps it in the decision log, and in a recording if there is one. What has no hooks is not
+    /// logged, so that it costs nothing.
+    pub fn keep(self, door: Door, env: &Environment, recording: Option<&Path>) -> Unwritten {
+        let mut unwritten = Unwritten::default();
+        if !self.is_kept_here() {
+            return unwritten;
+        }
+        let log = self.log_folder(env);
+        let recording = recording.or(env.record.as_deref());
+        let recording = recording.map(|file| Recording::in_file(env.cwd.join(file)));
+        if log.is_none() && recording.is_none() {
+            return unwritten;
+        }
+        match self.lines(door, &env.cwd) {
+            Ok(line) => {
+                if let Some(log) = log
+                    && let Err(error) = log.append(&line(Keeps::Explanation))
+                {
+                    tracing::warn!(%error, "the decision was not logged");
+                    unwritten.log = Some(error);
+                }
+                if let Some(recording) = recording
+                    && let Err(error) = recording.append(&line(Keeps::All))
+                {
+                    unwritten.recording = Some(error.to_string());
+                }
+            }
+            Err(problem) => unwritten.recording = recording.map(|_| problem),
+        }
+        unwritten
+    }
+
+    /// Whether there is something to keep, and no other process that has its hooks keeps it.
+    fn is_kept_here(&self) -> bool {
+        let Some(decided) = &self.decided else {
+            return self.report.is_some();
+        };
+        let mut hooks = decided.run.hooks.iter();
+        !hooks.any(|hook| matches!(hook.fate, Fate::Detached))
+    }
+
+    /// The log that it belongs in.
+    fn log_folder(&self, env: &Environment) -> Option<DecisionLog> {
+        if let Some(SettledEvent { run, .. }) = &self.decided
+            && run.hooks.is_empty()
+            && run.outcome.is_allowed()
+        {
+            return None;
+        }
+        if self.log.is_off {
+            return None;
+        }
+        let folder = env.decision_log()?;
+        // The log must not create the home folder again. Detached hooks may remove it.
+        if env.home.as_ref().is_some_and(|home| !home.is_dir()) {
+            return None;
+        }
+        Some(DecisionLog::in_folder(folder))
+    }
+
+    /// Makes its line.
+    fn lines(self, door: Door, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
+        let redactor = Redactor::new(self.log.redact.iter().map(String::as_str))?;
+        let mut context = None;
+        let mut trace = None;
+        let mut report = self.report.unwrap_or_default();
+        if let Some(SettledEvent { event, run }) = self.decided {
+            if self.is_log_broken && !run.hooks.is_empty() {
+                return Err("the broken file may contain its redaction rules".into());
+            }
+            // Whole paths: it may be read from another folder.
+            report = run_report(&run, &self.reply, &Paths::from(Path::new("")));
+            if !self.is_log_broken {
+                context = Some(event.context().clone());
+            }
+            trace = run.trace;
+        }
+        let time = SystemTime::now();
+        let cwd = cwd.to_path_buf();
+        Ok(move |keeps| {
+            let entry = LogEntry {
+                time,
+                cwd: Some(&cwd),
+                door: (door != Door::Command).then(|| door.name()),
+                context: context.as_ref(),
+                trace: trace.as_ref(),
+                run: &report,
+            };
+            entry.line(&redactor, keeps)
+        })
+    }
+}
