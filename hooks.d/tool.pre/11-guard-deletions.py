@@ -103,10 +103,10 @@ for command in action["commands"]:
         entered = [os.path.join(folder, (divided(words)[1] or ["-"])[0] or "-") for folder in folders]
         folders += [folder if os.path.isdir(folder) else "/" for folder in entered]
     is_near = NEAR.issuperset(command.get("through", []))
-    # What only a run can tell may be options.
+    # What is unknown before it runs may be options.
     options = words[: words.index("--")] if "--" in words else words
     if name == "rm" and None in options and not any(re.match(r"-[^-]*[rR]|--r", word or "") for word in options):
-        print(json.dumps({"ask": f"cannot tell whether `{shown}` deletes folders: run it?"}))
+        print(json.dumps({"ask": f"cannot determine whether `{shown}` deletes folders: run it?"}))
         sys.exit()
     for path in deleted(name, words, command.get("found")):
         path = path or known

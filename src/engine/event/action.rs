@@ -328,7 +328,7 @@ fn strings(raw: &str, key: &str) -> Result<Vec<String>, ContextError> {
     };
     let list = elements(list).ok_or_else(|| wrong(&format!("`{key}` is not a list")))?;
     let texts: Option<Vec<String>> = list.iter().map(|one| string_text(one.get())).collect();
-    texts.ok_or_else(|| wrong(&format!("`{key}` holds something else than strings")))
+    texts.ok_or_else(|| wrong(&format!("`{key}` contains values that are not strings")))
 }
 
 fn wrong(problem: &str) -> ContextError {

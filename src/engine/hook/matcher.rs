@@ -218,7 +218,7 @@ impl Matcher {
         let never = self.needs_command()
             && words
                 .all(|word| matches!(word, ToolWord::Class(kind) if *kind != ActionKind::Shell));
-        never.then_some(("its tools are given no command line", "match `tool=bash`"))
+        never.then_some(("its tools have no command line", "match `tool=bash`"))
     }
 
     /// The words of the tool matcher that name no sort of tool and are no glob.

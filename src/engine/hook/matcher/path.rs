@@ -239,11 +239,11 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     let problem = if written.is_empty() {
         "it is empty"
     } else if written.trim() != written {
-        "there are spaces around it"
+        "it has spaces around it"
     } else if written.starts_with('~') {
-        "`~` is not expanded; write the whole path"
+        "`~` is not expanded; write the absolute path"
     } else if written.starts_with('!') {
-        "a glob cannot be turned round"
+        "a glob cannot be negated"
     } else if matches!(below, "" | ".") {
         "it matches nothing"
     } else if below.split('/').any(|part| part == ".." || part == ".") {

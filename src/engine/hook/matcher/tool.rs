@@ -93,7 +93,7 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
     {
         return Err(wrong(
-            "no tool is called that; it is neither a list nor a regular expression",
+            "no tool has this name; it is neither a list nor a regular expression",
         ));
     }
     tool_glob(word).map(drop)
