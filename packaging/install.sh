@@ -80,7 +80,7 @@ fetch() {
     case $from in
     *://*)
         if command -v curl >/dev/null; then
-            # What begins at https does not go on without it.
+            # A download over https must stay on https.
             case $from in https:*) protocols='=https' ;; *) protocols='=https,http,file' ;; esac
             curl -fsSL --retry 3 --proto "$protocols" -o "$place/$1" -- "$from/$1"
         elif command -v wget >/dev/null; then
@@ -141,7 +141,7 @@ put 644 completions/hookrun.bash share/bash-completion/completions/hookrun
 put 644 completions/_hookrun share/zsh/site-functions/_hookrun
 put 644 completions/hookrun.fish share/fish/vendor_completions.d/hookrun.fish
 
-# What only the old version had goes.
+# Removes files that only the old version had.
 grep -Fxv -f "$place/new" -- "$list" >"$place/old" || :
 remove_all "$place/old"
 unfinished=$list.new.$$

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034 # Others use these.
-# What the scripts of packaging/ share: the version, the table of targets, archives that are the
+# Shared by the scripts of packaging/: the version, the table of targets, archives that are the
 # same whoever makes them.
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# stage.sh TARGET PROGRAM FOLDER: what every package has, in FOLDER: the program, the man pages, the
+# stage.sh TARGET PROGRAM FOLDER: the files of every package, in FOLDER: the program, the man pages, the
 # completions, the licences. The program must run here, or HOOKRUN_HERE names one that does.
 set -euo pipefail
 # shellcheck source=packaging/lib.sh

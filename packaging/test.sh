@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh [PROGRAM]: makes every package for this machine, twice, installs each without a network in
-# a home of its own, and compares what it has installed with the program itself. Without PROGRAM it
+# a separate home, and compares what it has installed with the program itself. Without PROGRAM it
 # builds what would be shipped. It prints one line for each check, and fails if one fails.
 set -euo pipefail
 # shellcheck source=packaging/lib.sh
@@ -59,13 +59,13 @@ make_all "$place/one"
 make_all "$place/two"
 check 'two makes of the packages are equal to the byte' diff -r "$place/one" "$place/two"
 packages=$place/one
-# What they are now, so that growth is noticed. The goal is 4 MiB for a package, 7 MiB for the program.
+# The current sizes, to detect growth. The goal is 4 MiB for a package, 7 MiB for the program.
 largest() { find "$packages" -type f -size +6144k -printf '%f is larger than 6 MiB (%s bytes)\n' | tee /dev/stderr | (! grep -q .); }
 if [[ -n $is_shipped ]]; then check 'no package is larger than 6 MiB' largest; fi
 is_small() { (($(stat -c %s "$program") <= 14 * 1024 * 1024)) || { stat -c '%s bytes' "$program"; false; }; }
 if [[ -n $is_shipped ]]; then check 'the program has at most 14 MiB' is_small; fi
 
-# What crates.io gets: the source of the library and the program, and every text that they contain.
+# The package for crates.io: the source of the library and the program, and every text that they contain.
 crate() { (cd -- "$root" && cargo package --offline --allow-dirty "$@"); }
 has_what_is_needed() {
     local needless lacking
@@ -92,7 +92,7 @@ else
     skip 'crates.io: there is no cargo here'
 fi
 
-# What the program does on its own: hooks that allow, block and wait, and events good and bad.
+# The behaviour of the program: hooks that allow, block and wait, and events good and bad.
 work=$place/work
 mkdir -p "$work/hooks.d/tool.pre" "$work/home" "$work/waits/tool.pre"
 # shellcheck disable=SC2016 # A hook's own text.

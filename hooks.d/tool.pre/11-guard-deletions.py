@@ -47,7 +47,7 @@ def is_expendable(path):
 
 
 def is_nothing_found(project, folder, name):
-    """Whether all files of this name below a folder of the project are those that git ignores."""
+    """Whether git ignores all files of this name below a folder of the project."""
     below = os.path.relpath(os.path.realpath(folder), project)
     if below.startswith("..") or re.search(r"[*?[]", below) or any(fnmatch(kept, name) for kept in (".env", ".env.local", ".git")):
         return False
@@ -92,7 +92,7 @@ if "uncertain" in action:
 rest = re.sub(r"\$(TMPDIR|\{TMPDIR\})/(?=\w)", "", action["command"])
 known = f"{TMPDIR}/a" if "TMPDIR" in os.environ and rest != action["command"] and not re.search(r"[$`(]|\.\.", rest) else None
 folders = [os.getcwd()]
-# What does not exist yet may be what was moved there.
+# A path that does not exist yet may be the target of a move.
 moves = any("mv" in (command["program"], *command["args"][:1]) for command in action["commands"])
 for command in action["commands"]:
     # A program that is unknown before it runs may be rm.
@@ -103,10 +103,10 @@ for command in action["commands"]:
         entered = [os.path.join(folder, (divided(words)[1] or ["-"])[0] or "-") for folder in folders]
         folders += [folder if os.path.isdir(folder) else "/" for folder in entered]
     is_near = NEAR.issuperset(command.get("through", []))
-    # What is unknown before it runs may be options.
+    # An unknown word may be an option.
     options = words[: words.index("--")] if "--" in words else words
     if name == "rm" and None in options and not any(re.match(r"-[^-]*[rR]|--r", word or "") for word in options):
-        print(json.dumps({"ask": f"cannot determine whether `{shown}` deletes folders: run it?"}))
+        print(json.dumps({"ask": f"cannot tell whether `{shown}` deletes folders: run it?"}))
         sys.exit()
     for path in deleted(name, words, command.get("found")):
         path = path or known

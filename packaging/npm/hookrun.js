@@ -26,7 +26,7 @@ child.on("exit", (status, signal) => {
   if (signal) {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
-    // A signal that does not end this process is told as a shell tells it.
+    // Reports a signal that does not end this process as a shell does.
     setTimeout(() => process.exit(128 + (constants.signals[signal] ?? 0)), 1000);
   } else {
     process.exit(status);

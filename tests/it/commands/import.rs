@@ -161,7 +161,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     }
     import(&Sandbox::new(), &["gemini"])
         .exits(2)
-        .says("no file of gemini here");
+        .says("no settings of gemini here");
     import(&Sandbox::new(), &["make"]).exits(2).says("lefthook");
     let many = "a: &a 1\nb: [ *a ".to_string() + &", *a ".repeat(20) + "]\n";
     let bomb = Sandbox::new().file("lefthook.yml", &many);

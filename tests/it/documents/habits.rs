@@ -74,13 +74,13 @@ struct Bound {
 const USER_TEXTS: Bound = Bound {
     texts: "user texts",
     goal: 0,
-    most: 26,
+    most: 10,
 };
 
 const COMMENTS: Bound = Bound {
     texts: "comments of src",
     goal: 20,
-    most: 1061,
+    most: 992,
 };
 
 /// Folders with scripts, rules and templates that a user gets.

@@ -7,7 +7,7 @@ const LAUNCH = "@LAUNCH@";
 // The host's events: hookrun's name of each, and how many milliseconds there are to decide it.
 const EVENTS = "@EVENTS@";
 
-// A server that cannot be asked within this time does not hold an event up.
+// A server that does not respond within this time does not delay an event.
 const START_MS = 5;
 const RESTART_MS = 60000;
 const MOST_CHARS = 64 * 1024 * 1024;
@@ -71,7 +71,7 @@ function startServer(client) {
     } else if (method === "hookrun/withdraw") {
       dialogs.get(params.id)?.abort();
     } else {
-      // What the host throws is no matter of the server.
+      // An error of the host does not concern the server.
       const screen = open.get(params?.request)?.screen;
       Promise.resolve(params).then((it) => client[method](it, screen)).catch(() => {});
     }
@@ -83,7 +83,7 @@ function startServer(client) {
   child.on("exit", (status) => {
     // A wrong command line: this build has no server.
     server.isUnknown = status === 2 && !server.isReady;
-    // What it has said is still read, unless somebody else keeps its stdout open.
+    // Its remaining output is still read, unless somebody else keeps its stdout open.
     setTimeout(leave, 100);
   });
   // It does not keep the host from ending.
@@ -151,7 +151,7 @@ function decisionOf({ problem, status, stdout, stderr }) {
   }
 }
 
-// What asks hookrun: a server that lives as long as the session, and where it does not answer one
+// Calls hookrun: a server that lives as long as the session, and where it does not answer one
 // `hookrun run` for each event.
 function connect(client) {
   let server;
@@ -180,7 +180,7 @@ function connect(client) {
     return server?.isReady && !server.isGone ? server : undefined;
   };
 
-  // Asks about an event: why it is refused, if it is, and what hooks want changed or said. It never
+  // Asks about an event: the reason of a block, and the changes and texts of hooks. It never
   // throws. An event that a server took, and died over without an answer, is decided again: its
   // hooks may then run twice.
   const ask = async (event, told, { waitMs, signal, screen }) => {
