@@ -106,7 +106,7 @@ for command in action["commands"]:
     # An unknown word may be an option.
     options = words[: words.index("--")] if "--" in words else words
     if name == "rm" and None in options and not any(re.match(r"-[^-]*[rR]|--r", word or "") for word in options):
-        print(json.dumps({"ask": f"cannot determine whether `{shown}` deletes folders: run it?"}))
+        print(json.dumps({"ask": f"cannot tell whether `{shown}` deletes folders: run it?"}))
         sys.exit()
     for path in deleted(name, words, command.get("found")):
         path = path or known
