@@ -11,7 +11,7 @@ use crate::engine::event::Context;
 use crate::engine::exec::Abort;
 use crate::engine::harmless::is_hidden;
 use crate::engine::session::{self, Message, Outbox, SessionEntries};
-use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request};
+use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request, Ui};
 
 use crate::cli::args::{Dialog, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs};
 use crate::cli::exit::{ExitStatus, Result, failed};
@@ -145,7 +145,7 @@ fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAns
     let abort = Abort::on_signals().map_err(failed("cannot handle signals"))?;
     let hook = inside.hook.as_deref().unwrap_or("hookrun");
     let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
-    Ok(ui::show(&terminal, &asker, &request))
+    Ok(terminal.show(&asker, &request))
 }
 
 /// Keeps a text of the status line, and shows it if the host has a status line. A hook does not fail

@@ -14,7 +14,7 @@ use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::errand;
 use crate::engine::harmless::plain;
-use crate::engine::ui::{Asker, MessageKind, PATIENCE, Ui, WaitEnd};
+use crate::engine::ui::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui, WaitEnd};
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -162,6 +162,35 @@ impl Terminal {
 }
 
 impl Ui for Terminal {
+    fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
+        match request {
+            Request::Select { title, options } => {
+                DialogAnswer::of_text(self.select(asker, title, options))
+            }
+            Request::Confirm { title, message } => {
+                let question = format!("{title}\n{message}");
+                let answer = self.ask(asker, question.trim_end());
+                DialogAnswer::Yes(answer.unwrap_or(false))
+            }
+            Request::Input { title, placeholder } => {
+                DialogAnswer::of_text(self.input(asker, title, placeholder))
+            }
+            Request::Editor { title, text } => {
+                DialogAnswer::of_text(self.edit_text(asker, title, text))
+            }
+            Request::Notify { message, kind } => {
+                self.notify(asker, message, *kind);
+                DialogAnswer::Done
+            }
+            // `hookrun hook ui` keeps the session's status line.
+            Request::Status { .. } => DialogAnswer::Done,
+            Request::Send(_) => DialogAnswer::Nobody,
+        }
+    }
+}
+
+/// The dialogs.
+impl Terminal {
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
         self.head(asker, title);
         let mut prompt = String::new();
@@ -177,11 +206,6 @@ impl Ui for Terminal {
         chosen
     }
 
-    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        self.ask(asker, format!("{title}\n{message}").trim_end())
-            .unwrap_or(false)
-    }
-
     fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
         self.head(asker, title);
         let prompt = match plain(placeholder.trim()) {
@@ -191,7 +215,7 @@ impl Ui for Terminal {
         self.read_line(asker, &prompt)
     }
 
-    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
+    fn edit_text(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
         if !self.is_ours() {
             return None;
         }
@@ -225,9 +249,6 @@ impl Ui for Terminal {
             ));
         }
     }
-
-    /// `hookrun hook ui` keeps the session's status line.
-    fn status(&self, _asker: &Asker<'_>, _key: &str, _text: Option<&str>) {}
 }
 
 impl OpenPrompt<'_> {

@@ -7,28 +7,21 @@
 //! ```no_run
 //! use std::sync::Arc;
 //!
-//! use hookrun::{Asker, MessageKind, Runner, Ui};
+//! use hookrun::{Asker, DialogAnswer, Request, Runner, Ui};
 //!
 //! /// A host that shows messages from hooks, and always says no.
 //! struct Strict;
 //!
 //! impl Ui for Strict {
-//!     fn select(&self, _: &Asker<'_>, _: &str, _: &[String]) -> Option<String> {
-//!         None
+//!     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
+//!         match request {
+//!             Request::Notify { message, .. } => {
+//!                 eprintln!("{}: {message}", asker.hook());
+//!                 DialogAnswer::Done
+//!             }
+//!             _ => DialogAnswer::Cancelled,
+//!         }
 //!     }
-//!     fn confirm(&self, _: &Asker<'_>, _: &str, _: &str) -> bool {
-//!         false
-//!     }
-//!     fn input(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
-//!         None
-//!     }
-//!     fn editor(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
-//!         None
-//!     }
-//!     fn notify(&self, asker: &Asker<'_>, message: &str, _: MessageKind) {
-//!         eprintln!("{}: {message}", asker.hook());
-//!     }
-//!     fn status(&self, _: &Asker<'_>, _: &str, _: Option<&str>) {}
 //! }
 //!
 //! let runner = Runner::builder().discover().build()?.ui(Arc::new(Strict));
@@ -41,7 +34,6 @@ mod dialog;
 mod server;
 
 pub use caller::{Outer, ask};
-pub use connection::{Clock, PATIENCE};
-pub use connection::{Connection, Tenure};
-pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named, show};
+pub use connection::{Clock, Connection, PATIENCE, Tenure};
+pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd};
 pub use server::Server;

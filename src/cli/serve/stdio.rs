@@ -14,7 +14,7 @@ use crate::engine::event::Context;
 use crate::engine::lock::locked;
 use crate::engine::session::{Message, Session};
 use crate::engine::session_hooks::{SESSION_IS_OVER, SessionSink};
-use crate::engine::ui::{Asker, MessageKind, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
 
 use crate::cli::serve::lines::{self, LineDoor, LineProtocol, RpcError, RpcMessage, RpcPeer};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
@@ -229,48 +229,35 @@ fn moment_ms(until: Instant) -> u64 {
 }
 
 impl Ui for RpcClient {
-    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
-        let chosen = self.ask_text(
-            asker,
-            "select",
-            json!({ "title": title, "options": options }),
-        );
-        // What was not offered is no choice.
-        chosen.filter(|chosen| options.contains(chosen))
-    }
-
-    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        let answer = self.ask(
-            asker,
-            "confirm",
-            json!({ "title": title, "message": message }),
-        );
-        answer == Some(Value::Bool(true))
-    }
-
-    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
-        self.ask_text(
-            asker,
-            "input",
-            json!({ "title": title, "placeholder": placeholder }),
-        )
-    }
-
-    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
-        self.ask_text(asker, "editor", json!({ "title": title, "text": text }))
-    }
-
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
-        if self.shows("notify") {
-            let shown = placed(asker, [json!({ "message": message, "kind": kind })]);
-            self.peer.notify("hookrun/notify", &shown);
-        }
-    }
-
-    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
-        if self.shows("status") {
-            let shown = placed(asker, [json!({ "key": key, "text": text })]);
-            self.peer.notify("hookrun/status", &shown);
+    fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
+        // By its name in the protocol, with its fields.
+        let Ok(Value::Object(named)) = serde_json::to_value(request) else {
+            return DialogAnswer::Nobody;
+        };
+        let Some((kind, fields)) = named.into_iter().next() else {
+            return DialogAnswer::Nobody;
+        };
+        match request {
+            Request::Notify { .. } | Request::Status { .. } => {
+                if self.shows(&kind) {
+                    let method = format!("hookrun/{kind}");
+                    self.peer.notify(&method, &placed(asker, [fields]));
+                }
+                DialogAnswer::Done
+            }
+            Request::Confirm { .. } => {
+                let answer = self.ask(asker, &kind, fields);
+                DialogAnswer::Yes(answer == Some(Value::Bool(true)))
+            }
+            Request::Select { options, .. } => {
+                let chosen = self.ask_text(asker, &kind, fields);
+                // What was not offered is no choice.
+                DialogAnswer::of_text(chosen.filter(|chosen| options.contains(chosen)))
+            }
+            Request::Input { .. } | Request::Editor { .. } => {
+                DialogAnswer::of_text(self.ask_text(asker, &kind, fields))
+            }
+            Request::Send(_) => DialogAnswer::Nobody,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::connection::PATIENCE;
-use super::dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, named};
+use super::dialog::{Asker, DialogAnswer, Request, Ui, WaitEnd};
 
 /// The longest request or answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
@@ -80,28 +80,6 @@ impl Outer {
     fn connect(&self) -> Option<UnixStream> {
         connect(&self.address).ok().filter(ancestor::listens_at)
     }
-
-    /// Passes a request on. When it is over here, it is withdrawn there.
-    pub fn pass(&self, asker: &Asker<'_>, request: Request) -> DialogAnswer {
-        let Some(stream) = self.connect() else {
-            return DialogAnswer::Nobody;
-        };
-        if send(&stream, &self.address, request).is_err() {
-            return DialogAnswer::Nobody;
-        }
-        match asker.wait(Some(stream.as_fd()), Duration::MAX) {
-            WaitEnd::Ready => receive(&stream).unwrap_or(DialogAnswer::Nobody),
-            WaitEnd::Quiet | WaitEnd::Over => DialogAnswer::Cancelled,
-        }
-    }
-
-    fn text(&self, asker: &Asker<'_>, request: Request) -> Option<String> {
-        match self.pass(asker, request) {
-            DialogAnswer::Text(text) => Some(text),
-            DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Yes(_) => None,
-            DialogAnswer::Done | DialogAnswer::Refused(_) => None,
-        }
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -140,35 +118,19 @@ mod ancestor {
     }
 }
 
-/// A passed-on request names the hook that it comes from.
 impl Ui for Outer {
-    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
-        let (title, options) = (named(asker, title), options.to_vec());
-        self.text(asker, Request::Select { title, options })
-    }
-
-    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        let (title, message) = (named(asker, title), message.to_string());
-        self.pass(asker, Request::Confirm { title, message }) == DialogAnswer::Yes(true)
-    }
-
-    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
-        let (title, placeholder) = (named(asker, title), placeholder.to_string());
-        self.text(asker, Request::Input { title, placeholder })
-    }
-
-    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
-        let (title, text) = (named(asker, title), text.to_string());
-        self.text(asker, Request::Editor { title, text })
-    }
-
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
-        let message = named(asker, message);
-        self.pass(asker, Request::Notify { message, kind });
-    }
-
-    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
-        let (key, text) = (key.to_string(), text.map(str::to_string));
-        self.pass(asker, Request::Status { key, text });
+    /// Passes a request on, with the name of the hook that it comes from. When it is over here, it
+    /// is withdrawn there.
+    fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
+        let Some(stream) = self.connect() else {
+            return DialogAnswer::Nobody;
+        };
+        if send(&stream, &self.address, request.named(asker)).is_err() {
+            return DialogAnswer::Nobody;
+        }
+        match asker.wait(Some(stream.as_fd()), Duration::MAX) {
+            WaitEnd::Ready => receive(&stream).unwrap_or(DialogAnswer::Nobody),
+            WaitEnd::Quiet | WaitEnd::Over => DialogAnswer::Cancelled,
+        }
     }
 }

@@ -13,24 +13,9 @@ use crate::engine::session::Message;
 /// A dialog is over when [`Asker::is_over`] returns true. Then take it off the screen; its answer
 /// no longer counts.
 pub trait Ui: Send + Sync {
-    /// Lets the person choose one of `options`; `None` if they decline.
-    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String>;
-
-    /// Asks a yes-or-no question. Anything but a yes is no.
-    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool;
-
-    /// Asks for a line of text; `None` if the person declines. `placeholder` is an example, not a
-    /// default answer.
-    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String>;
-
-    /// Lets the person edit `text`; `None` if they leave without saving.
-    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String>;
-
-    /// Shows a message to the person.
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind);
-
-    /// Shows `text` under `key` in the status line; `None` removes `key`.
-    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>);
+    /// Shows `request` and returns the answer. A [`Request::Send`] does not come here: it goes to
+    /// the [`Session`](crate::engine::session::Session).
+    fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer;
 }
 
 /// How serious a message is.
@@ -49,41 +34,57 @@ pub enum MessageKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
-    /// [`Ui::select`].
-    Select {
-        title: String,
-        /// The choices.
-        options: Vec<String>,
-    },
-    /// [`Ui::confirm`].
+    /// Lets the person choose one of `options`.
+    Select { title: String, options: Vec<String> },
+    /// Asks a yes-or-no question. Anything but a yes is no.
     Confirm {
         title: String,
         /// The question; may be empty.
         message: String,
     },
-    /// [`Ui::input`].
+    /// Asks for a line of text.
     Input {
         title: String,
-        /// An example of an answer; may be empty.
+        /// An example of an answer, not a default; may be empty.
         placeholder: String,
     },
-    /// [`Ui::editor`].
+    /// Lets the person edit `text`.
     Editor { title: String, text: String },
-    /// [`Ui::notify`].
-    Notify {
-        message: String,
-        /// How serious it is.
-        kind: MessageKind,
-    },
-    /// [`Ui::status`].
+    /// Shows a message to the person.
+    Notify { message: String, kind: MessageKind },
+    /// Shows a text in the status line.
     Status {
         /// The key in the status line.
         key: String,
         /// Its text; `None` removes the key.
         text: Option<String>,
     },
-    /// [`crate::engine::session::Session::send`].
+    /// Sends a message to the session.
     Send(Message),
+}
+
+impl Request {
+    /// A yes-or-no question.
+    pub(crate) fn question(question: &str) -> Request {
+        Request::Confirm {
+            title: question.to_string(),
+            message: String::new(),
+        }
+    }
+
+    /// The same request, in which the text for the person begins with the hook's name.
+    pub(crate) fn named(&self, asker: &Asker<'_>) -> Request {
+        let mut named = self.clone();
+        match &mut named {
+            Request::Select { title: text, .. }
+            | Request::Confirm { title: text, .. }
+            | Request::Input { title: text, .. }
+            | Request::Editor { title: text, .. }
+            | Request::Notify { message: text, .. } => *text = format!("{}: {text}", asker.hook()),
+            Request::Status { .. } | Request::Send(_) => {}
+        }
+        named
+    }
 }
 
 /// The result of a request.
@@ -102,6 +103,16 @@ pub enum DialogAnswer {
     Done,
     /// It was refused, for this reason.
     Refused(String),
+}
+
+impl DialogAnswer {
+    /// A text of the person; without one they declined.
+    pub fn of_text(text: Option<String>) -> DialogAnswer {
+        match text {
+            Some(text) => DialogAnswer::Text(text),
+            None => DialogAnswer::Cancelled,
+        }
+    }
 }
 
 /// The hook that asks, what it asks about, and how long an answer counts.
@@ -202,34 +213,6 @@ impl<'a> Asker<'a> {
             }
         }
     }
-}
-
-/// Shows one request to the person. Messages to the session do not come here.
-pub fn show(ui: &dyn Ui, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
-    let text = |text: Option<String>| text.map_or(DialogAnswer::Cancelled, DialogAnswer::Text);
-    match request {
-        Request::Select { title, options } => text(ui.select(asker, title, options)),
-        Request::Confirm { title, message } => DialogAnswer::Yes(ui.confirm(asker, title, message)),
-        Request::Input { title, placeholder } => text(ui.input(asker, title, placeholder)),
-        Request::Editor {
-            title,
-            text: before,
-        } => text(ui.editor(asker, title, before)),
-        Request::Notify { message, kind } => {
-            ui.notify(asker, message, *kind);
-            DialogAnswer::Done
-        }
-        Request::Status { key, text } => {
-            ui.status(asker, key, text.as_deref());
-            DialogAnswer::Done
-        }
-        Request::Send(_) => DialogAnswer::Nobody,
-    }
-}
-
-/// A text with the name of the hook that it comes from.
-pub fn named(asker: &Asker<'_>, text: &str) -> String {
-    format!("{}: {text}", asker.hook())
 }
 
 #[cfg(test)]

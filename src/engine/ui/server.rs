@@ -19,7 +19,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::caller::{MOST_BYTES, SignedRequest};
 use super::connection::{Connection, Guest, Guests, Tenure};
-use super::dialog::{Asker, DialogAnswer, Request, Ui, show};
+use super::dialog::{Asker, DialogAnswer, Request, Ui};
 use crate::engine::lock::locked;
 use crate::engine::session::{self, Message, Session};
 
@@ -253,7 +253,7 @@ impl SocketState {
             return DialogAnswer::Cancelled;
         };
         // A panic in the host's code does not count as an answer.
-        let shown = catch_unwind(AssertUnwindSafe(|| show(ui.as_ref(), &asker, &request)));
+        let shown = catch_unwind(AssertUnwindSafe(|| ui.show(&asker, &request)));
         let answer = shown.unwrap_or(DialogAnswer::Nobody);
         // Nor does a late answer.
         if asker.is_over() && answer != DialogAnswer::Done {

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use hookrun::internals::config::{Choice, Config, ConfigScope, Environment};
-use hookrun::internals::ui::{Asker, MessageKind, Ui};
+use hookrun::internals::ui::{Asker, DialogAnswer, Request, Ui};
 use hookrun::{Hook, Runner};
 use serde_json::json;
 
@@ -48,28 +48,20 @@ fn shipped(name: &str, variables: &[(&str, &str)]) -> Vec<Hook> {
 struct Agreeable(Mutex<Vec<String>>);
 
 impl Ui for Agreeable {
-    fn select(&self, _: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
-        self.0.lock().unwrap().push(title.to_string());
-        options.first().cloned()
+    fn show(&self, _: &Asker<'_>, request: &Request) -> DialogAnswer {
+        match request {
+            Request::Select { title, options } => {
+                self.0.lock().unwrap().push(title.clone());
+                DialogAnswer::of_text(options.first().cloned())
+            }
+            Request::Notify { message, .. } => {
+                self.0.lock().unwrap().push(message.clone());
+                DialogAnswer::Done
+            }
+            Request::Confirm { .. } => DialogAnswer::Yes(true),
+            _ => DialogAnswer::Cancelled,
+        }
     }
-
-    fn confirm(&self, _: &Asker<'_>, _: &str, _: &str) -> bool {
-        true
-    }
-
-    fn input(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
-        None
-    }
-
-    fn editor(&self, _: &Asker<'_>, _: &str, _: &str) -> Option<String> {
-        None
-    }
-
-    fn notify(&self, _: &Asker<'_>, message: &str, _: MessageKind) {
-        self.0.lock().unwrap().push(message.to_string());
-    }
-
-    fn status(&self, _: &Asker<'_>, _: &str, _: Option<&str>) {}
 }
 
 fn with_person(sandbox: &Sandbox, hooks: Vec<Hook>, person: &Arc<Agreeable>) -> Held {

@@ -10,7 +10,7 @@ use hookrun::internals::exec::Budget;
 use hookrun::internals::run::Run;
 use hookrun::internals::runner::Runner;
 use hookrun::internals::session::{Message, Session};
-use hookrun::internals::ui::{Asker, MessageKind, Ui};
+use hookrun::internals::ui::{Asker, DialogAnswer, Request, Ui};
 
 use serde_json::json;
 
@@ -39,46 +39,45 @@ impl Host {
 }
 
 impl Ui for Host {
-    fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
-        self.note(asker, &format!("select {title} {options:?}"));
-        options.last().cloned()
-    }
-
-    fn confirm(&self, asker: &Asker<'_>, title: &str, message: &str) -> bool {
-        self.note(asker, &format!("confirm {title} {message}"));
-        assert_ne!(title, "panic", "a host may be at fault");
-        if title == "wait" {
-            while !asker.is_over() {
-                std::thread::sleep(Duration::from_millis(1));
+    fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
+        match request {
+            Request::Select { title, options } => {
+                self.note(asker, &format!("select {title} {options:?}"));
+                DialogAnswer::of_text(options.last().cloned())
             }
-            self.note(asker, "withdrawn");
+            Request::Confirm { title, message } => {
+                self.note(asker, &format!("confirm {title} {message}"));
+                assert_ne!(title, "panic", "a host may be at fault");
+                if title == "wait" {
+                    while !asker.is_over() {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    self.note(asker, "withdrawn");
+                }
+                DialogAnswer::Yes(true)
+            }
+            Request::Input { title, placeholder } => {
+                let open = self.open.fetch_add(1, Ordering::SeqCst);
+                assert_eq!(open, 0, "one dialog at a time");
+                self.note(asker, &format!("input {title} {placeholder}"));
+                std::thread::sleep(Duration::from_millis(30));
+                self.open.fetch_sub(1, Ordering::SeqCst);
+                DialogAnswer::of_text((title != "nothing").then(|| "typed\ntext".to_string()))
+            }
+            Request::Editor { title, text } => {
+                self.note(asker, &format!("editor {title} {text}"));
+                DialogAnswer::Text(text.to_uppercase())
+            }
+            Request::Notify { message, kind } => {
+                self.note(asker, &format!("notify {message} {kind:?}"));
+                DialogAnswer::Done
+            }
+            Request::Status { key, text } => {
+                self.note(asker, &format!("status {key} {text:?}"));
+                DialogAnswer::Done
+            }
+            Request::Send(_) => panic!("it is for the session"),
         }
-        true
-    }
-
-    fn input(&self, asker: &Asker<'_>, title: &str, placeholder: &str) -> Option<String> {
-        assert_eq!(
-            self.open.fetch_add(1, Ordering::SeqCst),
-            0,
-            "one dialog at a time"
-        );
-        self.note(asker, &format!("input {title} {placeholder}"));
-        std::thread::sleep(Duration::from_millis(30));
-        self.open.fetch_sub(1, Ordering::SeqCst);
-        (title != "nothing").then(|| "typed\ntext".to_string())
-    }
-
-    fn editor(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
-        self.note(asker, &format!("editor {title} {text}"));
-        Some(text.to_uppercase())
-    }
-
-    fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {
-        self.note(asker, &format!("notify {message} {kind:?}"));
-    }
-
-    fn status(&self, asker: &Asker<'_>, key: &str, text: Option<&str>) {
-        self.note(asker, &format!("status {key} {text:?}"));
     }
 }
 
