@@ -20,7 +20,7 @@ use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
-use crate::engine::ui::{Asker, PATIENCE};
+use crate::engine::ui::{Asker, PATIENCE, Server};
 use crate::hosts::{Binding, Reply};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
@@ -121,7 +121,8 @@ pub fn run(
     }
     let is_question = matches!(run.outcome.settled, Settled::Asked { .. });
     if is_question && !binding.is_some_and(Binding::can_ask) {
-        run.outcome = answered(run.outcome, event, runner.request(), terms);
+        let request = runner.engine.server.as_ref().and_then(Server::request);
+        run.outcome = answered(run.outcome, event, request, terms);
         // The answer may be one block too many in a row.
         runner.keep_from_looping(&mut run);
     }

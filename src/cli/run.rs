@@ -276,8 +276,8 @@ fn equipped(
         .one_shot()
         .abort(abort)
         .subreaper(subreaper)
-        .heartbeat(time.heartbeat.clone())
-        .watch(person::watcher(args.format));
+        .heartbeat(time.heartbeat.clone());
+    runner.engine.watcher = person::watcher(args.format);
     if let Some(person) = person {
         runner = runner.ui(person.ui());
     }

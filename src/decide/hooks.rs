@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
@@ -13,7 +14,7 @@ use crate::engine::event::EventSpec;
 use crate::engine::exec::OwnProgram;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
-use crate::engine::runner::Runner;
+use crate::engine::runner::{Broken, Callback, Runner, Seal};
 use crate::engine::spelling;
 
 /// `--require any` wants any hook at all.
@@ -239,19 +240,30 @@ impl Runner {
         let registry = Registry::loaded(hooks, config.catalog.clone());
         let mut runner = Runner::new(registry, env.surroundings(config.project.clone()));
         if !config.trust.seals.is_empty() {
-            runner = runner.sealed(Arc::new(config.trust.seals.clone()));
+            runner.seal = Some(Seal {
+                files: Callback(Arc::new(config.trust.seals.clone())),
+                made: Instant::now(),
+            });
         }
         let Some(reason) = config.refusal() else {
             return runner;
         };
         let mistakes = errors(config);
-        runner.broken_for(
+        runner.broken = Some(Broken {
             reason,
-            Arc::new(move |spec: &EventSpec| {
+            for_event: Callback(Arc::new(move |spec: &EventSpec| {
                 let about = mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
                 Some(refusal_for(&complaint_of(about)?))
-            }),
-        )
+            })),
+        });
+        runner
+    }
+
+    /// Keeps no interpreters for hooks that start warm: this program ends soon.
+    #[must_use]
+    pub(crate) fn one_shot(mut self) -> Runner {
+        self.engine.is_one_shot = true;
+        self
     }
 
     /// A runner for a configuration, in a program that ends soon. Its hooks have every guard that
@@ -287,7 +299,12 @@ impl Runner {
         env: &Environment,
         project: PathBuf,
     ) -> Runner {
-        self.moved(registry, env.surroundings(project))
+        let surroundings = env.surroundings(project);
+        let mut other = self.clone();
+        other.registry = registry;
+        other.engine.mark = Some(surroundings.run_id.clone());
+        other.surroundings = Arc::new(surroundings);
+        other
     }
 }
 

@@ -21,7 +21,7 @@ impl Complaint {
     }
 
     /// An error that says everything.
-    pub(crate) fn of(error: impl fmt::Display) -> Complaint {
+    pub fn of(error: impl fmt::Display) -> Complaint {
         Complaint::new(error.to_string())
     }
 

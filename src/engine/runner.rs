@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
-use crate::engine::exec::{Abort, Budget, Engine, Heartbeat, OwnProgram, Subreaper, Watcher};
+use crate::engine::exec::{Abort, Budget, Engine, Heartbeat, OwnProgram, Subreaper};
 use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
 use crate::engine::plan::Plan;
@@ -27,25 +27,35 @@ use crate::engine::ui::{Server, Ui};
 /// may have its own clone.
 #[derive(Debug, Clone)]
 pub struct Runner {
-    registry: Registry,
-    pub(super) engine: Engine,
-    pub(super) surroundings: Arc<Surroundings>,
-    broken: Option<Broken>,
-    seal: Option<Seal>,
+    pub(crate) registry: Registry,
+    pub(crate) engine: Engine,
+    pub(crate) surroundings: Arc<Surroundings>,
+    /// Why gates block: a hook that would block may be one that could not be read.
+    pub(crate) broken: Option<Broken>,
+    /// Checked before each event that has hooks, unless they were just loaded: if the content of a
+    /// file has changed, no hook runs. Compared again if a program was started: if a file was
+    /// touched or replaced meanwhile, no verdict counts.
+    pub(crate) seal: Option<Seal>,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
     observer: Option<Observer>,
 }
 
 /// Called with every run.
-#[derive(Clone)]
-struct Observer(Arc<Observe>);
+type Observer = Callback<dyn Fn(&Event, &Run) + Send + Sync>;
 
-type Observe = dyn Fn(&Event, &Run) + Send + Sync;
+/// A function of the surrounding program.
+pub(crate) struct Callback<F: ?Sized>(pub(crate) Arc<F>);
 
-impl fmt::Debug for Observer {
+impl<F: ?Sized> Clone for Callback<F> {
+    fn clone(&self) -> Callback<F> {
+        Callback(Arc::clone(&self.0))
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Callback<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Observer")
+        f.write_str("Callback")
     }
 }
 
@@ -62,17 +72,6 @@ impl Runner {
             is_rehearsal: false,
             observer: None,
         }
-    }
-
-    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort.
-    pub(crate) fn moved(&self, registry: Registry, surroundings: Surroundings) -> Runner {
-        let mut other = Runner {
-            registry,
-            ..self.clone()
-        };
-        other.engine.mark = Some(surroundings.run_id.clone());
-        other.surroundings = Arc::new(surroundings);
-        other
     }
 
     /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
@@ -105,7 +104,7 @@ impl Runner {
         mut self,
         observer: impl Fn(&Event, &Run) + Send + Sync + 'static,
     ) -> Runner {
-        self.observer = Some(Observer(Arc::new(observer)));
+        self.observer = Some(Callback(Arc::new(observer)));
         self
     }
 
@@ -158,13 +157,6 @@ impl Runner {
         self
     }
 
-    /// Reports to a watcher what hooks do while they run.
-    #[must_use]
-    pub(crate) fn watch(mut self, watcher: Option<Watcher>) -> Runner {
-        self.engine.watcher = watcher;
-        self
-    }
-
     /// Sets hookrun's own program. It serves as the keeper, which ends the hooks if this process is
     /// killed with SIGKILL. Without it, some hooks do not start: those with a required sandbox
     /// or with limits other than `limits.output`.
@@ -172,13 +164,6 @@ impl Runner {
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
         self.engine.program = program;
-        self
-    }
-
-    /// Keeps no interpreters for hooks that start warm: this program ends soon.
-    #[must_use]
-    pub(crate) fn one_shot(mut self) -> Runner {
-        self.engine.is_one_shot = true;
         self
     }
 
@@ -209,27 +194,6 @@ impl Runner {
         self
     }
 
-    /// The same runner for one decision, which the program calls `request`: dialogs and messages of
-    /// its hooks say so ([`Asker::request`](crate::Asker::request), [`Message::request`]). For a
-    /// program that decides several events at once and shows each where it belongs.
-    ///
-    /// [`Message::request`]: crate::engine::session::Message::request
-    #[must_use]
-    pub(crate) fn for_request(&self, request: &str) -> Runner {
-        let mut own = self.clone();
-        own.engine.server = self
-            .engine
-            .server
-            .as_ref()
-            .map(|server| server.for_request(request));
-        own
-    }
-
-    /// See [`Runner::for_request`].
-    pub(crate) fn request(&self) -> Option<&str> {
-        self.engine.server.as_ref().and_then(Server::request)
-    }
-
     pub(crate) fn server(&self) -> Server {
         self.engine
             .server
@@ -237,26 +201,7 @@ impl Runner {
             .unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
-    /// Marks the configuration as broken: gates block with `reason`, because a hook that would block
-    /// may be one that could not be read. The hooks that could be read still run; `for_event` says
-    /// why one event is blocked.
-    pub(crate) fn broken_for(mut self, reason: String, for_event: Arc<ReasonFor>) -> Runner {
-        self.broken = Some(Broken { reason, for_event });
-        self
-    }
-
-    /// Checks `files` before each event that has hooks, unless they were just loaded: if their
-    /// content has changed, none runs. Compares again if a program was started: if one was touched
-    /// or replaced meanwhile, no verdict counts.
-    pub(crate) fn sealed(mut self, files: Arc<dyn SealedFiles>) -> Runner {
-        self.seal = Some(Seal {
-            files,
-            made: Instant::now(),
-        });
-        self
-    }
-
-    /// Why the hooks are no longer those that were loaded; see [`Runner::sealed`].
+    /// Why the hooks are no longer those that were loaded.
     pub(super) fn broken_seal(&self) -> Option<String> {
         self.stamps().err()
     }
@@ -265,8 +210,8 @@ impl Runner {
     fn stamps(&self) -> Result<Vec<u8>, String> {
         match &self.seal {
             None => Ok(Vec::new()),
-            Some(seal) if seal.made.elapsed() < FRESH => Ok(seal.files.loaded()),
-            Some(seal) => seal.files.check(),
+            Some(seal) if seal.made.elapsed() < FRESH => Ok(seal.files.0.loaded()),
+            Some(seal) => seal.files.0.check(),
         }
     }
 
@@ -351,7 +296,7 @@ impl Runner {
             self.keep_from_looping(&mut run);
             run
         };
-        if let Some(Observer(observe)) = &self.observer {
+        if let Some(Callback(observe)) = &self.observer {
             observe(event, &run);
         }
         run
@@ -364,7 +309,7 @@ impl Runner {
         if !run.hooks.iter().any(HookRun::has_started) {
             return None;
         }
-        seal.files.changed_since(stamps)
+        seal.files.0.changed_since(stamps)
     }
 
     fn run(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
@@ -389,7 +334,7 @@ impl Runner {
         let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
         let started = thread.spawn(move || {
             let run = chain::run(plan, &event, &engine, &surroundings, None);
-            if let Some(Observer(observe)) = observer {
+            if let Some(Callback(observe)) = observer {
                 observe(&event, &run);
             }
         });
@@ -434,7 +379,7 @@ impl Runner {
             return None;
         }
         if spec.conduct.reads_on {
-            (broken.for_event)(spec)
+            (broken.for_event.0)(spec)
         } else {
             Some(broken.reason.clone())
         }
@@ -488,12 +433,12 @@ fn own_failure(event: &Event, reason: String) -> Run {
     run_without(event, outcome)
 }
 
-/// Why gates block before any hook runs.
-#[derive(Clone)]
-struct Broken {
-    reason: String,
+/// Why gates block before any hook runs. The hooks that could be read still run.
+#[derive(Debug, Clone)]
+pub(crate) struct Broken {
+    pub(crate) reason: String,
     /// The reason for one event, if an error may concern it.
-    for_event: Arc<ReasonFor>,
+    pub(crate) for_event: Callback<dyn Fn(&EventSpec) -> Option<String> + Send + Sync>,
 }
 
 /// The files of the hooks, which must stay as they were loaded.
@@ -512,26 +457,12 @@ pub(crate) trait SealedFiles: Send + Sync {
     fn changed_since(&self, stamps: &[u8]) -> Option<String>;
 }
 
-#[derive(Clone)]
-struct Seal {
-    files: Arc<dyn SealedFiles>,
-    made: Instant,
+#[derive(Debug, Clone)]
+pub(crate) struct Seal {
+    pub(crate) files: Callback<dyn SealedFiles>,
+    /// When they were loaded.
+    pub(crate) made: Instant,
 }
 
 /// How long what was looked at when the hooks were loaded counts as just looked at.
 const FRESH: Duration = Duration::from_millis(50);
-
-impl fmt::Debug for Seal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Seal")
-    }
-}
-
-/// Why errors in the configuration block an event; `None` if none of them concerns it.
-pub(crate) type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
-
-impl fmt::Debug for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Broken").field(&self.reason).finish()
-    }
-}

@@ -479,8 +479,10 @@ impl ReadyEvent {
         let ReadHooks { hooks, env, .. } = &*self.hooks;
         let mut own = cancel.map(|cancel| hooks.runner.cancelled_by(cancel));
         if let Some(request) = self.request {
-            let runner = own.unwrap_or_else(|| hooks.runner.clone());
-            own = Some(runner.for_request(&request));
+            let mut runner = own.unwrap_or_else(|| hooks.runner.clone());
+            let server = runner.engine.server;
+            runner.engine.server = server.map(|server| server.for_request(&request));
+            own = Some(runner);
         }
         let person = locked(&decider.client).person.clone();
         let terms = Terms {

@@ -65,7 +65,7 @@ pub enum Request {
 
 impl Request {
     /// A yes-or-no question.
-    pub(crate) fn question(question: &str) -> Request {
+    pub fn question(question: &str) -> Request {
         Request::Confirm {
             title: question.to_string(),
             message: String::new(),

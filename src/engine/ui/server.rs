@@ -87,8 +87,11 @@ impl Server {
         }
     }
 
-    /// The same server for one decision, which the program calls `request`.
-    pub(crate) fn for_request(&self, request: &str) -> Server {
+    /// The same server for one decision, which the program calls `request`: dialogs and messages of
+    /// its hooks say so ([`Asker::request`], [`Message::request`]). For a program that decides
+    /// several events at once and shows each where it belongs.
+    #[must_use]
+    pub fn for_request(&self, request: &str) -> Server {
         Server {
             request: Some(Arc::from(request)),
             ..self.clone()

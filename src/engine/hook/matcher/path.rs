@@ -9,7 +9,7 @@ use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
 
 #[derive(Debug, Clone)]
-pub(crate) struct PathMatch {
+pub struct PathMatch {
     pub(crate) written: String,
     /// As it is compiled.
     pattern: String,
@@ -259,11 +259,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
 }
 
 /// Whether one of the globs fits one of the paths that the tool names, or what they lead to.
-pub(crate) fn decide_paths(
-    wanted: &[PathMatch],
-    event: &Event,
-    place: &PathBase,
-) -> Result<(), Mismatch> {
+pub fn decide_paths(wanted: &[PathMatch], event: &Event, place: &PathBase) -> Result<(), Mismatch> {
     let wanted = PathQuery {
         wanted,
         ..PathQuery::default()
