@@ -11,15 +11,15 @@ use serde_json::Value;
 
 use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
-use crate::engine::exec::{Budget, Engine, Job};
+use crate::engine::exec::{Budget, Engine, Job, PipeStore};
 use crate::engine::hook::{EventPart, Handler, Hook, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, told_to_stop};
 pub use links::follow;
-pub(crate) use preparation::{EventStores, HookTurn, Preparation};
-use preparation::{PreparedTurn, add_notes, refuses};
+pub(crate) use preparation::{HookTurn, Preparation};
+use preparation::{add_notes, refuses};
 pub(crate) use surroundings::EventVariables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES};
 
@@ -51,7 +51,7 @@ pub fn run(
         started,
         budget,
         inputs: HookInputs::default(),
-        stores: EventStores::default(),
+        pipes: PipeStore::default(),
         rewrites: 0,
         rewriter: None,
         runs: Vec::new(),
@@ -61,7 +61,6 @@ pub fn run(
     let last = plan.steps.iter().rposition(PlanStep::starts_programs);
     for (number, step) in plan.steps.into_iter().enumerate() {
         chain
-            .stores
             .pipes
             .expect_more(last.is_some_and(|last| number < last));
         chain.step(number, step);
@@ -121,7 +120,8 @@ struct Chain<'c> {
     started: Instant,
     budget: Option<Budget>,
     inputs: HookInputs,
-    stores: EventStores,
+    /// For all its hooks, one after another.
+    pipes: PipeStore,
     /// The number of rewrites so far, and the hook that made the last one.
     rewrites: usize,
     rewriter: Option<Arc<Hook>>,
@@ -375,17 +375,12 @@ impl Chain<'_> {
             self.engine,
             self.surroundings,
             variables,
-            &self.stores,
+            &self.pipes,
         );
-        // They live until the end of the step: a dialog of a hook that has ended is withdrawn.
-        let mut prepared: Vec<PreparedTurn<'_>> = turns
+        let jobs: Vec<Job<'_>> = turns
             .iter()
             .zip(payloads)
-            .map(|(turn, payload)| preparation.prepared(turn, payload))
-            .collect();
-        let jobs: Vec<Job<'_>> = prepared
-            .iter_mut()
-            .map(|one| preparation.job(one))
+            .map(|(turn, payload)| preparation.job(turn, payload))
             .collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(&hooks));
         let cwd_note = preparation.cwd_note.clone();

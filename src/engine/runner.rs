@@ -438,8 +438,10 @@ fn own_failure(event: &Event, reason: String) -> Run {
 pub(crate) struct Broken {
     pub(crate) reason: String,
     /// The reason for one event, if an error may concern it.
-    pub(crate) for_event: Callback<dyn Fn(&EventSpec) -> Option<String> + Send + Sync>,
+    pub(crate) for_event: Callback<ReasonFor>,
 }
+
+type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
 
 /// The files of the hooks, which must stay as they were loaded.
 pub(crate) trait SealedFiles: Send + Sync {

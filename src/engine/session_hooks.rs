@@ -11,10 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::chain::{EventStores, EventVariables, HookTurn, Preparation};
+use crate::engine::chain::{EventVariables, HookTurn, Preparation};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
-use crate::engine::exec::{Engine, LineLife, LineStream};
+use crate::engine::exec::{Engine, LineLife, LineStream, PipeStore};
 use crate::engine::hook::{EventPart, Hook, Lives};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Exit, Trace};
@@ -350,10 +350,9 @@ impl SharedState {
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
         let shared = EventVariables::of(event, surroundings, &trace);
-        let stores = EventStores::default();
-        let preparation = Preparation::new(event, &engine, surroundings, shared, &stores);
-        let mut prepared = preparation.prepared(&turn, Arc::default());
-        let mut job = preparation.job(&mut prepared);
+        let pipes = PipeStore::default();
+        let preparation = Preparation::new(event, &engine, surroundings, shared, &pipes);
+        let mut job = preparation.job(&turn, Arc::default());
         job.lines = Some(Arc::clone(&one.lines) as Arc<dyn LineStream>);
         let mut pause = self.first_pause;
         loop {

@@ -17,19 +17,13 @@ use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, Trace};
 use crate::engine::ui::{Connection, Tenure};
 
-/// What serves all hooks of an event, one after another.
-#[derive(Debug, Default)]
-pub(crate) struct EventStores {
-    pub(super) pipes: PipeStore,
-}
-
 /// What the jobs of all hooks that see one event have in common.
 pub(crate) struct Preparation<'c> {
     seen: &'c Event,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
     shared: Arc<EventVariables>,
-    stores: &'c EventStores,
+    pipes: &'c PipeStore,
     cwd: Option<PathBuf>,
     /// Why they do not run in the folder that the event names.
     pub(super) cwd_note: Option<String>,
@@ -41,7 +35,7 @@ impl<'c> Preparation<'c> {
         engine: &'c Engine,
         surroundings: &'c Surroundings,
         shared: Arc<EventVariables>,
-        stores: &'c EventStores,
+        pipes: &'c PipeStore,
     ) -> Preparation<'c> {
         let (cwd, cwd_note) = working_directory(seen, surroundings);
         Preparation {
@@ -49,73 +43,48 @@ impl<'c> Preparation<'c> {
             engine,
             surroundings,
             shared,
-            stores,
+            pipes,
             cwd,
             cwd_note,
         }
     }
 
-    pub(crate) fn prepared<'t>(
-        &'t self,
-        turn: &'t HookTurn,
-        payload: Arc<Payload>,
-    ) -> PreparedTurn<'t> {
-        let connection = self.connection(&turn.hook);
-        let mut variables = self.variables(&turn.hook);
-        variables.extend(ways_to_ask(
-            connection.as_ref(),
-            self.engine.server.as_ref(),
-        ));
-        let absent = absent(&variables, &self.surroundings.inherited);
-        PreparedTurn {
-            turn,
-            payload,
-            connection,
-            variables,
-            absent,
-        }
-    }
-
-    /// Makes the job of a turn. It takes the payload and the variables.
-    pub(crate) fn job<'t>(&'t self, prepared: &'t mut PreparedTurn<'_>) -> Job<'t> {
-        let PreparedTurn {
-            turn,
-            payload,
-            connection,
-            variables,
-            absent,
-        } = prepared;
+    /// The job of a turn, with the hook's connection: when it is dropped, the hook's dialogs are
+    /// withdrawn.
+    pub(crate) fn job<'t>(&'t self, turn: &'t HookTurn, payload: Arc<Payload>) -> Job<'t> {
         let hook = &turn.hook;
         if let Some(job) = call(hook, self.seen) {
             return job;
         }
         let spec = self.seen.spec();
+        let connection = self.connection(hook);
+        let mut variables = self.variables(hook);
+        variables.extend(ways_to_ask(
+            connection.as_ref(),
+            self.engine.server.as_ref(),
+        ));
         let search = self.surroundings.search.as_deref();
-        let variables = std::mem::take(variables);
         let program = whole(hook, spec.blocks, &variables)
             .and_then(|()| command::resolve(&hook.handler, search));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
+        let runs = program.map(Runs::Program);
         Job {
-            hook,
-            runs: program.map(Runs::Program),
-            payload: Arc::clone(payload),
-            pipes: Some(&self.stores.pipes),
-            lines: None,
+            payload,
+            pipes: Some(self.pipes),
             environment: self.surroundings.variables.as_deref(),
+            without: absent(&variables, &self.surroundings.inherited),
             variables,
-            without: absent,
             cwd: hook.folder.as_ref().or(self.cwd.as_ref()).cloned(),
-            timeout: hook.timeout(spec),
-            permit: turn.permit(self.seen),
             sandbox,
             notes,
-            clock: connection.as_ref().map(Connection::clock),
+            connection,
+            ..Job::new(hook, runs, hook.timeout(spec), turn.permit(self.seen))
         }
     }
 
     /// Lets a hook ask a person or send messages.
     fn connection(&self, hook: &Hook) -> Option<Connection> {
-        if hook.handler.is_function() || hook.stays_up() {
+        if hook.stays_up() {
             return None;
         }
         let tenure = match (hook.lives, hook.background) {
@@ -127,11 +96,7 @@ impl<'c> Preparation<'c> {
         server.connection(&hook.name, self.shared.session(), tenure)
     }
 
-    /// The variables of a hook. A function has none.
     fn variables<'h>(&self, hook: &'h Hook) -> Vec<(&'h str, String)> {
-        if hook.handler.is_function() {
-            return Vec::new();
-        }
         let mark = self
             .engine
             .mark
@@ -159,26 +124,12 @@ pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
         given: None,
         about: Some(seen),
     };
-    Some(Job::of_function(
-        hook,
-        hook.timeout(seen.spec()),
-        call,
-        permit,
-    ))
+    let runs = Ok(Runs::Call(call));
+    Some(Job::new(hook, runs, hook.timeout(seen.spec()), permit))
 }
 
 /// Why a path matcher matches an event that names no such path.
 const MORE_GUESSES: &str = "the tool's input has too many possible paths: every `path` matches";
-
-/// A turn and the values that its job borrows.
-pub(crate) struct PreparedTurn<'t> {
-    pub(super) turn: &'t HookTurn,
-    pub(super) payload: Arc<Payload>,
-    pub(super) connection: Option<Connection>,
-    pub(super) variables: Vec<(&'t str, String)>,
-    /// Our variables in hookrun's environment that the hook does not get.
-    pub(super) absent: Vec<&'t str>,
-}
 
 pub(crate) struct HookTurn {
     pub(crate) hook: Arc<Hook>,

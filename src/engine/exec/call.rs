@@ -89,11 +89,10 @@ impl Answers {
     }
 
     pub(super) fn reply(&self, place: usize) -> FunctionReply {
-        let (sender, writer) = (self.sender.clone(), Arc::clone(&self.writer));
         FunctionReply {
             place,
-            sender,
-            writer,
+            sender: self.sender.clone(),
+            writer: Arc::clone(&self.writer),
             given: false,
         }
     }
@@ -225,8 +224,9 @@ impl Workers {
             }
         };
         let home = thread.clone();
-        let gone = |_| io::Error::other("a hookrun thread has ended");
-        thread.send(Task { work, home }).map_err(gone)
+        thread
+            .send(Task { work, home })
+            .map_err(|_| io::Error::other("a hookrun thread has ended"))
     }
 }
 
@@ -369,16 +369,18 @@ mod tests {
 
     use super::*;
 
+    /// Work that says which thread does it.
+    fn work(sender: Sender<thread::ThreadId>, fails: bool) -> Work {
+        Box::new(move || {
+            sender.send(thread::current().id()).unwrap();
+            assert!(!fails, "a panic on purpose");
+        })
+    }
+
     #[test]
     fn a_thread_is_kept_for_the_next_call_even_after_a_panic() {
         let workers = Workers::default();
         let (sender, ids) = channel();
-        let work = |sender: std::sync::mpsc::Sender<_>, fails: bool| -> Work {
-            Box::new(move || {
-                sender.send(thread::current().id()).unwrap();
-                assert!(!fails, "a panic on purpose");
-            })
-        };
         workers.give(work(sender.clone(), true)).unwrap();
         let first = ids.recv().unwrap();
         // The thread becomes idle a moment after it has answered.

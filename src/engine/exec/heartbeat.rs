@@ -32,10 +32,9 @@ const NOT_ANSWERED: u16 = u16::MAX;
 impl Heartbeat {
     /// A heartbeat with its first deadline `within` this time.
     pub fn new(within: Duration) -> Heartbeat {
-        let (due, is_claimed) = (AtomicU64::new(0), AtomicBool::new(false));
         let shared = HeartbeatState {
-            due,
-            is_claimed,
+            due: AtomicU64::new(0),
+            is_claimed: AtomicBool::new(false),
             answered: AtomicU16::new(NOT_ANSWERED),
         };
         let heartbeat = Heartbeat {

@@ -12,7 +12,7 @@ use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::hook::{Background, Function, Hook, Permit};
 use crate::engine::run::{Ending, StartError};
-use crate::engine::ui::Clock;
+use crate::engine::ui::Connection;
 
 #[derive(Debug)]
 pub struct Job<'a> {
@@ -32,7 +32,7 @@ pub struct Job<'a> {
     /// Variables to set in addition to that environment.
     pub variables: Vec<(&'a str, String)>,
     /// Inherited variables to leave out.
-    pub without: &'a [&'a str],
+    pub without: Vec<&'a str>,
     /// `None` for hookrun's own working directory.
     pub cwd: Option<PathBuf>,
     pub timeout: Duration,
@@ -40,9 +40,8 @@ pub struct Job<'a> {
     pub sandbox: Option<SandboxRules>,
     /// Notes for the hook's author that are known before it runs.
     pub notes: Vec<String>,
-    /// Measures how long it asks a person, which its timeout does not count; `None` if it cannot
-    /// ask.
-    pub clock: Option<Arc<Clock>>,
+    /// How it asks a person or sends messages. Its timeout does not count the time that it asks.
+    pub connection: Option<Connection>,
 }
 
 #[derive(Debug)]
@@ -60,27 +59,28 @@ pub struct FunctionCall {
 }
 
 impl<'a> Job<'a> {
-    pub fn of_function(
+    /// A job without input, variables, bounds or connection.
+    pub fn new(
         hook: &'a Hook,
+        runs: Result<Runs, StartError>,
         timeout: Duration,
-        call: FunctionCall,
         permit: Permit<'a>,
     ) -> Job<'a> {
         Job {
             hook,
-            runs: Ok(Runs::Call(call)),
+            runs,
             payload: Arc::default(),
             pipes: None,
             lines: None,
             environment: None,
             variables: Vec::new(),
-            without: &[],
+            without: Vec::new(),
             cwd: None,
             timeout,
             permit,
             sandbox: None,
             notes: Vec::new(),
-            clock: None,
+            connection: None,
         }
     }
 

@@ -257,12 +257,15 @@ fn without_x32(program: BpfProgram) -> BpfProgram {
     if !cfg!(target_arch = "x86_64") {
         return program;
     }
-    let step = |code, jf, k| sock_filter { code, jt: 0, jf, k };
     let denied = u32::from(SeccompAction::Errno(libc::EACCES as u32));
     let first = [
-        step(LOAD, 0, 0),
-        step(JUMP_IF_AT_LEAST, 1, 0x4000_0000),
-        step(RETURN, 0, denied),
+        instruction(LOAD, 0, 0),
+        instruction(JUMP_IF_AT_LEAST, 1, 0x4000_0000),
+        instruction(RETURN, 0, denied),
     ];
     first.into_iter().chain(program).collect()
+}
+
+fn instruction(code: u16, jf: u8, k: u32) -> sock_filter {
+    sock_filter { code, jt: 0, jf, k }
 }

@@ -160,13 +160,10 @@ impl Live {
             return;
         };
         let why = why.clone();
-        let clock = job
-            .clock
-            .as_ref()
-            .filter(|_| matches!(why, Ending::TimedOut { .. }));
-        let Some(clock) = clock else {
+        let (Some(connection), Ending::TimedOut { .. }) = (&job.connection, &why) else {
             return self.stop(why);
         };
+        let clock = connection.clock();
         let mut own = self
             .own_deadline
             .checked_add(clock.stood_still(now))
@@ -201,8 +198,10 @@ impl Live {
         let is_open = self.own_deadline > end_of(timeout, now);
         if let (Phase::Running { .. }, true) = (&self.phase, is_open) {
             self.own_deadline = end_of(timeout, now);
-            let (deadline, why) = (self.own_deadline, Ending::TimedOut { after: timeout });
-            self.phase = Phase::Running { deadline, why };
+            self.phase = Phase::Running {
+                deadline: self.own_deadline,
+                why: Ending::TimedOut { after: timeout },
+            };
         }
     }
 
@@ -322,13 +321,12 @@ impl Live {
         };
         notes.extend(more);
         let took = now.saturating_duration_since(self.started);
-        let containment = Some(self.level);
         Trace {
             exit,
             took,
             stdout,
             stderr,
-            containment,
+            containment: Some(self.level),
             start: self.child.how,
             notes,
             ..Trace::not_run(ending)

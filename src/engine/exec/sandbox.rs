@@ -52,46 +52,51 @@ impl SandboxRules {
         home: Option<&Path>,
     ) -> (SandboxRules, Vec<String>) {
         let mut notes = Vec::new();
-        let mut find = |path: &String| {
-            let found = match (path.strip_prefix('~'), home) {
-                (Some(below), Some(home)) => home.join(below.trim_start_matches('/')),
-                (Some(_), None) => {
-                    notes.push(format!("sandbox: `{path}` is ignored: there is no HOME"));
-                    return None;
-                }
-                (None, _) => project.join(path),
-            };
-            if let Err(error) = found.metadata() {
-                let is_missing = error.kind() == io::ErrorKind::NotFound;
-                let why = if is_missing {
-                    "it does not exist"
-                } else {
-                    &error.to_string()
-                };
-                notes.push(format!("sandbox: `{path}` is ignored: {why}"));
-                return None;
-            }
-            Some(found)
-        };
         let read = sandbox
             .read
             .as_ref()
-            .map(|paths| paths.iter().filter_map(&mut find).collect());
-        let write: Vec<_> = sandbox.write.iter().filter_map(&mut find).collect();
-        let Sandbox {
-            network, required, ..
-        } = *sandbox;
-        let (sockets, modes) = (network, !write.is_empty());
-        (
-            SandboxRules {
-                read,
-                write,
-                network,
-                sockets,
-                modes,
-                required,
-            },
-            notes,
-        )
+            .map(|paths| granted(paths, project, home, &mut notes));
+        let write = granted(&sandbox.write, project, home, &mut notes);
+        let rules = SandboxRules {
+            read,
+            modes: !write.is_empty(),
+            write,
+            network: sandbox.network,
+            sockets: sandbox.network,
+            required: sandbox.required,
+        };
+        (rules, notes)
+    }
+}
+
+/// Those of these paths that exist.
+fn granted(
+    paths: &[String],
+    project: &Path,
+    home: Option<&Path>,
+    notes: &mut Vec<String>,
+) -> Vec<PathBuf> {
+    let mut granted = Vec::new();
+    for path in paths {
+        match resolved(path, project, home) {
+            Ok(resolved) => granted.push(resolved),
+            Err(why) => notes.push(format!("sandbox: `{path}` is ignored: {why}")),
+        }
+    }
+    granted
+}
+
+fn resolved(path: &str, project: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
+    let resolved = match path.strip_prefix('~') {
+        Some(below) => {
+            let home = home.ok_or("there is no HOME")?;
+            home.join(below.trim_start_matches('/'))
+        }
+        None => project.join(path),
+    };
+    match resolved.metadata() {
+        Ok(_) => Ok(resolved),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err("it does not exist".into()),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -85,7 +85,6 @@ impl Subreaper {
         if !has_children() {
             return swept;
         }
-        let is_killed = |group| groups.iter().any(|one| one.as_raw_nonzero().get() == group);
         let started = Instant::now();
         let mut seen = HashSet::new();
         loop {
@@ -95,9 +94,7 @@ impl Subreaper {
             };
             ours.retain(|pid| *pid != keeper && !self.strangers.contains(pid));
             ours.retain(|pid| !spared.has(*pid));
-            ours.retain(|pid| {
-                mark.is_none_or(|mark| mark_of(*pid).is_some_and(|found| is_part_of(&found, mark)))
-            });
+            ours.retain(|pid| mark.is_none_or(|mark| is_marked(*pid, mark)));
             if ours.is_empty() {
                 return swept;
             }
@@ -109,7 +106,10 @@ impl Subreaper {
                 if is_new && swept.left.len() < MOST_NAMED {
                     // Members of these groups were already killed and may just be ending.
                     let group = Pid::from_raw(pid).and_then(group_of);
-                    if group.is_some_and(|group| !is_killed(group)) && !is_zombie(pid) {
+                    let is_killed = groups
+                        .iter()
+                        .any(|one| Some(one.as_raw_nonzero().get()) == group);
+                    if group.is_some() && !is_killed && !is_zombie(pid) {
                         let words = format!("{} (pid {pid})", name_of(pid));
                         swept.left.push(Leftover {
                             hook: hook_of(pid),
@@ -236,16 +236,18 @@ pub(super) fn holder_of(pipe: BorrowedFd<'_>) -> Option<String> {
     let inode = rustix::fs::fstat(pipe).ok()?.st_ino;
     let link = format!("pipe:[{inode}]");
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let holds = |pid: &i32| {
-        let files = std::fs::read_dir(format!("/proc/{pid}/fd"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        let mut targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
-        targets.any(|target| target.as_os_str() == link.as_str())
-    };
-    let pid = all_pids().filter(|pid| *pid != own).find(holds)?;
+    let pid = all_pids().find(|pid| *pid != own && has_open(*pid, &link))?;
     Some(format!("`{}` (pid {pid})", name_of(pid)))
+}
+
+/// Whether a process has a descriptor with this link under `/proc`.
+fn has_open(pid: i32, link: &str) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+    targets.any(|target| target.as_os_str() == link)
 }
 
 /// Every process on the system; none without `/proc`.
@@ -295,7 +297,7 @@ pub(super) fn end_group(group: i32) {
 pub(super) fn end_marked(mark: &str) {
     let started = Instant::now();
     while started.elapsed() < SWEEP_LIMIT {
-        let marked = pids_marked(mark);
+        let marked: Vec<i32> = all_pids().filter(|pid| is_marked(*pid, mark)).collect();
         if marked.is_empty() {
             return;
         }
@@ -306,11 +308,9 @@ pub(super) fn end_marked(mark: &str) {
     }
 }
 
-fn pids_marked(mark: &str) -> Vec<i32> {
-    let is_marked = |pid: &i32| {
-        variable_of(*pid, "HOOKRUN_RUN_ID=").is_some_and(|found| is_part_of(&found, mark))
-    };
-    all_pids().filter(is_marked).collect()
+/// Whether a process carries this mark, or one that begins with it and a dot.
+fn is_marked(pid: i32, mark: &str) -> bool {
+    mark_of(pid).is_some_and(|found| is_part_of(&found, mark))
 }
 
 fn is_part_of(found: &str, mark: &str) -> bool {

@@ -334,13 +334,11 @@ mod tests {
     fn output_is_handed_out_line_by_line_and_a_line_without_end_is_dropped() {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&heard);
-        let hear = move |line: &[u8]| {
-            hears
-                .lock()
-                .unwrap()
-                .push(String::from_utf8_lossy(line).into_owned());
-        };
-        let lines = HookLines::new(hear).unwrap();
+        let lines = HookLines::new(move |line| {
+            let line = String::from_utf8_lossy(line).into_owned();
+            locked(&hears).push(line);
+        })
+        .unwrap();
         let mut written = b"a\nb\nc".to_vec();
         lines.hear(&mut written);
         assert_eq!(written, b"c");

@@ -41,7 +41,7 @@ pub(super) struct Guest {
     pub(super) session: String,
     pub(super) request: Option<Arc<str>>,
     pub(super) tenure: Tenure,
-    pub(super) clock: Arc<Clock>,
+    pub(super) clock: Clock,
     open: Mutex<Open>,
     closed: Condvar,
 }
@@ -56,8 +56,8 @@ struct Open {
 
 impl Connection {
     /// The clock that measures how long it waits for a person.
-    pub(crate) fn clock(&self) -> Arc<Clock> {
-        Arc::clone(&self.guest.clock)
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.guest.clock
     }
 
     /// The value for its environment that says where to connect.
@@ -87,7 +87,7 @@ impl Guest {
             session: session.to_string(),
             request,
             tenure,
-            clock: Arc::new(Clock::new(tenure == Tenure::Session)),
+            clock: Clock::new(tenure == Tenure::Session),
             open: Mutex::default(),
             closed: Condvar::new(),
         }

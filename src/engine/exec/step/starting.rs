@@ -85,7 +85,7 @@ impl RunningStep<'_> {
             program: confined.as_ref().unwrap_or(program),
             inherited,
             variables: &job.variables,
-            without: job.without,
+            without: &job.without,
             cwd: job.cwd.as_deref(),
         };
         let left = self

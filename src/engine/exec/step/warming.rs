@@ -173,7 +173,8 @@ impl RunningStep<'_> {
         if !matches!(live.phase, Phase::Running { .. }) {
             return;
         }
-        let (stdout, stderr) = (&live.child.stdout.kept, &live.child.stderr.kept);
+        let stdout = &live.child.stdout.kept;
+        let stderr = &live.child.stderr.kept;
         let is_alone = end.is_some_and(|end| end + 1 == stdout.head.len());
         let (ending, notes) = answer::judge(Exit::Status(0), stdout, stderr, slot.job.permit);
         let is_answer = ending.verdict().is_some();

@@ -139,7 +139,7 @@ impl ServedPool {
         let variables: Vec<_> = variables.collect();
         let hook = (&job.hook.name, &job.hook.source.file);
         let inherited = &spawn.inherited.variables;
-        let around = (&job.cwd, inherited, variables, job.without);
+        let around = (&job.cwd, inherited, variables, &job.without);
         self.hasher.hash_one((hook, spawn.program, around))
     }
 
@@ -305,34 +305,19 @@ mod tests {
             name: "cat".into(),
             arguments: Vec::new(),
         };
-        let job = Job {
+        let permit = Permit {
+            spec,
             hook: &hook,
-            runs: Ok(Runs::Program(program.clone())),
-            payload: Arc::default(),
-            pipes: None,
-            lines: None,
-            environment: None,
-            variables: Vec::new(),
-            without: &[],
-            cwd: None,
-            timeout: Duration::MAX,
-            permit: Permit {
-                spec,
-                hook: &hook,
-                given: None,
-                about: None,
-            },
-            sandbox: None,
-            notes: Vec::new(),
-            clock: None,
+            given: None,
+            about: None,
         };
-        let inherited = Inherited::of_this_process();
-        let (variables, without) = (&[][..], &[][..]);
+        let runs = Ok(Runs::Program(program.clone()));
+        let job = Job::new(&hook, runs, Duration::MAX, permit);
         let spawn = Spawn {
             program: &program,
-            inherited,
-            variables,
-            without,
+            inherited: Inherited::of_this_process(),
+            variables: &[],
+            without: &[],
             cwd: None,
         };
         let mark = "no-mark-of-a-test".to_string();

@@ -113,8 +113,9 @@ impl Zygote {
         used: u64,
         file: &Path,
     ) -> io::Result<Zygote> {
-        let (flags, kind) = (PRIVATE.0, SocketType::SEQPACKET);
-        let (channel, theirs) = rustix::net::socketpair(AddressFamily::UNIX, kind, flags, None)?;
+        let kind = SocketType::SEQPACKET;
+        let (channel, theirs) =
+            rustix::net::socketpair(AddressFamily::UNIX, kind, PRIVATE.0, None)?;
         rustix::net::send(&channel, SOURCE.as_bytes(), WITHOUT_SIGNAL)?;
         let mut arguments = command.options.clone();
         arguments.extend(["-c", LOADER].map(OsString::from));
