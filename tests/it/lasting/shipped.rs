@@ -59,7 +59,8 @@ impl Ui for Agreeable {
                 DialogAnswer::Done
             }
             Request::Confirm { .. } => DialogAnswer::Yes(true),
-            _ => DialogAnswer::Cancelled,
+            Request::Input { .. } | Request::Editor { .. } => DialogAnswer::Cancelled,
+            Request::Status { .. } | Request::Send(_) => DialogAnswer::Done,
         }
     }
 }
