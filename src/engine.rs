@@ -5,11 +5,9 @@
 //! [`session_hooks`] runs those that live as long as a session. [`ui`] and [`session`] are what
 //! hooks can ask for meanwhile.
 
-pub mod access;
 pub mod answer;
 pub mod chain;
 pub mod complaint;
-pub(crate) mod duration;
 pub(crate) mod ending;
 #[cfg(feature = "cli")]
 pub(crate) mod errand;
@@ -31,3 +29,4 @@ pub(crate) mod session_hooks;
 pub mod shell;
 pub mod spelling;
 pub mod ui;
+pub mod units;

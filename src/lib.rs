@@ -163,8 +163,8 @@ pub use cli::main;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::engine::{
-        access, answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
-        registry, reminder, run, runner, session, shell, spelling, ui,
+        answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
+        registry, reminder, run, runner, session, shell, spelling, ui, units,
     };
     #[cfg(feature = "cli")]
     pub use crate::{

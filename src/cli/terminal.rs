@@ -165,7 +165,7 @@ impl Ui for Terminal {
     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
         match request {
             Request::Select { title, options } => {
-                DialogAnswer::of_text(self.select(asker, title, options))
+                DialogAnswer::from(self.select(asker, title, options))
             }
             Request::Confirm { title, message } => {
                 let question = format!("{title}\n{message}");
@@ -173,10 +173,10 @@ impl Ui for Terminal {
                 DialogAnswer::Yes(answer.unwrap_or(false))
             }
             Request::Input { title, placeholder } => {
-                DialogAnswer::of_text(self.input(asker, title, placeholder))
+                DialogAnswer::from(self.input(asker, title, placeholder))
             }
             Request::Editor { title, text } => {
-                DialogAnswer::of_text(self.edit_text(asker, title, text))
+                DialogAnswer::from(self.edit_text(asker, title, text))
             }
             Request::Notify { message, kind } => {
                 self.notify(asker, message, *kind);

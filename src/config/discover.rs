@@ -26,9 +26,9 @@ pub use super::layer::{DROP_INS, HIDDEN, MANIFEST, SUITES, is_passed_over};
 use super::layer::{Layer, has_folder, is_there, layer_in};
 use super::problem::Problem;
 use super::trust::TrustChoice;
-use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
+use crate::engine::exec::command::access_cure;
 use crate::engine::hook::LayerKind;
 use crate::hosts;
 use crate::hosts::folders::{self, HostFolders};
@@ -375,5 +375,5 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     })?;
     let cause =
         format!("`{name}` is in it and everyone can create files in it, so its hooks do not run");
-    Some(Complaint::with_cure(cause, access::cure(folder)).in_file(folder, None))
+    Some(Complaint::with_cure(cause, access_cure(folder)).in_file(folder, None))
 }

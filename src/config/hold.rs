@@ -229,7 +229,7 @@ impl<'j> TrustJudge<'j> {
 }
 
 /// Trusts hooks that the followed branch has, or says why they are not trusted; `None` if they are
-/// trusted, or no branch is followed. Only our own program starts git.
+/// trusted, or no branch is followed.
 fn accept_branch(report: &TrustReport, store: Option<&TrustStore>) -> Option<Result<(), String>> {
     let store = store.filter(|_| !report.is_trusted())?;
     let followed = store.followed(&report.repository)?;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::draft::{BoundEvent, HookDraft};
 use super::layer::{self, DropIn};
 use super::problem::{Position, Problem};
-use crate::engine::access;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::exec::command::{access_cure, is_open_to_everyone};
 use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm,
 };
@@ -82,8 +82,8 @@ impl ConfigLoader<'_> {
 
     /// A folder of hooks that everyone can write to is a problem: its writers decide what runs.
     pub(super) fn check_writers(&mut self, path: &Path) {
-        if access::is_open_to_everyone(path) {
-            self.fault(path, "everyone can write to it", access::cure(path));
+        if is_open_to_everyone(path) {
+            self.fault(path, "everyone can write to it", access_cure(path));
         }
     }
 

@@ -14,9 +14,8 @@ use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
-use crate::engine::hook::limits::parse_size;
-use crate::engine::hook::parse_duration;
 use crate::engine::spelling;
+use crate::engine::units::{parse_duration, parse_size};
 
 #[derive(Debug)]
 pub struct KeyRow<T> {

@@ -35,5 +35,5 @@ mod server;
 
 pub use caller::{Outer, ask};
 pub use connection::{Clock, Connection, PATIENCE, Tenure};
-pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd};
+pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, yes_or_no};
 pub use server::Server;

@@ -13,19 +13,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The engine.
     ("spelling", &[]),
     ("harmless", &[]),
-    ("access", &[]),
-    ("duration", &[]),
+    ("units", &[]),
     ("complaint", &[]),
     ("lock", &[]),
     ("names", &[]),
     ("event", &["names", "shell", "spelling"]),
     ("outcome", &["names", "event"]),
     ("reminder", &["lock", "names", "outcome"]),
-    ("ending", &["duration", "outcome"]),
+    ("ending", &["units", "outcome"]),
     (
         "hook",
         &[
-            "names", "duration", "ending", "outcome", "event", "shell", "spelling",
+            "names", "units", "ending", "outcome", "event", "shell", "spelling",
         ],
     ),
     (
@@ -42,8 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "exec",
         &[
-            "ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling",
-            "access",
+            "ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling", "units",
         ],
     ),
     (
@@ -154,7 +152,7 @@ const PURE: &[&str] = &[
     "outcome",
     "ending",
     "complaint",
-    "duration",
+    "units",
     "hook",
     "answer",
     "plan",

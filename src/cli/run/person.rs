@@ -12,7 +12,7 @@ use crate::engine::harmless::plain;
 use crate::engine::hook::Hook;
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, Trace};
-use crate::engine::ui::{Asker, DialogAnswer, Outer, Request, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, Outer, Ui, yes_or_no};
 
 use crate::cli::args::RunFormat;
 use crate::cli::streams;
@@ -47,7 +47,7 @@ impl Respondent for Person {
     fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         match self {
             Person::Here(terminal) => terminal.ask(asker, question),
-            Person::Around(outer) => match outer.show(asker, &Request::question(question)) {
+            Person::Around(outer) => match outer.show(asker, &yes_or_no(question)) {
                 DialogAnswer::Yes(yes) => Some(yes),
                 DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Text(_) => None,
                 DialogAnswer::Done | DialogAnswer::Refused(_) => None,

@@ -25,7 +25,7 @@ use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
-use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, Ui, yes_or_no};
 use crate::hosts::{Binding, Reply, folders, native};
 
 use crate::cli::args::ServeArgs;
@@ -47,7 +47,7 @@ struct ServedClient {
 
 impl Respondent for Arc<dyn Ui> {
     fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
-        let question = Request::question(question).named(asker);
+        let question = yes_or_no(question).named(asker);
         Some(self.show(asker, &question) == DialogAnswer::Yes(true))
     }
 }

@@ -252,10 +252,10 @@ impl Ui for RpcClient {
             Request::Select { options, .. } => {
                 let chosen = self.ask_text(asker, &kind, fields);
                 // What was not offered is no choice.
-                DialogAnswer::of_text(chosen.filter(|chosen| options.contains(chosen)))
+                DialogAnswer::from(chosen.filter(|chosen| options.contains(chosen)))
             }
             Request::Input { .. } | Request::Editor { .. } => {
-                DialogAnswer::of_text(self.ask_text(asker, &kind, fields))
+                DialogAnswer::from(self.ask_text(asker, &kind, fields))
             }
             Request::Send(_) => DialogAnswer::Nobody,
         }

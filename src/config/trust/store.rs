@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::files::{FileMark, HookFiles, hex};
 use crate::config::env::Environment;
-use crate::engine::access;
+use crate::engine::exec::command::is_open_to_everyone;
 
 /// The version of a record's form.
 const VERSION: u32 = 1;
@@ -265,9 +265,7 @@ impl TrustStore {
 
 /// Whether a file is there and only its owner could put it there.
 fn counts(file: &Path) -> bool {
-    file.is_file()
-        && !access::is_open_to_everyone(file)
-        && !file.parent().is_some_and(access::is_open_to_everyone)
+    file.is_file() && !is_open_to_everyone(file) && !file.parent().is_some_and(is_open_to_everyone)
 }
 
 /// Enough of a SHA-256 for the name of a folder.

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,14 @@ use std::time::Duration;
 use rustix::fs::Access;
 use rustix::io::Errno;
 
-use crate::engine::access;
 use crate::engine::hook::{Handler, duration_text};
 use crate::engine::run::StartError;
 
 const SET_ID: u32 = 0o6000;
 const ANY_RUN_BIT: u32 = 0o111;
+const WRITE_BY_OTHERS: u32 = 0o002;
+const SEARCH_BY_OTHERS: u32 = 0o001;
+const STICKY: u32 = 0o1000;
 
 /// How many of the largest variables a message names.
 const LARGEST: usize = 3;
@@ -121,14 +123,14 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
             format!("run `chmod ug-s {}`", quoted(file)),
         ));
     }
-    if access::everyone_may_write(&path, &meta) {
+    if everyone_may_write(&path, &meta) {
         return Err(open_to_everyone(&path));
     }
     // Anyone who can write the folder of a link can replace the link.
     let own = path.parent();
     let written = file.parent().filter(|folder| Some(*folder) != own);
     for folder in [own, written].into_iter().flatten() {
-        if access::is_open_to_everyone(folder) {
+        if is_open_to_everyone(folder) {
             return Err(open_to_everyone(folder));
         }
     }
@@ -138,7 +140,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
 fn open_to_everyone(path: &Path) -> StartError {
     StartError::new(
         format!("everyone can write to `{}`", path.display()),
-        access::cure(path),
+        access_cure(path),
     )
 }
 
@@ -165,6 +167,40 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
 /// A path that you can paste into a shell.
 fn quoted(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
+}
+
+/// Whether every user may write a file, or put other files into a folder, and can reach it. A
+/// folder above it that only its owner may enter keeps the others out.
+pub fn is_open_to_everyone(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|meta| everyone_may_write(path, &meta))
+}
+
+/// The same, for a path that was just looked at.
+pub fn everyone_may_write(path: &Path, meta: &Metadata) -> bool {
+    let mode = meta.permissions().mode();
+    let is_open = mode & WRITE_BY_OTHERS != 0 && !(meta.is_dir() && mode & STICKY != 0);
+    is_open && can_be_reached(path)
+}
+
+fn can_be_reached(path: &Path) -> bool {
+    // An unknown folder counts as reachable.
+    let Ok(path) = path.canonicalize() else {
+        return true;
+    };
+    path.ancestors().skip(1).all(|folder| {
+        folder.metadata().map_or(true, |meta| {
+            meta.permissions().mode() & SEARCH_BY_OTHERS != 0
+        })
+    })
+}
+
+/// What to do about a path that everyone may write.
+pub fn access_cure(path: &Path) -> String {
+    format!(
+        "run `chmod o-w {}`; a umask of 0000 makes such files: set 0022 before they are written",
+        quoted(path)
+    )
 }
 
 /// The error for a program whose start took so long that its time was over.

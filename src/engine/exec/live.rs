@@ -11,10 +11,10 @@ use super::keeper::{Keeper, LATER};
 use super::streams::{LineLife, LineStream};
 use super::{confine, tree};
 use crate::engine::answer;
-use crate::engine::hook::limits::{Limits, size_text};
-use crate::engine::hook::{Background, duration_text};
+use crate::engine::hook::{Background, Limits};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
+use crate::engine::units::{duration_text, size_text};
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);

@@ -137,7 +137,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// Whether the last key of a path is one of the table.
-pub(crate) fn is_decision_key(path: &str) -> bool {
+pub fn is_decision_key(path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap_or_default();
     DECISION_KEYS.iter().any(|(names, _)| names.contains(&key))
 }

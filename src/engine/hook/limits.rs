@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::duration::duration_text;
 use crate::engine::names::names;
+use crate::engine::units::{duration_text, size_text};
 
 /// What a hook may use up. Every limit but the timeout is off unless its spec sets it. The system
 /// enforces `memory_bytes`, `cpu` and `files` for each process of the hook by itself.
@@ -66,61 +66,6 @@ pub(crate) struct ProcessLimits {
     pub(crate) memory_bytes: Option<u64>,
     pub(crate) cpu_seconds: Option<u64>,
     pub(crate) files: Option<u64>,
-}
-
-/// The units of sizes. A lone letter means powers of 1,024, as for `ulimit` and systemd.
-const UNITS: &[(&str, u64)] = &[
-    ("B", 1),
-    ("K", 1 << 10),
-    ("KiB", 1 << 10),
-    ("kB", 1_000),
-    ("KB", 1_000),
-    ("M", 1 << 20),
-    ("MiB", 1 << 20),
-    ("MB", 1_000_000),
-    ("G", 1 << 30),
-    ("GiB", 1 << 30),
-    ("GB", 1_000_000_000),
-];
-
-/// Reads a size as people write it: `64M`, `512 KiB`, `1GB`. `M` is 1,048,576 bytes, `MB` is
-/// 1,000,000.
-///
-/// # Errors
-/// When there is no whole number, no unit, an unknown one, or nothing but zero.
-pub fn parse_size(text: &str) -> Result<u64, String> {
-    let wanted = "write a whole number and K, M or G, for example `64M`";
-    let text = text.trim();
-    let digits = text.chars().take_while(char::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let factor = UNITS
-        .iter()
-        .find(|(name, _)| *name == unit.trim())
-        .map(|(_, factor)| *factor);
-    let (Ok(number), Some(factor)) = (number.parse::<u64>(), factor) else {
-        return Err(format!("`{text}` is not a size; {wanted}"));
-    };
-    match number.checked_mul(factor) {
-        Some(0) => Err(format!("`{text}` leaves nothing; {wanted}")),
-        Some(bytes) => Ok(bytes),
-        None => Err(format!("`{text}` is more than any machine has; {wanted}")),
-    }
-}
-
-/// A size as people read it, exact where it can be: `64 MiB`, `1.5 MiB`, `100 bytes`.
-pub fn size_text(bytes: u64) -> String {
-    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match units.iter().find(|(factor, _)| bytes >= *factor) {
-        Some((factor, unit)) if bytes.is_multiple_of(*factor) => {
-            format!("{} {unit}", bytes / factor)
-        }
-        Some((factor, unit)) => {
-            // Tenths, rounded down: more than the limit must not read like the limit.
-            let tenths = u128::from(bytes) * 10 / u128::from(*factor);
-            format!("{}.{} {unit}", tenths / 10, tenths % 10)
-        }
-        None => format!("{bytes} bytes"),
-    }
 }
 
 /// What a hook in a sandbox may touch. By default it may read everything, write nothing but its own
@@ -187,20 +132,6 @@ names! { Containment: Auto "auto", Pidns "pidns" }
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_read_and_written_as_people_do() {
-        assert_eq!(parse_size("64M"), Ok(64 << 20));
-        assert_eq!(parse_size(" 512 KiB "), Ok(512 << 10));
-        assert_eq!(parse_size("1MB"), Ok(1_000_000));
-        assert_eq!(parse_size("10B"), Ok(10));
-        for wrong in ["", "10", "M", "1.5M", "1T", "10 m", "99999999999G"] {
-            assert!(parse_size(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!(size_text(64 << 20), "64 MiB");
-        assert_eq!(size_text(3 << 19), "1.5 MiB");
-        assert_eq!(size_text(1000), "1000 bytes");
-    }
 
     #[test]
     fn a_sandbox_is_told_in_words() {

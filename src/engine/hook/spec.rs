@@ -14,11 +14,11 @@ use serde_json::Value;
 use super::function::Function;
 use super::limits::{Containment, Limits, Sandbox};
 use super::matcher::{Matcher, Mismatch, PathBase};
-use crate::engine::duration::DEFAULT_TIMEOUT;
 use crate::engine::ending::{CapturedStream, Ending};
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::names::names;
 use crate::engine::outcome::Decision;
+use crate::engine::units::DEFAULT_TIMEOUT;
 
 /// The priority of a hook whose spec does not say; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;

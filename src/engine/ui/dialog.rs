@@ -64,14 +64,6 @@ pub enum Request {
 }
 
 impl Request {
-    /// A yes-or-no question.
-    pub fn question(question: &str) -> Request {
-        Request::Confirm {
-            title: question.to_string(),
-            message: String::new(),
-        }
-    }
-
     /// The same request, in which the text for the person begins with the hook's name.
     pub(crate) fn named(&self, asker: &Asker<'_>) -> Request {
         let mut named = self.clone();
@@ -105,13 +97,21 @@ pub enum DialogAnswer {
     Refused(String),
 }
 
-impl DialogAnswer {
+impl From<Option<String>> for DialogAnswer {
     /// A text of the person; without one they declined.
-    pub fn of_text(text: Option<String>) -> DialogAnswer {
+    fn from(text: Option<String>) -> DialogAnswer {
         match text {
             Some(text) => DialogAnswer::Text(text),
             None => DialogAnswer::Cancelled,
         }
+    }
+}
+
+/// A yes-or-no question.
+pub fn yes_or_no(question: &str) -> Request {
+    Request::Confirm {
+        title: question.to_string(),
+        message: String::new(),
     }
 }
 

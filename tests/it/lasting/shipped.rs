@@ -52,7 +52,7 @@ impl Ui for Agreeable {
         match request {
             Request::Select { title, options } => {
                 self.0.lock().unwrap().push(title.clone());
-                DialogAnswer::of_text(options.first().cloned())
+                DialogAnswer::from(options.first().cloned())
             }
             Request::Notify { message, .. } => {
                 self.0.lock().unwrap().push(message.clone());

@@ -43,7 +43,7 @@ impl Ui for Host {
         match request {
             Request::Select { title, options } => {
                 self.note(asker, &format!("select {title} {options:?}"));
-                DialogAnswer::of_text(options.last().cloned())
+                DialogAnswer::from(options.last().cloned())
             }
             Request::Confirm { title, message } => {
                 self.note(asker, &format!("confirm {title} {message}"));
@@ -62,7 +62,7 @@ impl Ui for Host {
                 self.note(asker, &format!("input {title} {placeholder}"));
                 std::thread::sleep(Duration::from_millis(30));
                 self.open.fetch_sub(1, Ordering::SeqCst);
-                DialogAnswer::of_text((title != "nothing").then(|| "typed\ntext".to_string()))
+                DialogAnswer::from((title != "nothing").then(|| "typed\ntext".to_string()))
             }
             Request::Editor { title, text } => {
                 self.note(asker, &format!("editor {title} {text}"));
