@@ -13,8 +13,8 @@ use clap::{Parser, Subcommand};
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
 pub(crate) use inside::{Dialog, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs};
 pub(crate) use look::{
-    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, ReportArgs, SchemaArgs,
-    ValidateArgs, WhyArgs,
+    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, ReportArgs, ReportFormat,
+    SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, ServeArgs, SuperviseArgs};

@@ -1,16 +1,16 @@
 //! The decisions that a command looks at: in which files they are, which of them the filters take,
-//! and which lines cannot be read. `hookrun report` writes them as a page.
+//! and which lines cannot be read. `hookrun report` writes them as a page or as lines.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{FilterArgs, ReportArgs};
+use crate::cli::args::{FilterArgs, ReportArgs, ReportFormat};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::hosts;
-use crate::lab::export::HtmlReport;
+use crate::lab::export::{self, HtmlReport};
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
@@ -211,7 +211,8 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     }
     let redact = config.log.redact.iter().map(String::as_str);
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
-    if io::stdout().is_terminal() {
+    let is_page = args.format == ReportFormat::Html;
+    if is_page && io::stdout().is_terminal() {
         return Err(Complaint::with_cure(
             "the report is an HTML page, and stdout is a terminal",
             "write it to a file: `hookrun report >report.html`",
@@ -221,14 +222,19 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;
     let mut page = HtmlReport::default();
     chosen.each(Some(&redactor), &paths, &mut |_, line, brief| {
-        page.add(line, brief);
-        Ok(())
+        if is_page {
+            page.add(line, brief);
+            return Ok(());
+        }
+        Ok(export::json_line(line, brief, out)?)
     })?;
     if chosen.found == 0 {
         streams::remark(&chosen.nothing(&paths));
         return Ok(ExitStatus::No);
     }
-    page.write(out)?;
+    if is_page {
+        page.write(out)?;
+    }
     Ok(ExitStatus::Yes)
 }
 

@@ -212,13 +212,15 @@ fn without_decisions_there_is_no_report() {
 fn the_report_is_of_this_project_and_of_the_filters() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "exit 1");
     sandbox.run_shell("ls");
-    report(&sandbox, &[]).exits(0).prints("10-guard.sh");
-    report(&sandbox, &["--decision", "allow"]).exits(1);
+    let all = report(&sandbox, &["--format", "jsonl"]);
+    assert_eq!((all.status, all.stdout.lines().count()), (0, 1));
+    let none = ["--format", "jsonl", "--decision", "allow"];
+    report(&sandbox, &none).exits(1);
     let elsewhere = sandbox.hookrun_as(
         |command| {
             command.current_dir("/usr");
         },
-        &["report"],
+        &["report", "--format", "jsonl"],
         b"",
     );
     elsewhere.exits(1).says("--everywhere searches all");
@@ -239,12 +241,16 @@ fn secrets_are_replaced_also_by_rules_that_came_later() {
     );
     let sandbox = sandbox.file(crate::sandbox::USER_FILE, &config);
     report_to("report.html", &sandbox, &["--file", "log.jsonl"]).exits(0);
-    let page = sandbox.read("report.html");
-    assert!(
-        !page.contains(&token) && !page.contains("TICKET-77"),
-        "{page}"
-    );
-    assert!(page.contains("[redacted:github-token]"));
+    let flat = ["--format", "jsonl", "--file", "log.jsonl"];
+    report_to("flat", &sandbox, &flat).exits(0);
+    for file in ["flat", "report.html"] {
+        let made = sandbox.read(file);
+        assert!(
+            !made.contains(&token) && !made.contains("TICKET-77"),
+            "{file}: {made}"
+        );
+    }
+    assert!(sandbox.read("flat").contains("[redacted:github-token]"));
 }
 
 #[test]

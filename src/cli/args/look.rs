@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use crate::hosts::native;
 use crate::lab::report::CheckFormat;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::options::{
     DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_git, dialect_or_host, duration,
@@ -141,8 +141,20 @@ pub(crate) struct WhyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
+    /// The output format
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub(crate) format: ReportFormat,
+
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A page for a browser
+    Html,
+    /// A flat line of JSON for each decision, for jq, DuckDB and other programs
+    Jsonl,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::config::Config;
 use crate::engine::event::EventSpec;
-use crate::engine::hook::Hook;
+use crate::engine::hook::{Handler, Hook};
 use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::{Fate, HookRun, Run};
 
@@ -33,6 +33,8 @@ enum Has {
 /// A hook's fate in one decision.
 struct SeenHook<'s> {
     fate: &'s Fate,
+    /// Whether the event can be blocked.
+    blocks: bool,
     looks_at_files: bool,
 }
 
@@ -57,14 +59,14 @@ impl SeenHook<'_> {
         matches!(self.fate, Fate::Ran(trace) if trace.ending.failure().is_some())
     }
 
-    /// Whether it ran and did something that a case can check.
+    /// Whether it ran and did something that a case can check. At a gate plain text decides nothing.
     fn has_acted(&self) -> bool {
         if self.has_run() && self.looks_at_files {
             return true;
         }
         self.verdict().is_some_and(|verdict| {
             verdict.decision != Decision::Allow
-                || verdict.output.is_some()
+                || verdict.output.is_some() && !self.blocks
                 || verdict.additional_context.is_some()
                 || !verdict.findings.is_empty()
                 || !verdict.update.is_empty()
@@ -74,10 +76,14 @@ impl SeenHook<'_> {
 
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
-    PointRow { name: "ran", of: "every hook", when: "it ran", why: "no case has tested a hook that never ran",
-        lacks: "a case that runs {}", has: Has::Hook(|_, _| true, |seen| seen.has_run()) },
-    PointRow { name: "acted", of: "every hook", when: "it blocked, asked, rewrote or printed something, or the case checks `files`", why: "this is its purpose; a failure proves nothing about its policy",
-        lacks: "a case in which {} blocks, or prints something", has: Has::Hook(|_, _| true, |seen| seen.has_acted()) },
+    PointRow { name: "ran", of: "a hook of an event that can be blocked", when: "it ran", why: "no case has tested a hook that never ran",
+        lacks: "a case that runs {}", has: Has::Hook(|_, spec| spec.blocks, |seen| seen.blocks && seen.has_run()) },
+    PointRow { name: "ran", of: "a hook of an event that cannot be blocked", when: "it ran and printed something, or the case checks `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
+        lacks: "a case in which {} prints something, or that expects `files`", has: Has::Hook(|_, spec| !spec.blocks, |seen| !seen.blocks && seen.has_acted()) },
+    PointRow { name: "blocked", of: "a hook of an event that can be blocked, if it is not a rule that asks", when: "it blocked, asked, or changed the event; or the case checks `files`", why: "this is its purpose; neither text on stdout nor a failure proves anything about its policy",
+        lacks: "a case in which {} blocks, or changes the event", has: Has::Hook(|hook, spec| spec.blocks && !is_question(hook), |seen| seen.has_acted()) },
+    PointRow { name: "asked", of: "a rule that asks", when: "it asked", why: "this is its purpose",
+        lacks: "a case in which {} asks", has: Has::Hook(|hook, spec| spec.blocks && is_question(hook), |seen| seen.has_acted()) },
     PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is not a rule", when: "it allowed", why: "a guard that blocks everything would pass otherwise",
         lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && !hook.is_rule(), |seen| seen.has_allowed()) },
     PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
@@ -85,6 +91,10 @@ pub const POINTS: &[PointRow] = &[
     PointRow { name: "matched", of: "each key of a matcher (`matched.tool`, `matched.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `ran`",
         lacks: "a case in which `match.{key}` keeps {} from running", has: Has::Matcher },
 ];
+
+fn is_question(hook: &Hook) -> bool {
+    matches!(hook.handler, Handler::Rule(Decision::Ask { .. }))
+}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Witness<'w> {
@@ -193,6 +203,7 @@ impl ShownPoints {
         for one in &witness.run.hooks {
             let seen = SeenHook {
                 fate: &one.fate,
+                blocks: witness.run.event.spec().blocks,
                 looks_at_files: witness.looks_at_files,
             };
             let names = self.0.entry(Who::in_run(witness.run, one)).or_default();

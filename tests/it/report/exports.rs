@@ -1,13 +1,92 @@
-//! The recipes of docs/exports.md.
+//! `--format jsonl`: what other programs read, and the recipes of docs/exports.md.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
 
 use serde_json::Value;
 
-use super::{line, report, some};
-use crate::nasty::running::skipped;
+use super::{line, report, report_to, some};
+use crate::nasty::running::{skipped, wait_until};
 use crate::sandbox::Sandbox;
+
+/// The lines of `--format jsonl` of a log.
+fn exported(log: &str) -> String {
+    let sandbox = Sandbox::new().file("log.jsonl", log);
+    let ran = report(&sandbox, &["--format", "jsonl", "--file", "log.jsonl"]);
+    ran.exits(0);
+    ran.stdout
+}
+
+/// hookrun with these arguments, whose stdin stays open after `input`, and whose reader leaves after
+/// so many lines: its status, and what it says.
+fn left_after(lines: usize, arguments: &[&str], sandbox: &Sandbox, input: &str) -> (i32, String) {
+    let mut command = sandbox.command(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let input = input.to_string();
+    let writing = thread::spawn(move || {
+        // It may end before it has read all.
+        let _ = stdin.write_all(input.as_bytes());
+        stdin
+    });
+    for _ in 0..lines {
+        assert!(
+            reader.read_line(&mut String::new()).unwrap() > 0,
+            "{arguments:?}"
+        );
+    }
+    drop(reader);
+    wait_until("it ends", || child.try_wait().unwrap().is_some());
+    let ended = child.wait_with_output().unwrap();
+    drop(writing.join().unwrap());
+    (
+        ended.status.code().unwrap(),
+        String::from_utf8(ended.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn a_reader_that_leaves_ends_what_is_only_for_it_though_there_is_more_to_read() {
+    let sandbox = Sandbox::new();
+    let arguments = ["report", "--format", "jsonl", "--file", "/dev/stdin"];
+    assert_eq!(
+        left_after(1, &arguments, &sandbox, &some(2_000)),
+        (0, String::new())
+    );
+    // How many have changed is not known then.
+    assert_eq!(
+        left_after(0, &["replay", "-"], &sandbox, ""),
+        (2, String::new())
+    );
+}
+
+#[test]
+fn flat_lines_all_have_the_same_columns() {
+    let made = exported(&some(50));
+    let rows: Vec<Value> = made
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let columns = |row: &Value| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let first = columns(&rows[0]);
+    assert_eq!((rows.len(), first.len()), (50, 21));
+    for row in &rows {
+        assert_eq!(columns(row), first);
+        assert!(
+            row.as_object()
+                .unwrap()
+                .values()
+                .all(|cell| !cell.is_object() && !cell.is_array())
+        );
+    }
+}
 
 /// The recipes on the page in this language.
 fn recipes(language: &str) -> Vec<String> {
@@ -37,7 +116,7 @@ fn the_recipe_for_jq_works() {
     let recipes = recipes("sh");
     let recipe = recipes.iter().find(|recipe| recipe.contains("jq")).unwrap();
     let sandbox = Sandbox::new().file("log.jsonl", &some(240));
-    let line = recipe.replacen("hookrun why", "\"$0\" why --file log.jsonl", 1);
+    let line = recipe.replacen("hookrun report", "\"$0\" report --file log.jsonl", 1);
     let ran = sandbox.hookrun_by_shell(&line, b"");
     ran.exits(0)
         .prints("20\t10-guard.sh\t`git push --force origin main` is not for agents\n");
@@ -62,10 +141,8 @@ fn the_recipe_for_duckdb_works() {
         panic!("{recipes:?}");
     };
     let sandbox = Sandbox::new().file("log.jsonl", &some(240));
-    let made = ["why", "--all", "--format", "json", "--file", "log.jsonl"];
-    let lines = sandbox.hookrun(&made, b"");
-    lines.exits(0);
-    std::fs::write(sandbox.at("decisions.jsonl"), &lines.stdout).unwrap();
+    let made = ["--format", "jsonl", "--file", "log.jsonl"];
+    report_to("decisions.jsonl", &sandbox, &made).exits(0);
     let mut command = Command::new(&python);
     command.args(["-c", recipe]).current_dir(sandbox.path());
     let ran = command.output().unwrap();
@@ -124,8 +201,20 @@ fn times_that_no_clock_has_break_no_format() {
         }
     }
     let sandbox = Sandbox::new().file("log.jsonl", &log);
+    report(&sandbox, &["--format", "jsonl", "--file", "log.jsonl"]).exits(0);
     report(&sandbox, &["--file", "log.jsonl"]).exits(0);
     sandbox
         .hookrun(&["why", "--stats", "--file", "log.jsonl"], b"")
         .exits(0);
+}
+
+#[test]
+fn nothing_is_hidden_in_a_file_either() {
+    let mut one: Value = serde_json::from_str(&line(5, "make", &[("a", 3.0, "block")])).unwrap();
+    for at in ["/session", "/host", "/run/reason", "/run/hooks/0/name"] {
+        *one.pointer_mut(at).unwrap() = "\u{9b}31m\u{202e}x\u{1b}]0;\u{7}".into();
+    }
+    let made = exported(&format!("{one}\n"));
+    let is_hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+    assert!(!made.contains(is_hidden), "{made}");
 }
