@@ -17,11 +17,10 @@ mod script;
 mod word;
 mod wrapped;
 
-pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART};
+pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART, found_files};
 pub(crate) use options::{GivenOperand, GivenWords, OptionWord};
 pub(crate) use parse::expand_braces;
 pub(crate) use programs::{Operands, find as find_program};
-pub(crate) use wrapped::found_files;
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 

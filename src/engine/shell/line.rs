@@ -7,8 +7,6 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::wrapped::found_files;
-
 /// What a command text would run, as far as that can be told without running it.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandLine {
@@ -137,6 +135,62 @@ impl ShellCommand {
         let program = self.program.known()?;
         Some(program.rsplit('/').next().unwrap_or(program))
     }
+
+    /// The folder in which the next command is, if this one succeeds and is `cd FOLDER`.
+    pub(super) fn entered_folder(&self) -> Option<&str> {
+        let is_cd = self.name() == Some("cd") && self.through.is_empty();
+        match self.args.as_slice() {
+            [folder] if is_cd => folder.known().filter(|folder| !matches!(*folder, "" | "-")),
+            _ => None,
+        }
+    }
+}
+
+/// The forms of the paths that `find` finds, told from the words after it. None if it may start
+/// in a folder that only a run knows.
+pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
+    let is_test = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(['-', '(', '!']));
+    let links = words
+        .iter()
+        .take_while(|word| matches!(word, Some("-H" | "-L" | "-P")));
+    let words = &words[links.count()..];
+    let first = words.iter().position(is_test).unwrap_or(words.len());
+    let (folders, tests) = words.split_at(first);
+    let names: Option<Vec<&str>> = tests
+        .split(|word| matches!(word, Some("-o" | "-or")))
+        .map(found_name)
+        .collect();
+    let names = names.unwrap_or_else(|| vec!["*"]);
+    let folders: Option<Vec<&str>> = folders.iter().copied().collect();
+    let mut folders = folders.unwrap_or_default();
+    if first == 0 {
+        folders.push(".");
+    }
+    let form = |folder: &&str| -> Vec<String> {
+        let folder = folder.trim_end_matches('/');
+        names
+            .iter()
+            .map(|name| format!("{folder}/**/{name}"))
+            .collect()
+    };
+    folders.iter().flat_map(form).collect()
+}
+
+/// The name that one alternative of `find` asks for before it does anything.
+fn found_name<'w>(tests: &[Option<&'w str>]) -> Option<&'w str> {
+    const ACTS: &[&str] = &[
+        "-exec", "-ok", "-print", "-delete", "-fprint", "-fls", "-ls", ",",
+    ];
+    let mut rest = tests.iter().copied();
+    while let Some(word) = rest.next() {
+        match word? {
+            "!" | "-not" if rest.next()? == Some("(") => return None,
+            "-name" => return rest.next()?,
+            word if ACTS.iter().any(|act| word.starts_with(act)) => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// As `action.commands` has it.

@@ -136,7 +136,10 @@ impl ScriptReader<'_> {
                     stdin = self.command(command, stdin, inside);
                 }
                 let entered = self.line.commands[before..].last();
-                if let Some(entered) = entered.filter(|_| is_alone).and_then(entered_folder) {
+                if let Some(entered) = entered
+                    .filter(|_| is_alone)
+                    .and_then(ShellCommand::entered_folder)
+                {
                     folder = Some(match folder {
                         Some(folder) if !entered.starts_with(['/', '~']) => {
                             format!("{folder}/{entered}").into()
@@ -421,8 +424,7 @@ impl ScriptReader<'_> {
         self.words_left -= made.len();
         // Braces make no words of nothing.
         for text in made.iter().filter(|text| !text.is_empty()) {
-            let word = self.word(text, place);
-            parts.words.push(word);
+            parts.words.push(self.word(text, place));
         }
     }
 
@@ -585,15 +587,6 @@ impl ScriptReader<'_> {
             redirects,
             folder: place.folder.cloned(),
         });
-    }
-}
-
-/// The folder in which the next command is, if this one succeeds and is `cd FOLDER`.
-fn entered_folder(command: &ShellCommand) -> Option<&str> {
-    let is_cd = command.name() == Some("cd") && command.through.is_empty();
-    match command.args.as_slice() {
-        [folder] if is_cd => folder.known().filter(|folder| !matches!(*folder, "" | "-")),
-        _ => None,
     }
 }
 

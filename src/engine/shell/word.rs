@@ -92,6 +92,14 @@ impl Word {
         }
     }
 
+    /// The name and the value of `NAME=value`.
+    pub(super) fn assignment(&self) -> Option<(&str, &str)> {
+        let (name, value) = self.value.split_once('=')?;
+        let mut letters = name.chars();
+        let is_name = letters.all(|c| c.is_ascii_alphanumeric() || c == '_');
+        (is_name && !name.is_empty()).then_some((name, value))
+    }
+
     pub(super) fn literal(text: &str) -> Word {
         Word {
             value: text.to_string(),

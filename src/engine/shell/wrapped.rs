@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::line::{Assignment, CommandRedirect, CommandWrapper};
+use super::line::{Assignment, CommandRedirect, CommandWrapper, found_files};
 use super::options::GivenOption;
 use super::programs::{self, Alone, Kind, ProgramRow};
 use super::scan::FlatText;
@@ -305,7 +305,7 @@ impl WrapperReader<'_> {
                 let text = text.to_string();
                 self.option(&text)?;
                 continue;
-            } else if let Some((name, value)) = assignment(word).filter(|_| self.row.assigns) {
+            } else if let Some((name, value)) = word.assignment().filter(|_| self.row.assigns) {
                 let value = (!value.contains(UNKNOWN)).then(|| value.to_string());
                 self.options.assigns.push(Assignment {
                     name: name.to_string(),
@@ -377,18 +377,6 @@ impl WrapperReader<'_> {
         }
         Ok(())
     }
-}
-
-/// The name and the value of `NAME=value`.
-fn assignment(word: &Word) -> Option<(&str, &str)> {
-    let is_name = |name: &&(&str, &str)| {
-        !name.0.is_empty()
-            && name
-                .0
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    word.value.split_once('=').filter(|parts| is_name(&parts))
 }
 
 /// The words as a program that joins them by blanks gives them to a shell.
@@ -585,53 +573,6 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
         runs.push(Inner::Words(inner));
     }
     Ok(runs)
-}
-
-/// The forms of the paths that `find` finds, told from the words after it. None if it may start
-/// in a folder that only a run knows.
-pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
-    let is_test = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(['-', '(', '!']));
-    let links = words
-        .iter()
-        .take_while(|word| matches!(word, Some("-H" | "-L" | "-P")));
-    let words = &words[links.count()..];
-    let first = words.iter().position(is_test).unwrap_or(words.len());
-    let (folders, tests) = words.split_at(first);
-    let names: Option<Vec<&str>> = tests
-        .split(|word| matches!(word, Some("-o" | "-or")))
-        .map(found_name)
-        .collect();
-    let names = names.unwrap_or_else(|| vec!["*"]);
-    let folders: Option<Vec<&str>> = folders.iter().copied().collect();
-    let mut folders = folders.unwrap_or_default();
-    if first == 0 {
-        folders.push(".");
-    }
-    let form = |folder: &&str| -> Vec<String> {
-        let folder = folder.trim_end_matches('/');
-        names
-            .iter()
-            .map(|name| format!("{folder}/**/{name}"))
-            .collect()
-    };
-    folders.iter().flat_map(form).collect()
-}
-
-/// The name that one alternative of `find` asks for before it does anything.
-fn found_name<'w>(tests: &[Option<&'w str>]) -> Option<&'w str> {
-    const ACTS: &[&str] = &[
-        "-exec", "-ok", "-print", "-delete", "-fprint", "-fls", "-ls", ",",
-    ];
-    let mut rest = tests.iter().copied();
-    while let Some(word) = rest.next() {
-        match word? {
-            "!" | "-not" if rest.next()? == Some("(") => return None,
-            "-name" => return rest.next()?,
-            word if ACTS.iter().any(|act| word.starts_with(act)) => return None,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// The texts of `git -c alias.NAME=TEXT`.

@@ -47,22 +47,22 @@ fn cases_that_show_everything_cover_a_hundred_percent() {
 #[test]
 fn a_hook_that_never_blocked_never_allowed_or_never_ran_is_reported() {
     let never_blocked = guarded(&case("it", "good", "decision = 'allow'"));
-    assert_eq!(missing(&never_blocked).0, ["tool.pre 10-guard.sh acted"]);
+    assert_eq!(missing(&never_blocked).0, ["tool.pre 10-guard.sh blocked"]);
     let never_allowed = guarded(&case("it", "bad", "decision = 'block'"));
     assert_eq!(missing(&never_allowed).0, ["tool.pre 10-guard.sh allowed"]);
     // The first one settles it.
     let never_ran = guarded(&case("it", "bad", "decision = 'block'")).hook("20-late.sh", "");
-    let late = ["ran", "acted", "allowed"].map(|point| format!("tool.pre 20-late.sh {point}"));
+    let late = ["ran", "blocked", "allowed"].map(|point| format!("tool.pre 20-late.sh {point}"));
     assert_eq!(missing(&never_ran).0[1..], late);
 }
 
 #[test]
-fn a_block_because_the_hook_failed_does_not_count_as_acting() {
+fn a_block_because_the_hook_failed_does_not_count_as_blocking() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "kill -9 $$").file(
         "hooks.d/tests/it.toml",
         &case("it", "bad", "decision = 'block', failed = '10-guard.sh'"),
     );
-    let points = ["acted", "allowed"].map(|point| format!("tool.pre 10-guard.sh {point}"));
+    let points = ["blocked", "allowed"].map(|point| format!("tool.pre 10-guard.sh {point}"));
     assert_eq!(missing(&sandbox).0, points);
 }
 
@@ -74,14 +74,7 @@ fn a_hook_without_cases_is_told_and_an_observer_has_to_be_seen() {
         .hook_for("error", "note.sh", "")
         .hook_for("turn.end", "end.sh", "");
     let (what, places) = missing(&sandbox);
-    assert_eq!(
-        what,
-        [
-            "error note.sh acted",
-            "turn.end end.sh ran",
-            "turn.end end.sh acted"
-        ]
-    );
+    assert_eq!(what, ["error note.sh ran", "turn.end end.sh ran",]);
     assert_eq!(places[0], "hooks.d/error/note.sh:1");
     let looked = cases.replace("'allow' }\n", "'allow', files = { a = false } }\n");
     let sandbox = guarded(&looked).hook_for("error", "note.sh", "");
@@ -125,8 +118,8 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
             .map(|point| format!("tool.pre {hook} {point}"))
             .collect()
     };
-    let two = of("two", &["ran", "acted", "allowed"]);
-    let one = of("one", &["acted", "failed"]);
+    let two = of("two", &["ran", "blocked", "allowed"]);
+    let one = of("one", &["blocked", "failed"]);
     assert_eq!(what, [two, one].concat());
     assert_eq!(
         (places[0].as_str(), places[3].as_str()),
@@ -142,14 +135,14 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let ran = suite(&sandbox, &["--coverage-min", "67"]);
     ran.exits(1)
         .prints("covered 66.6 %: 2 of 3 points; it must be 67 %");
-    ran.prints("missing acted (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
-    ran.prints("        write    a case in which 10-guard.sh blocks, or prints something\n");
+    ran.prints("missing blocked (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
+    ran.prints("        write    a case in which 10-guard.sh blocks, or changes the event\n");
     ran.prints("\nFAILED (coverage is too low): 1 case");
     suite(&sandbox, &["--coverage"]).exits(0);
     for (format, part) in [
         (
             "tap",
-            "not ok 2 - hooks.d/tool.pre/10-guard.sh: acted of 10-guard.sh (tool.pre)",
+            "not ok 2 - hooks.d/tool.pre/10-guard.sh: blocked of 10-guard.sh (tool.pre)",
         ),
         ("junit", "<testsuite name=\"policy coverage\" tests=\"1\""),
         (
@@ -210,14 +203,21 @@ fn nothing_is_said_of_coverage_while_a_case_is_not_as_expected() {
 }
 
 #[test]
-fn a_hook_that_only_adds_something_acts_by_that() {
-    let cases = case("it", "good", "decision = 'allow', output = 'x'");
-    let sandbox = Sandbox::new()
-        .hook("10-guard.sh", "echo x")
-        .file("hooks.d/tests/guard.toml", &cases);
-    suite(&sandbox, &["--coverage-min", "100"])
-        .exits(0)
-        .prints("3 of 3 points");
+fn a_hook_that_adds_context_needs_no_block_and_text_proves_nothing() {
+    let context = "echo '{\"additionalContext\": \"x\"}'";
+    let rows = [
+        (context, "context = 'x'", None),
+        ("echo x", "output = 'x'", Some("blocked")),
+    ];
+    for (hook, prints, missing) in rows {
+        let sandbox = Sandbox::new().hook("10-guard.sh", hook).file(
+            "hooks.d/tests/guard.toml",
+            &case("it", "good", &format!("decision = 'allow', {prints}")),
+        );
+        let ran = suite(&sandbox, &["--coverage-min", "100"]);
+        assert_eq!(ran.status, i32::from(missing.is_some()), "{ran:?}");
+        ran.prints(missing.unwrap_or("3 of 3 points"));
+    }
 }
 
 #[test]
