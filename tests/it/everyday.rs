@@ -15,9 +15,6 @@ use crate::sandbox::Sandbox;
 /// How many ordinary lines may be stopped.
 const MOST_STOPPED: usize = 4;
 
-/// How many lines may pass that the colleague stops.
-const MOST_PASSED: usize = 0;
-
 /// The files of the project, as the head of the fixture describes it.
 const COMMITTED: &[(&str, &str)] = &[
     (
@@ -120,8 +117,8 @@ fn everyday_commands_pass_and_destructive_ones_are_stopped() {
     let (stopped, passed): (Vec<_>, Vec<_>) =
         wrong.iter().partition(|text| text.starts_with("allow"));
     let report = format!(
-        "{:>7}  of {ordinary} ordinary commands stopped (goal 4, at most {MOST_STOPPED} now)\n\
-         {:>7}  of {} others passed (goal 0, at most {MOST_PASSED} now)\n",
+        "{:>7}  of {ordinary} ordinary commands stopped (at most {MOST_STOPPED})\n\
+         {:>7}  of {} others passed (goal 0)\n",
         stopped.len(),
         passed.len(),
         lines.len() - ordinary,
@@ -129,7 +126,7 @@ fn everyday_commands_pass_and_destructive_ones_are_stopped() {
     // Past the capture of the test runner: the score is for people.
     std::io::stderr().write_all(report.as_bytes()).unwrap();
     assert!(
-        stopped.len() <= MOST_STOPPED && passed.len() <= MOST_PASSED,
+        stopped.len() <= MOST_STOPPED && passed.is_empty(),
         "{}",
         wrong.join("\n")
     );

@@ -305,7 +305,7 @@ fn trust_wants_a_person() {
     let wrong = format!("sha256:{}", "0".repeat(64));
     let ran = sandbox.hookrun(&["trust", "--digest", &wrong], b"");
     assert!(
-        ran.status == 2 && ran.stderr.contains("different digest: sha256:"),
+        ran.status == 2 && ran.stderr.contains("a different digest: sha256:"),
         "{ran:?}"
     );
     sandbox.holds();

@@ -5,6 +5,7 @@
 //! `cargo test --test it habits -- --nocapture` prints the counts and the worst sentences.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -142,25 +143,26 @@ fn hold(bound: &Bound, sentences: &[Sentence]) {
     let mut findings = findings(sentences);
     let count: usize = findings.iter().map(|finding| finding.found.len()).sum();
     let Bound { texts, goal, most } = bound;
-    println!("{count} habits in {texts} (at most {most}, goal {goal}):");
+    let mut report = format!("{count} habits in {texts} (at most {most}, goal {goal}):\n");
     for habit in HABITS {
         let of_habit = findings
             .iter()
             .flat_map(|finding| &finding.found)
             .filter(|(other, _)| std::ptr::eq(*other, habit))
             .count();
-        println!("  {of_habit:4} {}; write {}", habit.pattern, habit.instead);
+        let Habit {
+            pattern, instead, ..
+        } = habit;
+        report.push_str(&format!("  {of_habit:4} {pattern}; write {instead}\n"));
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.found.len()));
     for Finding { sentence, found } in findings.iter().take(10) {
         let words: Vec<&str> = found.iter().map(|(_, words)| words.as_str()).collect();
-        println!(
-            "  {}: {} [{}]",
-            sentence.place,
-            sentence.text,
-            words.join(", ")
-        );
+        let Sentence { place, text } = sentence;
+        report.push_str(&format!("  {place}: {text} [{}]\n", words.join(", ")));
     }
+    // Past the capture of the test runner: the counts are for people.
+    std::io::stderr().write_all(report.as_bytes()).unwrap();
     assert!(count <= *most, "{count} habits in {texts}, at most {most}");
 }
 
