@@ -189,7 +189,7 @@ Examples:
     /// Print the JSON Schema of an event, a file or a report
     #[command(after_help = "Exit status: 0 printed, 2 error.")]
     Schema(SchemaArgs),
-    /// Commands for use in hooks: read the event, ask a person, store text
+    /// Commands for hooks: read the event, ask a person, store text
     #[command(disable_help_subcommand = true)]
     Hook {
         #[command(subcommand)]

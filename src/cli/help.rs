@@ -1,12 +1,10 @@
 //! The help: commands by what a person wants to do. The manual pages are made from it.
 
-use std::fmt::Write;
-
 use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
 
-/// What a person wants to do, and the commands for it. All others are in the last group.
+/// The purposes of commands. All others are only named in the short help.
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Start",
@@ -26,37 +24,49 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Run", &["run", "serve"]),
     ("Share", &["sets"]),
-    ("More", &[]),
 ];
 
-/// The command line with groups in its help.
+/// The command line with groups in its help. `-h` fits on one screen of 30 lines; `--help` also
+/// describes the other commands and the options.
 pub(crate) fn command() -> Command {
-    let root = Cli::command();
-    let groups = groups(&root);
+    let mut root = Cli::command();
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        let commands = names.iter().filter_map(|name| root.find_subcommand(name));
+        groups.push_str(&group(title, commands));
+    }
+    let is_other = |command: &&Command| {
+        let name = command.get_name();
+        !command.is_hide_set() && !GROUPS.iter().any(|(_, names)| names.contains(&name))
+    };
+    let others: Vec<&Command> = root.get_subcommands().filter(is_other).collect();
+    let names: Vec<&str> = others.iter().map(|command| command.get_name()).collect();
+    // Plain, because clap counts escape sequences as text when it wraps a line.
+    let short = format!(
+        "More: {}\nOptions: --color WHEN, --log LEVEL, -h, --help, -V, --version",
+        names.join(", "),
+    );
+    let more = group("More", others.iter().copied());
+    let examples = root.get_after_help().cloned().unwrap_or_default();
+    let options = root.clone().help_template("{options}").render_help();
+    let long = format!(
+        "{more}{}\n{}\n{examples}",
+        heading("Options"),
+        options.ansi()
+    );
+    root = root.after_help(short).after_long_help(long);
     root.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{}\n{{options}}{{after-help}}",
-        heading("Options")
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{after-help}}",
+        groups.trim_end()
     ))
 }
 
-fn groups(root: &Command) -> String {
-    let mut text = String::new();
-    for (title, names) in GROUPS {
-        let _ = writeln!(text, "{}", heading(title));
-        for name in *names {
-            if let Some(command) = root.find_subcommand(name) {
-                text.push_str(&line(command));
-            }
-        }
-        for command in root.get_subcommands().filter(|_| names.is_empty()) {
-            let name = command.get_name();
-            let is_grouped = GROUPS.iter().any(|(_, names)| names.contains(&name));
-            if !is_grouped && !command.is_hide_set() {
-                text.push_str(&line(command));
-            }
-        }
-        text.push('\n');
+fn group<'c>(title: &str, commands: impl Iterator<Item = &'c Command>) -> String {
+    let mut text = format!("{}\n", heading(title));
+    for command in commands {
+        text.push_str(&line(command));
     }
+    text.push('\n');
     text
 }
 

@@ -26,6 +26,15 @@ fn every_command_has_help_that_fits_into_80_columns() {
 }
 
 #[test]
+fn the_first_help_is_one_screen_that_names_every_command() {
+    let first = hookrun(&["-h"]);
+    assert!(first.stdout.lines().count() <= 30, "{}", first.stdout);
+    for name in COMMANDS {
+        assert!(first.stdout.contains(name), "{name}: {}", first.stdout);
+    }
+}
+
+#[test]
 fn the_paragraph_below_a_help_is_broken_only_where_a_line_is_full() {
     for name in COMMANDS {
         let help = hookrun(&[name, "--help"]).stdout;
