@@ -287,15 +287,15 @@ impl Host {
     pub fn known(&self) -> String {
         let measured = match self.measured {
             Some(it) => format!("Measured with version {} on {}", it.version, it.date),
-            None => "Not measured: no client was run".to_string(),
+            None => "Not measured".to_string(),
         };
-        format!("{measured}; its documents were read on {DOCUMENTED}.")
+        format!("{measured}; follows its documentation as of {DOCUMENTED}.")
     }
 
     /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
     pub fn open_on(&self) -> &'static [&'static str] {
         match self.fails_closed {
-            FailsClosed::Never => &["cannot start", "is killed", "prints nonsense", "hangs"],
+            FailsClosed::Never => &["cannot start", "is killed", "prints invalid output", "hangs"],
             FailsClosed::OnCrash | FailsClosed::Always => self.open_when_installed(),
         }
     }
@@ -303,7 +303,7 @@ impl Host {
     /// The same with what `install` writes: where status 2 blocks, the command blocks in hookrun's place.
     pub fn open_when_installed(&self) -> &'static [&'static str] {
         match self.fails_closed {
-            FailsClosed::Never | FailsClosed::OnCrash => &["prints nonsense", "hangs"],
+            FailsClosed::Never | FailsClosed::OnCrash => &["prints invalid output", "hangs"],
             FailsClosed::Always => &[],
         }
     }
@@ -317,7 +317,7 @@ impl Host {
     pub fn limits(&self) -> Vec<String> {
         let mut limits = Vec::new();
         if !self.asks() {
-            limits.push("it cannot ask: a question from a hook blocks".to_string());
+            limits.push("it cannot ask: questions block".to_string());
         }
         match (self.blocks("prompt.submit"), self.blocks("agent.stop")) {
             (true, true) => {}
@@ -328,17 +328,17 @@ impl Host {
             }
         }
         if !self.rewrites() {
-            limits.push("a tool gets no new input: a hook that rewrites it blocks it".to_string());
+            limits.push("tool input cannot be rewritten: a rewrite blocks the tool".to_string());
         }
         if !self.teaches() {
-            let text = "what a hook says for the model before a tool does not reach it";
+            let text = "text for the model before a tool is lost";
             limits.push(text.to_string());
         }
-        let open = "a hookrun that prints nonsense or hangs lets the tool run";
+        let open = "the tool runs if hookrun hangs or prints invalid output";
         match self.fails_closed {
             FailsClosed::Never => limits.push(format!(
-                "it has no switch for failures: the command that `install` writes blocks where \
-                 hookrun is missing or killed; {open}"
+                "it has no setting for hook failures: the installed command blocks if hookrun is \
+                 missing or killed, but {open}"
             )),
             FailsClosed::OnCrash => limits.push(open.to_string()),
             FailsClosed::Always => {}
@@ -349,7 +349,7 @@ impl Host {
         if !self.reads.is_empty() {
             let hosts = self.reads.join("` and `");
             limits.push(format!(
-                "it also runs the hooks in the settings of `{hosts}`: hookrun decides a call once"
+                "it also runs the hooks in the settings of `{hosts}`; hookrun decides each call once"
             ));
         }
         limits.extend(self.install.cannot.iter().map(ToString::to_string));

@@ -150,7 +150,7 @@ macro_rules! rules {
 
 rules! {
     Silence "silence" "exits 0 and prints nothing":
-        "allow, no opinion";
+        "allow";
     Text "text" "exits 0 and prints text":
         "allow; the text is `output`, or `additionalContext` where the event says so";
     Structured "structured" "exits 0 and prints an answer":

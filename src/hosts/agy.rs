@@ -126,7 +126,7 @@ pub(super) static AGY: Host = Host {
     install: Install {
         project: ".agents/hooks.json",
         user: UserFile::Home(".gemini/config/hooks.json"),
-        cannot: &["elsewhere too nothing is rewritten, and only reasons reach the model"],
+        cannot: &["other events cannot be rewritten either; only reasons reach the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -251,7 +251,7 @@ pub(super) static CLAUDE: Host = Host {
     ],
     measured: measured("2.1.329", "2026-11-21"),
     fails_closed: FailsClosed::Always,
-    trust: Some("trust the folder when it asks; with `-p` it does not ask, and hooks run"),
+    trust: Some("accept the trust prompt (`-p` skips it and runs hooks)"),
     signs: &[
         sign(
             SignedEvents::KnownOrNew,

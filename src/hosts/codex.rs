@@ -107,7 +107,7 @@ pub(super) static CODEX: Host = Host {
     ],
     trust: Some(
         "trust the project, and accept the hooks in `/hooks`, again after every change of their \
-             command: until then they are skipped without a word",
+             command: until then Codex skips them silently",
     ),
     signs: &[
         sign(

@@ -277,7 +277,7 @@ pub(super) static COPILOT: Host = Host {
     install: Install {
         project: ".github/hooks/hookrun.json",
         user: UserFile::Home(".copilot/hooks/hookrun.json"),
-        cannot: &["in the cloud it does not ask: a question from a hook blocks"],
+        cannot: &["in the cloud it cannot ask: questions block"],
         ..Install::SETTINGS
     },
     ..Host::PLAIN

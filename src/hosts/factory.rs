@@ -71,7 +71,7 @@ pub(super) static FACTORY: Host = Host {
     install: Install {
         project: ".factory/settings.json",
         user: UserFile::Home(".factory/settings.json"),
-        cannot: &["where no tool needs leave, it does not ask: a tool that a hook asks about runs"],
+        cannot: &["in auto-approve mode it never asks: the tool runs"],
         must: &[
             "have no `hooks.json` next to the file: its documents say that it wins, and version \
              0.225.2 reads `settings.json` alone",

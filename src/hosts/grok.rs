@@ -93,7 +93,7 @@ pub(super) static GROK: Host = Host {
         project: ".grok/hooks/hookrun.json",
         user: UserFile::Home(".grok/hooks/hookrun.json"),
         cannot: &[
-            "what a hook says when a session starts or a prompt comes does not reach the model",
+            "text for the model at session start and with a prompt is lost",
         ],
         ..Install::SETTINGS
     },

@@ -169,7 +169,7 @@ pub enum FailsClosed {
     Never,
     /// Where hookrun cannot be started or is killed.
     OnCrash,
-    /// Also where it prints nonsense or hangs.
+    /// Also where it prints invalid output or hangs.
     Always,
 }
 

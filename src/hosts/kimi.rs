@@ -110,7 +110,7 @@ pub(super) static KIMI: Host = Host {
     install: Install {
         project: "",
         user: moved("KIMI_CODE_HOME", ".kimi-code", "config.toml"),
-        cannot: &["a stop is sent on once and no more: after that Kimi does not ask"],
+        cannot: &["a stop can be blocked only once"],
         must: &["start a new session: hooks are read when one starts"],
         ..Install::SETTINGS
     },

@@ -229,7 +229,7 @@ pub(super) static OMP: Host = Host {
         cannot: &[
             "it waits 30 s for hooks, longer only while a tool call asks a person: what takes longer \
              blocks",
-            "with `-p` there is no person to ask: a question from a hook blocks",
+            "with `-p` it cannot ask: questions block",
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],
         ..Install::NONE

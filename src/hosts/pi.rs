@@ -239,7 +239,7 @@ pub(super) static PI: Host = Host {
             tools: &PLUGIN_TOOLS,
             text: PLUGIN_TEXT,
         }),
-        cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
+        cannot: &["with `-p` it cannot ask: questions block"],
         ..Install::NONE
     },
     ..Host::PLAIN

@@ -84,7 +84,7 @@ pub(super) static QWEN: Host = Host {
     install: Install {
         project: ".qwen/settings.json",
         user: UserFile::Home(".qwen/settings.json"),
-        cannot: &["with `-p` there is no person to ask: a question from a hook blocks"],
+        cannot: &["with `-p` it cannot ask: questions block"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -50,7 +50,7 @@ pub enum Doubt {
         of: Vec<&'static str>,
     },
     /// No host has such an event, and nothing shows whose it is.
-    #[error("no known host has an event `{event}`, and the context does not show whose it is")]
+    #[error("no known host has an event `{event}`, and the context does not identify the host")]
     Strange { event: String },
     /// The host is certain, and does not say which event it is.
     #[error("the context is one of {dialect}, which does not name its event")]

@@ -78,7 +78,7 @@ pub(super) static WINDSURF: Host = Host {
         // Its text stays under `raw`: a message is an object elsewhere.
         ROW.told("post_cascade_response", "message.end", &TOLD),
     ],
-    unseen: &["tools that are no command, file or MCP tool: search, web, browser"],
+    unseen: &["tools other than commands, files and MCP tools: search, web, browser"],
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["agent_action_name", "trajectory_id"],

@@ -167,6 +167,6 @@ pub(super) fn limits(host: &str) -> String {
         lines.filter(|line| !line.starts_with("it calls "))
     };
     let cannot = lines("  note: ").map(|line| format!("- {}.\n", capital(line)));
-    let must = lines("  to do: ").map(|line| format!("- Left to you: {line}.\n"));
+    let must = lines("  to do: ").map(|line| format!("- Next step: {line}.\n"));
     cannot.chain(must).collect()
 }
