@@ -111,7 +111,7 @@ for command in action["commands"]:
     for path in deleted(name, words, command.get("found")):
         path = path or known
         if not (is_near and path and all(is_expendable(os.path.join(folder, path)) for folder in folders)):
-            sys.exit(f"`{shown}` deletes for good, and not only what git ignores\n"
+            sys.exit(f"`{shown}` permanently deletes files that git does not ignore\n"
                 "instead: move it aside with mv, or delete files by name with plain rm")
     emptied = [file["target"] for file in command.get("redirects", []) if file["operator"] in (">", ">|")]
     for path in emptied if name == ":" else []:

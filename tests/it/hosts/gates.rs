@@ -120,10 +120,11 @@ fn one_guard_refuses_rm_rf_in_every_host() {
         .map(|name| format!("hooks.d/tool.pre/{name}"));
     let sandbox = Sandbox::new()
         .file(&rules, &shipped(&rules))
-        .script(&script, &shipped(&script));
+        .script(&script, &shipped(&script))
+        .file("build/notes", "");
     for host in HOSTS {
         let ran = sandbox.host(host.name, &host.before("rm -rf build"));
-        ran.says("`rm -rf build` deletes for good");
+        ran.says("`rm -rf build` permanently deletes");
         host.is_refused(&ran, ran.stderr.trim_end());
         let ran = sandbox.host(host.name, &host.before("cd x; git push -uf"));
         ran.says("`git push -uf` overwrites or deletes other people's commits");

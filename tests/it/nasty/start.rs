@@ -110,7 +110,7 @@ never_runs! {
         made(|sandbox| drop(UnixListener::bind(sandbox.at(HOOK)).unwrap()))
             => "is not a file", "put an executable file there";
     a_hook_that_everyone_may_write_never_runs:
-        mode(HOOK, 0o757) => "everyone may write", "chmod o-w ";
+        mode(HOOK, 0o757) => "everyone can write", "chmod o-w ";
     a_setuid_hook_never_runs: mode(HOOK, 0o4755) => "setuid", "chmod ug-s ";
     a_setgid_hook_never_runs: mode(HOOK, 0o2755) => "setuid", "chmod ug-s ";
     a_script_that_is_not_there_never_runs:
@@ -143,7 +143,7 @@ fn scripts_that_interpret_each_other_without_end_never_run() {
 fn a_first_line_with_env_that_ends_in_carriage_return_never_runs() {
     for words in ["env python3", "env -S python3 -u", "env\tsh"] {
         let sandbox = script(&format!("#!/usr/bin/{words}\r\nopen('ran', 'w')\r\n"));
-        decide(&sandbox).blocks_saying("hook:1:1: its first line ends in CR LF, so its");
+        decide(&sandbox).blocks_saying("hook:1:1: its first line ends in CR LF, so the system");
         sandbox.has_no_file("ran");
         let ran = sandbox.hookrun(&["validate"], b"");
         ran.exits(1)
@@ -183,7 +183,7 @@ fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
         let sandbox = Sandbox::new()
             .hook("10", open)
             .hook("20", "touch ran; exit 1");
-        decide(&sandbox).blocks_saying("`20` failed: never ran: everyone may write");
+        decide(&sandbox).blocks_saying("`20` failed: never ran: everyone can write");
         sandbox.has_no_file("ran");
     }
 }
