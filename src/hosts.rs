@@ -295,7 +295,12 @@ impl Host {
     /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
     pub fn open_on(&self) -> &'static [&'static str] {
         match self.fails_closed {
-            FailsClosed::Never => &["cannot start", "is killed", "prints invalid output", "hangs"],
+            FailsClosed::Never => &[
+                "cannot start",
+                "is killed",
+                "prints invalid output",
+                "hangs",
+            ],
             FailsClosed::OnCrash | FailsClosed::Always => self.open_when_installed(),
         }
     }

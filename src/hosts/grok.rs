@@ -92,9 +92,7 @@ pub(super) static GROK: Host = Host {
     install: Install {
         project: ".grok/hooks/hookrun.json",
         user: UserFile::Home(".grok/hooks/hookrun.json"),
-        cannot: &[
-            "text for the model at session start and with a prompt is lost",
-        ],
+        cannot: &["text for the model at session start and with a prompt is lost"],
         ..Install::SETTINGS
     },
     ..Host::PLAIN

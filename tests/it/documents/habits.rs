@@ -75,13 +75,13 @@ struct Bound {
 const USER_TEXTS: Bound = Bound {
     texts: "user texts",
     goal: 0,
-    most: 10,
+    most: 7,
 };
 
 const COMMENTS: Bound = Bound {
     texts: "comments of src",
     goal: 20,
-    most: 992,
+    most: 978,
 };
 
 /// Folders with scripts, rules and templates that a user gets.

@@ -59,16 +59,16 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            72_300,
+            71_110,
         ),
-        Measure::falling("files of src", sources.len(), 260, 280),
+        Measure::falling("files of src", sources.len(), 260, 273),
         Measure::falling(
             "files of src under 60 lines",
             sources.iter().filter(|source| lines(source) < 60).count(),
             5,
-            23,
+            16,
         ),
-        Measure::falling("lines that read answers", answer_lines(&sources), 350, 530),
+        Measure::reached("lines that read answers", answer_lines(&sources), 350),
         Measure::falling(
             "dependencies of the program",
             tree_of_dependencies().len(),
@@ -84,7 +84,7 @@ fn the_house_keeps_its_measures() {
             "conditions on features",
             matches(&sources, r"\bcfg(?:_attr)?\([^)]*feature|\bcfg!\("),
             30,
-            51,
+            35,
         ),
         Measure::falling(
             "unused code that is allowed",
@@ -92,22 +92,20 @@ fn the_house_keeps_its_measures() {
             0,
             1,
         ),
-        Measure::falling("public items and methods", public_items(&sources), 250, 302),
-        Measure::falling("words of docs", words_of_docs(), 45_000, 46_050),
-        Measure::falling(
+        Measure::reached("public items and methods", public_items(&sources), 250),
+        Measure::reached("words of docs", words_of_docs(), 45_000),
+        Measure::reached(
             "closures with a name, in 100,000 lines",
             per_100_000_lines(&sources, r"(?m)^\s*let (?:mut )?\w+ =\s*(?:move )?\|"),
             200,
-            480,
         ),
-        Measure::falling(
+        Measure::reached(
             "tuples that only save a let, in 100,000 lines",
             per_100_000_lines(
                 &sources,
                 r"(?m)^\s*let \((?:mut )?\w+(?:, (?:mut )?\w+)+\) =\s*\(",
             ),
             30,
-            115,
         ),
         Measure::reached(
             "names of more than one type",
