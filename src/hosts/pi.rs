@@ -5,6 +5,8 @@
 //! logged and passed on. The rows after those of the document are those of its later extensions
 //! (0.73), which real clients send.
 
+use serde_json::Value as Json;
+
 use super::prelude::*;
 use super::results::KeyMeaning::{Entry, Field, Reason, Refusal};
 use super::results::ReplySlot;
@@ -231,6 +233,7 @@ pub(super) static PI: Host = Host {
     fails_closed: FailsClosed::Always,
     measured: measured("0.73.1", "2026-11-23"),
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
+    trust: Some("trust the project when pi asks; with `-p` it does not ask: add `--approve`"),
     install: Install {
         project: ".pi/extensions/hookrun.js",
         user: moved("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/hookrun.js"),
@@ -240,7 +243,40 @@ pub(super) static PI: Host = Host {
             text: PLUGIN_TEXT,
         }),
         cannot: &["with `-p` it cannot ask: questions block"],
+        distrust: Some(distrust),
         ..Install::NONE
     },
     ..Host::PLAIN
 };
+
+/// pi 0.79 and later, as `@earendil-works/pi-coding-agent`: a project's extensions load only if the
+/// nearest folder in the user's `trust.json` is trusted, or without one if `defaultProjectTrust` is
+/// `always`. Source: its security document.
+fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
+    let Some(project) = question.project else {
+        return Vec::new();
+    };
+    let agent = question.user.parent().unwrap_or(question.user);
+    let file = agent.join("trust.json");
+    let decisions = (question.read)(&file);
+    let project = project
+        .canonicalize()
+        .unwrap_or_else(|_| project.to_path_buf());
+    let nearest = project
+        .ancestors()
+        .find_map(|folder| decisions.get(folder.to_str()?)?.as_bool());
+    let is_trusted = nearest.unwrap_or_else(|| {
+        let settings = (question.read)(&agent.join("settings.json"));
+        settings.get("defaultProjectTrust") == Some(&Json::from("always"))
+    });
+    if is_trusted {
+        return Vec::new();
+    }
+    vec![Distrust {
+        file,
+        cause: "the project is not trusted: pi 0.79 and later skip its extensions silently"
+            .to_string(),
+        cure: "start `pi` here and trust the project, run it with `--approve`, or \
+               `hookrun install pi --scope user`",
+    }]
+}

@@ -37,7 +37,10 @@ pub(super) fn by_a_person(sandbox: Sandbox) -> Sandbox {
         "entries": { "hookrun": { "hooks": { "allowConversationAccess": true } } },
     });
     let openclaw = serde_json::json!({ "plugins": plugins }).to_string();
+    let root = sandbox.path().canonicalize().unwrap();
+    let pi = serde_json::json!({ root.display().to_string(): true }).to_string();
     sandbox
+        .file("home/.pi/agent/trust.json", &pi)
         .file("home/.openclaw/openclaw.json", &openclaw)
         .file("home/.codex/config.toml", &config)
         .file("home/.gemini/trustedFolders.json", &trusted)

@@ -157,6 +157,43 @@ fn a_folder_that_is_not_trusted_in_gemini_is_an_error() {
 }
 
 #[test]
+fn a_project_that_is_not_trusted_in_pi_is_an_error() {
+    let mut sandbox = project();
+    sandbox.hookrun(&["install", "pi"], b"").exits(0);
+    let place = sandbox.path().canonicalize().unwrap();
+    let here = place.display().to_string();
+    let above = place.parent().unwrap().display().to_string();
+    for (trust, default, is_trusted) in [
+        ("{}".to_string(), "ask", false),
+        ("{}".to_string(), "always", true),
+        (format!("{{\"{here}\": true}}"), "never", true),
+        (format!("{{\"{above}\": true}}"), "ask", true),
+        (
+            format!("{{\"{above}\": true, \"{here}\": false}}"),
+            "always",
+            false,
+        ),
+        (format!("{{\"{here}x\": true}}"), "ask", false),
+    ] {
+        let settings = format!("{{\"defaultProjectTrust\": \"{default}\"}}");
+        sandbox = sandbox
+            .file("home/.pi/agent/trust.json", &trust)
+            .file("home/.pi/agent/settings.json", &settings);
+        let (status, found) = problems(&sandbox, "pi");
+        assert_eq!(status == 0, is_trusted, "{trust} {default}: {found:?}");
+        let mut errors = found.iter();
+        let is_named = errors.any(|one| one.contains("the project is not trusted"));
+        assert_eq!(is_named, !is_trusted, "{trust} {default}: {found:?}");
+    }
+    // A plugin of the user loads in every project.
+    let sandbox = project();
+    sandbox
+        .hookrun(&["install", "pi", "--scope", "user"], b"")
+        .exits(0);
+    assert_eq!(problems(&sandbox, "pi"), (0, Vec::new()));
+}
+
+#[test]
 fn a_hook_of_hookruns_that_was_changed_by_hand_is_an_error() {
     for (host, file, was, is, said) in [
         (
