@@ -75,7 +75,10 @@ fn where_nothing_is_run_there_are_no_commands() {
             "tool.pre",
             json!({ "toolName": "write", "toolInput": { "path": "a" } }),
         ),
-        ("tool.pre", json!({ "toolName": "bash" })),
+        (
+            "tool.pre",
+            json!({ "toolName": "bash", "toolInput": { "command": "" } }),
+        ),
         (
             "commit.pre",
             json!({ "changes": [{ "path": "a", "status": "M" }] }),
@@ -218,4 +221,31 @@ fn what_is_recorded_has_no_commands_and_is_decided_with_them_again() {
     sandbox
         .hookrun(&["replay", "record", "--allow-undecided"], b"")
         .exits(0);
+}
+
+#[test]
+fn a_shell_without_a_command_is_in_doubt() {
+    for input in ["{}", "null", r#"{"command": null}"#] {
+        for key in ["toolInput", "other"] {
+            let context = format!(r#"{{"toolName": "bash", "{key}": {input}}}"#);
+            let sandbox = Sandbox::new().file(
+                "hookrun.toml",
+                "[[rule]]\nruns = \"git push --force\"\ndeny = \"no\"\n",
+            );
+            let ran = sandbox.hookrun(&["run", "tool.pre"], context.as_bytes());
+            assert_eq!(ran.status, 2, "{context}: {ran:?}");
+            assert!(ran.stdout.contains("has no command"), "{context}: {ran:?}");
+        }
+    }
+    // Any text may be the command, whatever its key, and an empty one runs nothing.
+    let sandbox = Sandbox::new().file(
+        "hookrun.toml",
+        "[[rule]]\nruns = \"git push --force\"\ndeny = \"no\"\n",
+    );
+    for input in [r#"{"line": "ls"}"#, r#"{"command": ""}"#] {
+        let context = format!(r#"{{"toolName": "bash", "toolInput": {input}}}"#);
+        sandbox
+            .hookrun(&["run", "tool.pre"], context.as_bytes())
+            .allows();
+    }
 }

@@ -166,9 +166,11 @@ impl Action {
         let kind = each_call(context, |input| calls.push(Action::of_call(&input)))?;
         let Some(kind) = kind else { return Ok(None) };
         let mut calls = calls.into_iter();
-        let whole = calls
-            .next()
-            .unwrap_or_else(|| Action::new(kind, Vec::new()));
+        let whole = calls.next().unwrap_or_else(|| {
+            let mut action = Action::new(kind, Vec::new());
+            action.line.doubt = (kind == ActionKind::Shell).then(no_command);
+            action
+        });
         Ok(Some(whole.with_calls(calls)))
     }
 
@@ -183,6 +185,14 @@ impl Action {
             kind, raw: input, ..
         } = *tool_input;
         let mut commands = commands::find_commands(tool_input);
+        let mut doubt = None;
+        if kind == ActionKind::Shell && commands.is_empty() {
+            // A command that cannot be found must not be one that no policy sees.
+            if !commands::has_text(input) {
+                doubt = Some(no_command());
+            }
+            commands.extend(commands::all_text(tool_input));
+        }
         let named = NamedPaths::read(kind, input);
         let is_shell = kind == ActionKind::Shell;
         let patched = if is_shell {
@@ -200,9 +210,11 @@ impl Action {
         paths.extend(patched);
         let mut action = Action::new(kind, paths);
         if commands.is_empty() {
+            action.line.doubt = doubt;
             return action;
         }
         action.line = shell::read_all(&commands);
+        action.line.doubt = doubt.or(action.line.doubt);
         // A single command is not copied: it may be large.
         let only = if commands.len() == 1 {
             commands.pop()
@@ -319,6 +331,11 @@ impl Action {
     pub fn to_json(&self) -> String {
         json_text(self)
     }
+}
+
+/// Why it is not known what a shell's tool runs if its input names no command.
+fn no_command() -> String {
+    "its input has no command".to_string()
 }
 
 /// The strings in the list at a key of an action.

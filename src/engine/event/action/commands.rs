@@ -73,10 +73,6 @@ pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
     if runs {
         lines.extend(deep(input));
     }
-    if lines.is_empty() && is_shell {
-        // A command that cannot be found must not be one that no policy sees.
-        lines.extend(all_text(input));
-    }
     lines
 }
 
@@ -198,7 +194,7 @@ fn is_program(text: &str) -> bool {
 }
 
 /// All that a tool is given, as text: it counts as a command if none can be found.
-fn all_text(input: &ToolInput<'_>) -> Option<String> {
+pub(super) fn all_text(input: &ToolInput<'_>) -> Option<String> {
     let entries = input.entries.iter();
     let texts: Vec<String> = entries.filter_map(|(_, raw)| line_or_text(raw)).collect();
     if texts.is_empty() {
@@ -211,6 +207,15 @@ fn all_text(input: &ToolInput<'_>) -> Option<String> {
 fn line_or_text(raw: &str) -> Option<String> {
     let line = command_lines(raw, false).pop();
     line.or_else(|| scalar_text(raw))
+}
+
+/// Whether an input has any text, also an empty one: an empty command runs nothing.
+pub(super) fn has_text(input: &str) -> bool {
+    let mut is_found = false;
+    each_keyed_text(input, &Key::default(), &mut |_, _, raw| {
+        is_found |= string_text(raw).is_some();
+    });
+    is_found
 }
 
 /// The texts of a shell's input that no key calls a command, and that are not for people.
