@@ -42,7 +42,7 @@ pub struct Terms<'a> {
     pub detached: DetachedRun<'a>,
     /// Whether a person reads stderr.
     pub is_watched: bool,
-    /// What a watchdog listens to while a person is asked.
+    /// Extended while a question is open, so that the watchdog waits for the answer.
     pub heartbeat: Option<&'a Heartbeat>,
 }
 
@@ -317,7 +317,7 @@ impl EventDecision {
             if self.is_log_broken && !run.hooks.is_empty() {
                 return Err("the broken file may contain its redaction rules".into());
             }
-            // Whole paths: it may be read from another folder.
+            // Absolute paths: it may be read from another folder.
             report = run_report(&run, &self.reply, &Paths::from(Path::new("")));
             if !self.is_log_broken {
                 context = Some(event.context().clone());

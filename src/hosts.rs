@@ -239,7 +239,7 @@ impl Host {
         }
     }
 
-    /// Its events in its own words; else those that its plugin passes on.
+    /// The events in its settings; for a host with a plugin, those that the plugin sends.
     pub fn all_events(&'static self) -> &'static [HostEvent] {
         if self.events.is_empty() {
             self.served_events()

@@ -201,12 +201,12 @@ impl Runner {
             .unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
-    /// Why the hooks are no longer those that were loaded.
+    /// The reason to block if the files of the hooks changed since they were loaded.
     pub(super) fn broken_seal(&self) -> Option<String> {
         self.stamps().err()
     }
 
-    /// The stamps of the sealed files now, or why they are no longer those that were loaded.
+    /// The current stamps of the sealed files, or the reason to block if their content changed.
     fn stamps(&self) -> Result<Vec<u8>, String> {
         match &self.seal {
             None => Ok(Vec::new()),
