@@ -467,3 +467,33 @@ fn every_dependency_has_a_reason() {
         "dependencies without a comment above them: {wrong:#?}"
     );
 }
+
+/// A file that no `mod` names is never compiled, and nobody sees that its tests do not run.
+#[test]
+fn every_file_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.join("src"), root.join("tests/it")];
+    let mut unnamed = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let parent = ["lib.rs", "main.rs"].map(|name| folder.join(name));
+        let named: String = parent
+            .iter()
+            .chain([&folder.with_extension("rs")])
+            .filter_map(|file| fs::read_to_string(file).ok())
+            .collect();
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let is_rust = path.extension().is_some_and(|ending| ending == "rs");
+            let is_root = name == "lib" || name == "main";
+            if is_rust && !is_root && !named.contains(&format!("mod {name};")) {
+                unnamed.push(path);
+            }
+        }
+    }
+    assert!(unnamed.is_empty(), "no `mod` names {unnamed:#?}");
+}
