@@ -1,8 +1,10 @@
 //! Dialogs between a running hook and the person at the host.
 //!
 //! A [`Ui`] is how a host shows dialogs. Without one, every answer is [`DialogAnswer::Nobody`].
-//! Hooks reach it through the server, by [`Request`]s. While a dialog is open the hook's clock
-//! pauses.
+//! Hooks reach it by [`Request`]s through a socket in a private folder, which is created for the
+//! first hook: one thread accepts connections, and each request gets another thread. Each hook has
+//! a token, which identifies it, and a clock, which pauses while a dialog is open. When the hook
+//! ends or the server closes, its connections are cut, which withdraws their open dialogs.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -31,9 +33,357 @@
 mod caller;
 mod connection;
 mod dialog;
-mod server;
 
+use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::event::{PollFd, PollFlags};
+
+use crate::engine::lock::locked;
+use crate::engine::session::{self, Message, Session};
+use caller::{MOST_BYTES, SignedRequest};
 pub use caller::{Outer, ask};
 pub use connection::{Clock, Connection, PATIENCE, Tenure};
+use connection::{Guest, Guests};
 pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, yes_or_no};
-pub use server::Server;
+
+/// How many requests may wait at once. A hook that sends more is cut off.
+const MOST_CALLS: usize = 64;
+
+/// How long a request may take to arrive. It is one line, written at once.
+const ARRIVAL: Duration = Duration::from_secs(5);
+
+/// The longest path of a socket, with its final NUL, that every system takes.
+const LONGEST_PATH_BYTES: usize = 104;
+
+/// The age at which a socket without a listener is removed.
+const STALE: Duration = Duration::from_secs(60);
+
+/// How often a question that waits for its turn checks whether it is over.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What an embedding program offers to its hooks, and the socket where they find it.
+#[derive(Clone)]
+pub struct Server {
+    /// Sockets are created in a folder below it that only the owner can read.
+    root: PathBuf,
+    ui: Option<Arc<dyn Ui>>,
+    session: Option<Arc<dyn Session>>,
+    /// What the program calls the decision that this clone serves.
+    request: Option<Arc<str>>,
+    socket: Arc<Mutex<Option<OpenSocket>>>,
+}
+
+impl Server {
+    /// A server that offers nothing, with its socket below `root`.
+    pub fn new(root: &Path) -> Server {
+        Server {
+            root: root.to_path_buf(),
+            ui: None,
+            session: None,
+            request: None,
+            socket: Arc::default(),
+        }
+    }
+
+    /// Lets hooks ask a person and show messages.
+    #[must_use]
+    pub fn with_ui(mut self, ui: Arc<dyn Ui>) -> Server {
+        self.ui = Some(ui);
+        self
+    }
+
+    /// Lets hooks send messages to the session.
+    #[must_use]
+    pub fn with_session(mut self, session: Arc<dyn Session>) -> Server {
+        self.session = Some(session);
+        self
+    }
+
+    /// A server with the same person, a socket of its own, and this session for messages.
+    #[must_use]
+    pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
+        Server {
+            session: Some(session),
+            request: None,
+            socket: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// The same server for one decision, which the program calls `request`: dialogs and messages of
+    /// its hooks say so ([`Asker::request`], [`Message::request`]). For a program that decides
+    /// several events at once and shows each where it belongs.
+    #[must_use]
+    pub fn for_request(&self, request: &str) -> Server {
+        Server {
+            request: Some(Arc::from(request)),
+            ..self.clone()
+        }
+    }
+
+    pub fn request(&self) -> Option<&str> {
+        self.request.as_deref()
+    }
+
+    pub fn has_ui(&self) -> bool {
+        self.ui.is_some()
+    }
+
+    /// The connection of a hook that is about to start. `None` if no socket can be created; then
+    /// the hook cannot ask anyone.
+    pub(crate) fn connection(
+        &self,
+        hook: &str,
+        session: Option<&str>,
+        tenure: Tenure,
+    ) -> Option<Connection> {
+        let mut socket = locked(&self.socket);
+        let open = match socket.take() {
+            Some(open) => open,
+            None => OpenSocket::start(self)
+                .inspect_err(|error| tracing::warn!(%error, "hooks cannot ask: no socket"))
+                .ok()?,
+        };
+        let socket = socket.insert(open);
+        let guest = Guest::new(
+            hook,
+            session.unwrap_or_default(),
+            self.request.clone(),
+            tenure,
+        );
+        let guest = Arc::new(guest);
+        let guests = Arc::clone(&socket.shared.guests);
+        let token = new_token();
+        locked(&guests).insert(token.clone(), Arc::clone(&guest));
+        Some(Connection {
+            guests,
+            address: socket.address.clone(),
+            token,
+            guest,
+        })
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+struct OpenSocket {
+    address: PathBuf,
+    shared: Arc<SocketState>,
+    /// Dropping it ends the thread that accepts connections.
+    _life: PipeWriter,
+}
+
+struct SocketState {
+    ui: Option<Arc<dyn Ui>>,
+    session: Option<Arc<dyn Session>>,
+    guests: Arc<Guests>,
+    /// Held while a dialog is shown.
+    turn: Mutex<()>,
+}
+
+impl OpenSocket {
+    fn start(server: &Server) -> io::Result<OpenSocket> {
+        let (address, listener) = listen(&server.root)?;
+        let (reader, life) = io::pipe()?;
+        let shared = Arc::new(SocketState {
+            ui: server.ui.clone(),
+            session: server.session.clone(),
+            guests: Arc::default(),
+            turn: Mutex::default(),
+        });
+        let open = OpenSocket {
+            address,
+            shared: Arc::clone(&shared),
+            _life: life,
+        };
+        listener.set_nonblocking(true)?;
+        let thread = thread::Builder::new().name("hookrun-desk".to_string());
+        thread.spawn(move || receive(&shared, &listener, reader.as_fd()))?;
+        Ok(open)
+    }
+}
+
+impl Drop for OpenSocket {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.address);
+        let guests = std::mem::take(&mut *locked(&self.shared.guests));
+        guests.values().for_each(|guest| guest.withdraw());
+    }
+}
+
+impl SocketState {
+    fn serve(&self, mut stream: &UnixStream) -> io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(ARRIVAL))?;
+        stream.set_write_timeout(Some(ARRIVAL))?;
+        let mut line = Vec::new();
+        BufReader::new(stream.take(MOST_BYTES)).read_until(b'\n', &mut line)?;
+        let call: SignedRequest = serde_json::from_slice(&line)?;
+        let guest = locked(&self.guests).get(&call.token).cloned();
+        let answer = guest.map_or(DialogAnswer::Nobody, |guest| {
+            self.answer(&guest, stream, call.request)
+        });
+        let mut line = serde_json::to_vec(&answer)?;
+        line.push(b'\n');
+        stream.write_all(&line)
+    }
+
+    fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> DialogAnswer {
+        if let Request::Send(message) = request {
+            let message = Message {
+                hook: Some(guest.hook.clone()),
+                request: guest.request.as_deref().map(str::to_string),
+                ..message
+            };
+            return self.send(&guest.session, &message);
+        }
+        let Some(ui) = &self.ui else {
+            return DialogAnswer::Nobody;
+        };
+        let Some(_opened) = guest.open(stream) else {
+            return DialogAnswer::Nobody;
+        };
+        let now = Instant::now();
+        let until = now + guest.clock.patience(now);
+        let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()])
+            .about(&guest.session, guest.request.as_deref());
+        let Some(_turn) = self.turn(&asker) else {
+            return DialogAnswer::Cancelled;
+        };
+        // A panic in the host's code does not count as an answer.
+        let shown = catch_unwind(AssertUnwindSafe(|| ui.show(&asker, &request)));
+        let answer = shown.unwrap_or(DialogAnswer::Nobody);
+        // Nor does a late answer.
+        if asker.is_over() && answer != DialogAnswer::Done {
+            DialogAnswer::Cancelled
+        } else {
+            answer
+        }
+    }
+
+    /// Waits until no other dialog is shown; `None` if the question is over before.
+    fn turn(&self, asker: &Asker<'_>) -> Option<MutexGuard<'_, ()>> {
+        let mut pause = Duration::ZERO;
+        while asker.wait(None, pause) != WaitEnd::Over {
+            match self.turn.try_lock() {
+                Ok(turn) => return Some(turn),
+                Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+                Err(TryLockError::WouldBlock) => pause = LOOK_EVERY,
+            }
+        }
+        None
+    }
+
+    fn send(&self, id: &str, message: &Message) -> DialogAnswer {
+        let Some(session) = &self.session else {
+            return DialogAnswer::Nobody;
+        };
+        let sent = catch_unwind(AssertUnwindSafe(|| session.send(id, message)));
+        match sent {
+            Ok(Ok(())) => DialogAnswer::Done,
+            Ok(Err(why)) => DialogAnswer::Refused(why),
+            Err(_) => DialogAnswer::Refused("the host failed to take it".to_string()),
+        }
+    }
+}
+
+/// Accepts connections until `life` ends.
+fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<'_>) {
+    loop {
+        let mut fds =
+            [life, listener.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let polled = rustix::event::poll(&mut fds, None);
+        if polled.is_ok() && !fds[0].revents().is_empty() {
+            return;
+        }
+        match listener.accept() {
+            Ok((stream, _)) => receive_one(shared, stream),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // Out of descriptors: wait until some are closed.
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// Serves a connection in a new thread. The dialogs still take turns.
+fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
+    // The socket and the thread that accepts have one each, and so has every open call.
+    if Arc::strong_count(shared) >= MOST_CALLS + 2 {
+        return;
+    }
+    let own = Arc::clone(shared);
+    let thread = thread::Builder::new().name("hookrun-dialog".to_string());
+    // Without a thread the connection is closed.
+    let _ = thread.spawn(move || {
+        if let Err(error) = own.serve(&stream) {
+            tracing::debug!(%error, "a request of a hook");
+        }
+    });
+}
+
+/// Creates the socket below `root`, or in the system's temporary folder if its path is too long.
+fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
+    let own = rustix::process::getuid().as_raw();
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let name = format!(
+        "{}-{}",
+        std::process::id(),
+        now.as_nanos() % 1_000_000_000_000
+    );
+    let temporary = PathBuf::from(format!("/tmp/hookrun-{own}"));
+    let mut problem = io::Error::new(io::ErrorKind::InvalidInput, "its path would be too long");
+    for root in [root, &temporary] {
+        let folder = root.join("desks");
+        let address = folder.join(&name);
+        if address.as_os_str().len() >= LONGEST_PATH_BYTES {
+            continue;
+        }
+        let made = session::make_private(root, &folder);
+        match made.and_then(|()| UnixListener::bind(&address)) {
+            Ok(listener) => {
+                remove_stale(&folder);
+                return Ok((address, listener));
+            }
+            Err(error) => problem = error,
+        }
+    }
+    Err(problem)
+}
+
+fn remove_stale(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let modified = entry.metadata().and_then(|meta| meta.modified());
+        let age = modified.ok().and_then(|modified| modified.elapsed().ok());
+        if age.is_none_or(|age| age <= STALE) {
+            continue;
+        }
+        let tried = UnixStream::connect(entry.path());
+        if tried.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Only the same user can reach the socket; the token tells that user's hooks apart.
+fn new_token() -> String {
+    // Each has keys that come from the system's random numbers.
+    let random = RandomState::new();
+    format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
+}
