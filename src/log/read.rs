@@ -64,27 +64,48 @@ impl FileLines {
     /// of the file.
     pub fn next_line(&mut self, into: &mut Vec<u8>) -> Result<Option<u64>, ReadError> {
         loop {
-            into.clear();
             self.number += 1;
-            let mut bounded = (&mut self.reader).take(LONGEST_LINE_BYTES as u64 + 1);
-            let read = bounded.read_until(b'\n', into);
-            if read.map_err(ReadError::of_file(&self.file))? == 0 {
-                return Ok(None);
-            }
-            if into.last() == Some(&b'\n') {
-                into.pop();
-            } else if into.len() > LONGEST_LINE_BYTES {
-                *into = Vec::new();
-                let skipped = self.reader.skip_until(b'\n');
-                skipped.map_err(ReadError::of_file(&self.file))?;
-                let problem = RecordError::TooLong;
-                return Err(ReadError::of_line(&self.file, self.number, &problem));
-            }
-            if !into.iter().all(u8::is_ascii_whitespace) {
-                return Ok(Some(self.number));
+            let read = read_line(&mut self.reader, LONGEST_LINE_BYTES, into);
+            match read.map_err(ReadError::of_file(&self.file))? {
+                Line::End => return Ok(None),
+                Line::TooLong => {
+                    let problem = RecordError::TooLong;
+                    return Err(ReadError::of_line(&self.file, self.number, &problem));
+                }
+                Line::Text if into.iter().all(u8::is_ascii_whitespace) => {}
+                Line::Text => return Ok(Some(self.number)),
             }
         }
     }
+}
+
+/// What [`read_line`] has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Line {
+    Text,
+    /// It was skipped.
+    TooLong,
+    /// There is no line left.
+    End,
+}
+
+/// Reads a line of at most `most` bytes into `into`, without its line break. The last one needs none.
+pub fn read_line(from: &mut impl BufRead, most: usize, into: &mut Vec<u8>) -> io::Result<Line> {
+    into.clear();
+    if from
+        .by_ref()
+        .take(most as u64 + 1)
+        .read_until(b'\n', into)?
+        == 0
+    {
+        return Ok(Line::End);
+    }
+    if into.pop_if(|last| *last == b'\n').is_some() || into.len() <= most {
+        return Ok(Line::Text);
+    }
+    *into = Vec::new();
+    from.skip_until(b'\n')?;
+    Ok(Line::TooLong)
 }
 
 /// The lines of a whole file in memory, the newest first, without empty ones. Files of the decision

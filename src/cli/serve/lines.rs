@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, BufReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -22,6 +22,7 @@ use crate::cli::streams;
 use crate::engine::exec::Abort;
 use crate::engine::lock::locked;
 use crate::engine::ui::Asker;
+use crate::log::read::{Line, read_line};
 
 /// How long decisions may take to end once the client is gone; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);
@@ -32,71 +33,46 @@ pub(crate) const UNAVAILABLE: i64 = -32003;
 /// An event that is being decided.
 #[derive(Debug)]
 struct OpenRequest {
-    /// `None` for a notification.
+    /// `None` for a notification. Clients may use one id for several requests.
     id: Option<Box<RawValue>>,
     cancel: Option<Abort>,
-}
-
-#[derive(Debug, Default)]
-struct OpenTable {
-    /// By numbers of our own: clients may use one id for several requests.
-    requests: HashMap<u64, OpenRequest>,
-    begun: u64,
 }
 
 /// The events that are being decided.
 #[derive(Debug, Default)]
 struct OpenRequests {
-    open: Mutex<OpenTable>,
-    changed: Condvar,
+    open: Mutex<Vec<Arc<OpenRequest>>>,
+    ended: Condvar,
 }
 
 impl OpenRequests {
-    /// The number by which it ends.
-    fn begin(&self, request: OpenRequest) -> u64 {
-        let mut open = locked(&self.open);
-        open.begun += 1;
-        let number = open.begun;
-        open.requests.insert(number, request);
-        number
+    fn begin(&self, request: OpenRequest) -> Arc<OpenRequest> {
+        let request = Arc::new(request);
+        locked(&self.open).push(Arc::clone(&request));
+        request
     }
 
-    fn end(&self, number: u64) {
-        locked(&self.open).requests.remove(&number);
-        self.changed.notify_all();
+    fn end(&self, request: &Arc<OpenRequest>) {
+        locked(&self.open).retain(|open| !Arc::ptr_eq(open, request));
+        self.ended.notify_all();
     }
 
-    /// Ends all decisions of this id.
-    fn cancel(&self, id: &RawValue) {
-        for request in locked(&self.open).requests.values() {
-            if let (Some(known), Some(cancel)) = (&request.id, &request.cancel)
-                && known.get() == id.get()
-            {
-                cancel.raise();
-            }
-        }
+    /// Ends the decisions that `is_meant` takes.
+    fn cancel(&self, is_meant: impl Fn(&OpenRequest) -> bool) {
+        let open = locked(&self.open);
+        let meant = open.iter().filter(|request| is_meant(request));
+        meant
+            .filter_map(|request| request.cancel.as_ref())
+            .for_each(Abort::raise);
     }
 
     /// Ends all, and waits for that.
     fn end_all(&self) {
-        let mut open = locked(&self.open);
-        for request in open.requests.values() {
-            if let Some(cancel) = &request.cancel {
-                cancel.raise();
-            }
-        }
-        let until = Instant::now() + LEAVING;
-        while !open.requests.is_empty() {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            open = self
-                .changed
-                .wait_timeout(open, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
+        self.cancel(|_| true);
+        let open = locked(&self.open);
+        let _ended = self
+            .ended
+            .wait_timeout_while(open, LEAVING, |open| !open.is_empty());
     }
 }
 
@@ -137,10 +113,18 @@ impl LineDoor {
     /// Serves until stdin ends or a signal stops hookrun; then ends everything that still runs.
     pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
         let stdin = io::stdin();
-        let mut lines = LineReader::new(stdin.as_fd());
-        loop {
-            match lines.next(self.decider.abort().as_fd()) {
-                Line::Text(line) => self.take(protocol, &line),
+        let mut lines = BufReader::with_capacity(
+            READ_BYTES,
+            AbortableInput {
+                from: stdin.as_fd(),
+                abort: self.decider.abort().as_fd(),
+            },
+        );
+        let mut line = Vec::new();
+        while let Ok(found) = read_line(&mut lines, LONGEST_LINE_BYTES, &mut line) {
+            match found {
+                Line::Text if line.iter().all(u8::is_ascii_whitespace) => {}
+                Line::Text => self.take(protocol, &line),
                 Line::TooLong => {
                     let most = LONGEST_LINE_BYTES >> 20;
                     let message = format!("a line is longer than {most} MiB, and was ignored");
@@ -187,7 +171,10 @@ impl LineDoor {
 
     /// Ends the decision of this request.
     pub(crate) fn cancel(&self, id: &RawValue) {
-        self.requests.cancel(id);
+        self.requests.cancel(|request| {
+            let known = request.id.as_ref();
+            known.is_some_and(|known| known.get() == id.get())
+        });
     }
 
     /// Decides, in a thread of its own if anything may have to wait, and answers the request `id` in
@@ -209,21 +196,21 @@ impl LineDoor {
             Err(answer) => return self.tell(id.as_deref(), told(&answer)),
         };
         let cancel = Abort::new().ok();
-        let number = self.requests.begin(OpenRequest {
+        let request = self.requests.begin(OpenRequest {
             id: id.clone(),
             cancel: cancel.clone(),
         });
         let door = self.clone();
-        let of_thread = id.clone();
+        let of_thread = Arc::clone(&request);
         let ready = ready.of_request(id.as_ref().map(|id| id.get().to_string()));
         let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
         let started = thread.spawn(move || {
-            door.tell(of_thread.as_deref(), told(&ready.decide(cancel)));
+            door.tell(of_thread.id.as_deref(), told(&ready.decide(cancel)));
             drop(slot);
-            door.requests.end(number);
+            door.requests.end(&of_thread);
         });
         if let Err(error) = started {
-            self.requests.end(number);
+            self.requests.end(&request);
             let why = format!("cannot start a thread: {error}");
             self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
         }
@@ -310,110 +297,30 @@ pub(crate) fn params<'l, P: Deserialize<'l>>(params: Option<&'l RawValue>) -> Re
     serde_json::from_str(text).map_err(|error| RpcError::invalid(format!("`params`: {error}")))
 }
 
-/// What comes in.
-#[derive(Debug)]
-pub(crate) enum Line {
-    Text(Vec<u8>),
-    /// It was longer than [`LONGEST_LINE_BYTES`], and is left out.
-    TooLong,
-    /// The other end is closed, or a signal stops hookrun.
-    End,
+/// Input that fails once a signal stops hookrun.
+struct AbortableInput<'f> {
+    from: BorrowedFd<'f>,
+    abort: BorrowedFd<'f>,
 }
 
-/// Reads lines until the other end is closed or `abort` is raised.
-#[derive(Debug)]
-pub(crate) struct LineReader<F> {
-    from: F,
-    bytes: Vec<u8>,
-    /// How many of them have no line end.
-    searched: usize,
-    is_skipping: bool,
-}
-
-impl<F: AsFd> LineReader<F> {
-    pub(crate) fn new(from: F) -> LineReader<F> {
-        LineReader {
-            from,
-            bytes: Vec::new(),
-            searched: 0,
-            is_skipping: false,
-        }
-    }
-
-    pub(crate) fn next(&mut self, abort: BorrowedFd<'_>) -> Line {
+impl Read for AbortableInput<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         loop {
-            let end = self.bytes[self.searched..]
-                .iter()
-                .position(|byte| *byte == b'\n');
-            if let Some(end) = end {
-                let rest = self.bytes.split_off(self.searched + end + 1);
-                let mut line = std::mem::replace(&mut self.bytes, rest);
-                self.searched = 0;
-                line.pop();
-                if std::mem::take(&mut self.is_skipping) {
-                    return Line::TooLong;
-                }
-                if line.iter().all(u8::is_ascii_whitespace) {
-                    continue;
-                }
-                return Line::Text(line);
+            if wait_readable(&[self.abort, self.from], None)? == Some(0) {
+                return Err(io::Error::other("hookrun was interrupted"));
             }
-            if self.is_skipping || self.bytes.len() > LONGEST_LINE_BYTES {
-                self.is_skipping = true;
-                self.bytes = Vec::new();
-            }
-            self.searched = self.bytes.len();
-            match self.read(abort) {
-                // The last line may have no end.
-                Some(0) if self.is_skipping || !self.bytes.is_empty() => self.bytes.push(b'\n'),
-                Some(0) | None => return Line::End,
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// How many bytes came, 0 at the end; `None` if a signal stops hookrun or nothing can be read.
-    fn read(&mut self, abort: BorrowedFd<'_>) -> Option<usize> {
-        loop {
-            if wait_readable(&[abort, self.from.as_fd()], None).ok()? == Some(0) {
-                return None;
-            }
-            self.bytes.reserve(READ_BYTES);
-            let room = rustix::buffer::spare_capacity(&mut self.bytes);
-            match rustix::io::read(&self.from, room) {
-                Ok(count) => return Some(count),
+            match rustix::io::read(self.from, &mut *room) {
                 Err(Errno::INTR | Errno::AGAIN) => {}
-                Err(_) => return None,
+                read => return Ok(read?),
             }
         }
-    }
-}
-
-/// Writes lines to a program that may not read them.
-#[derive(Debug)]
-pub(crate) struct LineWriter {
-    to: OwnedFd,
-    abort: Abort,
-}
-
-impl LineWriter {
-    /// Writes all of it. After a signal it waits no longer than [`LAST_WORDS`].
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let stopped_at = Cell::new(None);
-        streams::write_until(&self.to, bytes, Instant::now() + FOREVER, &|| {
-            if self.abort.times_raised() == 0 {
-                return false;
-            }
-            let since = stopped_at.get().unwrap_or_else(Instant::now);
-            stopped_at.set(Some(since));
-            since.elapsed() > LAST_WORDS
-        })
     }
 }
 
 /// The program at the other end.
 pub(crate) struct RpcPeer {
-    out: Mutex<LineWriter>,
+    out: Mutex<OwnedFd>,
+    abort: Abort,
     next: AtomicU64,
     /// Pending requests of ours, by id.
     waiting: Mutex<HashMap<u64, Sender<Option<Value>>>>,
@@ -422,19 +329,30 @@ pub(crate) struct RpcPeer {
 impl RpcPeer {
     /// `abort` ends waiting for a client that does not read.
     pub(crate) fn new(to: OwnedFd, abort: Abort) -> RpcPeer {
-        let out = Mutex::new(LineWriter { to, abort });
         RpcPeer {
-            out,
+            out: Mutex::new(to),
+            abort,
             next: AtomicU64::new(1),
             waiting: Mutex::default(),
         }
     }
 
-    /// Writes one line. That nobody reads any more is noticed where lines are read.
+    /// Writes one line; after a signal it waits no longer than [`LAST_WORDS`]. That nobody reads any
+    /// more is noticed where lines are read.
     fn write(&self, message: &impl Serialize) {
         let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
-        if let Err(error) = locked(&self.out).write(&line) {
+        let stopped_at = Cell::new(None);
+        let forever = Instant::now() + FOREVER;
+        let written = streams::write_until(&*locked(&self.out), &line, forever, &|| {
+            if self.abort.times_raised() == 0 {
+                return false;
+            }
+            let since = stopped_at.get().unwrap_or_else(Instant::now);
+            stopped_at.set(Some(since));
+            since.elapsed() > LAST_WORDS
+        });
+        if let Err(error) = written {
             tracing::debug!(%error, "the client does not read");
         }
     }
