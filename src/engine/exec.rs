@@ -14,6 +14,7 @@ mod job;
 pub mod keeper;
 #[cfg(target_os = "linux")]
 mod landlock;
+mod lines;
 mod live;
 mod namespace;
 pub mod sandbox;
@@ -29,7 +30,8 @@ pub use engine::{Engine, HookProgress, Watcher};
 pub use heartbeat::Heartbeat;
 pub use job::{Budget, FunctionCall, Job, Runs};
 pub use keeper::OwnProgram;
+pub use lines::{HookLines, LineLife};
 pub use signals::{Abort, hold_out};
-pub use streams::{LineLife, LineStream, PipeStore};
+pub use streams::PipeStore;
 pub use tree::Subreaper;
 pub use warm::inherited_traits;

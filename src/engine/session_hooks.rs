@@ -3,25 +3,25 @@
 //! Such a hook is started, bounded and ended as any other (`chain` prepares it, `exec` runs it). A
 //! thread for each reads its stream of lines and starts it again when it ends too early.
 
-mod lines;
-
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny};
+use serde_json::{Map, Value};
 
 use crate::engine::chain::{EventVariables, HookTurn, Preparation};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
-use crate::engine::exec::{Engine, LineLife, LineStream, PipeStore};
+use crate::engine::exec::{Engine, HookLines, LineLife, PipeStore};
 use crate::engine::hook::{EventPart, Hook, Lives};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Exit, Trace};
 use crate::engine::runner::Runner;
-use crate::engine::session::Session;
-use lines::HookLines;
-pub use lines::SessionSink;
+use crate::engine::session::{Message, Session};
 
 /// The longest pause before a hook is started again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -80,6 +80,24 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// ```
 pub struct SessionHooks {
     shared: Arc<SharedState>,
+}
+
+/// Takes what the hooks of sessions say, at any time and from several threads. Its messages come
+/// through [`Session::send`], at once.
+///
+/// While one of these runs, the hook that it comes from waits; so does its end.
+pub trait SessionSink: Session {
+    /// A hook has something to add to the context of the model: `{"additionalContext": "…"}`.
+    fn context(&self, session: &str, hook: &str, text: &str);
+
+    /// A hook shows `text` under `key`, its name unless it says another; `None` removes the key:
+    /// `{"status": "…"}` or `{"status": {"key": "…", "text": "…"}}`.
+    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>);
+
+    /// The process of a hook has ended or could not be started, for the reason `how` (lower case, no
+    /// full stop). It is started again after `restarts_in`, unless its session ends first; with
+    /// `None` it is not.
+    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>);
 }
 
 struct SharedState {
@@ -305,7 +323,7 @@ impl SharedState {
         let id = first.session.to_string();
         let lines = HookLines::new(move |line| {
             if let Some(shared) = sink_owner.upgrade() {
-                shared.call_sink(|sink| lines::pass_on(sink, &id, &name, line));
+                shared.call_sink(|sink| pass_on(sink, &id, &name, line));
             }
         })?;
         held.started += 1;
@@ -353,7 +371,7 @@ impl SharedState {
         let pipes = PipeStore::default();
         let preparation = Preparation::new(event, &engine, surroundings, shared, &pipes);
         let mut job = preparation.job(&turn, Arc::default());
-        job.lines = Some(Arc::clone(&one.lines) as Arc<dyn LineStream>);
+        job.lines = Some(Arc::clone(&one.lines));
         let mut pause = self.first_pause;
         loop {
             let started = Instant::now();
@@ -434,3 +452,74 @@ fn how(trace: &Trace, life: LineLife) -> String {
 
 /// How much of the last line on stderr is told, in characters.
 const LONGEST_WORDS: usize = 500;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct HookLine {
+    additional_context: Option<String>,
+    message: Option<SaidMessage>,
+    /// A `null` in it counts, so that it differs from a missing key.
+    #[serde(default, deserialize_with = "some")]
+    status: Option<SaidStatus>,
+}
+
+/// The text of a message, or a message as `hookrun hook send --take` prints it. Its hook and time are
+/// known here.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SaidMessage {
+    Text(String),
+    Whole(Map<String, Value>),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SaidStatus {
+    Text(Option<String>),
+    Keyed { key: String, text: Option<String> },
+}
+
+impl SaidMessage {
+    fn whole(self, hook: &str) -> serde_json::Result<Message> {
+        let mut message = match self {
+            SaidMessage::Text(text) => Map::from_iter([("text".to_string(), Value::from(text))]),
+            SaidMessage::Whole(message) => message,
+        };
+        let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        message.insert("time".to_string(), Value::from(time));
+        message.insert("hook".to_string(), Value::from(hook));
+        serde_json::from_value(Value::Object(message))
+    }
+}
+
+fn some<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<SaidStatus>, D::Error> {
+    SaidStatus::deserialize(deserializer).map(Some)
+}
+
+/// Passes on what a line says. Any other line is a note for the log.
+fn pass_on(sink: &dyn SessionSink, session: &str, hook: &str, line: &[u8]) {
+    let said: HookLine = match serde_json::from_slice(line) {
+        Ok(said) => said,
+        Err(error) => {
+            let line = String::from_utf8_lossy(line);
+            let is_json = serde_json::from_str::<IgnoredAny>(&line).is_ok();
+            let problem = is_json.then(|| error.to_string());
+            tracing::info!(session, hook, problem, "{line}");
+            return;
+        }
+    };
+    if let Some(text) = said.additional_context {
+        sink.context(session, hook, &text);
+    }
+    if let Some(message) = said.message {
+        let sent = message.whole(hook).map_err(|error| error.to_string());
+        if let Err(why) = sent.and_then(|message| sink.send(session, &message)) {
+            tracing::warn!(session, hook, why, "the message was not accepted");
+        }
+    }
+    match said.status {
+        Some(SaidStatus::Text(text)) => sink.status(session, hook, hook, text.as_deref()),
+        Some(SaidStatus::Keyed { key, text }) => sink.status(session, hook, &key, text.as_deref()),
+        None => {}
+    }
+}

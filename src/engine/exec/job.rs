@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::command::Program;
+use super::lines::HookLines;
 use super::sandbox::SandboxRules;
-use super::streams::{LineStream, PipeStore, StdinContent};
+use super::streams::{PipeStore, StdinContent};
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::hook::{Background, Function, Hook, Permit};
@@ -25,7 +26,7 @@ pub struct Job<'a> {
     pub pipes: Option<&'a PipeStore>,
     /// If it lives as long as its session: what it reads instead of a payload, and what it writes.
     /// Its timeout begins at the end of its input.
-    pub lines: Option<Arc<dyn LineStream>>,
+    pub lines: Option<Arc<HookLines>>,
     /// The environment it starts from. `None` for hookrun's own, as it was when the engine started
     /// its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,

@@ -8,7 +8,7 @@ use super::child::{Child, GIVE_UP, Status};
 use super::engine::Engine;
 use super::job::{Budget, Job, end_of};
 use super::keeper::{Keeper, LATER};
-use super::streams::{LineLife, LineStream};
+use super::lines::{HookLines, LineLife};
 use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::{Background, Limits};
@@ -183,7 +183,7 @@ impl Live {
     }
 
     /// Passes on new lines, and ends the hook if that is due.
-    pub(super) fn follow(&mut self, lines: &dyn LineStream, timeout: Duration) {
+    pub(super) fn follow(&mut self, lines: &HookLines, timeout: Duration) {
         lines.clear_news();
         self.child.feed();
         match lines.life() {

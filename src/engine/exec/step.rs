@@ -331,7 +331,7 @@ impl<'e> RunningStep<'e> {
             }
             EventSource::Lines => {
                 if let Some(lines) = &slot.job.lines {
-                    live.follow(lines.as_ref(), slot.job.timeout);
+                    live.follow(lines, slot.job.timeout);
                 }
             }
         }

@@ -1,8 +1,6 @@
-//! A hook's standard streams: their pipes, what is written to stdin, what is kept of its output, and
-//! the lines of a hook that lives as long as its session.
+//! A hook's standard streams: their pipes, what is written to stdin, and what is kept of its output.
 
 use std::cell::{Cell, RefCell};
-use std::fmt::Debug;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -10,6 +8,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::process::Resource;
 
+use super::lines::HookLines;
 use crate::engine::event::context::{Payload, Pieces};
 use crate::engine::run::CapturedStream;
 
@@ -128,7 +127,7 @@ impl PipeStore {
 pub(super) struct StdinContent<'c> {
     pub(super) payload: &'c Arc<Payload>,
     /// What comes instead of the payload, if it lives as long as its session.
-    pub(super) lines: Option<&'c Arc<dyn LineStream>>,
+    pub(super) lines: Option<&'c Arc<HookLines>>,
     /// More may follow, so the end of this is not the end of all.
     pub(super) stays_open: bool,
 }
@@ -150,7 +149,7 @@ pub(super) struct Feed {
 enum NextPieces {
     Nowhere,
     Payload(Pieces),
-    Lines(Arc<dyn LineStream>),
+    Lines(Arc<HookLines>),
 }
 
 impl Feed {
@@ -327,38 +326,4 @@ impl Capture {
         self.cut_tail();
         std::mem::take(&mut self.kept)
     }
-}
-
-/// The lines of one hook of one session, for all lives of its process.
-pub trait LineStream: Debug + Send + Sync {
-    /// Readable when there is something new.
-    fn fd(&self) -> BorrowedFd<'_>;
-
-    fn clear_news(&self);
-
-    fn life(&self) -> LineLife;
-
-    /// Begins with new streams: what comes now is for the next process.
-    fn renew(&self);
-
-    /// Adds the next line to `out`, if one waits. Returns whether it was the last one ever.
-    fn take_next(&self, out: &mut Vec<u8>) -> bool;
-
-    /// The process has closed its stdin: nothing needs to wait for it.
-    fn stop_feeding(&self);
-
-    /// Hands out the whole lines of `written`, and keeps the rest there.
-    fn hear(&self, written: &mut Vec<u8>);
-}
-
-/// How much longer the process may live.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum LineLife {
-    /// As long as it wants.
-    #[default]
-    Open,
-    /// It gets what waits and the end of its input, and then has its timeout to exit.
-    Closing,
-    /// It is ended now.
-    Stopped,
 }

@@ -1,40 +1,16 @@
 //! What a hook that lives as long as its session reads and writes: lines, both bounded.
 //!
-//! The program that holds the session adds lines at any time and never waits. The loop of the
-//! engine passes them on as the hook reads, and hands out what the hook writes, line by line.
+//! The program that holds the session adds lines at any time and never waits. The readiness loop
+//! passes them on as the hook reads, and hands out what the hook writes, line by line.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny};
-use serde_json::{Map, Value};
-
-use crate::engine::exec::{LineLife, LineStream};
 use crate::engine::lock::locked;
-use crate::engine::session::{Message, Session};
-
-/// Takes what the hooks of sessions say, at any time and from several threads. Its messages come
-/// through [`Session::send`], at once.
-///
-/// While one of these runs, the hook that it comes from waits; so does its end.
-pub trait SessionSink: Session {
-    /// A hook has something to add to the context of the model: `{"additionalContext": "…"}`.
-    fn context(&self, session: &str, hook: &str, text: &str);
-
-    /// A hook shows `text` under `key`, its name unless it says another; `None` removes the key:
-    /// `{"status": "…"}` or `{"status": {"key": "…", "text": "…"}}`.
-    fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>);
-
-    /// The process of a hook has ended or could not be started, for the reason `how` (lower case, no
-    /// full stop). It is started again after `restarts_in`, unless its session ends first; with
-    /// `None` it is not.
-    fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>);
-}
 
 /// How many lines wait at most for a hook that does not read.
 const MOST_LINES: usize = 1024;
@@ -47,7 +23,7 @@ const MOST_BYTES: usize = 1024 * 1024;
 const LONGEST_LINE_BYTES: usize = 512 * 1024;
 
 /// The lines of one hook of one session, for all lives of its process.
-pub(super) struct HookLines {
+pub struct HookLines {
     state: Mutex<LineState>,
     /// Its session has ended.
     ended: Condvar,
@@ -59,6 +35,18 @@ pub(super) struct HookLines {
 
 /// Takes a line that the hook wrote, without its line break. It must not block for long.
 type HearLine = dyn Fn(&[u8]) + Send + Sync;
+
+/// How much longer the process may live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum LineLife {
+    /// As long as it wants.
+    #[default]
+    Open,
+    /// It gets what waits and the end of its input, and then has its timeout to exit.
+    Closing,
+    /// It is ended now.
+    Stopped,
+}
 
 #[derive(Default)]
 struct LineState {
@@ -76,7 +64,7 @@ struct LineState {
 impl HookLines {
     /// # Errors
     /// When there are no descriptors left for a pipe.
-    pub(super) fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
+    pub(crate) fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
         rustix::io::ioctl_fionbio(&writer, true)?;
@@ -91,7 +79,7 @@ impl HookLines {
 
     /// Adds a line, which ends in a line break. If too much waits, the oldest lines are dropped,
     /// and the hook gets `{"dropped": N}` in their place.
-    pub(super) fn push(&self, line: Vec<u8>) {
+    pub(crate) fn push(&self, line: Vec<u8>) {
         let mut state = locked(&self.state);
         if state.is_deaf || state.life != LineLife::Open {
             return;
@@ -110,7 +98,7 @@ impl HookLines {
     }
 
     /// Shortens its life. A life never becomes longer.
-    pub(super) fn shorten(&self, life: LineLife) {
+    pub(crate) fn shorten(&self, life: LineLife) {
         let mut state = locked(&self.state);
         state.life = state.life.max(life);
         drop(state);
@@ -119,7 +107,7 @@ impl HookLines {
     }
 
     /// Waits for `time`. Returns false if its session has ended meanwhile.
-    pub(super) fn pause(&self, time: Duration) -> bool {
+    pub(crate) fn pause(&self, time: Duration) -> bool {
         let state = locked(&self.state);
         let waited = self
             .ended
@@ -133,7 +121,7 @@ impl HookLines {
     }
 
     /// Hands out the last line of a process, which no line break ends.
-    pub(super) fn hear_last(&self, written: &mut Vec<u8>) {
+    pub(crate) fn hear_last(&self, written: &mut Vec<u8>) {
         self.hear(written);
         if !written.is_empty() {
             (self.hear)(written);
@@ -141,26 +129,27 @@ impl HookLines {
         written.clear();
         self.renew();
     }
-}
 
-impl LineStream for HookLines {
-    fn fd(&self) -> BorrowedFd<'_> {
+    /// Readable when there is something new.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
 
-    fn clear_news(&self) {
+    pub(super) fn clear_news(&self) {
         let mut buffer = [0; 1024];
         while rustix::io::read(&self.reader, &mut buffer).is_ok_and(|count| count == buffer.len()) {
         }
     }
 
-    fn renew(&self) {
+    /// Begins with new streams: what comes now is for the next process.
+    pub(super) fn renew(&self) {
         let mut state = locked(&self.state);
         state.is_deaf = false;
         state.is_in_long_line = false;
     }
 
-    fn stop_feeding(&self) {
+    /// The process has closed its stdin: nothing needs to wait for it.
+    pub(super) fn stop_feeding(&self) {
         let mut state = locked(&self.state);
         let LineState { life, .. } = *state;
         *state = LineState {
@@ -170,7 +159,8 @@ impl LineStream for HookLines {
         };
     }
 
-    fn take_next(&self, out: &mut Vec<u8>) -> bool {
+    /// Adds the next line to `out`, if one waits. Returns whether it was the last one ever.
+    pub(super) fn take_next(&self, out: &mut Vec<u8>) -> bool {
         let mut state = locked(&self.state);
         if state.dropped > 0 {
             out.extend_from_slice(format!("{{\"dropped\":{}}}\n", state.dropped).as_bytes());
@@ -182,7 +172,8 @@ impl LineStream for HookLines {
         out.is_empty() && state.life != LineLife::Open
     }
 
-    fn hear(&self, written: &mut Vec<u8>) {
+    /// Hands out the whole lines of `written`, and keeps the rest there.
+    pub(super) fn hear(&self, written: &mut Vec<u8>) {
         let mut start = 0;
         while let Some(length) = written[start..].iter().position(|byte| *byte == b'\n') {
             let line = &written[start..start + length];
@@ -199,7 +190,7 @@ impl LineStream for HookLines {
         }
     }
 
-    fn life(&self) -> LineLife {
+    pub(crate) fn life(&self) -> LineLife {
         locked(&self.state).life
     }
 }
@@ -209,77 +200,6 @@ impl fmt::Debug for HookLines {
         f.debug_struct("HookLines")
             .field("life", &self.life())
             .finish_non_exhaustive()
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct HookLine {
-    additional_context: Option<String>,
-    message: Option<SaidMessage>,
-    /// A `null` in it counts, so that it differs from a missing key.
-    #[serde(default, deserialize_with = "some")]
-    status: Option<SaidStatus>,
-}
-
-/// The text of a message, or a message as `hookrun hook send --take` prints it. Its hook and time are
-/// known here.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum SaidMessage {
-    Text(String),
-    Whole(Map<String, Value>),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum SaidStatus {
-    Text(Option<String>),
-    Keyed { key: String, text: Option<String> },
-}
-
-impl SaidMessage {
-    fn whole(self, hook: &str) -> serde_json::Result<Message> {
-        let mut message = match self {
-            SaidMessage::Text(text) => Map::from_iter([("text".to_string(), Value::from(text))]),
-            SaidMessage::Whole(message) => message,
-        };
-        let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
-        message.insert("time".to_string(), Value::from(time));
-        message.insert("hook".to_string(), Value::from(hook));
-        serde_json::from_value(Value::Object(message))
-    }
-}
-
-fn some<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<SaidStatus>, D::Error> {
-    SaidStatus::deserialize(deserializer).map(Some)
-}
-
-/// Passes on what a line says. Any other line is a note for the log.
-pub(super) fn pass_on(sink: &dyn SessionSink, session: &str, hook: &str, line: &[u8]) {
-    let said: HookLine = match serde_json::from_slice(line) {
-        Ok(said) => said,
-        Err(error) => {
-            let line = String::from_utf8_lossy(line);
-            let is_json = serde_json::from_str::<IgnoredAny>(&line).is_ok();
-            let problem = is_json.then(|| error.to_string());
-            tracing::info!(session, hook, problem, "{line}");
-            return;
-        }
-    };
-    if let Some(text) = said.additional_context {
-        sink.context(session, hook, &text);
-    }
-    if let Some(message) = said.message {
-        let sent = message.whole(hook).map_err(|error| error.to_string());
-        if let Err(why) = sent.and_then(|message| sink.send(session, &message)) {
-            tracing::warn!(session, hook, why, "the message was not accepted");
-        }
-    }
-    match said.status {
-        Some(SaidStatus::Text(text)) => sink.status(session, hook, hook, text.as_deref()),
-        Some(SaidStatus::Keyed { key, text }) => sink.status(session, hook, &key, text.as_deref()),
-        None => {}
     }
 }
 
