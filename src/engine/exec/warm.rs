@@ -59,16 +59,15 @@ struct Interpreters {
     asked: u64,
 }
 
-/// A process that will run a hook, and what it must know.
-#[derive(Debug)]
-pub(super) struct WarmStart {
-    spare: Spare,
-    packet: Vec<u8>,
-}
+/// The process of a hook, and a socket on which it says that the script begins.
+type WarmProcess = (Pid, OwnedFd);
+
+/// Why a hook must start cold, with its streams, of which nothing was used.
+type ColdStart = (ColdReason, [OwnedFd; 3]);
 
 impl WarmPool {
-    /// A process for a hook. If there is none, an interpreter is started for the next time. No sweep
-    /// ends what is in `spared`.
+    /// Starts a hook in a process that waits, and closes our copies of its streams. If there is no
+    /// interpreter for it, one is started for the next time. No sweep ends what is in `spared`.
     ///
     /// # Errors
     /// Why it must start cold.
@@ -76,7 +75,22 @@ impl WarmPool {
         &self,
         spawn: &Spawn<'_>,
         spared: &Arc<Mutex<SparedHooks>>,
-    ) -> Result<WarmStart, ColdReason> {
+        streams: [OwnedFd; 3],
+    ) -> Result<WarmProcess, ColdStart> {
+        match self.process(spawn, spared) {
+            Ok((spare, packet)) => spare
+                .hand_over(&packet, streams)
+                .map_err(|streams| (ColdReason::NotReady, streams)),
+            Err(reason) => Err((reason, streams)),
+        }
+    }
+
+    /// A process for a hook, and what it must know.
+    fn process(
+        &self,
+        spawn: &Spawn<'_>,
+        spared: &Arc<Mutex<SparedHooks>>,
+    ) -> Result<(Spare, Vec<u8>), ColdReason> {
         let own = Variables::of(spawn.variables).map_err(|_| ColdReason::TooLarge)?;
         let variables = spawn.environment(&own).map(Variable::bytes);
         let variables: Vec<&[u8]> = variables.collect();
@@ -104,8 +118,7 @@ impl WarmPool {
             interpreters.zygotes.insert(key, Some(zygote));
             return Err(ColdReason::NotReady);
         }
-        let spare = interpreters.take(key, &file)?;
-        Ok(WarmStart { spare, packet })
+        Ok((interpreters.take(key, &file)?, packet))
     }
 }
 
@@ -154,21 +167,6 @@ impl Interpreters {
             }
             _ => Err(ColdReason::TooMany),
         }
-    }
-}
-
-impl WarmStart {
-    /// Starts the hook, and closes our copies of its streams. Returns its process, and a socket on
-    /// which it says that the script begins.
-    ///
-    /// # Errors
-    /// When the process got nothing, with the streams: then the hook starts cold.
-    pub(super) fn hand_over(self, streams: [OwnedFd; 3]) -> Result<(Pid, OwnedFd), [OwnedFd; 3]> {
-        let Some(pid) = self.spare.pid else {
-            return Err(streams);
-        };
-        let socket = self.spare.hand_over(&self.packet, streams)?;
-        Ok((pid, socket))
     }
 }
 

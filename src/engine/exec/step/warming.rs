@@ -10,7 +10,7 @@ use crate::engine::exec::engine::Engine;
 use crate::engine::exec::job::Job;
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::exec::warm::{MARK, WarmStart};
+use crate::engine::exec::warm::MARK;
 use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, Ending, Exit, ProcessStart, Trace};
 
@@ -23,90 +23,59 @@ impl Engine {
         is_confined: bool,
     ) -> io::Result<Child> {
         let job = slot.job;
-        let may_be_warm = !self.is_one_shot && job.lines.is_none();
-        if may_be_warm && job.hook.stays_up() {
-            if let Err(reason) = self.may_stay_up(job, is_confined) {
-                let mut child = Child::start(job, false, |streams| spawn.start(streams))?;
-                child.how = Some(ProcessStart::Cold(reason));
-                return Ok(child);
+        let asks_for_it = job.hook.stays_up() || job.hook.warm == Some(Warm::Fork);
+        let mut how = None;
+        if asks_for_it && !self.is_one_shot && job.lines.is_none() {
+            match self.cold_reason(slot, is_confined) {
+                None if job.hook.stays_up() => return self.start_served(slot, spawn),
+                None => return self.start_forked(job, spawn),
+                Some(reason) => how = Some(ProcessStart::Cold(reason)),
             }
-            return self.start_served(slot, spawn);
         }
-        if may_be_warm && job.hook.warm == Some(Warm::Fork) {
-            return self.start_forked(slot, spawn, is_confined);
+        let mut child = Child::start(job, false, |streams| spawn.start(streams))?;
+        child.how = how;
+        Ok(child)
+    }
+
+    /// Why a hook that asks for a warm start must start cold, as far as that is known before.
+    fn cold_reason(&self, slot: &StepSlot<'_>, is_confined: bool) -> Option<ColdReason> {
+        let stays_up = slot.job.hook.stays_up();
+        if stays_up && slot.job.may_leave_processes() {
+            return Some(ColdReason::OneEvent);
         }
-        Child::start(job, false, |streams| spawn.start(streams))
+        if slot.has_died {
+            return Some(ColdReason::Died);
+        }
+        if is_confined {
+            return Some(ColdReason::Bounds);
+        }
+        if self.subreaper.is_none() {
+            return Some(ColdReason::NoSubreaper);
+        }
+        // Without a number nobody could tell which event an answer is to.
+        let is_unusable = stays_up && slot.job.permit.id().is_none();
+        is_unusable.then_some(ColdReason::Unusable)
     }
 
     /// Starts a hook in a process of a kept interpreter, or cold if there is none.
-    fn start_forked(
-        &self,
-        slot: &StepSlot<'_>,
-        spawn: &Spawn<'_>,
-        is_confined: bool,
-    ) -> io::Result<Child> {
+    fn start_forked(&self, job: &Job<'_>, spawn: &Spawn<'_>) -> io::Result<Child> {
         let mut how = ProcessStart::Warm;
         let mut beginning = None;
-        let warm = self.warm(slot, spawn, is_confined);
-        let mut child = Child::start(slot.job, false, |mut streams| {
-            match warm {
-                Ok(warm) => match warm.hand_over(streams) {
-                    Ok((pid, socket)) => {
-                        beginning = Some(socket);
-                        return Ok(pid);
-                    }
-                    Err(unused) => {
-                        how = ProcessStart::Cold(ColdReason::NotReady);
-                        streams = unused;
-                    }
-                },
-                Err(reason) => how = ProcessStart::Cold(reason),
+        let mut child = Child::start(job, false, |streams| {
+            match self.shared.warm.start(spawn, &self.shared.spared, streams) {
+                Ok((pid, socket)) => {
+                    beginning = Some(socket);
+                    Ok(pid)
+                }
+                Err((reason, streams)) => {
+                    how = ProcessStart::Cold(reason);
+                    spawn.start(streams)
+                }
             }
-            spawn.start(streams)
         })?;
         child.how = Some(how);
         child.beginning = beginning;
         Ok(child)
-    }
-
-    /// A process for a hook, or why it must start cold.
-    fn warm(
-        &self,
-        slot: &StepSlot<'_>,
-        spawn: &Spawn<'_>,
-        is_confined: bool,
-    ) -> Result<WarmStart, ColdReason> {
-        if slot.has_died {
-            return Err(ColdReason::Died);
-        }
-        if self.subreaper.is_none() {
-            return Err(ColdReason::NoSubreaper);
-        }
-        if is_confined {
-            return Err(ColdReason::Bounds);
-        }
-        self.shared.warm.start(spawn, &self.shared.spared)
-    }
-
-    /// Whether the program of a hook may stay up.
-    ///
-    /// # Errors
-    /// Why it starts for one event.
-    fn may_stay_up(&self, job: &Job<'_>, is_confined: bool) -> Result<(), ColdReason> {
-        if job.may_leave_processes() {
-            return Err(ColdReason::OneEvent);
-        }
-        if is_confined {
-            return Err(ColdReason::Bounds);
-        }
-        if self.subreaper.is_none() {
-            return Err(ColdReason::NoSubreaper);
-        }
-        // Without a number nobody could tell which event an answer is to.
-        if job.permit.id().is_none() {
-            return Err(ColdReason::Unusable);
-        }
-        Ok(())
     }
 
     /// Gives the event to a program that waits, or to one that starts now and then waits.

@@ -101,7 +101,7 @@ pub(super) enum Urgency {
 pub(super) struct Spare {
     socket: OwnedFd,
     /// Known once it is ready.
-    pub(super) pid: Option<Pid>,
+    pid: Option<Pid>,
 }
 
 impl Zygote {
@@ -333,7 +333,8 @@ impl Spare {
         }
     }
 
-    /// Gives it a script and the streams of a hook. Returns what it says when the script begins.
+    /// Gives it a script and the streams of a hook. Returns the process, and a socket on which it
+    /// says that the script begins.
     ///
     /// # Errors
     /// When it got nothing, with the streams.
@@ -341,7 +342,10 @@ impl Spare {
         self,
         packet: &[u8],
         streams: [OwnedFd; 3],
-    ) -> Result<OwnedFd, [OwnedFd; 3]> {
+    ) -> Result<(Pid, OwnedFd), [OwnedFd; 3]> {
+        let Some(pid) = self.pid else {
+            return Err(streams);
+        };
         let sent = {
             let rights = [streams[0].as_fd(), streams[1].as_fd(), streams[2].as_fd()];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -360,10 +364,10 @@ impl Spare {
             self.end();
             return Err(streams);
         }
-        Ok(self.socket)
+        Ok((pid, self.socket))
     }
 
-    pub(super) fn end(&self) {
+    fn end(&self) {
         if let Some(pid) = self.pid {
             child::end(pid);
         }
