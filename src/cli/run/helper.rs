@@ -98,9 +98,9 @@ pub(crate) enum HelperWord {
 #[derive(Debug)]
 pub(crate) struct HelperQuestion {
     /// As the host wrote it.
-    pub(crate) context: Context,
+    context: Context,
     /// How long all hooks may take, one after the other.
-    pub(crate) hooks_take: Duration,
+    hooks_take: Duration,
 }
 
 /// The helper, as one run sees it.
@@ -130,17 +130,6 @@ impl<'a> Helper<'a> {
     /// The event for the helper, if it may go there: a hook of its may start warm, nobody can be
     /// asked here, and the command line wants nothing that only a run of its own can do. Not in CI.
     pub(crate) fn question(&self, config: &Config, context: &Context) -> Option<HelperQuestion> {
-        if !self.may_decide(config) || Person::find(self.env).is_some() {
-            return None;
-        }
-        let timeouts = config.hooks.iter().map(Hook::usual_timeout);
-        Some(HelperQuestion {
-            context: context.clone(),
-            hooks_take: timeouts.fold(Duration::ZERO, Duration::saturating_add),
-        })
-    }
-
-    fn may_decide(&self, config: &Config) -> bool {
         let RunArgs {
             source,
             require,
@@ -160,7 +149,15 @@ impl<'a> Helper<'a> {
             .hooks
             .iter()
             .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
-        WARMS && is_plain && is_warm && !self.env.is_ci && self.env.cwd_problem.is_none()
+        let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
+        if !is_possible || self.env.cwd_problem.is_some() || Person::find(self.env).is_some() {
+            return None;
+        }
+        let timeouts = config.hooks.iter().map(Hook::usual_timeout);
+        Some(HelperQuestion {
+            context: context.clone(),
+            hooks_take: timeouts.fold(Duration::ZERO, Duration::saturating_add),
+        })
     }
 
     /// What it decides; `None` if it does not, for whatever reason, and then it has run nothing.
@@ -210,7 +207,11 @@ impl<'a> Helper<'a> {
         lines: &mut BufReader<&UnixStream>,
         until: Instant,
     ) -> bool {
-        let is_ours = peer(stream).is_some_and(|pid| self.runs_here(pid));
+        // No other program decides for a run.
+        let is_ours = peer(stream).is_some_and(|pid| {
+            let image = PathBuf::from(format!("/proc/{}/exe", pid.as_raw_nonzero()));
+            build_of(&image).is_some_and(|build| build == request.build)
+        });
         if !is_ours || send(stream, request).is_err() {
             return false;
         }
@@ -228,12 +229,6 @@ impl<'a> Helper<'a> {
             }
             Ok(HelperWord::Decided { .. }) | Err(_) => false,
         }
-    }
-
-    /// Whether this process runs the same file as we do: no other program decides for a run.
-    fn runs_here(&self, pid: Pid) -> bool {
-        let image = PathBuf::from(format!("/proc/{}/exe", pid.as_raw_nonzero()));
-        build(self.env).is_some_and(|own| build_of(&image) == Some(own))
     }
 
     fn request(&self, context: &Context, budget: Option<Budget>) -> Option<HelperRequest> {
@@ -345,12 +340,8 @@ fn build_of(image: &Path) -> Option<String> {
 
 /// Whether the program's file is still the one that runs.
 pub(crate) fn is_same_file(env: &Environment) -> bool {
-    let named = env
-        .program
-        .as_deref()
-        .and_then(|path: &Path| fs::metadata(path).ok());
-    let own = env.image().and_then(|path| fs::metadata(path).ok());
-    matches!((named, own), (Some(named), Some(own)) if named.ino() == own.ino() && named.dev() == own.dev())
+    let named = env.program.as_deref().and_then(build_of);
+    named.is_some() && named == build(env)
 }
 
 /// What hooks inherit from this process besides its variables. Call it where no other thread makes

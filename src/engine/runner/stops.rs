@@ -22,7 +22,7 @@ const COUNTS: &str = "counts";
 const FILE: &str = "refusals.json";
 
 /// What the host reports about earlier blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Clone, Copy)]
 struct Facts {
     /// `stopHookActive`: whether the agent works only because a hook blocked its stop.
     is_kept_going: Option<bool>,
@@ -31,7 +31,6 @@ struct Facts {
 }
 
 /// What to do with a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StopDecision {
     /// It counts, as this number in the row.
     Stands { number: u32 },
@@ -51,8 +50,9 @@ fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
     } else {
         kept
     };
-    let at_least = u32::from(facts.is_kept_going == Some(true));
-    let before = ours.max(at_least).max(facts.loops);
+    let before = ours
+        .max(u32::from(facts.is_kept_going == Some(true)))
+        .max(facts.loops);
     if before < cap {
         return StopDecision::Stands { number: before + 1 };
     }
@@ -89,10 +89,27 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
                 tracing::warn!(%error, "the count of blocks stays");
             }
         }
-        Settled::Refused(_) => {
+        Settled::Refused(refusal) => {
+            let reason = refusal.reason.clone();
             let facts = Facts::of(context);
-            let turn = folder.map(|folder| count(root, &folder, &counted(run), facts, cap));
-            settle(run, turn, facts, cap);
+            // Where nothing can be counted, only the host's report decides.
+            let turn = match folder.map(|folder| count(root, &folder, &counted(run), facts, cap)) {
+                Some(Ok(turn)) => turn,
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "a block was not counted");
+                    let notice = format!("this block was not counted: {error}");
+                    run.outcome = std::mem::take(&mut run.outcome).with_notice(notice);
+                    decide(0, facts, cap)
+                }
+                None => decide(0, facts, cap),
+            };
+            if let StopDecision::LetGo { after } = turn {
+                let why = format!(
+                    "blocked {after} times in a row: it may stop now, so that the session does \
+                     not loop; the last reason: {reason}"
+                );
+                run.outcome = std::mem::take(&mut run.outcome).let_go(why);
+            }
         }
     }
 }
@@ -140,29 +157,4 @@ fn count(
         };
     })?;
     Ok(turn)
-}
-
-/// Without a session, or where nothing can be counted, only the host's report decides.
-fn settle(run: &mut Run, turn: Option<Result<StopDecision, StoreError>>, facts: Facts, cap: u32) {
-    let mut outcome = std::mem::take(&mut run.outcome);
-    let turn = match turn {
-        Some(Ok(turn)) => turn,
-        Some(Err(error)) => {
-            tracing::warn!(%error, "a block was not counted");
-            outcome = outcome.with_notice(format!("this block was not counted: {error}"));
-            decide(0, facts, cap)
-        }
-        None => decide(0, facts, cap),
-    };
-    run.outcome = match (turn, outcome.refusal()) {
-        (StopDecision::LetGo { after }, Some(refusal)) => {
-            let why = format!(
-                "blocked {after} times in a row: it may stop now, so that the session does not loop; \
-                 the last reason: {}",
-                refusal.reason
-            );
-            outcome.let_go(why)
-        }
-        (StopDecision::Stands { .. } | StopDecision::LetGo { .. }, _) => outcome,
-    };
 }
