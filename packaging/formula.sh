@@ -5,8 +5,12 @@ set -euo pipefail
 # shellcheck source=packaging/lib.sh
 . "$(dirname -- "$0")/lib.sh"
 [[ $# = 2 ]] || die 'usage: formula.sh OUT ADDRESS'
-sum() { awk -v file="hookrun-$version-$1.tar.gz" '$2 == file { print $1 }' "$out/SHA256SUMS"; }
 out=$1 address=$2
+# The sums come after it, and name it as well.
+sum() {
+    local file=$out/hookrun-$version-$1.tar.gz
+    [[ ! -e $file ]] || sha256sum <"$file" | cut -d ' ' -f 1
+}
 block() {
     local sha256
     sha256=$(sum "$2")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# test.sh [PROGRAM]: makes every package for this machine, twice, installs each without a network in
-# a separate home, and compares what it has installed with the program itself. Without PROGRAM it
-# builds what would be shipped. It prints one line for each check, and fails if one fails.
+# test.sh [PROGRAM | --from FOLDER]: makes every package for this machine, twice, installs each without
+# a network in a separate home, and compares what it has installed with the program itself. Without
+# PROGRAM it builds what would be shipped. With --from it makes nothing: it tests the packages in FOLDER,
+# which are those of a release. It prints one line for each check, and fails if one fails.
 set -euo pipefail
 # shellcheck source=packaging/lib.sh
 . "$(dirname -- "$0")/lib.sh"
@@ -13,12 +14,25 @@ Linux/aarch64) target=aarch64-unknown-linux-musl ;;
 esac
 place=$(mktemp -d)
 trap 'rm -rf -- "$place"' EXIT
-program=${1:-}
+program=
 is_shipped=
-if [[ -z $program ]]; then
+packages=
+case ${1-} in
+--from)
+    [[ $# = 2 && -d $2 ]] || die 'usage: test.sh --from FOLDER'
+    packages=$(cd -- "$2" && pwd)
+    is_shipped=yes
+    tarball=$packages/hookrun-$version-$target.tar.gz
+    [[ -f $tarball ]] || die "there is no $(basename -- "$tarball") in $2"
+    tar -xzf "$tarball" -C "$place"
+    program=$place/hookrun-$version-$target/bin/hookrun
+    ;;
+'')
     program=$("$here/build.sh" "$target")
     is_shipped=yes
-fi
+    ;;
+*) program=$1 ;;
+esac
 program=$(cd -- "$(dirname -- "$program")" && pwd)/$(basename -- "$program")
 if [[ -z $is_shipped ]] && command -v strip >/dev/null; then
     # Without what only a debugger reads, it packs in a tenth of the time.
@@ -52,13 +66,22 @@ make_all() {
     "$here/wheel.sh" "$target" "$stage" "$out"
     if command -v dpkg-deb >/dev/null; then "$here/deb.sh" "$target" "$stage" "$out"; fi
     if command -v npm >/dev/null; then "$here/npm.sh" "$out" "$target=$stage"; fi
-    "$here/sums.sh" "$out"
     "$here/formula.sh" "$out" https://example.invalid/releases >"$out/hookrun.rb"
+    "$here/sums.sh" "$out"
 }
-make_all "$place/one"
-make_all "$place/two"
-check 'two makes of the packages are equal to the byte' diff -r "$place/one" "$place/two"
-packages=$place/one
+if [[ -z $packages ]]; then
+    make_all "$place/one"
+    make_all "$place/two"
+    check 'two makes of the packages are equal to the byte' diff -r "$place/one" "$place/two"
+    packages=$place/one
+fi
+sums_are_right() {
+    local unnamed
+    (cd -- "$packages" && sha256sum --quiet --check SHA256SUMS) || return
+    unnamed=$(find "$packages" -type f ! -name 'SHA256SUMS*' -printf '%P\n' | grep -vxFf <(awk '{ print $2 }' "$packages/SHA256SUMS") || :)
+    [[ -z $unnamed ]] || { printf 'without a sum: %s\n' "$unnamed"; false; }
+}
+check 'SHA256SUMS names every file, and is right' sums_are_right
 # The current sizes, to detect growth. The goal is 4 MiB for a package, 7 MiB for the program.
 largest() { find "$packages" -type f -size +6144k -printf '%f is larger than 6 MiB (%s bytes)\n' | tee /dev/stderr | (! grep -q .); }
 if [[ -n $is_shipped ]]; then check 'no package is larger than 6 MiB' largest; fi
@@ -183,7 +206,7 @@ fi
 
 # The Debian package.
 if command -v dpkg >/dev/null && command -v dpkg-deb >/dev/null; then
-    deb=$(find "$packages" -name '*.deb')
+    deb=$(find "$packages" -name "*_$(column "$target" 3).deb")
     debian=$place/debian
     mkdir -p "$debian/var/lib/dpkg/info" "$debian/var/lib/dpkg/updates"
     : >"$debian/var/lib/dpkg/status"
@@ -210,7 +233,7 @@ venv=$place/venv
 if "$python" -m venv "$venv" 2>/dev/null; then
     find "$venv" | sort >"$place/before"
     quiet_pip() { env -i HOME="$work/home" PATH="$usual" PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv/bin/python" -m pip --quiet "$@"; }
-    check 'wheel: pip installs it without a network' quiet_pip install --no-index "$packages"/*.whl
+    check 'wheel: pip installs it without a network' quiet_pip install --no-index "$packages"/*-"$(column "$target" 4)".whl
     check 'wheel: the program is the one that was built' is_program "$venv/bin/hookrun"
     check 'wheel: a man page' has_page "$venv/share/man/man1/hookrun-run.1.gz"
     same wheel "$venv/bin/hookrun" "$usual"
@@ -232,7 +255,7 @@ if command -v npm >/dev/null; then
         flags=(--offline --no-audit --no-fund --silent --omit=dev)
         if [[ $how = launcher ]]; then flags+=(--ignore-scripts); fi
         # npm takes the packages of other machines, which are optional, for missing.
-        get_npm() { (cd "$folder" && env -i HOME="$work/home" PATH="$node:$usual" npm install "${flags[@]}" "$packages"/hookrun-linux-*.tgz "$packages/hookrun-$version.tgz"); }
+        get_npm() { (cd "$folder" && env -i HOME="$work/home" PATH="$node:$usual" npm install "${flags[@]}" "$packages/hookrun-$(column "$target" 2)-$version.tgz" "$packages/hookrun-$version.tgz"); }
         check "npm, $how: installs without a network" get_npm
         if [[ $how = swapped ]]; then
             check "npm, $how: the program is the one that was built" is_program "$folder/node_modules/hookrun/bin/hookrun"
