@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use regex::{Captures, Regex};
 
@@ -49,17 +49,17 @@ names! {
     MessagesWithDigit "messages with a digit",
 }
 
-/// The table, as it is read from its file.
+/// The words of the table. They are read when hookrun is built, because every run looks for them.
 #[derive(Debug)]
-struct SecretTable {
-    rules: Vec<SecretRule>,
-    keywords: Vec<Keyword>,
+struct Keywords {
+    list: [Keyword; MOST_KEYWORDS],
+    length: usize,
     /// One more than the index of the first keyword of each bucket; 0 if there is none.
     buckets: [u16; BUCKETS],
 }
 
 /// A word that makes some rules worth trying.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Keyword {
     word: &'static str,
     follows: Follows,
@@ -85,10 +85,35 @@ enum Follows {
 
 const TABLE: &str = include_str!("redact/secrets.txt");
 
+static KEYWORDS: Keywords = Keywords::read();
+
 /// The rules, in the order in which they are tried.
 pub fn rules() -> Vec<SecretRule> {
-    SecretTable::read().rules
+    let mut rules: Vec<SecretRule> = Vec::with_capacity(64);
+    let mut names = "";
+    for line in TABLE.lines() {
+        let Some((key, rest)) = line.split_once(' ') else {
+            continue;
+        };
+        match (key, rules.last_mut()) {
+            ("names", _) => names = rest,
+            ("rule", _) => rules.push(SecretRule::read(rest)),
+            ("about", Some(rule)) => rule.about = rest,
+            ("words", Some(rule)) => rule.words = rest,
+            ("form", Some(rule)) => rule.form = rest,
+            // A comment, or a part of forms.
+            _ => {}
+        }
+    }
+    for rule in &mut rules {
+        if rule.words == NAMES {
+            rule.words = names;
+        }
+    }
+    rules
 }
+
+const MOST_KEYWORDS: usize = 256;
 
 const BUCKETS: usize = 1024;
 
@@ -96,61 +121,89 @@ const BUCKETS: usize = 1024;
 const NAMES: &str = "@names";
 
 /// The bucket of words that begin with these two bytes, in either case.
-fn bucket(first: u8, second: u8) -> usize {
-    let [first, second] = [first, second].map(|byte| usize::from(byte | 0x20));
+const fn bucket(first: u8, second: u8) -> usize {
+    let first = (first | 0x20) as usize;
+    let second = (second | 0x20) as usize;
     ((first << 5) ^ second) % BUCKETS
 }
 
-impl SecretTable {
-    fn read() -> SecretTable {
-        let mut table = SecretTable {
-            rules: Vec::with_capacity(64),
-            keywords: Vec::with_capacity(256),
+/// What is before and after the first `divider`; all of it and nothing if there is none.
+const fn divided(text: &str, divider: u8) -> (&str, &str) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() && bytes[at] != divider {
+        at += 1;
+    }
+    let (before, after) = text.split_at(at);
+    if after.is_empty() {
+        return (before, after);
+    }
+    (before, after.split_at(1).1)
+}
+
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+impl Keywords {
+    const fn read() -> Keywords {
+        let none = Keyword {
+            word: "",
+            follows: Follows::Anything,
+            rules: 0,
+            next: 0,
+        };
+        let mut keywords = Keywords {
+            list: [none; MOST_KEYWORDS],
+            length: 0,
             buckets: [0; BUCKETS],
         };
         let mut names = "";
-        for line in TABLE.lines() {
-            let Some((key, rest)) = line.split_once(' ') else {
-                continue;
-            };
-            match (key, table.rules.last_mut()) {
-                ("names", _) => names = rest,
-                ("rule", _) => table.rules.push(SecretRule::read(rest)),
-                ("about", Some(rule)) => rule.about = rest,
-                ("words", Some(rule)) => rule.words = rest,
-                ("form", Some(rule)) => rule.form = rest,
-                // A comment, or a part of forms.
-                _ => {}
-            }
-        }
         let mut rules_of_names = 0;
-        for at in 0..table.rules.len() {
-            let words = table.rules[at].words;
-            if words == NAMES {
-                rules_of_names |= 1 << at;
-                table.rules[at].words = names;
-            } else {
-                table.add_keywords(words, 1 << at);
+        let mut next_rule = 1;
+        let mut rule = 0;
+        let mut lines = TABLE;
+        while !lines.is_empty() {
+            let (line, after) = divided(lines, b'\n');
+            let (key, rest) = divided(line, b' ');
+            if is_same(key, "rule") {
+                rule = next_rule;
+                next_rule <<= 1;
+            } else if is_same(key, "names") {
+                names = rest;
+            } else if is_same(key, "words") && is_same(rest, NAMES) {
+                rules_of_names |= rule;
+            } else if is_same(key, "words") {
+                keywords = keywords.with(rest, rule);
             }
+            lines = after;
         }
-        table.add_keywords(names, rules_of_names);
-        table
+        keywords.with(names, rules_of_names)
     }
 
-    fn add_keywords(&mut self, words: &'static str, rules: u64) {
-        for (word, follows) in words.split(' ').map(keyword) {
-            let [first, second, ..] = word.as_bytes() else {
-                continue;
-            };
-            let first_of_bucket = &mut self.buckets[bucket(*first, *second)];
-            self.keywords.push(Keyword {
+    const fn with(mut self, words: &'static str, rules: u64) -> Keywords {
+        let mut left = words;
+        while !left.is_empty() {
+            let (written, after) = divided(left, b' ');
+            let (word, follows) = keyword(written);
+            let bytes = word.as_bytes();
+            let bucket = bucket(bytes[0], bytes[1]);
+            self.list[self.length] = Keyword {
                 word,
                 follows,
                 rules,
-                next: *first_of_bucket,
-            });
-            *first_of_bucket = self.keywords.len() as u16;
+                next: self.buckets[bucket],
+            };
+            self.length += 1;
+            self.buckets[bucket] = self.length as u16;
+            left = after;
         }
+        self
     }
 
     /// The rules that may match `text`, a bit each. It may also be JSON.
@@ -160,7 +213,7 @@ impl SecretTable {
         for (at, pair) in bytes.windows(2).enumerate() {
             let mut next = self.buckets[bucket(pair[0], pair[1])];
             while next != 0 {
-                let keyword = &self.keywords[usize::from(next) - 1];
+                let keyword = &self.list[usize::from(next) - 1];
                 if keyword.begins(&bytes[at..]) {
                     rules |= keyword.rules;
                 }
@@ -172,20 +225,16 @@ impl SecretTable {
 }
 
 /// A word of the file without the sign for what follows it, and what that is.
-fn keyword(written: &'static str) -> (&'static str, Follows) {
-    if let Some(word) = written.strip_suffix('=') {
-        return (word, Follows::Assignment);
+const fn keyword(written: &'static str) -> (&'static str, Follows) {
+    let bytes = written.as_bytes();
+    let (word, _) = written.split_at(bytes.len() - 1);
+    match bytes[bytes.len() - 1] {
+        b'=' => (word, Follows::Assignment),
+        b'~' => (word, Follows::Value),
+        _ if bytes[0] == b':' => (written, Follows::Address),
+        b'-' | b'_' | b'.' => (written, Follows::Token),
+        _ => (written, Follows::Anything),
     }
-    if let Some(word) = written.strip_suffix('~') {
-        return (word, Follows::Value);
-    }
-    if written.starts_with(':') {
-        return (written, Follows::Address);
-    }
-    if written.ends_with(['-', '_', '.']) {
-        return (written, Follows::Token);
-    }
-    (written, Follows::Anything)
 }
 
 impl Keyword {
@@ -273,22 +322,13 @@ impl SecretRule {
 }
 
 /// Replaces secrets: those of [`rules`], and those of a user's own expressions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Redactor {
-    table: SecretTable,
+    /// Read when the first of them may match.
+    rules: OnceLock<Vec<SecretRule>>,
     /// The forms that were needed so far, by the number of the rule.
     compiled: Mutex<HashMap<usize, Arc<Regex>>>,
     own: Vec<Regex>,
-}
-
-impl Default for Redactor {
-    fn default() -> Redactor {
-        Redactor {
-            table: SecretTable::read(),
-            compiled: Mutex::default(),
-            own: Vec::new(),
-        }
-    }
 }
 
 impl Redactor {
@@ -307,11 +347,11 @@ impl Redactor {
     /// `text` without secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
-        let mut candidates = self.table.candidates(text);
+        let mut candidates = KEYWORDS.candidates(text);
         while candidates != 0 {
             let at = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let rule = &self.table.rules[at];
+            let rule = &self.rules.get_or_init(rules)[at];
             let regex = Arc::clone(
                 locked(&self.compiled)
                     .entry(at)
@@ -327,7 +367,7 @@ impl Redactor {
 
     /// Appends a JSON document, or the beginning of one, without the secrets in its strings.
     pub fn json(&self, raw: &str, out: &mut String) {
-        if self.own.is_empty() && !has_hidden(raw) && self.table.candidates(raw) == 0 {
+        if self.own.is_empty() && !has_hidden(raw) && KEYWORDS.candidates(raw) == 0 {
             out.push_str(raw);
             return;
         }

@@ -103,8 +103,6 @@ pub(crate) enum Operands {
 pub(crate) struct ProgramRow {
     /// Its base names, divided by blanks; for git each with its command: `git-rm`.
     pub(super) names: &'static str,
-    /// The [`sign_of`] all its names, which rules out most rows at once.
-    signs: u64,
     /// Its options: a letter, or a word with its dashes; then what is special about it:
     ///
     /// | mark | meaning |
@@ -143,7 +141,6 @@ pub(crate) struct ProgramRow {
 const fn program(names: &'static str, options: &'static str) -> ProgramRow {
     ProgramRow {
         names,
-        signs: signs_of(names.as_bytes()),
         options,
         style: Style::Full,
         lists_values: true,
@@ -466,29 +463,55 @@ impl ProgramRow {
     }
 }
 
-/// A bit for a name, by its first and its last letter.
-const fn sign_of(first: u8, last: u8) -> u64 {
-    1 << ((first as u32 * 7 + last as u32) % 64)
+/// More than twice as many as there are names, so that few names share a slot.
+const SLOTS: usize = 2048;
+
+/// For each hash of a name the number of its row, from 1; of names that share one, the next slots.
+static ROWS_BY_NAME: [u16; SLOTS] = rows_by_name();
+
+const fn rows_by_name() -> [u16; SLOTS] {
+    let mut slots = [0; SLOTS];
+    let mut row = 0;
+    while row < PROGRAMS.len() {
+        let names = PROGRAMS[row].names.as_bytes();
+        let mut hash = FIRST_HASH;
+        let mut at = 0;
+        while at <= names.len() {
+            if at == names.len() || names[at] == b' ' {
+                let mut slot = hash as usize % SLOTS;
+                while slots[slot] != 0 {
+                    slot = (slot + 1) % SLOTS;
+                }
+                slots[slot] = row as u16 + 1;
+                hash = FIRST_HASH;
+            } else {
+                hash = hash_with(hash, names[at]);
+            }
+            at += 1;
+        }
+        row += 1;
+    }
+    slots
 }
 
-const fn signs_of(names: &[u8]) -> u64 {
-    let mut signs = 0;
-    let mut start = 0;
-    let mut at = 0;
-    while at < names.len() {
-        if at + 1 == names.len() || names[at + 1] == b' ' {
-            signs |= sign_of(names[start], names[at]);
-            start = at + 2;
-        }
-        at += 1;
-    }
-    signs
+/// The hash of a name without letters, and its prime: FNV-1a in 32 bits.
+const FIRST_HASH: u32 = 0x811c_9dc5;
+const PRIME: u32 = 0x0100_0193;
+
+const fn hash_with(hash: u32, byte: u8) -> u32 {
+    (hash ^ byte as u32).wrapping_mul(PRIME)
 }
 
 fn named(name: &str) -> Option<&'static ProgramRow> {
-    let sign = sign_of(name.bytes().next()?, name.bytes().next_back()?);
-    let mut alike = PROGRAMS.iter().filter(|row| row.signs & sign != 0);
-    alike.find(|row| row.names.split(' ').any(|known| known == name))
+    let mut slot = name.bytes().fold(FIRST_HASH, hash_with) as usize % SLOTS;
+    while let Some(row) = usize::from(ROWS_BY_NAME[slot]).checked_sub(1) {
+        let row = &PROGRAMS[row];
+        if row.names.split(' ').any(|known| known == name) {
+            return Some(row);
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+    None
 }
 
 /// The row of a program, by its base name; `python3.12` is `python`.
