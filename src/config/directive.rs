@@ -47,6 +47,15 @@ pub(super) struct Head {
     pub(super) text: String,
 }
 
+impl Head {
+    /// The line of a setting.
+    pub(super) fn line_of(&self, setting: &str) -> Option<usize> {
+        let mut seen = self.seen.iter();
+        seen.find(|(name, _)| name == setting)
+            .map(|(_, line)| *line)
+    }
+}
+
 /// How much of a script is searched for its leading comments.
 const HEAD_BYTES: usize = 16 * 1024;
 
@@ -224,11 +233,7 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
 
 /// The line on which the directives of a script name `setting`.
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
-    let head = read(file, &mut HookDraft::default()).ok()?;
-    head.seen
-        .into_iter()
-        .find(|(name, _)| name == setting)
-        .map(|(_, line)| line)
+    read(file, &mut HookDraft::default()).ok()?.line_of(setting)
 }
 
 /// The beginning of a file. The buffer is not cleared first, so that only the pages that are

@@ -7,10 +7,10 @@ use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm};
+use crate::engine::hook::{Convention, Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm};
 use crate::engine::outcome::Decision;
+use crate::hosts::Host;
 use crate::hosts::rules::{HostMatch, WantedEvents};
-use crate::hosts::{Binding, Host};
 
 #[derive(Debug, Clone)]
 pub struct HookDraft {
@@ -23,6 +23,8 @@ pub struct HookDraft {
     /// The events that its table or script names; `None` if it says nothing about them.
     pub(super) events: Option<Vec<(String, Position)>>,
     pub(super) dialect: Option<&'static Host>,
+    /// Whether it is a hook as git itself knows it.
+    pub(super) is_of_git: bool,
     /// Whether its author says which convention it was written for.
     pub(super) says_dialect: bool,
     /// Where it says how long it lives.
@@ -44,7 +46,18 @@ pub struct HookDraft {
 #[derive(Debug, Clone)]
 pub(super) struct BoundEvent {
     pub(super) spec: Arc<EventSpec>,
-    pub(super) binding: Option<Binding>,
+    /// How a hook of another system gets it.
+    pub(super) convention: Option<Arc<dyn Convention>>,
+}
+
+impl BoundEvent {
+    /// An event for hooks that speak hookrun's own contract.
+    pub(super) fn native(spec: Arc<EventSpec>) -> BoundEvent {
+        BoundEvent {
+            spec,
+            convention: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -75,6 +88,7 @@ impl Default for HookDraft {
             is_shell: false,
             events: None,
             dialect: None,
+            is_of_git: false,
             says_dialect: false,
             lives_at: None,
             rule: None,
@@ -175,18 +189,19 @@ impl HookDraft {
     }
 
     pub(super) fn bound(&self, event: &BoundEvent, matcher: Matcher) -> Hook {
-        Hook {
+        let mut hook = Hook {
             event: event.spec.name.to_string(),
             matcher,
-            convention: match event.binding {
-                Some(binding) => Some(Arc::new(binding)),
-                None if self.hook.warm == Some(Warm::Serve) => {
-                    Some(Arc::new(served::convention(&event.spec)))
-                }
-                None => None,
-            },
+            convention: event.convention.clone(),
             ..self.hook.clone()
+        };
+        if hook.convention.is_none() && hook.warm == Some(Warm::Serve) {
+            hook.convention = Some(Arc::new(served::convention(&event.spec)));
         }
+        // A change of its file is a rewrite, and the next hook must see that.
+        let convention = hook.convention.as_ref();
+        hook.rewrite |= convention.is_some_and(|convention| convention.edits().is_some());
+        hook
     }
 }
 

@@ -7,7 +7,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, OnFailure};
 use crate::engine::hook::{Background, Containment, Lives, OnDoubt, Warm, placeholders};
 use crate::engine::outcome::Decision;
-use crate::hosts::{self, dialects, native};
+use crate::hosts::{self, dialects, git, native};
 
 /// The keys of a `[[hook]]` table; those marked can be in a directive.
 #[rustfmt::skip]
@@ -43,7 +43,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
     KeyRow::directive("reads", KeyValue::OneOf(|| words(READINGS)), "\"environment\"", "\"stdin\": run it for a gate even if a value is too large for its environment",
         |draft, key| key.one_of(READINGS).map(|is_stdin| draft.hook.reads_stdin = is_stdin)),
-    KeyRow::directive("dialect", KeyValue::OneOf(dialect_names), "\"native\"", "the dialect that it was written for", set_dialect),
+    KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder with git's name", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
     KeyRow::directive("description", KeyValue::Text, "none", "its description in lists; the description of a command", set_description),
@@ -148,6 +148,13 @@ pub(crate) fn dialect_names() -> Vec<&'static str> {
         .collect()
 }
 
+/// The dialects that a hook can be written in: those of events, and git's own contract.
+fn hook_dialects() -> Vec<&'static str> {
+    let mut names = dialect_names();
+    names.push(git::NAME);
+    names
+}
+
 fn set_events(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let events = draft.events.get_or_insert_default();
     let named = key.some_texts("name at least one event")?;
@@ -189,11 +196,14 @@ fn set_sandbox(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), C
 }
 
 fn set_dialect(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let found = hosts::find(key.text()?);
-    if found.is_none() && key.tree.text() != Some(native::NAME) {
+    let name = key.text()?;
+    let found = hosts::find(name);
+    if found.is_none() && ![native::NAME, git::NAME].contains(&name) {
         return Err(key.wrong());
     }
-    (draft.dialect, draft.says_dialect) = (found, true);
+    draft.dialect = found;
+    draft.is_of_git = name == git::NAME;
+    draft.says_dialect = true;
     Ok(())
 }
 

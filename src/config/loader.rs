@@ -15,6 +15,7 @@ use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm,
 };
 use crate::engine::spelling;
+use crate::hosts::git::GIT_HOOKS;
 use crate::hosts::{Binding, Host, dialects};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,68 +117,66 @@ impl ConfigLoader<'_> {
         let spec = found.unwrap_or_else(|_| Arc::new(binding.spec()));
         BoundEvent {
             spec,
-            binding: Some(binding),
+            convention: Some(Arc::new(binding)),
         }
     }
 
-    /// The events that `name` means to a hook of `dialect`.
+    /// The events that `name` means to a hook or a rule. A rule is asked in hookrun's own words, so
+    /// for it a host's name is another word for an event.
     pub(super) fn meant(
         &self,
         name: &str,
-        dialect: Option<&'static Host>,
+        draft: &HookDraft,
     ) -> Result<Vec<BoundEvent>, Complaint> {
-        let Some(dialect) = dialect else {
-            let found = self.catalog.find(name);
-            return found
-                .map(|spec| {
-                    vec![BoundEvent {
-                        spec,
-                        binding: None,
-                    }]
-                })
-                .map_err(|unknown| {
-                    let mut others = dialects().filter(|other| !other.called(name).is_empty());
-                    let Some(Host { name: host, .. }) = others.next() else {
-                        return unknown_event(&unknown);
-                    };
-                    let cure = format!("name the dialect of the hook: `dialect = \"{host}\"`");
-                    Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
-                });
-        };
-        let bindings = dialect.called(name);
-        if !bindings.is_empty() {
+        if let Some(dialect) = draft.dialect {
+            let bindings = dialect.called(name);
+            if bindings.is_empty() {
+                return Err(dialect.unknown_event(name));
+            }
             return Ok(bindings
                 .into_iter()
                 .map(|binding| self.bound(binding))
                 .collect());
         }
-        Err(dialect.unknown_event(name))
+        match self.catalog.find(name) {
+            Ok(spec) if draft.is_of_git => self.of_git(spec).map(|event| vec![event]),
+            Ok(spec) => Ok(vec![BoundEvent::native(spec)]),
+            Err(unknown) => self.meant_by_rule(name, draft).ok_or_else(|| {
+                let mut others = dialects().filter(|other| !other.called(name).is_empty());
+                let Some(Host { name: host, .. }) = others.next() else {
+                    return unknown_event(&unknown);
+                };
+                let cure = format!("name the dialect of the hook: `dialect = \"{host}\"`");
+                Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
+            }),
+        }
     }
 
-    /// The events that `name` means to a hook or a rule. A rule is asked in hookrun's own words, so
-    /// for it a host's name is another word for an event.
-    pub(super) fn meant_by(
-        &self,
-        name: &str,
-        draft: &HookDraft,
-    ) -> Result<Vec<BoundEvent>, Complaint> {
+    /// An event as git's own hooks get it.
+    fn of_git(&self, spec: Arc<EventSpec>) -> Result<BoundEvent, Complaint> {
+        let hook = GIT_HOOKS.iter().find(|hook| hook.event == spec.name);
+        let hook = hook.ok_or_else(|| {
+            let cause = format!("`{}` is not an event of git", spec.name);
+            let cure = "drop `dialect`, or name a hook of git: `commit-msg`, `pre-push`";
+            Complaint::with_cure(cause, cure)
+        })?;
+        Ok(BoundEvent {
+            spec,
+            convention: Some(Arc::new(hook)),
+        })
+    }
+
+    /// The events of hosts that a rule means by their name for them; `None` if there are none.
+    fn meant_by_rule(&self, name: &str, draft: &HookDraft) -> Option<Vec<BoundEvent>> {
+        draft.rule.as_ref()?;
         let mut meant: Vec<BoundEvent> = Vec::new();
-        if draft.rule.is_some() && self.catalog.find(name).is_err() {
-            for binding in dialects().flat_map(|dialect| dialect.called(name)) {
-                let spec = self.bound(binding).spec;
-                if meant.iter().all(|event| event.spec.name != spec.name) {
-                    meant.push(BoundEvent {
-                        spec,
-                        binding: None,
-                    });
-                }
+        for binding in dialects().flat_map(|dialect| dialect.called(name)) {
+            let spec = self.bound(binding).spec;
+            if meant.iter().all(|event| event.spec.name != spec.name) {
+                meant.push(BoundEvent::native(spec));
             }
         }
-        if meant.is_empty() {
-            self.meant(name, draft.dialect)
-        } else {
-            Ok(meant)
-        }
+        (!meant.is_empty()).then_some(meant)
     }
 
     pub(super) fn add(&mut self, draft: &HookDraft, event: &BoundEvent) {
@@ -268,7 +267,7 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     }
     let of_session = session_settings(hook, spec).map(|one| one.in_file(file, draft.lives_at));
     problems.extend(of_session);
-    if hook.warm == Some(Warm::Serve) && event.binding.is_some() {
+    if hook.warm == Some(Warm::Serve) && event.convention.is_some() {
         let cause = "`dialect` and `warm = \"serve\"` exclude each other";
         let cure =
             "drop `dialect`, and bind it to hookrun's own event: it reads hookrun's own requests";

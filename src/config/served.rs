@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::engine::answer;
 use crate::engine::ending::Ending;
+use crate::engine::event::context::Payload;
 use crate::engine::event::json::entries;
 use crate::engine::event::{Context, Event, EventSpec, OnFailure};
 use crate::engine::hook::contract::Native;
@@ -82,13 +83,13 @@ impl Convention for ServedHook {
         }]
     }
 
-    fn payload(&self, event: &Event, part: &EventPart) -> Context {
+    fn payload(&self, event: &Event, part: &EventPart) -> Payload {
         let context = String::from_utf8(event.context().to_json()).unwrap_or_default();
         let mut request = Context::empty();
         request.set("id", &part.id.as_deref().unwrap_or_default().into());
         request.set("event", &self.event.as_str().into());
         request.set_raw("context", context);
-        request
+        Payload::of(&request)
     }
 
     fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {

@@ -3,7 +3,7 @@
 //! host's settings.
 //!
 //! The folder of a script, its directives and its code must agree on the host that it was written
-//! for: a guard that gets another host's keys, or none of git's arguments, blocks nothing.
+//! for: a guard that gets another host's keys blocks nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
 use crate::engine::hook::{Handler, HookSource, LayerKind};
 use crate::engine::spelling;
-use crate::hosts::{git, signs};
+use crate::hosts::git::{self, GitHook};
+use crate::hosts::signs;
 
 /// The end of the name of a file of rules.
 const RULES: &str = ".toml";
@@ -128,7 +129,7 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
     }
     set_script(&mut draft, layer, path, name);
     let file = draft.hook.source.file.clone();
-    match loader.meant(event, draft.dialect) {
+    match loader.meant(event, &draft) {
         Ok(meant) => add_in_scope(loader, &draft, &meant),
         Err(complaint) => loader.complain(complaint, &file, None),
     }
@@ -188,7 +189,7 @@ pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, p
     set_script(&mut draft, layer, path.to_path_buf(), name.into_owned());
     let mut bound: Vec<String> = Vec::new();
     for (name, at) in draft.events() {
-        match loader.meant(name, draft.dialect) {
+        match loader.meant(name, &draft) {
             Ok(meant) => {
                 for event in meant {
                     let canonical = event.spec.name.to_string();
@@ -225,7 +226,7 @@ pub(super) fn load_tables(
 fn check_rejected(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
     let first = loader.problems.len();
     for (name, at) in rejected.events() {
-        if let Err(complaint) = loader.meant_by(name, rejected)
+        if let Err(complaint) = loader.meant(name, rejected)
             && !loader.is_misdeclared(name)
         {
             loader.complain(complaint, file, Some(*at));
@@ -242,7 +243,7 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
     let mut bound: Vec<(String, &str)> = Vec::new();
     let mut in_scope: Vec<BoundEvent> = Vec::new();
     for (name, at) in table.draft.events() {
-        let meant = match loader.meant_by(name, &table.draft) {
+        let meant = match loader.meant(name, &table.draft) {
             Ok(meant) => meant,
             Err(_) if loader.is_misdeclared(name) => continue,
             Err(complaint) => {
@@ -308,13 +309,13 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
     })
 }
 
-/// Says to a script that is none of git's that hookrun misreads it.
-const MEANT_SO: &str = "# hookrun: dialect=native";
+/// How a hook reads a field of its JSON.
+const FIELD: &str = "hookrun hook field";
 
 type LineComplaint = (Complaint, usize);
 
-/// Settles which host a script was written for that does not say so: a folder with a host's name for
-/// an event means that host's dialect. There a failure closes gates, even if it does not in the host,
+/// Settles which host a script was written for that does not say so: a folder with git's name for a
+/// hook means git's contract, and one with a host's name for an event that host's dialect. There a failure closes gates, even if it does not in the host,
 /// since a hook of ours in that folder by mistake blocks by any exit status. Reports what
 /// the folder or the script's code say about another convention.
 fn settle_dialect(
@@ -326,6 +327,18 @@ fn settle_dialect(
 ) {
     if draft.says_dialect {
         return;
+    }
+    let hook = git::find(folder);
+    if let Some(hook) = hook.filter(|hook| !hook.event.eq_ignore_ascii_case(folder)) {
+        draft.is_of_git = true;
+        if let Some((complaint, line)) = speaks_json(head, draft, hook) {
+            loader.complain(complaint, file, Some(Position::of_line(line)));
+        }
+        return;
+    }
+    if let Some((complaint, line)) = hook.and_then(|hook| takes_argument(head, hook)) {
+        let at = Some(Position::of_line(line));
+        loader.problems.push(complaint.warning(file, at));
     }
     if let Some((complaint, line)) = settle_by_folder(loader, draft, folder, head) {
         loader.complain(complaint, file, line.map(Position::of_line));
@@ -342,7 +355,7 @@ fn settle_by_folder(
     let written = head.written;
     match signs::named_after(folder).as_slice() {
         [] => {
-            let (complaint, line) = foreign(head, folder).or_else(|| of_git(head, folder))?;
+            let (complaint, line) = foreign(head, folder)?;
             Some((complaint, Some(line)))
         }
         [dialect] if written.is_ours && written.foreign.is_none() => {
@@ -398,17 +411,49 @@ fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
     Some((Complaint::with_cure(cause, cure), line))
 }
 
-/// That a script takes what git gives its hooks: the cause, the cure and the line.
-fn of_git(head: &Head, event: &str) -> Option<LineComplaint> {
-    let hook = git::find(event).filter(|_| !head.written.is_ours)?;
-    let taken = hook.taken_by(&head.text, event)?;
-    let cause = format!(
-        "`{}` gets no input from git here: hooks get JSON on stdin",
-        taken.what
-    );
-    let cure = format!(
-        "write {}; or leave it in git's own folder, where `hookrun install git` keeps it; or, if this is intended, add `{MEANT_SO}`",
-        taken.instead
-    );
-    Some((Complaint::with_cure(cause, cure), taken.line))
+/// That a script in a folder with git's name is one of ours: by its settings or its code it reads or
+/// answers JSON.
+fn speaks_json(head: &Head, draft: &HookDraft, hook: &GitHook) -> Option<LineComplaint> {
+    let set = [
+        ("reads", draft.hook.reads_stdin),
+        ("rewrite", draft.hook.rewrite),
+    ];
+    let (what, line) = match set.into_iter().find(|(_, is_set)| *is_set) {
+        Some((name, _)) => (name, head.line_of(name)?),
+        None => {
+            let mut lines = head.text.lines();
+            let place = lines.position(|line| line.contains(FIELD) && !is_comment(line))?;
+            (FIELD, place + 1)
+        }
+    };
+    let GitHook { name, event, .. } = hook;
+    let cause =
+        format!("`{what}` is for JSON, but hooks in `{name}` get git's arguments and lines");
+    let cure = format!("move it to hooks.d/{event}/, or take `$1` and stdin as git's hooks do");
+    Some((Complaint::with_cure(cause, cure), line))
+}
+
+/// That a shell script takes an argument, as git's own hooks do, where it gets none. One with
+/// functions or arguments of its own may mean those.
+fn takes_argument(head: &Head, hook: &GitHook) -> Option<LineComplaint> {
+    let text = &head.text;
+    let first = text.lines().next().unwrap_or_default();
+    if hook.arguments.is_empty() || !first.starts_with("#!") || !first.ends_with("sh") {
+        return None;
+    }
+    let has_own = ["()", "function ", "set --", "awk"];
+    if has_own.iter().any(|word| text.contains(word)) {
+        return None;
+    }
+    let mut lines = text.lines();
+    let takes = |line: &str| line.contains("\"$1\"") || line.contains(" $1");
+    let line = lines.position(|line| takes(line) && !is_comment(line))? + 1;
+    let GitHook { name, event, .. } = hook;
+    let cause = format!("`$1` is empty: hooks in `{event}` get JSON on stdin");
+    let cure = format!("move it to hooks.d/{name}/, whose hooks get git's arguments");
+    Some((Complaint::with_cure(cause, cure), line))
+}
+
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with('#')
 }

@@ -1,5 +1,6 @@
 //! Runs a plan step by step, and merges the verdicts in plan order.
 
+mod edited;
 mod links;
 mod preparation;
 mod surroundings;
@@ -12,11 +13,14 @@ use serde_json::Value;
 use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
-use crate::engine::hook::{EventPart, Handler, Hook, verdict_of_rule};
+use crate::engine::hook::{EditedField, Handler, Hook, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
-use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, told_to_stop};
+use crate::engine::run::{
+    Ending, Fate, HookRun, Run, StartError, Trace, TraceContext, told_to_stop,
+};
+use edited::EditedFile;
 pub use links::follow;
 pub(crate) use preparation::{HookTurn, Preparation};
 use preparation::{add_notes, refuses};
@@ -57,6 +61,7 @@ pub fn run(
         runs: Vec::new(),
         turned: Vec::new(),
         is_settled: false,
+        is_asking_again: false,
     };
     let last = plan.steps.iter().rposition(PlanStep::starts_programs);
     for (number, step) in plan.steps.into_iter().enumerate() {
@@ -129,6 +134,8 @@ struct Chain<'c> {
     /// The hooks that have had their turn.
     turned: Vec<FinishedTurn>,
     is_settled: bool,
+    /// Hooks run a second time, only for their decisions.
+    is_asking_again: bool,
 }
 
 /// What hooks get of the event as it is now; made again after a rewrite.
@@ -199,6 +206,7 @@ impl Chain<'_> {
         let conduct = spec.conduct;
         let is_strange = conduct.isolated || conduct.last_result || conduct.first_question;
         self.original = None;
+        self.is_asking_again = true;
         self.inputs = HookInputs::default();
         let place = self.surroundings.place(&self.event);
         let mut again = std::mem::take(&mut self.turned);
@@ -309,24 +317,52 @@ impl Chain<'_> {
 
     /// The turns of `hook`: one, or one for each call of its own host's tools in the event.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
-        let parts = match &hook.convention {
-            Some(convention) => convention.parts(self.seen(), &hook.matcher),
-            None => vec![EventPart::WHOLE],
+        let Some(convention) = &hook.convention else {
+            return vec![HookTurn::whole(hook)];
         };
-        parts
-            .into_iter()
-            .map(|part| HookTurn {
-                hook: Arc::clone(hook),
+        let mut turns = Vec::new();
+        for part in convention.parts(self.seen(), &hook.matcher) {
+            let mut turn = HookTurn {
                 part,
-            })
-            .collect()
+                arguments: convention.arguments(self.seen()),
+                ..HookTurn::whole(hook)
+            };
+            if let Some(field) = convention.edits() {
+                turn.edited = Some(self.edited_file(field, hook));
+            }
+            turns.push(turn);
+        }
+        turns
+    }
+
+    /// The file in which a hook reads and rewrites `field`.
+    fn edited_file(&self, field: EditedField, hook: &Hook) -> Result<EditedFile, StartError> {
+        let event = self.seen();
+        if event.host() == hook.dialect_name() && !self.is_asking_again {
+            let cwd = self.surroundings.place(event).cwd;
+            if let Some(file) = EditedFile::of_host(field, event, &cwd) {
+                return Ok(file);
+            }
+        }
+        let session = event.context().string("sessionId");
+        let folder = self
+            .surroundings
+            .state_folder(session.as_deref(), &hook.name)
+            .map_err(|error| {
+                StartError::new(
+                    format!("its state folder cannot be created: {error}"),
+                    "set XDG_STATE_HOME to a folder that only you can write to",
+                )
+            })?;
+        let unique = format!("{}-{}", self.trace.span, self.runs.len());
+        EditedFile::copy(field, event, &folder.join(unique))
     }
 
     /// What a hook gets on stdin.
     fn payload(&mut self, turn: &HookTurn) -> Arc<Payload> {
         if let Some(convention) = &turn.hook.convention {
             let theirs = convention.payload(self.seen(), &turn.part);
-            return Arc::new(Payload::of(&theirs));
+            return Arc::new(theirs);
         }
         let seen = self.original.as_ref().unwrap_or(&self.event);
         let payload = &mut self.inputs.payload;
@@ -383,6 +419,9 @@ impl Chain<'_> {
             .map(|(turn, payload)| preparation.job(turn, payload))
             .collect();
         let mut traces = self.engine.step(&jobs, self.budget, &self.settles(&hooks));
+        for (turn, trace) in turns.iter().zip(&mut traces) {
+            turn.take_edit(trace);
+        }
         let cwd_note = preparation.cwd_note.clone();
         add_notes(cwd_note, self.seen(), &hooks, &mut traces);
         traces

@@ -17,7 +17,7 @@ use crate::engine::chain::{EventVariables, HookTurn, Preparation};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
 use crate::engine::exec::{Engine, HookLines, LineLife, PipeStore};
-use crate::engine::hook::{EventPart, Hook, Lives};
+use crate::engine::hook::{Hook, Lives};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Exit, Trace};
 use crate::engine::runner::Runner;
@@ -361,10 +361,7 @@ impl SharedState {
     fn supervise(&self, one: &SessionHook, event: &Event, runner: &Runner) {
         let mut engine = self.engine.clone();
         engine.mark = Some(one.mark.clone());
-        let turn = HookTurn {
-            hook: Arc::clone(&one.hook),
-            part: EventPart::WHOLE,
-        };
+        let turn = HookTurn::whole(&one.hook);
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
         let shared = EventVariables::of(event, surroundings, &trace);

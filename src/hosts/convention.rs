@@ -22,7 +22,8 @@ use super::row::{Binding, Tells};
 use super::tools::is_of_server;
 use crate::engine::answer::{self, Answer, Reading, blocked_by_status, crash, malformed, read};
 use crate::engine::ending::Ending;
-use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::event::context::Payload;
+use crate::engine::event::{Event, EventSpec, OnFailure};
 use crate::engine::hook::contract::Native;
 use crate::engine::hook::{Convention, EventPart, HostCall, Matcher, Permit, Printed};
 use crate::engine::outcome::merge::CRASHED;
@@ -91,8 +92,8 @@ impl Convention for Binding {
         if meant.is_empty() { others } else { meant }
     }
 
-    fn payload(&self, event: &Event, part: &EventPart) -> Context {
-        self.encode_call(event, part.call.as_ref())
+    fn payload(&self, event: &Event, part: &EventPart) -> Payload {
+        Payload::of(&self.encode_call(event, part.call.as_ref()))
     }
 
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)> {

@@ -7,6 +7,7 @@
 //! and the next one removes is sent all the same. Of a merge counts what is in none of its parents.
 //! Nothing that a repository can be configured with hides a path.
 
+mod contract;
 mod row;
 
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::native;
 use super::row::Reply;
@@ -23,7 +24,7 @@ use crate::engine::names::words;
 use crate::engine::outcome::{Cause, Outcome, Settled, joined};
 use Argument::{Flag, MessageFile, Rest, Text};
 
-pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines, TakenFromGit};
+pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
 
 /// The name of the host, for `--host`.
 pub const NAME: &str = "git";
@@ -163,18 +164,21 @@ impl GitHook {
             };
             context.insert(argument.key().to_string(), value);
         }
+        let mut raw = self.raw(given);
+        let mut odd_stdin = None;
         if let Some(lines) = self.lines {
-            context.insert(
-                lines.key.to_string(),
-                self.read_lines(lines, &given.stdin)?.into(),
-            );
+            let entries = self.read_lines(lines, &given.stdin)?;
+            let is_plain = lines.written(&entries).as_bytes() == given.stdin;
+            odd_stdin = Some(&*given.stdin).filter(|_| !is_plain);
+            context.insert(lines.key.to_string(), entries.into());
         }
+        contract::keep_bytes(&mut raw, &given.arguments, odd_stdin);
         let options = push_options(&given.variables);
         if !options.is_empty() {
             context.insert("pushOptions".to_string(), options.into());
         }
         context.insert("cwd".to_string(), given.cwd.to_string_lossy().into());
-        context.insert("raw".to_string(), self.raw(given));
+        context.insert("raw".to_string(), raw.into());
         Ok(context)
     }
 
@@ -204,15 +208,15 @@ impl GitHook {
         Ok(all)
     }
 
-    fn raw(&self, given: &GitInput) -> Value {
+    fn raw(&self, given: &GitInput) -> Map<String, Value> {
         let mut variables = given.variables.clone();
         variables.retain(|(name, _)| SHOWN_VARIABLES.contains(&name.as_str()));
         let arguments: Vec<String> = given.arguments.iter().map(|text| readable(text)).collect();
-        json!({
-            "hook": self.name,
-            "arguments": arguments,
-            "environment": variables.into_iter().collect::<Value>(),
-        })
+        Map::from_iter([
+            ("hook".to_string(), self.name.into()),
+            ("arguments".to_string(), arguments.into()),
+            ("environment".to_string(), variables.into_iter().collect()),
+        ])
     }
 
     /// The reply to an outcome: git reads the exit status and shows stderr. An event that cannot
@@ -468,8 +472,7 @@ fn change(path: &[u8], status: &str, to: Option<&[u8]>) -> Value {
         change.insert("to".to_string(), String::from_utf8_lossy(to).into());
     }
     if std::str::from_utf8(path).is_err() {
-        let hex: String = path.iter().map(|byte| format!("{byte:02x}")).collect();
-        change.insert("pathHex".to_string(), hex.into());
+        change.insert("pathHex".to_string(), contract::hex(path).into());
     }
     Value::Object(change)
 }

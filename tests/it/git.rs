@@ -282,7 +282,7 @@ fn the_rule_of_the_page_lets_a_secret_be_deleted_and_nothing_else() {
 
 #[test]
 fn a_rename_is_in_the_changes_with_both_paths_also_of_a_merge() {
-    let git = Git::new(keeper(Sandbox::new(), "pre-push"));
+    let git = Git::new(keeper(Sandbox::new(), "push.pre"));
     let write = |path: &str, text: &str| {
         fs::write(git.sandbox.at(path), text.repeat(20)).unwrap();
     };
@@ -312,7 +312,7 @@ fn a_rename_is_in_the_changes_with_both_paths_also_of_a_merge() {
 
 #[test]
 fn a_path_that_new_commits_bring_and_delete_has_both_changes() {
-    let git = Git::new(keeper(Sandbox::new(), "pre-push"));
+    let git = Git::new(keeper(Sandbox::new(), "push.pre"));
     git.hookrun("w", &["install", "git"]).exits(0);
     for path in ["w/kept.txt", "w/gone.txt"] {
         git.write(path);
@@ -406,7 +406,7 @@ fn a_merge_counts_for_what_none_of_its_parents_has() {
 
 #[test]
 fn names_of_any_bytes_are_held_against_a_policy() {
-    let sandbox = keeper(Sandbox::new(), "pre-commit").file("hookrun.toml", POLICY);
+    let sandbox = keeper(Sandbox::new(), "commit.pre").file("hookrun.toml", POLICY);
     let git = Git::new(sandbox.script("refuse.sh", "#!/bin/sh\necho never >&2; exit 1\n"));
     git.hookrun("w", &["install", "git"]).exits(0);
     git.write(Path::new("w").join(OsStr::from_bytes(b"caf\xe9")));
@@ -446,7 +446,7 @@ fn a_rewritten_message_is_what_is_committed() {
     let body = r#"[ "$(hookrun hook field message)" != stop ] || { echo 'say more' >&2; exit 1; }"#;
     let program = env!("CARGO_BIN_EXE_hookrun");
     let guard = body.replace("hookrun hook field", &format!("'{program}' hook field"));
-    let sandbox = Sandbox::new().hook_for("commit-msg", "10-guard", &guard).hook_for(
+    let sandbox = Sandbox::new().hook_for("commit.msg", "10-guard", &guard).hook_for(
         "commit.msg",
         "20-sign",
         "# hookrun: rewrite\nprintf '%s\\n' '{\"update\":{\"message\":\"better\\n\\nSigned: me\"}}'",
@@ -466,7 +466,7 @@ fn a_rewritten_message_is_what_is_committed() {
 
 #[test]
 fn what_git_gives_is_the_context() {
-    let git = Git::new(keeper(Sandbox::new(), "pre-receive"));
+    let git = Git::new(keeper(Sandbox::new(), "receive.pre"));
     git.hookrun("s.git", &["install", "git"]).exits(0);
     git.run("s.git", &["config", "receive.advertisePushOptions", "true"])
         .exits(0);
@@ -494,7 +494,7 @@ fn each_reference_of_a_push_can_be_refused_by_itself() {
         "hookrun hook field",
         &format!("'{}' hook field", env!("CARGO_BIN_EXE_hookrun")),
     );
-    let git = Git::new(Sandbox::new().hook_for("update", "10-one", &body));
+    let git = Git::new(Sandbox::new().hook_for("ref.update", "10-one", &body));
     git.hookrun("s.git", &["install", "git"]).exits(0);
     git.write("w/a.txt");
     git.commit(&[]).exits(0);

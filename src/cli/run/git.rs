@@ -215,7 +215,8 @@ impl GitRequest<'_> {
         event.map_err(Complaint::of)
     }
 
-    /// Writes a rewritten message to its file, where git reads it again.
+    /// Writes a rewritten message to its file, where git reads it again. A hook may have written it
+    /// there already.
     fn write_message(&self, outcome: &Outcome) -> Result<()> {
         let update = outcome.update();
         let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
@@ -228,6 +229,10 @@ impl GitRequest<'_> {
         let (Some(file), Some(text)) = (self.hook.message_file(&given), message.as_str()) else {
             return Err(Complaint::new("the rewritten `message` is not a text"));
         };
+        let now = fs::read(file).unwrap_or_default();
+        if String::from_utf8_lossy(&now) == text {
+            return Ok(());
+        }
         let end = if text.ends_with('\n') || text.is_empty() {
             ""
         } else {

@@ -1,20 +1,22 @@
 //! How the job of a hook's process is made: environment, folder, sandbox, program and connection;
 //! and what is read off its end.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::edited::EditedFile;
 use super::surroundings::{
     EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,
     whole, working_directory,
 };
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::exec::command;
+use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
 use crate::engine::hook::{Background, EventPart, GivenPart, Handler, Hook, Lives, Permit};
 use crate::engine::outcome::Decision;
-use crate::engine::run::{Ending, Trace};
+use crate::engine::run::{Ending, StartError, Trace};
 use crate::engine::ui::{Connection, Tenure};
 
 /// What the jobs of all hooks that see one event have in common.
@@ -65,7 +67,8 @@ impl<'c> Preparation<'c> {
         ));
         let search = self.surroundings.search.as_deref();
         let program = whole(hook, spec.blocks, &variables)
-            .and_then(|()| command::resolve(&hook.handler, search));
+            .and_then(|()| command::resolve(&hook.handler, search))
+            .and_then(|program| turn.with_arguments(program));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
         let runs = program.map(Runs::Program);
         Job {
@@ -135,9 +138,48 @@ pub(crate) struct HookTurn {
     pub(crate) hook: Arc<Hook>,
     /// The part of the event that it decides.
     pub(crate) part: EventPart,
+    /// Arguments after the words of its command.
+    pub(super) arguments: Vec<OsString>,
+    /// The file in which it rewrites the event, or why there is none.
+    pub(super) edited: Option<Result<EditedFile, StartError>>,
 }
 
 impl HookTurn {
+    /// The turn of a hook that decides the whole event.
+    pub(crate) fn whole(hook: &Arc<Hook>) -> HookTurn {
+        HookTurn {
+            hook: Arc::clone(hook),
+            part: EventPart::WHOLE,
+            arguments: Vec::new(),
+            edited: None,
+        }
+    }
+
+    /// The program with this turn's arguments. In a shell line they are `$1` and so on.
+    fn with_arguments(&self, mut program: Program) -> Result<Program, StartError> {
+        let mut arguments = self.arguments.clone();
+        match &self.edited {
+            Some(Ok(file)) => file.name_in(&mut arguments, self.hook.folder.is_some()),
+            Some(Err(error)) => return Err(error.clone()),
+            None => {}
+        }
+        if matches!(self.hook.handler, Handler::Shell(_)) && !arguments.is_empty() {
+            program.arguments.push(program.name.clone());
+        }
+        program.arguments.extend(arguments);
+        Ok(program)
+    }
+
+    /// Makes an allowing hook's change of its file a rewrite of the event.
+    pub(super) fn take_edit(&self, trace: &mut Trace) {
+        if let Some(Ok(file)) = &self.edited
+            && let Ending::Answered(verdict) = &mut trace.ending
+            && verdict.decision == Decision::Allow
+        {
+            verdict.update.extend(file.update());
+        }
+    }
+
     pub(super) fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
         let EventPart { number, call, id } = &self.part;
         let is_whole = call.is_none() && id.is_none();

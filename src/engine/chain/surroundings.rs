@@ -1,6 +1,7 @@
 //! A hook's surroundings: its environment, working directory, state folder and sandbox rules.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -108,6 +109,13 @@ impl Surroundings {
         let unique = format!("{} {}", self.run_id, now.as_nanos());
         let session = event.context().string("sessionId");
         TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
+    }
+
+    /// The state folder of a hook in a session, which is created for its owner only.
+    pub(super) fn state_folder(&self, session: Option<&str>, hook: &str) -> io::Result<PathBuf> {
+        let folder = session::hook_folder(&session::folder(&self.state, session), hook);
+        session::make_private(&self.state, &folder)?;
+        Ok(folder)
     }
 
     /// The folder that relative paths in this event start from.
@@ -301,8 +309,15 @@ pub(super) fn variables<'h>(
     if hook.stays_up() {
         return variables;
     }
-    if let Some(folder) = state_folder(&surroundings.state, event, &hook.name) {
-        variables.push(("HOOKRUN_STATE_DIR", folder));
+    // A hook that needs no state runs without the folder.
+    match surroundings.state_folder(event.session(), &hook.name) {
+        Ok(folder) => variables.extend(
+            folder
+                .into_os_string()
+                .into_string()
+                .map(|folder| ("HOOKRUN_STATE_DIR", folder)),
+        ),
+        Err(error) => tracing::warn!(hook = hook.name, %error, "no state folder"),
     }
     variables
 }
@@ -377,17 +392,6 @@ pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) 
         .filter(|name| name.starts_with("HOOKRUN_"));
     ours.filter(|name| variables.iter().all(|(set, _)| set != name))
         .collect()
-}
-
-/// Creates the state folder of a session and hook, for its owner only. `None` if that fails: a hook
-/// that needs no state still runs.
-fn state_folder(root: &Path, event: &EventVariables, hook: &str) -> Option<String> {
-    let folder = session::hook_folder(&session::folder(root, event.session()), hook);
-    if let Err(error) = session::make_private(root, &folder) {
-        tracing::warn!(folder = %folder.display(), %error, "no state folder");
-        return None;
-    }
-    folder.into_os_string().into_string().ok()
 }
 
 /// The rules of a hook that has a sandbox. In addition to its spec, it may read its own program and

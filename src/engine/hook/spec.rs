@@ -4,6 +4,7 @@
 //! are its users; a hook without one is spoken to by hookrun's own contract.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use super::function::Function;
 use super::limits::{Containment, Limits, Sandbox};
 use super::matcher::{Matcher, Mismatch, PathBase};
 use crate::engine::ending::{CapturedStream, Ending};
-use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::event::context::Payload;
+use crate::engine::event::{Event, EventSpec, OnFailure};
 use crate::engine::names::names;
 use crate::engine::outcome::Decision;
 use crate::engine::units::DEFAULT_TIMEOUT;
@@ -389,7 +391,17 @@ pub trait Convention: fmt::Debug + Send + Sync {
     fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart>;
 
     /// What the hook reads on stdin.
-    fn payload(&self, event: &Event, part: &EventPart) -> Context;
+    fn payload(&self, event: &Event, part: &EventPart) -> Payload;
+
+    /// The arguments after the words of the hook's command; `$1` and so on in a shell line.
+    fn arguments(&self, _: &Event) -> Vec<OsString> {
+        Vec::new()
+    }
+
+    /// The field of the context that the hook may rewrite in a file, if the system has it do so.
+    fn edits(&self) -> Option<EditedField> {
+        None
+    }
 
     /// The variables that the system sets for its hooks.
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)>;
@@ -399,6 +411,17 @@ pub trait Convention: fmt::Debug + Send + Sync {
 
     /// The reason, if a complete answer in the text of stdout blocks.
     fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String>;
+}
+
+/// A text of the context that hooks read and rewrite in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditedField {
+    /// The key of the text.
+    pub field: &'static str,
+    /// The key of the path, relative to the event's working directory.
+    pub path: &'static str,
+    /// Which argument names the file to the hook, from 0.
+    pub argument: usize,
 }
 
 /// One part of an event, for which a hook runs.

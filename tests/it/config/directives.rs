@@ -221,6 +221,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
     let dialects: Vec<&str> = ["native"]
         .into_iter()
         .chain(all_dialects().map(|dialect| dialect.name))
+        .chain(["git"])
         .collect();
     let sandbox = Sandbox::new().script(
         "hooks.d/tool.pre/hook.sh",

@@ -14,50 +14,6 @@ fn has_none(sandbox: &Sandbox) {
 }
 
 #[test]
-fn a_script_that_takes_what_git_gives_closes_its_gate_and_says_what_to_write() {
-    let push = "#!/bin/sh\nwhile read lref lsha rref rsha; do\n  \
-                [ \"$rref\" = refs/heads/main ] && exit 1\ndone\nexit 0\n";
-    let message = "#!/bin/sh\ngrep -q '^JIRA-' \"$1\" || exit 1\n";
-    for (folder, event, text, cause, cure) in [
-        (
-            "pre-push",
-            "push.pre",
-            push,
-            "`while read` gets no input from git",
-            ".localRef, .newSha",
-        ),
-        (
-            "commit-msg",
-            "commit.msg",
-            message,
-            "`$1` gets no input",
-            "`hookrun hook field filePath`",
-        ),
-        (
-            "commit.msg",
-            "commit.msg",
-            message,
-            "`$1` gets no input",
-            "`hookrun hook field filePath`",
-        ),
-    ] {
-        let sandbox = Sandbox::new().script(&format!("hooks.d/{folder}/h"), text);
-        let place = format!("hooks.d/{folder}/h:2:1");
-        for command in [&["validate"][..], &["list"], &["doctor"]] {
-            let ran = sandbox.hookrun(command, b"");
-            let said = format!("{}{}", ran.stdout, ran.stderr);
-            assert_eq!(ran.status, 1, "{command:?} {said}");
-            for part in ["error", place.as_str(), cause, cure, "hookrun install git"] {
-                assert!(said.contains(part), "{command:?}: no `{part}` in {said}");
-            }
-        }
-        sandbox.run(event).blocks_saying(cause);
-        let meant = text.replacen('\n', "\n# hookrun: dialect=native\n", 1);
-        has_none(&Sandbox::new().script(&format!("hooks.d/{folder}/h"), &meant));
-    }
-}
-
-#[test]
 fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_convention() {
     let ours = "#!/bin/sh\ncmd=$(hookrun hook field tool_input.command)\n\
                 case $cmd in *rm*) exit 1;; esac\n";

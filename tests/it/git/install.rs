@@ -134,7 +134,7 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
 
 #[test]
 fn both_get_the_lines_that_git_gives() {
-    let sandbox = super::keeper(Sandbox::new(), "pre-receive");
+    let sandbox = super::keeper(Sandbox::new(), "receive.pre");
     let git = Git::new(sandbox);
     let old = "#!/bin/sh\ncat > ../lines\n";
     let git = Git {

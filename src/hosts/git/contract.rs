@@ -1,0 +1,209 @@
+//! git's own contract, for scripts that were written as hooks of git: arguments, lines on stdin, and
+//! an exit status that decides.
+//!
+//! An event holds what git gave: as `raw.arguments` and, under keys of its own, each argument and
+//! each line. A test case may say only the latter. What is not UTF-8 is also there in hexadecimal
+//! digits, so a hook gets the bytes that git sent.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::row::{Argument, GitHook, StdinLines};
+use crate::engine::answer::{Reading, blocked_by_status};
+use crate::engine::ending::Ending;
+use crate::engine::event::context::Payload;
+use crate::engine::event::{Event, OnFailure};
+use crate::engine::hook::{Convention, EditedField, EventPart, Matcher, Permit, Printed};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
+
+/// Where in `raw` the bytes of stdin and of the arguments are, if they are not plain text.
+pub(super) const STDIN_BYTES: &str = "stdinHex";
+pub(super) const ARGUMENT_BYTES: &str = "argumentsHex";
+
+impl Convention for &'static GitHook {
+    fn system(&self) -> &'static str {
+        super::NAME
+    }
+
+    fn event_name(&self) -> &'static str {
+        self.name
+    }
+
+    fn full_event_name(&self) -> String {
+        self.name.to_string()
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    fn on_failure(&self) -> Option<OnFailure> {
+        None
+    }
+
+    fn runs_once(&self) -> bool {
+        false
+    }
+
+    fn has(&self, _: &Event) -> bool {
+        true
+    }
+
+    fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
+        vec![EventPart::WHOLE]
+    }
+
+    fn payload(&self, event: &Event, _: &EventPart) -> Payload {
+        Payload::Whole(self.stdin(event))
+    }
+
+    fn arguments(&self, event: &Event) -> Vec<OsString> {
+        let raw = raw(event);
+        if raw["hook"] == self.name {
+            let texts = raw["arguments"].as_array().into_iter().flatten();
+            let bytes = raw[ARGUMENT_BYTES].as_array().into_iter().flatten();
+            let texts: Vec<OsString> = texts
+                .filter_map(Value::as_str)
+                .map(OsString::from)
+                .collect();
+            let bytes: Vec<OsString> = bytes
+                .filter_map(|hex| Some(OsString::from_vec(from_hex(hex.as_str()?)?)))
+                .collect();
+            return if bytes.is_empty() { texts } else { bytes };
+        }
+        let mut arguments: Vec<OsString> = Vec::new();
+        for argument in self.arguments {
+            let value = event.context().value(argument.key()).ok().flatten();
+            match (argument, value.unwrap_or_default()) {
+                (Argument::Rest(_), Value::Array(list)) => {
+                    arguments.extend(list.iter().filter_map(Value::as_str).map(OsString::from));
+                }
+                (Argument::Flag(_), value) => {
+                    arguments.push(if value == true { "1" } else { "0" }.into());
+                }
+                (_, value) => arguments.push(value.as_str().unwrap_or_default().into()),
+            }
+        }
+        // An empty text at the end is an argument that git leaves out.
+        while arguments.last().is_some_and(|last| last.is_empty()) {
+            arguments.pop();
+        }
+        arguments
+    }
+
+    fn edits(&self) -> Option<EditedField> {
+        let mut arguments = self.arguments.iter();
+        let argument = arguments.position(|one| *one == Argument::MessageFile)?;
+        Some(EditedField {
+            field: "message",
+            path: Argument::MessageFile.key(),
+            argument,
+        })
+    }
+
+    fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    /// The exit status decides, and both streams are text, which git shows.
+    fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
+        let text = printed.stdout.trim();
+        if printed.status == 0 {
+            let mut verdict = Verdict::new(Decision::Allow, ContractRule::Silence);
+            if !text.is_empty() {
+                verdict.rule = ContractRule::Text;
+                verdict.output = Some(text.to_string());
+            }
+            return (Ending::Answered(verdict), Vec::new());
+        }
+        let stderr = printed.stderr.text();
+        let mut reasons = vec![stderr.trim(), text];
+        reasons.retain(|reason| !reason.is_empty());
+        if reasons.is_empty() {
+            return blocked_by_status(printed, &Reading::default(), permit);
+        }
+        let reason = reasons.join("\n");
+        let verdict = Verdict::new(Decision::Block { reason }, ContractRule::NonZeroExit);
+        (Ending::Answered(verdict), Vec::new())
+    }
+
+    fn block_in(&self, _: &str, _: Permit<'_>) -> Option<String> {
+        None
+    }
+}
+
+impl GitHook {
+    /// The lines that git gives the hook.
+    fn stdin(&self, event: &Event) -> Vec<u8> {
+        let Some(lines) = self.lines else {
+            return Vec::new();
+        };
+        if let Some(bytes) = raw(event)[STDIN_BYTES].as_str().and_then(from_hex) {
+            return bytes;
+        }
+        match event.context().value(lines.key).ok().flatten() {
+            Some(Value::Array(list)) => lines.written(&list).into_bytes(),
+            Some(_) | None => Vec::new(),
+        }
+    }
+}
+
+impl StdinLines {
+    /// The lines that these entries were read from.
+    pub(super) fn written(&self, entries: &[Value]) -> String {
+        let mut text = String::new();
+        for entry in entries {
+            let words: Vec<&str> = self
+                .words
+                .iter()
+                .map(|key| entry[*key].as_str().unwrap_or_default())
+                .collect();
+            text.push_str(&words.join(" "));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The arguments and variables of git, as the event keeps them.
+fn raw(event: &Event) -> Value {
+    event
+        .context()
+        .value("raw")
+        .ok()
+        .flatten()
+        .unwrap_or_default()
+}
+
+/// Adds the bytes that the texts of an event do not hold.
+pub(super) fn keep_bytes(
+    raw: &mut Map<String, Value>,
+    arguments: &[OsString],
+    stdin: Option<&[u8]>,
+) {
+    let is_text = arguments.iter().all(|argument| argument.to_str().is_some());
+    if !is_text {
+        let bytes = arguments.iter().map(|argument| hex(argument.as_bytes()));
+        raw.insert(ARGUMENT_BYTES.to_string(), bytes.collect());
+    }
+    if let Some(stdin) = stdin {
+        raw.insert(STDIN_BYTES.to_string(), hex(stdin).into());
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(digits.len() / 2);
+    for pair in digits.as_bytes().chunks(2) {
+        let pair = OsStr::from_bytes(pair).to_str()?;
+        bytes.push(u8::from_str_radix(pair, 16).ok()?);
+    }
+    Some(bytes)
+}
