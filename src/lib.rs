@@ -107,10 +107,6 @@ pub mod config;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod decide;
-#[cfg_attr(
-    not(feature = "cli"),
-    allow(dead_code, unused_imports, reason = "the rooms above use the rest")
-)]
 mod engine;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -163,8 +159,8 @@ pub use cli::main;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::engine::{
-        answer, chain, complaint, event, exec, harmless, hook, interceptor, outcome, plan,
-        registry, reminder, run, runner, session, shell, spelling, ui, units,
+        answer, chain, complaint, event, exec, harmless, hook, interceptor, names, outcome, plan,
+        registry, reminder, run, runner, session, shell, spelling, ui,
     };
     #[cfg(feature = "cli")]
     pub use crate::{

@@ -12,11 +12,12 @@ pub mod redact;
 pub mod report;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::engine::event::Event;
 use crate::engine::run::{Fate, Run};
-use crate::engine::runner::Runner;
+use crate::engine::runner::{Callback, Runner};
 use crate::hosts::native;
 use report::{Paths, run_report};
 
@@ -96,7 +97,10 @@ impl Runner {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn log(self, journal: Journal) -> Runner {
-        self.observe(move |event, run| journal.note(event, run))
+    pub fn log(mut self, journal: Journal) -> Runner {
+        self.observer = Some(Callback(Arc::new(move |event: &Event, run: &Run| {
+            journal.note(event, run);
+        })));
+        self
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime};
 use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
+use crate::engine::event::json::{elements, raw_entries, string_text};
 use crate::engine::exec::Abort;
 use crate::engine::harmless::is_hidden;
 use crate::engine::session::{self, Message, Outbox, SessionEntries};
@@ -78,7 +79,7 @@ fn missing(context: &Context, path: &str) -> String {
     let mut parents = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
     let parent = parents.find(|parent| context.lookup(parent).is_some());
     let keys = match parent {
-        Some(parent) => context.keys_at(parent),
+        Some(parent) => context.lookup(parent).and_then(keys_of),
         None => Some(context.keys().map(str::to_string).collect()),
     };
     let place = parent.map_or("the document".to_string(), |parent| format!("`{parent}`"));
@@ -92,6 +93,16 @@ fn missing(context: &Context, path: &str) -> String {
         }
     };
     format!("no value at `{path}`; {place} {has}")
+}
+
+/// The keys of an object, or the indexes of a list.
+fn keys_of(raw: &str) -> Option<Vec<String>> {
+    if let Some(list) = elements(raw) {
+        return Some((0..list.len()).map(|index| index.to_string()).collect());
+    }
+    let entries = raw_entries(raw).into_iter();
+    let keys = entries.filter_map(|(key, _)| string_text(key.get()));
+    raw.starts_with('{').then(|| keys.collect())
 }
 
 /// Exits with 0 and the answer on stdout, or with 1 if there is none.

@@ -14,8 +14,8 @@ use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
+use crate::engine::names::{parse_duration, parse_size};
 use crate::engine::spelling;
-use crate::engine::units::{parse_duration, parse_size};
 
 #[derive(Debug)]
 pub struct KeyRow<T> {

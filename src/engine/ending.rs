@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine::names::{DEFAULT_TIMEOUT, duration_text};
 use crate::engine::outcome::Verdict;
 use crate::engine::outcome::merge::{CRASHED, Contribution};
-use crate::engine::units::{DEFAULT_TIMEOUT, duration_text};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use crate::engine::ending::Ending;
 use crate::engine::event::{Event, JsonType, Merge, OnFailure};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
-pub use crate::engine::units::{DEFAULT_TIMEOUT, duration_text, parse_duration};
+pub use crate::engine::names::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 pub(crate) use contract::NO_REASON;
 pub(crate) use function::CallStart;
 pub use function::{Function, FunctionReturn, IntoVerdict};

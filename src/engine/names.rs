@@ -1,4 +1,7 @@
-//! The names that the variants of an enum have in files, on the command line and in output.
+//! How values are written and read: the names of an enum's variants, durations (`1m 30s`) and sizes
+//! (`64 MiB`).
+
+use std::time::Duration;
 
 /// Gives an enum `NAMES`, every variant with its name in the order of lists, and `name()`.
 macro_rules! names {
@@ -27,3 +30,111 @@ macro_rules! words {
 }
 
 pub(crate) use words;
+
+/// Types that reports are made of: with a JSON Schema where there are reports.
+macro_rules! reported {
+    ($($type:item)+) => {
+        $(#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))] $type)+
+    };
+}
+
+pub(crate) use reported;
+
+/// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A duration as people read it: `5s`, `200ms`, `1m 30s`.
+pub fn duration_text(duration: Duration) -> String {
+    if duration == Duration::MAX {
+        return "any time".to_string();
+    }
+    humantime::format_duration(duration).to_string()
+}
+
+/// Reads a duration as people write it: `5s`, `200ms`, `1m30s`.
+///
+/// # Errors
+/// When there is no number, no unit, an unknown unit, or only zero: a hook without time could only
+/// fail.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wanted = "write a number and a unit, for example `10s` or `500ms`";
+    match humantime::parse_duration(text.trim()) {
+        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time; {wanted}")),
+        Ok(duration) => Ok(duration),
+        Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
+    }
+}
+
+/// The units of sizes. A lone letter means powers of 1,024, as for `ulimit` and systemd.
+const UNITS: &[(&str, u64)] = &[
+    ("B", 1),
+    ("K", 1 << 10),
+    ("KiB", 1 << 10),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("M", 1 << 20),
+    ("MiB", 1 << 20),
+    ("MB", 1_000_000),
+    ("G", 1 << 30),
+    ("GiB", 1 << 30),
+    ("GB", 1_000_000_000),
+];
+
+/// Reads a size as people write it: `64M`, `512 KiB`, `1GB`. `M` is 1,048,576 bytes, `MB` is
+/// 1,000,000.
+///
+/// # Errors
+/// When there is no whole number, no unit, an unknown one, or nothing but zero.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let wanted = "write a whole number and K, M or G, for example `64M`";
+    let text = text.trim();
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let factor = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit.trim())
+        .map(|(_, factor)| *factor);
+    let (Ok(number), Some(factor)) = (number.parse::<u64>(), factor) else {
+        return Err(format!("`{text}` is not a size; {wanted}"));
+    };
+    match number.checked_mul(factor) {
+        Some(0) => Err(format!("`{text}` leaves nothing; {wanted}")),
+        Some(bytes) => Ok(bytes),
+        None => Err(format!("`{text}` is more than any machine has; {wanted}")),
+    }
+}
+
+/// A size as people read it, exact where it can be: `64 MiB`, `1.5 MiB`, `100 bytes`.
+pub fn size_text(bytes: u64) -> String {
+    let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.iter().find(|(factor, _)| bytes >= *factor) {
+        Some((factor, unit)) if bytes.is_multiple_of(*factor) => {
+            format!("{} {unit}", bytes / factor)
+        }
+        Some((factor, unit)) => {
+            // Tenths, rounded down: more than the limit must not read like the limit.
+            let tenths = u128::from(bytes) * 10 / u128::from(*factor);
+            format!("{}.{} {unit}", tenths / 10, tenths % 10)
+        }
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_written_as_people_do() {
+        assert_eq!(parse_size("64M"), Ok(64 << 20));
+        assert_eq!(parse_size(" 512 KiB "), Ok(512 << 10));
+        assert_eq!(parse_size("1MB"), Ok(1_000_000));
+        assert_eq!(parse_size("10B"), Ok(10));
+        for wrong in ["", "10", "M", "1.5M", "1T", "10 m", "99999999999G"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(size_text(64 << 20), "64 MiB");
+        assert_eq!(size_text(3 << 19), "1.5 MiB");
+        assert_eq!(size_text(1000), "1000 bytes");
+    }
+}

@@ -7,7 +7,7 @@ pub mod merge;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::names::names;
+use crate::engine::names::{names, reported};
 
 /// What one hook said.
 #[derive(Debug, Clone, PartialEq)]
@@ -217,14 +217,6 @@ impl Settled {
     }
 }
 
-/// A question for a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub struct Question {
-    pub hook: String,
-    pub question: String,
-}
-
 /// Why the event does not happen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
@@ -259,50 +251,83 @@ pub struct HookText {
     pub additional_context: Option<String>,
 }
 
-/// What a hook found, and where.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub struct HookFinding {
-    pub hook: String,
-    #[serde(flatten)]
-    pub finding: Finding,
-}
+reported! {
+    /// A question for a person.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Question {
+        pub hook: String,
+        pub question: String,
+    }
 
-/// A field that a hook rewrote, or tried to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub struct Rewritten {
-    pub hook: String,
-    pub field: String,
-    pub old: Value,
-    pub new: Value,
-    /// `None` if it was applied, else why it was not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rejected: Option<String>,
-}
+    /// What a hook found, and where.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct HookFinding {
+        pub hook: String,
+        #[serde(flatten)]
+        pub finding: Finding,
+    }
 
-/// Something said that decided nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub struct Notice {
-    pub hook: String,
-    pub kind: NoticeKind,
-    pub text: String,
-}
+    /// Something that a hook found in a file.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Finding {
+        /// The file, as the hook names it: usually from the project's root.
+        pub path: String,
+        /// The line, from 1; `None` for the file as a whole.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub line: Option<u64>,
+        /// How bad it is.
+        #[serde(default)]
+        pub level: FindingLevel,
+        /// What it is.
+        pub message: String,
+    }
 
-/// The sort of a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub enum NoticeKind {
-    /// A block of an event that cannot be blocked.
-    Refusal,
-    /// A question about an event that cannot be blocked.
-    Question,
-    /// A failure that lets the event go on.
-    Failure,
-    /// What hookrun itself decided, or could not do; its hook is `hookrun`.
-    Own,
+    /// How bad a finding is.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum FindingLevel {
+        /// It must be mended.
+        #[default]
+        Error,
+        /// It may be wrong.
+        Warning,
+        /// It is worth knowing.
+        Notice,
+    }
+
+    /// A field that a hook rewrote, or tried to.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Rewritten {
+        pub hook: String,
+        pub field: String,
+        pub old: Value,
+        pub new: Value,
+        /// `None` if it was applied, else why it was not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rejected: Option<String>,
+    }
+
+    /// Something said that decided nothing.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Notice {
+        pub hook: String,
+        pub kind: NoticeKind,
+        pub text: String,
+    }
+
+    /// The sort of a notice.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub enum NoticeKind {
+        /// A block of an event that cannot be blocked.
+        Refusal,
+        /// A question about an event that cannot be blocked.
+        Question,
+        /// A failure that lets the event go on.
+        Failure,
+        /// What hookrun itself decided, or could not do; its hook is `hookrun`.
+        Own,
+    }
 }
 
 impl Outcome {
@@ -449,36 +474,6 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<Strin
     } else {
         Some(texts.join(between))
     }
-}
-
-/// Something that a hook found in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub struct Finding {
-    /// The file, as the hook names it: usually from the project's root.
-    pub path: String,
-    /// The line, from 1; `None` for the file as a whole.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// How bad it is.
-    #[serde(default)]
-    pub level: FindingLevel,
-    /// What it is.
-    pub message: String,
-}
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub enum FindingLevel {
-    /// It must be mended.
-    #[default]
-    Error,
-    /// It may be wrong.
-    Warning,
-    /// It is worth knowing.
-    Notice,
 }
 
 // The words of GitHub's annotations, the usual one first.

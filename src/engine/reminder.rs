@@ -9,30 +9,30 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::lock::locked;
-use crate::engine::names::names;
+use crate::engine::names::{names, reported};
 use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 
-/// A text for the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub struct Reminder {
-    pub kind: ReminderKind,
-    pub hook: String,
-    /// Inside `<system-reminder>` tags.
-    pub text: String,
-}
+reported! {
+    /// A text for the model.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Reminder {
+        pub kind: ReminderKind,
+        pub hook: String,
+        /// Inside `<system-reminder>` tags.
+        pub text: String,
+    }
 
-/// The three forms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
-pub enum ReminderKind {
-    /// A hook said something to show.
-    Output,
-    /// A hook blocked.
-    Blocked,
-    /// A hook gave context.
-    Context,
+    /// The three forms.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub enum ReminderKind {
+        /// A hook said something to show.
+        Output,
+        /// A hook blocked.
+        Blocked,
+        /// A hook gave context.
+        Context,
+    }
 }
 
 names! { ReminderKind: Output "output", Blocked "blocked", Context "context" }

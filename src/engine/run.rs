@@ -103,7 +103,8 @@ impl HookRun {
     }
 
     /// Its matcher in words.
-    pub(crate) fn wants(&self) -> String {
+    #[doc(hidden)]
+    pub fn wants(&self) -> String {
         self.configured.matcher.to_string()
     }
 }

@@ -38,10 +38,11 @@ pub struct Runner {
     pub(crate) seal: Option<Seal>,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
-    observer: Option<Observer>,
+    /// Called with every decided event and its run: after the decision, in the thread that decided.
+    /// Nothing that goes wrong there changes the decision.
+    pub(crate) observer: Option<Observer>,
 }
 
-/// Called with every run.
 type Observer = Callback<dyn Fn(&Event, &Run) + Send + Sync>;
 
 /// A function of the surrounding program.
@@ -94,17 +95,6 @@ impl Runner {
     #[must_use]
     pub fn rehearsal(mut self) -> Runner {
         self.is_rehearsal = true;
-        self
-    }
-
-    /// Calls `observer` with every decided event and its run: after the decision, in the thread
-    /// that decided. Nothing that goes wrong there changes the decision.
-    #[must_use]
-    pub(crate) fn observe(
-        mut self,
-        observer: impl Fn(&Event, &Run) + Send + Sync + 'static,
-    ) -> Runner {
-        self.observer = Some(Callback(Arc::new(observer)));
         self
     }
 

@@ -13,19 +13,16 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The engine.
     ("spelling", &[]),
     ("harmless", &[]),
-    ("units", &[]),
     ("complaint", &[]),
     ("lock", &[]),
     ("names", &[]),
     ("event", &["names", "shell", "spelling"]),
     ("outcome", &["names", "event"]),
     ("reminder", &["lock", "names", "outcome"]),
-    ("ending", &["units", "outcome"]),
+    ("ending", &["names", "outcome"]),
     (
         "hook",
-        &[
-            "names", "units", "ending", "outcome", "event", "shell", "spelling",
-        ],
+        &["names", "ending", "outcome", "event", "shell", "spelling"],
     ),
     (
         "answer",
@@ -41,7 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "exec",
         &[
-            "ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling", "units",
+            "ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling",
         ],
     ),
     (
@@ -152,7 +149,7 @@ const PURE: &[&str] = &[
     "outcome",
     "ending",
     "complaint",
-    "units",
+    "names",
     "hook",
     "answer",
     "plan",

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::context::{Context, ContextError};
-use super::json::{child, elements, key_text, raw_entries, string_text};
+use super::json::{child, elements, entries_but, string_text};
 use crate::engine::shell::{self, CommandLine};
 pub use effects::Access;
 use effects::LineEffects;
@@ -146,12 +146,6 @@ impl Action {
             "{{{}}}",
             given.into_iter().chain(found).collect::<Vec<_>>().join(",")
         )
-    }
-
-    /// The JSON text of an action without its commands, which are read again from its command line.
-    /// Among their words no rule can tell a secret by what is before it.
-    pub(crate) fn without_commands(raw: &str) -> String {
-        format!("{{{}}}", entries_but(raw, &["commands"]).join(","))
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
@@ -431,14 +425,6 @@ fn distinct(mut paths: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));
     paths
-}
-
-/// The entries of a JSON object without these, as text.
-fn entries_but(raw: &str, keys: &[&str]) -> Vec<String> {
-    let entries = raw_entries(raw).into_iter();
-    let kept = entries.filter(|(key, _)| !keys.contains(&key_text(key).as_ref()));
-    kept.map(|(key, value)| format!("{}:{}", key.get(), value.get()))
-        .collect()
 }
 
 fn json_text(value: &impl Serialize) -> String {

@@ -13,8 +13,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::json::{
-    Compact, FrameState, Hopeless, MAX_DEPTH, Scanner, descend, elements, entries, key_text,
-    push_key, raw_entries, scalar_text, string_text,
+    Compact, FrameState, Hopeless, MAX_DEPTH, Scanner, descend, entries, key_text, push_key,
+    scalar_text, string_text,
 };
 
 /// Why a document cannot be an event's context.
@@ -191,18 +191,6 @@ impl Context {
         nested.or_else(|| self.raw(path))
     }
 
-    /// The keys of the object at a dotted path, or the indexes of the list there.
-    pub(crate) fn keys_at(&self, path: &str) -> Option<Vec<String>> {
-        let raw = self.lookup(path)?;
-        if let Some(list) = elements(raw) {
-            return Some((0..list.len()).map(|index| index.to_string()).collect());
-        }
-        let keys = raw_entries(raw)
-            .into_iter()
-            .map(|(key, _)| key_text(key).into_owned());
-        raw.starts_with('{').then(|| keys.collect())
-    }
-
     /// The value of a top-level string field.
     pub fn string(&self, key: &str) -> Option<String> {
         string_text(self.raw(key)?)
@@ -279,7 +267,8 @@ impl Context {
     }
 
     /// Sets a field to all of the context that this one was made from, or is, as it came.
-    pub(crate) fn take_whole(&mut self, key: &str, from: &Context) {
+    #[doc(hidden)]
+    pub fn take_whole(&mut self, key: &str, from: &Context) {
         match from
             .document
             .clone()
@@ -305,7 +294,8 @@ impl Context {
     }
 
     /// Gives a field another name, in its place. Nothing happens if it is not there.
-    pub(crate) fn rename(&mut self, from: &str, to: &str) {
+    #[doc(hidden)]
+    pub fn rename(&mut self, from: &str, to: &str) {
         if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {
             field.key = to.to_string();
             self.document = None;

@@ -108,7 +108,8 @@ impl EventSpec {
     }
 
     /// An example context with the required keys only.
-    pub(crate) fn least(&self) -> String {
+    #[doc(hidden)]
+    pub fn least(&self) -> String {
         self.sample_of(|key| self.required.contains(&key.name))
     }
 

@@ -12,9 +12,9 @@ use super::lines::{HookLines, LineLife};
 use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::{Background, Limits};
+use crate::engine::names::{duration_text, size_text};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
-use crate::engine::units::{duration_text, size_text};
 
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::names::names;
-use crate::engine::units::{duration_text, size_text};
+use crate::engine::names::{duration_text, names, size_text};
 
 /// What a hook may use up. Every limit but the timeout is off unless its spec sets it. The system
 /// enforces `memory_bytes`, `cpu` and `files` for each process of the hook by itself.

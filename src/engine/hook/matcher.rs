@@ -146,7 +146,8 @@ impl Matcher {
 
     /// Adds a condition that is not hookrun's own.
     #[must_use]
-    pub(crate) fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
+    #[doc(hidden)]
+    pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
         self.condition = Some(Arc::new(condition));
         self
     }
@@ -154,13 +155,15 @@ impl Matcher {
     /// Adds what lifts it: no event is wanted that `except` surely takes. Of several commands or
     /// paths of one event each must be lifted.
     #[must_use]
-    pub(crate) fn except(mut self, except: Matcher) -> Matcher {
+    #[doc(hidden)]
+    pub fn except(mut self, except: Matcher) -> Matcher {
         self.except = Some(Box::new(except));
         self
     }
 
     /// Whether it looks at an action, which only events of tools and of changed paths have.
-    pub(crate) fn needs_action(&self) -> bool {
+    #[doc(hidden)]
+    pub fn needs_action(&self) -> bool {
         let of_host = self
             .condition
             .as_ref()
@@ -189,7 +192,8 @@ impl Matcher {
     }
 
     /// The tool matcher as it was written.
-    pub(crate) fn tools(&self) -> Option<&str> {
+    #[doc(hidden)]
+    pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
     }
 
@@ -208,12 +212,14 @@ impl Matcher {
     }
 
     /// Whether it looks at a command line, which only tools have.
-    pub(crate) fn needs_command(&self) -> bool {
+    #[doc(hidden)]
+    pub fn needs_command(&self) -> bool {
         self.command.is_some() || !self.runs.is_empty()
     }
 
     /// Why it will hardly ever match, and what to match instead.
-    pub(crate) fn never_meets(&self) -> Option<(&'static str, &'static str)> {
+    #[doc(hidden)]
+    pub fn never_meets(&self) -> Option<(&'static str, &'static str)> {
         let tool = self.tool.as_ref()?;
         let mut words = tool.alternatives.iter();
         let never = self.needs_command()
@@ -223,7 +229,8 @@ impl Matcher {
     }
 
     /// The words of the tool matcher that name no sort of tool and are no glob.
-    pub(crate) fn literal_tools(&self) -> impl Iterator<Item = &str> {
+    #[doc(hidden)]
+    pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
         self.tool
             .iter()
             .flat_map(|tool| &tool.alternatives)
@@ -234,7 +241,8 @@ impl Matcher {
     }
 
     /// Whether its tool matcher takes a tool with one of these names.
-    pub(crate) fn takes_tool(&self, names: &[&str]) -> bool {
+    #[doc(hidden)]
+    pub fn takes_tool(&self, names: &[&str]) -> bool {
         let own = self.tool.as_ref();
         let of_host = self.condition.as_ref();
         own.is_none_or(|tool| names.iter().any(|name| tool.takes_name(name)))

@@ -18,9 +18,8 @@ use super::matcher::{Matcher, Mismatch, PathBase};
 use crate::engine::ending::{CapturedStream, Ending};
 use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, EventSpec, OnFailure};
-use crate::engine::names::names;
+use crate::engine::names::{DEFAULT_TIMEOUT, names};
 use crate::engine::outcome::Decision;
-use crate::engine::units::DEFAULT_TIMEOUT;
 
 /// The priority of a hook whose spec does not say; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
@@ -158,12 +157,14 @@ impl Hook {
     }
 
     /// Whether it may run for an event.
-    pub(crate) fn may_run(&self) -> bool {
+    #[doc(hidden)]
+    pub fn may_run(&self) -> bool {
         self.enabled && self.idle_reason().is_none()
     }
 
     /// Whether `name` is its name, or that of the file which configures it and perhaps others.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
+    #[doc(hidden)]
+    pub fn is_called(&self, name: &str) -> bool {
         self.name == name
             || self
                 .source
