@@ -1,21 +1,23 @@
 //! Starts a program by posix_spawn, with an environment prepared beforehand.
 //!
 //! `std::process::Command` sorts and copies all variables at every start. With 50 variables that
-//! takes 30 µs, a twentieth of the cost of a `/bin/sh` hook. No library offers safe code for
-//! posix_spawn with a working directory, so this file needs unsafe code.
-#![expect(unsafe_code, reason = "posix_spawn, and what it must know of signals")]
+//! takes 30 µs, a twentieth of the cost of a `/bin/sh` hook. No library has safe code for the working
+//! directory of a started program, so this file needs unsafe code.
+#![expect(
+    unsafe_code,
+    reason = "the folder of a program, and what it must know of signals"
+)]
 
 use std::collections::HashSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::ptr;
 use std::sync::Arc;
 
+use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use rustix::process::Pid;
 
@@ -156,37 +158,33 @@ impl Spawn<'_> {
     pub(super) fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Pid> {
         let (program, words) = words_of(self.program)?;
         let own = Variables::of(self.variables)?;
-        // An action on a descriptor below 3 could overwrite another one before its turn.
-        let streams = streams.map(above_standard_streams);
-        let mut actions = Actions::new()?;
-        for (stream, target) in streams.into_iter().zip(0..) {
-            actions.duplicate(stream?, target)?;
+        let environment: Vec<&CStr> = self
+            .environment(&own)
+            .map(|variable| variable.line.as_c_str())
+            .collect();
+        // An action on a descriptor below 3 could overwrite another one before its turn. All must
+        // stay open until the start.
+        let mut open = Vec::with_capacity(streams.len());
+        for stream in streams {
+            open.push(above_standard_streams(stream)?);
         }
-        if let Some(cwd) = self.cwd {
-            actions.change_folder(&CString::new(cwd.as_os_str().as_bytes())?)?;
-        }
-        let attributes = Attributes::new(&self.inherited.signals)?;
-        let words = pointers(words.iter().map(CString::as_c_str));
-        let environment = pointers(
-            self.environment(&own)
-                .map(|variable| variable.line.as_c_str()),
-        );
-        let mut pid = 0;
-        // SAFETY: all pointers are to values that live until the end of this function: strings that
-        // end in NUL, lists of them that end in null, and initialised actions and attributes. The
-        // system does not write to the strings, and needs none of them after the call.
-        let error = unsafe {
-            libc::posix_spawn(
-                &raw mut pid,
-                program.as_ptr(),
-                actions.list.as_ptr(),
-                attributes.0.as_ptr(),
-                words.as_ptr(),
-                environment.as_ptr(),
-            )
-        };
-        checked(error)?;
-        Pid::from_raw(pid).ok_or_else(|| io::Error::other("the system returned no process id"))
+        let actions = actions(&open, self.cwd)?;
+        // What the new process does not inherit: our session with its terminal and process group,
+        // our blocked signals, and our ignored SIGPIPE, which Rust sets.
+        let mut attributes = PosixSpawnAttr::init()?;
+        let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | SETSID;
+        attributes.set_flags(PosixSpawnFlags::from_bits_retain(flags))?;
+        attributes.set_sigmask(&SigSet::empty())?;
+        attributes.set_sigdefault(&self.inherited.signals)?;
+        let pid = posix_spawn(
+            program.as_c_str(),
+            &actions,
+            &attributes,
+            &words,
+            &environment,
+        )?;
+        Pid::from_raw(pid.as_raw())
+            .ok_or_else(|| io::Error::other("the system returned no process id"))
     }
 
     /// Starts it with this stdin, and nowhere to write to.
@@ -233,89 +231,23 @@ pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)>
     Ok((path, words))
 }
 
-struct Actions {
-    list: MaybeUninit<libc::posix_spawn_file_actions_t>,
-    /// The descriptors that the actions name. They must stay open until the start.
-    used: Vec<OwnedFd>,
-}
-
-impl Actions {
-    fn new() -> io::Result<Actions> {
-        let mut list = MaybeUninit::uninit();
-        // SAFETY: the pointer has room for such a list, which this call initialises.
-        checked(unsafe { libc::posix_spawn_file_actions_init(list.as_mut_ptr()) })?;
-        Ok(Actions {
-            list,
-            used: Vec::new(),
-        })
-    }
-
-    fn duplicate(&mut self, stream: OwnedFd, target: RawFd) -> io::Result<()> {
-        // SAFETY: the list is initialised. The descriptor stays open until it has been used.
-        let result = unsafe {
-            libc::posix_spawn_file_actions_adddup2(
-                self.list.as_mut_ptr(),
-                stream.as_raw_fd(),
-                target,
-            )
-        };
-        self.used.push(stream);
-        checked(result)
-    }
-
-    fn change_folder(&mut self, folder: &CStr) -> io::Result<()> {
-        // SAFETY: the list is initialised, and copies the string.
+/// What happens in the new process before it is the program: it gets its streams and its folder.
+fn actions(streams: &[OwnedFd], cwd: Option<&Path>) -> io::Result<PosixSpawnFileActions> {
+    let mut actions = PosixSpawnFileActions::init()?;
+    // Its own functions lose errors, and there is none for the folder.
+    let list = (&raw mut actions).cast::<libc::posix_spawn_file_actions_t>();
+    for (stream, target) in streams.iter().zip(0..) {
+        // SAFETY: the pointer is to an initialised list, all that this transparent type holds.
         checked(unsafe {
-            libc::posix_spawn_file_actions_addchdir_np(self.list.as_mut_ptr(), folder.as_ptr())
-        })
+            libc::posix_spawn_file_actions_adddup2(list, stream.as_raw_fd(), target)
+        })?;
     }
-}
-
-impl Drop for Actions {
-    fn drop(&mut self) {
-        // SAFETY: the list is initialised, and not used again.
-        unsafe { libc::posix_spawn_file_actions_destroy(self.list.as_mut_ptr()) };
+    if let Some(cwd) = cwd {
+        let folder = CString::new(cwd.as_os_str().as_bytes())?;
+        // SAFETY: the same; it copies the string.
+        checked(unsafe { libc::posix_spawn_file_actions_addchdir_np(list, folder.as_ptr()) })?;
     }
-}
-
-/// What the new process does not inherit: our session with its terminal and process group, our
-/// blocked signals, and our ignored SIGPIPE, which Rust sets.
-struct Attributes(MaybeUninit<libc::posix_spawnattr_t>);
-
-impl Attributes {
-    fn new(signals: &SigSet) -> io::Result<Attributes> {
-        let mut raw = MaybeUninit::uninit();
-        // SAFETY: the pointer has room for attributes, which this call initialises.
-        checked(unsafe { libc::posix_spawnattr_init(raw.as_mut_ptr()) })?;
-        let mut attributes = Attributes(raw);
-        let own = attributes.0.as_mut_ptr();
-        let nothing_blocked = SigSet::empty();
-        let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | SETSID;
-        let flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
-        // SAFETY: the attributes are initialised, and copy the sets.
-        unsafe {
-            checked(libc::posix_spawnattr_setsigmask(
-                own,
-                nothing_blocked.as_ref(),
-            ))?;
-            checked(libc::posix_spawnattr_setsigdefault(own, signals.as_ref()))?;
-            checked(libc::posix_spawnattr_setflags(own, flags))?;
-        }
-        Ok(attributes)
-    }
-}
-
-impl Drop for Attributes {
-    fn drop(&mut self) {
-        // SAFETY: they are initialised, and not used again.
-        unsafe { libc::posix_spawnattr_destroy(self.0.as_mut_ptr()) };
-    }
-}
-
-/// A null-terminated list of strings, as the system takes it.
-fn pointers<'s>(strings: impl Iterator<Item = &'s CStr>) -> Vec<*mut libc::c_char> {
-    let pointers = strings.map(|string| string.as_ptr().cast_mut());
-    pointers.chain([ptr::null_mut()]).collect()
+    Ok(actions)
 }
 
 fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {
