@@ -9,8 +9,8 @@ use crate::engine::event::json::{FrameState, Scanner};
 use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
+use crate::engine::lock::wait_readable;
 use crate::engine::run::told_to_stop;
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -178,27 +178,6 @@ fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> 
                 )));
             }
             Err(error) => return Err(no_event(&format!("cannot wait for stdin: {error}"))),
-        }
-    }
-}
-
-/// Waits until one of these can be read or is closed. Returns the position of the first; `None` if
-/// the time is over.
-pub(crate) fn wait_readable(
-    fds: &[BorrowedFd<'_>],
-    until: Option<Instant>,
-) -> rustix::io::Result<Option<usize>> {
-    let mut polled: Vec<PollFd<'_>> = fds
-        .iter()
-        .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
-        .collect();
-    loop {
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-        match rustix::event::poll(&mut polled, timeout.as_ref()) {
-            Ok(_) => return Ok(polled.iter().position(|fd| !fd.revents().is_empty())),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
         }
     }
 }

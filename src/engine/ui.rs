@@ -45,9 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::event::{PollFd, PollFlags};
-
-use crate::engine::lock::locked;
+use crate::engine::lock::{locked, wait_readable};
 use crate::engine::session::{self, Message, Session};
 use caller::{MOST_BYTES, SignedRequest};
 pub use caller::{Outer, ask};
@@ -305,10 +303,7 @@ impl SocketState {
 /// Accepts connections until `life` ends.
 fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<'_>) {
     loop {
-        let mut fds =
-            [life, listener.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
-        let polled = rustix::event::poll(&mut fds, None);
-        if polled.is_ok() && !fds[0].revents().is_empty() {
+        if wait_readable(&[life, listener.as_fd()], None) == Ok(Some(0)) {
             return;
         }
         match listener.accept() {

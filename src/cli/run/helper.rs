@@ -27,12 +27,12 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, Schedule};
 use crate::engine::exec::{Abort, Budget, Heartbeat, inherited_traits};
 use crate::engine::hook::{Hook, Warm};
+use crate::engine::lock::wait_readable;
 use crate::engine::session::make_private;
 use crate::hosts::Reply;
 
 use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
 use crate::cli::exit::Result;
-use crate::cli::input::wait_readable;
 use crate::cli::run::person::Person;
 use crate::engine::errand;
 

@@ -15,11 +15,10 @@ use std::time::{Duration, Instant};
 use crate::config::Environment;
 use crate::engine::event::Context;
 use crate::engine::exec::Abort;
-use crate::engine::lock::locked;
+use crate::engine::lock::{locked, wait_readable};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::input::wait_readable;
 use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord, send};
 use crate::cli::run::start_up;
 use crate::cli::serve::decider::{DecisionServer, ReadyEvent};

@@ -30,10 +30,10 @@ use super::decider::DecisionServer;
 use super::socket::SocketFile;
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{Result, failed};
-use crate::cli::input::wait_readable;
 use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
+use crate::engine::lock::wait_readable;
 use crate::engine::session::make_private;
 use service::HttpService;
 

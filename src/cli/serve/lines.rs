@@ -15,12 +15,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::cli::input::wait_readable;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::cli::streams;
 use crate::engine::exec::Abort;
-use crate::engine::lock::locked;
+use crate::engine::lock::{locked, wait_readable};
 use crate::engine::ui::Asker;
 use crate::log::read::{Line, read_line};
 

@@ -3,9 +3,9 @@
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::{Deserialize, Serialize};
 
+use crate::engine::lock::wait_readable;
 use crate::engine::session::Message;
 
 /// Shows dialogs to a person, one at a time: hooks that run together take turns.
@@ -185,32 +185,18 @@ impl<'a> Asker<'a> {
 
     /// Waits until `input` is readable, but no longer than `at_most`.
     pub fn wait(&self, input: Option<BorrowedFd<'_>>, at_most: Duration) -> WaitEnd {
-        let waits_until = Instant::now().checked_add(at_most);
-        loop {
-            let now = Instant::now();
-            if self.until <= now {
-                return WaitEnd::Over;
-            }
-            let own = waits_until.map_or(Duration::MAX, |end| end.saturating_duration_since(now));
-            let left = Timespec::try_from(own.min(self.until - now)).ok();
-            let all = self.withdrawn_by.iter().copied().chain(input);
-            let mut fds: Vec<PollFd<'_>> = all
-                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-                .collect();
-            // A signal arrived, perhaps the one that withdraws the dialog.
-            let Ok(_) = rustix::event::poll(&mut fds, left.as_ref()) else {
-                continue;
-            };
-            let (ends, input) = fds.split_at(self.withdrawn_by.len());
-            if ends.iter().any(|fd| !fd.revents().is_empty()) {
-                return WaitEnd::Over;
-            }
-            if input.iter().any(|fd| !fd.revents().is_empty()) {
-                return WaitEnd::Ready;
-            }
-            if waits_until.is_some_and(|end| end <= Instant::now()) {
-                return WaitEnd::Quiet;
-            }
+        let now = Instant::now();
+        if self.until <= now {
+            return WaitEnd::Over;
+        }
+        let quiet_at = now.checked_add(at_most);
+        let until = quiet_at.map_or(self.until, |quiet_at| quiet_at.min(self.until));
+        let fds: Vec<BorrowedFd<'_>> = self.withdrawn_by.iter().copied().chain(input).collect();
+        match wait_readable(&fds, Some(until)) {
+            Ok(Some(place)) if place < self.withdrawn_by.len() => WaitEnd::Over,
+            Ok(Some(_)) => WaitEnd::Ready,
+            Ok(None) | Err(_) if self.until <= Instant::now() => WaitEnd::Over,
+            Ok(None) | Err(_) => WaitEnd::Quiet,
         }
     }
 }

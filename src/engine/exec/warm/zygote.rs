@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -21,7 +20,7 @@ use crate::engine::exec::child::{self, Status};
 use crate::engine::exec::command::Program;
 use crate::engine::exec::spawn::Spawn;
 use crate::engine::exec::tree::SparedHooks;
-use crate::engine::lock::locked;
+use crate::engine::lock::{locked, wait_readable};
 use crate::engine::run::Exit;
 
 /// What it runs.
@@ -272,16 +271,11 @@ impl Zygote {
 
     fn wait(&mut self, until: Instant) -> Option<Spare> {
         loop {
-            let left = until.checked_duration_since(Instant::now())?;
             let sockets = self.spares.iter().map(|spare| spare.socket.as_fd());
-            let all = std::iter::once(self.channel.as_fd()).chain(sockets);
-            let mut fds: Vec<_> = all
-                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            let all: Vec<_> = std::iter::once(self.channel.as_fd())
+                .chain(sockets)
                 .collect();
-            let timeout = Timespec::try_from(left).ok();
-            if matches!(rustix::event::poll(&mut fds, timeout.as_ref()), Ok(0)) {
-                return None;
-            }
+            wait_readable(&all, Some(until)).ok()??;
             self.hear();
             match self.ready() {
                 None if self.state == ZygoteState::Usable => {}
