@@ -22,12 +22,9 @@ const SECOND_LOOK: Duration = Duration::from_millis(250);
 /// The same, when the watchdog itself was late.
 const AFTER_A_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long the deciding thread has to answer after its child was killed; a broken promise is
-/// noticed 1.5 s late anyway.
-const LAST_CHANCE: Duration = Duration::ZERO;
-
-/// The same, if the host's time is almost up.
-const VERY_LAST_CHANCE: Duration = Duration::from_millis(50);
+/// How long the deciding thread has to answer after its child was killed, if the host's time is
+/// almost up.
+const LAST_CHANCE: Duration = Duration::from_millis(50);
 
 /// How long a host that does not read holds up the watchdog.
 const WRITING: Duration = Duration::from_millis(100);
@@ -108,12 +105,6 @@ impl Orders {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Woken {
-    BrokenPromise,
-    LastWord,
-}
-
 impl Watchdog {
     /// Starts a thread that watches `heartbeat`. If no thread can be started, there is no watchdog.
     fn start(heartbeat: &Heartbeat, orders: Orders) -> Watchdog {
@@ -164,17 +155,17 @@ impl Watchdog {
     }
 
     fn watch(&self) {
-        let woken = self.wait();
+        let is_last_word = self.wait();
         self.leave_if_answered();
         // The program that could not be started may still be between fork and exec: with it gone,
         // the deciding thread goes on and refuses in its own words.
         tree::end_children();
-        match woken {
-            Woken::BrokenPromise => {
-                self.heartbeat.expect_within(LAST_CHANCE);
-                self.wait();
-            }
-            Woken::LastWord => thread::sleep(VERY_LAST_CHANCE),
+        if is_last_word {
+            thread::sleep(LAST_CHANCE);
+        } else {
+            // A broken promise is noticed 1.5 s late.
+            self.heartbeat.expect_within(Duration::ZERO);
+            self.wait();
         }
         if self.heartbeat.claim() {
             self.refuse();
@@ -200,53 +191,49 @@ impl Watchdog {
 
     /// Sleeps until the host's time is almost up, or a promise is broken and stays broken when
     /// looked at again: after a pause of the whole machine, or of hookrun alone, the deciding
-    /// thread needs some time to renew it.
-    fn wait(&self) -> Woken {
+    /// thread needs some time to renew it. Returns whether the host's time is almost up.
+    fn wait(&self) -> bool {
         loop {
             let mut again = SECOND_LOOK;
-            while let Some(left) = self.heartbeat.left() {
-                let is_answering = self.heartbeat.answer().is_some();
-                let left = if is_answering {
-                    left.min(SECOND_LOOK)
-                } else {
-                    left
-                };
+            while let Some(mut left) = self.heartbeat.left() {
+                if self.heartbeat.answer().is_some() {
+                    left = left.min(SECOND_LOOK);
+                }
                 let asleep = Instant::now();
-                if self.sleep(left) == Woken::LastWord {
-                    return Woken::LastWord;
+                if self.sleep(left) {
+                    return true;
                 }
                 if asleep.elapsed() > left + SECOND_LOOK {
                     again = AFTER_A_PAUSE;
                 }
             }
-            if self.sleep(again) == Woken::LastWord {
-                return Woken::LastWord;
+            if self.sleep(again) {
+                return true;
             }
             if self.heartbeat.left().is_none() {
-                return Woken::BrokenPromise;
+                return false;
             }
         }
     }
 
-    /// Sleeps for so long, or until the last word is due.
-    fn sleep(&self, time: Duration) -> Woken {
+    /// Sleeps for so long, or until the reply is complete. Returns early, and true, as soon as the
+    /// last word is due.
+    fn sleep(&self, time: Duration) -> bool {
         let until = Instant::now() + time.min(Duration::from_secs(u32::MAX.into()));
         let was_answering = self.heartbeat.answer().is_some();
-        loop {
-            if self.heartbeat.answer().is_some() != was_answering {
-                return Woken::BrokenPromise;
-            }
+        while self.heartbeat.answer().is_some() == was_answering {
             let now = Instant::now();
             let last_word = locked(&self.orders).last_word;
             if last_word.is_some_and(|last_word| last_word <= now) {
-                return Woken::LastWord;
+                return true;
             }
-            let until = last_word.map_or(until, |last_word| last_word.min(until));
             if until <= now {
-                return Woken::BrokenPromise;
+                return false;
             }
-            thread::park_timeout(until - now);
+            let wake = last_word.map_or(until, |last_word| last_word.min(until));
+            thread::park_timeout(wake - now);
         }
+        false
     }
 
     /// Blocks, and ends the process.
