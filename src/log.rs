@@ -16,8 +16,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::engine::event::Event;
+use crate::engine::exec::Callback;
 use crate::engine::run::{Fate, Run};
-use crate::engine::runner::{Callback, Runner};
+use crate::engine::runner::Runner;
 use crate::hosts::native;
 use report::{Paths, run_report};
 

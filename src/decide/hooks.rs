@@ -11,10 +11,10 @@ use crate::config::{complaint_of, refusal_for};
 use crate::engine::chain::Surroundings;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::engine::exec::OwnProgram;
+use crate::engine::exec::{Callback, OwnProgram};
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
-use crate::engine::runner::{Broken, Callback, Runner, Seal};
+use crate::engine::runner::{Broken, Runner, Seal};
 use crate::engine::spelling;
 
 /// `--require any` wants any hook at all.

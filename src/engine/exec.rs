@@ -26,7 +26,7 @@ pub mod tree;
 mod warm;
 
 pub use call::MOST_FUNCTIONS;
-pub use engine::{Engine, HookProgress, Watcher};
+pub use engine::{Callback, Engine, HookProgress, Watcher};
 pub use heartbeat::Heartbeat;
 pub use job::{Budget, FunctionCall, Job, Runs};
 pub use keeper::OwnProgram;

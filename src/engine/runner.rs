@@ -4,14 +4,13 @@
 mod awaited;
 mod stops;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
-use crate::engine::exec::{Abort, Budget, Engine, Heartbeat, OwnProgram, Subreaper};
+use crate::engine::exec::{Abort, Budget, Callback, Engine, Heartbeat, OwnProgram, Subreaper};
 use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
 use crate::engine::plan::Plan;
@@ -44,21 +43,6 @@ pub struct Runner {
 }
 
 type Observer = Callback<dyn Fn(&Event, &Run) + Send + Sync>;
-
-/// A function of the surrounding program.
-pub(crate) struct Callback<F: ?Sized>(pub(crate) Arc<F>);
-
-impl<F: ?Sized> Clone for Callback<F> {
-    fn clone(&self) -> Callback<F> {
-        Callback(Arc::clone(&self.0))
-    }
-}
-
-impl<F: ?Sized> fmt::Debug for Callback<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Callback")
-    }
-}
 
 impl Runner {
     /// A runner for the hooks in `registry`.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::config::Environment;
 use crate::decide::Respondent;
-use crate::engine::exec::{HookProgress, Watcher};
+use crate::engine::exec::{Callback, HookProgress, Watcher};
 use crate::engine::harmless::plain;
 use crate::engine::hook::Hook;
 use crate::engine::outcome::Decision;
@@ -64,24 +64,26 @@ pub(crate) fn is_watched(format: RunFormat) -> bool {
 pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
     // How much of each hook's stderr has been shown.
     let shown: Mutex<HashMap<usize, usize>> = Mutex::default();
-    is_watched(format).then(|| {
-        Watcher::new(move |hook, place, progress| {
-            let Ok(mut shown) = shown.lock() else { return };
-            let from = shown.remove(&place).unwrap_or_default();
-            match progress {
-                HookProgress::Wrote(stderr) => {
-                    let end = stderr
-                        .iter()
-                        .rposition(|byte| *byte == b'\n')
-                        .map_or(0, |at| at + 1);
-                    let whole = stderr.get(from..end).unwrap_or_default();
-                    streams::glimpse(&lines(&hook.name, &String::from_utf8_lossy(whole)));
-                    shown.insert(place, from.max(end));
-                }
-                HookProgress::Ended(trace) => streams::glimpse(&ended(hook, trace, from)),
+    if !is_watched(format) {
+        return None;
+    }
+    let watch = move |hook: &Hook, place: usize, progress: &HookProgress<'_>| {
+        let Ok(mut shown) = shown.lock() else { return };
+        let from = shown.remove(&place).unwrap_or_default();
+        match progress {
+            HookProgress::Wrote(stderr) => {
+                let end = stderr
+                    .iter()
+                    .rposition(|byte| *byte == b'\n')
+                    .map_or(0, |at| at + 1);
+                let whole = stderr.get(from..end).unwrap_or_default();
+                streams::glimpse(&lines(&hook.name, &String::from_utf8_lossy(whole)));
+                shown.insert(place, from.max(end));
             }
-        })
-    })
+            HookProgress::Ended(trace) => streams::glimpse(&ended(hook, trace, from)),
+        }
+    };
+    Some(Callback(Arc::new(watch)))
 }
 
 /// What a hook has written, each line with its name.

@@ -258,25 +258,21 @@ pub enum HookProgress<'a> {
     Ended(&'a Trace),
 }
 
-/// Watches hooks run. The loop that keeps their deadlines calls it, so it must not block.
-#[derive(Clone)]
-pub struct Watcher(Arc<Watch>);
+/// Watches hooks run: takes the hook, its place among those that run together, and what happened.
+/// The loop that keeps their deadlines calls it, so it must not block.
+pub type Watcher = Callback<dyn Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync>;
 
-/// Takes the hook, its place among those that run together, and what happened.
-type Watch = dyn Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync;
+/// A function of the surrounding program.
+pub struct Callback<F: ?Sized>(pub(crate) Arc<F>);
 
-impl Watcher {
-    pub fn new(watch: impl Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync + 'static) -> Watcher {
-        Watcher(Arc::new(watch))
-    }
-
-    pub(super) fn tell(&self, hook: &Hook, place: usize, progress: &HookProgress<'_>) {
-        (self.0)(hook, place, progress);
+impl<F: ?Sized> Clone for Callback<F> {
+    fn clone(&self) -> Callback<F> {
+        Callback(Arc::clone(&self.0))
     }
 }
 
-impl Debug for Watcher {
+impl<F: ?Sized> Debug for Callback<F> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Watcher")
+        formatter.write_str("Callback")
     }
 }

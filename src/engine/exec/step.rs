@@ -326,7 +326,7 @@ impl<'e> RunningStep<'e> {
                 live.check_output(&slot.job.hook.limits);
                 if let Some(watcher) = &self.engine.watcher {
                     let head = &live.child.stderr.kept.head;
-                    watcher.tell(slot.job.hook, place, &HookProgress::Wrote(head));
+                    (watcher.0)(slot.job.hook, place, &HookProgress::Wrote(head));
                 }
             }
             EventSource::Lines => {
@@ -433,11 +433,8 @@ impl<'e> RunningStep<'e> {
             "ended"
         );
         if let Some(watcher) = &self.engine.watcher {
-            watcher.tell(
-                self.slots[place].job.hook,
-                place,
-                &HookProgress::Ended(&trace),
-            );
+            let hook = self.slots[place].job.hook;
+            (watcher.0)(hook, place, &HookProgress::Ended(&trace));
         }
         self.slots[place].state = SlotState::Done(Box::new(trace));
         if settled {
