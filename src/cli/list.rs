@@ -5,6 +5,7 @@
 //! the event, so that nobody takes the catalog's rules for the host's.
 
 use std::io::Write;
+use std::ops::Not;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
-use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Handler, Hook, Warm};
+use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Handler, Hook, Reads, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
@@ -313,8 +314,15 @@ struct ListedHook {
     containment: Option<&'static str>,
     /// It may rewrite fields.
     rewrite: bool,
-    /// Where it reads the event: `stdin` or `environment`.
-    reads: &'static str,
+    /// What it reads of the event, if it says so: `environment`, `stdin` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<&'static str>,
+    /// It is handed the files of the event.
+    #[serde(skip_serializing_if = "Not::not")]
+    files: bool,
+    /// How many files one call of it gets at most, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<usize>,
     /// The convention that it was written for.
     dialect: String,
     enabled: bool,
@@ -435,11 +443,9 @@ impl ListedHook {
             }),
             containment: (hook.containment != Containment::Auto).then(|| hook.containment.name()),
             rewrite: hook.rewrite,
-            reads: if hook.reads_stdin {
-                "stdin"
-            } else {
-                "environment"
-            },
+            reads: hook.reads.map(Reads::name),
+            files: hook.takes_files(),
+            batch: (hook.batch > 0).then_some(hook.batch),
             dialect: hook.dialect_name().to_string(),
             enabled: hook.enabled,
             idle: hook.idle_reason().map(str::to_string),

@@ -153,7 +153,8 @@ impl DirectiveReader<'_, '_> {
             let name = word.split('=').next().unwrap_or_default().to_string();
             let is_repeated = self.seen.iter().any(|(known, _)| *known == name);
             if is_repeated && !MAY_REPEAT.contains(&name.as_str()) {
-                let cure = "keep one; only paths and `runs` may appear several times";
+                let cure =
+                    "keep one; only paths, `not`, `type` and `runs` may appear several times";
                 self.reader
                     .fault(at, format!("`{name}` is set twice"), cure);
             } else if let Err(complaint) = self.word(&word, at) {
@@ -270,7 +271,14 @@ fn place_of(line: &str, part: &str) -> usize {
 }
 
 /// Settings of which each adds to the others.
-const MAY_REPEAT: &[&str] = &["path", "runs", "sandbox.read", "sandbox.write"];
+const MAY_REPEAT: &[&str] = &[
+    "path",
+    "not",
+    "type",
+    "runs",
+    "sandbox.read",
+    "sandbox.write",
+];
 
 /// A comma or semicolon at the end of a value would be part of it: `path=*.env, tool=bash`. In an
 /// expression it may be meant.

@@ -71,6 +71,8 @@ pub(super) struct HookPattern {
 pub(super) enum Pattern {
     Tool,
     Path,
+    Not,
+    Type,
     Command,
     Access(Access),
     Runs,
@@ -130,8 +132,8 @@ impl HookDraft {
             .chain(&self.except)
             .filter_map(|pattern| match &pattern.of {
                 Pattern::Field(field) => Some((field.as_str(), pattern.at)),
-                Pattern::Tool | Pattern::Path | Pattern::Access(_) => None,
-                Pattern::Command | Pattern::Runs => None,
+                Pattern::Tool | Pattern::Path | Pattern::Not | Pattern::Type => None,
+                Pattern::Access(_) | Pattern::Command | Pattern::Runs => None,
             })
     }
 
@@ -170,7 +172,8 @@ impl HookDraft {
         let fault = |HookPattern { of, written, at }: &HookPattern| {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
-                Pattern::Path => matcher::check_path(written),
+                Pattern::Path | Pattern::Not => matcher::check_path(written),
+                Pattern::Type => matcher::kind::check_type(written),
                 Pattern::Access(_) => Ok(()),
                 Pattern::Runs => matcher::check_runs(written),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
@@ -212,6 +215,8 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
         let added = match of {
             Pattern::Tool => before.tool(written),
             Pattern::Path => before.path(written),
+            Pattern::Not => before.not(written),
+            Pattern::Type => before.file_type(written),
             Pattern::Access(access) => Ok(before.access(*access)),
             Pattern::Command => before.command(written),
             Pattern::Runs => before.runs(written),
@@ -252,7 +257,7 @@ impl Pattern {
     fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
         let cure = match self {
             Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
-            Pattern::Path if written.contains('|') => {
+            Pattern::Path | Pattern::Not if written.contains('|') => {
                 let list = written.replace('|', ",");
                 let braced = if written.contains('{') {
                     list
@@ -265,7 +270,8 @@ impl Pattern {
                 );
             }
             Pattern::Access(_) => "write `read` or `write`",
-            Pattern::Path => "write a glob: `src/**`, `*.pem`, `.env`",
+            Pattern::Type => "name types of files: `python`, `shell`, `text`",
+            Pattern::Path | Pattern::Not => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Command | Pattern::Field(_) => {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"

@@ -5,7 +5,7 @@ use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, OnFailure};
-use crate::engine::hook::{Background, Containment, Lives, OnDoubt, Warm, placeholders};
+use crate::engine::hook::{Background, Containment, Lives, OnDoubt, Reads, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, git, native};
 
@@ -41,8 +41,16 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
     KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event allows",
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
-    KeyRow::directive("reads", KeyValue::OneOf(|| words(READINGS)), "\"environment\"", "\"stdin\": run it for a gate even if a value is too large for its environment",
-        |draft, key| key.one_of(READINGS).map(|is_stdin| draft.hook.reads_stdin = is_stdin)),
+    KeyRow::directive("reads", KeyValue::OneOf(|| words(Reads::NAMES)), "what its text names", "what it reads of the event: a gate blocks if a value is too large for the environment of a hook that reads it",
+        |draft, key| key.one_of(Reads::NAMES).map(|reads| draft.hook.reads = Some(reads))),
+    KeyRow::directive("files", KeyValue::Flag, "false", "it gets the files of the event as arguments (`$@`); `{files}` in `command` says so too",
+        |draft, key| key.flag().map(|flag| draft.hook.files = flag)),
+    KeyRow::directive("batch", KeyValue::Number, "0", "the most files for one call; calls run in parallel; 0: as many as fit, divided among the processors",
+        |draft, key| {
+            let number = key.number()?;
+            draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 is as many as fit"))?;
+            Ok(())
+        }),
     KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder with git's name", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
@@ -85,6 +93,15 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
     }),
     KeyRow::directive("path", KeyValue::Texts, "any", "globs for the paths that the tool uses", |draft, key| {
         key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Path, &path.value, key.at()));
+        Ok(())
+    }),
+    KeyRow::directive("not", KeyValue::Texts, "none", "globs for paths that do not count", |draft, key| {
+        key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Not, &path.value, key.at()));
+        Ok(())
+    }),
+    KeyRow::directive("type", KeyValue::Texts, "any", "types of files, such as `python`, by their ending, else their first line; in a list, any may match", |draft, key| {
+        let named = key.some_texts(OR_ANY)?;
+        named.iter().flat_map(|one| one.value.split('|')).for_each(|name| draft.pattern(Pattern::Type, name, key.at()));
         Ok(())
     }),
     KeyRow::directive("access", KeyValue::OneOf(|| words(Access::NAMES)), "either", "the kind of access to the paths: a command that only reads does not match \"write\"",
@@ -136,9 +153,6 @@ pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("required", KeyValue::Flag, "true", "do not run it if the system cannot enforce the sandbox",
         |draft, key| key.flag().map(|flag| draft.hook.sandbox.get_or_insert_default().required = flag)),
 ];
-
-/// What a hook may say that it reads, and whether that is its stdin.
-const READINGS: &[(bool, &str)] = &[(false, "environment"), (true, "stdin")];
 
 const OR_ANY: &str = "name at least one, or drop it: then any matches";
 

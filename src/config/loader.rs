@@ -12,7 +12,7 @@ use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::exec::command::{access_cure, is_open_to_everyone};
 use crate::engine::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Warm,
+    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Warm,
 };
 use crate::engine::spelling;
 use crate::hosts::git::GIT_HOOKS;
@@ -273,12 +273,50 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
             "drop `dialect`, and bind it to hookrun's own event: it reads hookrun's own requests";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
+    problems.extend(file_settings(hook, spec).map(|one| one.in_file(file, at)));
     problems.extend(
         idle_settings(hook, spec)
             .into_iter()
             .map(|one| one.warning(file, at)),
     );
     problems
+}
+
+/// Finds what cannot be said of a hook that is handed files, or reads nothing.
+fn file_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
+    let event = &spec.name;
+    let is_served = hook.warm == Some(Warm::Serve);
+    let takes_files = hook.takes_files();
+    let has_no_files = !spec.context.is_empty() && !spec.carries("changes") && !spec.has_action();
+    let (cause, cure) = if is_served && hook.reads == Some(Reads::Nothing) {
+        (
+            "`reads = \"none\"` and `warm = \"serve\"` exclude each other".to_string(),
+            "remove one of them: it reads its requests",
+        )
+    } else if is_served && takes_files {
+        (
+            "`files` and `warm = \"serve\"` exclude each other".to_string(),
+            "remove one of them: it finds the files in its requests",
+        )
+    } else if takes_files && hook.rewrite {
+        (
+            "`files` and `rewrite` exclude each other".to_string(),
+            "remove one of them: the calls of a hook cannot rewrite one field",
+        )
+    } else if takes_files && has_no_files {
+        (
+            format!("`{event}` has no files: `{}` can never run", hook.name),
+            "drop `files`, or bind it to commit.pre, push.pre or tool.post",
+        )
+    } else if hook.batch > 0 && !takes_files {
+        (
+            "`batch` has no effect without files".to_string(),
+            "write `{files}` in the command, or `files = true`; or drop `batch`",
+        )
+    } else {
+        return None;
+    };
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// Finds what cannot be said of a hook that lives as long as its session.
@@ -300,7 +338,8 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         ("background", hook.background == Background::Detach),
         ("parallel", hook.parallel),
         ("priority", hook.priority != DEFAULT_PRIORITY),
-        ("reads", hook.reads_stdin),
+        ("reads", hook.reads.is_some()),
+        ("files", hook.takes_files()),
         ("warm", hook.warm == Some(Warm::Serve)),
         ("dialect", hook.convention.is_some()),
     ];

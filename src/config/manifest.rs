@@ -16,7 +16,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
 };
-use crate::engine::hook::Handler;
+use crate::engine::hook::{FILES, Handler};
 
 #[derive(Debug, Default)]
 pub struct Manifest {
@@ -242,6 +242,12 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
         Err(Complaint::with_cure(
             "the command is empty",
             "write the command line to run",
+        ))
+    } else if draft.is_shell && command.contains(FILES) {
+        let cause = format!("`{FILES}` in a line for the shell");
+        Err(Complaint::with_cure(
+            cause,
+            "write `\"$@\"` and set `files = true`",
         ))
     } else if draft.is_shell {
         Ok(Handler::Shell(command.clone()))

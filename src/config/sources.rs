@@ -19,7 +19,7 @@ use super::{directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
-use crate::engine::hook::{Handler, HookSource, LayerKind};
+use crate::engine::hook::{Handler, HookSource, LayerKind, Reads};
 use crate::engine::spelling;
 use crate::hosts::git::{self, GitHook};
 use crate::hosts::signs;
@@ -336,7 +336,9 @@ fn settle_dialect(
         }
         return;
     }
-    if let Some((complaint, line)) = hook.and_then(|hook| takes_argument(head, hook)) {
+    // The arguments of a hook that takes files are those.
+    let arguments = hook.filter(|_| !draft.hook.files);
+    if let Some((complaint, line)) = arguments.and_then(|hook| takes_argument(head, hook)) {
         let at = Some(Position::of_line(line));
         loader.problems.push(complaint.warning(file, at));
     }
@@ -415,7 +417,7 @@ fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
 /// answers JSON.
 fn speaks_json(head: &Head, draft: &HookDraft, hook: &GitHook) -> Option<LineComplaint> {
     let set = [
-        ("reads", draft.hook.reads_stdin),
+        ("reads", draft.hook.reads == Some(Reads::Stdin)),
         ("rewrite", draft.hook.rewrite),
     ];
     let (what, line) = match set.into_iter().find(|(_, is_set)| *is_set) {

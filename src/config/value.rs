@@ -2,6 +2,7 @@
 //! the words of a command, split as a shell would split them, without a shell.
 
 use crate::engine::complaint::Complaint;
+use crate::engine::hook::FILES;
 use crate::engine::spelling;
 
 /// What a key takes, in words: its row without the way that it is read.
@@ -141,6 +142,9 @@ const QUOTED_SYNTAX: &str = "$`";
 /// When it is empty, a quote is not closed, or it needs a shell.
 pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     if let Some(found) = shell_syntax(command) {
+        if let Some(name) = placeholder_in(command).filter(|_| found == '{') {
+            return Err(bad_placeholder(name));
+        }
         let cure = "set `shell = true`, or quote it if it is literal";
         return Err(Complaint::with_cure(
             format!("`{found}` in a command needs a shell"),
@@ -157,6 +161,11 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
             "write the program to run",
         ));
     };
+    let mut other_words = words.iter().filter(|word| *word != FILES);
+    let count = words.iter().filter(|word| *word == FILES).count();
+    if program == FILES || count > 1 || other_words.any(|word| word.contains(FILES)) {
+        return Err(bad_placeholder(FILES));
+    }
     if program.contains('=') && !program.contains('/') {
         let cause = format!("`{program}` sets a variable, which needs a shell");
         let cure = "set `shell = true`, or use `env NAME=value program`";
@@ -165,11 +174,48 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     Ok(words)
 }
 
+/// Whether the word of a command at `start` is [`FILES`].
+fn is_files_word(command: &str, start: usize) -> bool {
+    let (before, word) = command.split_at(start);
+    let after = word.strip_prefix(FILES);
+    after.is_some_and(|after| {
+        before.ends_with(char::is_whitespace) && !after.starts_with(|c: char| !c.is_whitespace())
+    })
+}
+
+fn bad_placeholder(name: &str) -> Complaint {
+    let cause = if name == FILES {
+        format!("`{FILES}` is not a word by itself, after the program and only once")
+    } else {
+        format!("`{name}` is not a placeholder")
+    };
+    let cure =
+        format!("write `program {FILES}`: each file becomes an argument; quote other braces");
+    Complaint::with_cure(cause, cure)
+}
+
+/// The first `{name}` in a command.
+fn placeholder_in(command: &str) -> Option<&str> {
+    let (start, _) = command.match_indices('{').find(|(at, _)| {
+        let name = command[at + 1..].split_once('}').map(|(name, _)| name);
+        name.is_some_and(|name| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
+        })
+    })?;
+    let length = command[start..].find('}')?;
+    Some(&command[start..=start + length])
+}
+
 fn shell_syntax(command: &str) -> Option<char> {
     let mut quote: Option<char> = None;
-    let mut characters = command.trim().chars();
+    let command = command.trim();
+    let mut characters = command.chars();
     while let Some(c) = characters.next() {
+        let rest = characters.as_str();
         match quote {
+            None if c == '{' && is_files_word(command, command.len() - rest.len() - 1) => {
+                characters = rest[FILES.len() - 1..].chars();
+            }
             Some('\'') if c == '\'' => quote = None,
             Some('\'') => {}
             Some(_) if c == '"' => quote = None,

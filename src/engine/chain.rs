@@ -1,7 +1,9 @@
 //! Runs a plan step by step, and merges the verdicts in plan order.
 
 mod edited;
+mod files;
 mod links;
+mod mentions;
 mod preparation;
 mod surroundings;
 
@@ -13,7 +15,7 @@ use serde_json::Value;
 use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
-use crate::engine::hook::{EditedField, Handler, Hook, verdict_of_rule};
+use crate::engine::hook::{EditedField, Handler, Hook, Reads, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
@@ -21,6 +23,7 @@ use crate::engine::run::{
     Ending, Fate, HookRun, Run, StartError, Trace, TraceContext, told_to_stop,
 };
 use edited::EditedFile;
+use files::HandedFiles;
 pub use links::follow;
 pub(crate) use preparation::{HookTurn, Preparation};
 use preparation::{add_notes, refuses};
@@ -317,14 +320,22 @@ impl Chain<'_> {
 
     /// The turns of `hook`: one, or one for each call of its own host's tools in the event.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
+        let files = hook.takes_files().then(|| {
+            let place = self.surroundings.place(self.seen());
+            let folder = hook.folder.clone().unwrap_or_else(|| place.cwd.clone());
+            HandedFiles::new(folder, hook.files_of(self.seen(), &place))
+        });
         let Some(convention) = &hook.convention else {
-            return vec![HookTurn::whole(hook)];
+            let mut turn = HookTurn::whole(hook);
+            turn.files = files;
+            return vec![turn];
         };
         let mut turns = Vec::new();
         for part in convention.parts(self.seen(), &hook.matcher) {
             let mut turn = HookTurn {
                 part,
                 arguments: convention.arguments(self.seen()),
+                files: files.clone(),
                 ..HookTurn::whole(hook)
             };
             if let Some(field) = convention.edits() {
@@ -360,6 +371,9 @@ impl Chain<'_> {
 
     /// What a hook gets on stdin.
     fn payload(&mut self, turn: &HookTurn) -> Arc<Payload> {
+        if turn.hook.reads == Some(Reads::Nothing) {
+            return Arc::default();
+        }
         if let Some(convention) = &turn.hook.convention {
             let theirs = convention.payload(self.seen(), &turn.part);
             return Arc::new(theirs);
@@ -385,6 +399,8 @@ impl Chain<'_> {
         traces
     }
 
+    /// Runs these hooks, and returns a trace for each. One with many files has several calls, which
+    /// run at once.
     fn run_together(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
         // A rule has its step alone.
         if let [HookTurn { hook, .. }] = turns
@@ -413,12 +429,26 @@ impl Chain<'_> {
             variables,
             &self.pipes,
         );
-        let jobs: Vec<Job<'_>> = turns
-            .iter()
-            .zip(payloads)
-            .map(|(turn, payload)| preparation.job(turn, payload))
-            .collect();
-        let mut traces = self.engine.step(&jobs, self.budget, &self.settles(&hooks));
+        let mut counts = Vec::with_capacity(turns.len());
+        let mut jobs: Vec<Job<'_>> = Vec::with_capacity(turns.len());
+        for (turn, payload) in turns.iter().zip(payloads) {
+            let calls = turn.calls();
+            counts.push(calls.len());
+            for files in &calls {
+                jobs.push(preparation.job(turn, files.as_ref(), Arc::clone(&payload)));
+            }
+        }
+        // Then the reasons of all calls count.
+        let is_divided = jobs.len() > turns.len();
+        let settles = self.settles(&hooks);
+        let mut ended = self
+            .engine
+            .step(&jobs, self.budget, &|trace| !is_divided && settles(trace))
+            .into_iter();
+        let mut traces = Vec::with_capacity(turns.len());
+        for count in counts {
+            traces.extend(files::together(ended.by_ref().take(count).collect()));
+        }
         for (turn, trace) in turns.iter().zip(&mut traces) {
             turn.take_edit(trace);
         }

@@ -12,6 +12,7 @@ mod spec;
 
 pub use action::{Access, Action, ActionKind};
 pub use context::{Context, ContextError};
+pub(crate) use occurrence::FileFacts;
 pub use occurrence::{BuildError, Event, EventBuilder, Links};
 pub use spec::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule,

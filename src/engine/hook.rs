@@ -24,8 +24,8 @@ pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
-    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, GivenPart, Handler, Hook,
-    HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Warm,
+    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, GivenPart, Handler,
+    Hook, HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Warm,
 };
 
 impl Hook {

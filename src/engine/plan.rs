@@ -5,6 +5,9 @@ use std::sync::Arc;
 use crate::engine::event::{Event, EventSpec, Schedule};
 use crate::engine::hook::{Hook, Mismatch, PathBase};
 
+/// Why a hook that is handed files does not run for an event without any.
+const NO_FILES: &str = "no files";
+
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// In the order in which they run.
@@ -125,6 +128,9 @@ impl Selection {
     pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Selection {
         if let Some(selection) = Selection::of_settings(hook) {
             return selection;
+        }
+        if hook.takes_files() && hook.files_of(event, place).is_empty() {
+            return Selection::Idle(NO_FILES.to_string());
         }
         match hook.wants(event, place) {
             Ok(()) => Selection::Wanted,

@@ -367,7 +367,7 @@ impl SharedState {
         let shared = EventVariables::of(event, surroundings, &trace);
         let pipes = PipeStore::default();
         let preparation = Preparation::new(event, &engine, surroundings, shared, &pipes);
-        let mut job = preparation.job(&turn, Arc::default());
+        let mut job = preparation.job(&turn, None, Arc::default());
         job.lines = Some(Arc::clone(&one.lines));
         let mut pause = self.first_pause;
         loop {

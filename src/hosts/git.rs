@@ -302,7 +302,7 @@ fn readable(text: &OsStr) -> String {
 
 /// Options of every listing, so that neither the configuration nor replaced objects matter.
 const EVERY: &[&str] = words!(
-    "-z" "--name-status" "--find-renames=50%" "-l1000" "--no-relative" "--no-ext-diff"
+    "-z" "--raw" "--no-abbrev" "--find-renames=50%" "-l1000" "--no-relative" "--no-ext-diff"
     "--no-textconv" "--ignore-submodules=none"
 );
 
@@ -393,7 +393,8 @@ fn is_nothing(commit: &str) -> bool {
 /// The changes in the output of listings: each path once, with what the newest commit does to it,
 /// and once more if that deletes what another new commit brings, for it is sent as well. Of a
 /// rename the old path has `R` and what it becomes, for its content is not deleted, and the new one
-/// `A`. A path that is not UTF-8 also has its bytes in hexadecimal digits.
+/// `A`. A path that is not UTF-8 also has its bytes in hexadecimal digits; one that is no plain file
+/// has its mode.
 ///
 /// # Errors
 /// When the output is not of that form; the error names what cannot be read.
@@ -407,7 +408,13 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
         let mut parts = output
             .split(|byte| *byte == 0)
             .filter(|part| !part.is_empty());
-        while let Some(status) = parts.next() {
+        while let Some(described) = parts.next() {
+            // `:100644 100755 SHA SHA M`: a merge has one more colon, mode and number for each
+            // parent. The last mode is what the path becomes.
+            let parents = described.iter().take_while(|byte| **byte == b':').count();
+            let words: Vec<&[u8]> = described[parents..].split(|byte| *byte == b' ').collect();
+            let mode = words.get(parents).copied().unwrap_or_default();
+            let status = words.get(2 * (parents + 1)).copied().unwrap_or_default();
             // A merge has a letter for each of its parents, a rename a degree of likeness.
             let length = status
                 .iter()
@@ -427,21 +434,26 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
             let path = parts.next().filter(|_| is_status).ok_or_else(|| {
                 format!(
                     "git's list of changes breaks off at `{}`",
-                    String::from_utf8_lossy(status)
+                    String::from_utf8_lossy(described)
                 )
             })?;
             for (letter, old) in letters.iter().zip(others) {
                 if *letter == b'R' && old != path {
-                    list.add(old, "R", Some(path));
+                    list.add(old, NO_FILE, "R", Some(path));
                 }
             }
             let is_deleted = letters.iter().all(|letter| *letter == b'D');
             let letters = String::from_utf8_lossy(letters).replace(['R', 'C'], "A");
-            list.add(path, if is_deleted { "D" } else { &letters }, None);
+            list.add(path, mode, if is_deleted { "D" } else { &letters }, None);
         }
     }
     Ok(list.changes)
 }
+
+/// git's mode of a path that nothing is at.
+const NO_FILE: &[u8] = b"000000";
+
+const PLAIN_FILE: &[u8] = b"100644";
 
 struct ChangeList<'o> {
     /// Whether all commits so far delete a path.
@@ -450,7 +462,7 @@ struct ChangeList<'o> {
 }
 
 impl<'o> ChangeList<'o> {
-    fn add(&mut self, path: &'o [u8], status: &str, to: Option<&[u8]>) {
+    fn add(&mut self, path: &'o [u8], mode: &[u8], status: &str, to: Option<&[u8]>) {
         let is_deleted = status == "D";
         let is_new = match self.seen.get_mut(path) {
             Some(was_deleted) => {
@@ -459,15 +471,18 @@ impl<'o> ChangeList<'o> {
             None => self.seen.insert(path, is_deleted).is_none(),
         };
         if is_new {
-            self.changes.push(change(path, status, to));
+            self.changes.push(change(path, mode, status, to));
         }
     }
 }
 
-fn change(path: &[u8], status: &str, to: Option<&[u8]>) -> Value {
+fn change(path: &[u8], mode: &[u8], status: &str, to: Option<&[u8]>) -> Value {
     let mut change = Map::new();
     change.insert("path".to_string(), String::from_utf8_lossy(path).into());
     change.insert("status".to_string(), status.into());
+    if mode != PLAIN_FILE && mode != NO_FILE {
+        change.insert("mode".to_string(), String::from_utf8_lossy(mode).into());
+    }
     if let Some(to) = to {
         change.insert("to".to_string(), String::from_utf8_lossy(to).into());
     }

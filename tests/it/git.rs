@@ -2,6 +2,7 @@
 
 mod contract;
 mod doctor;
+mod files;
 mod install;
 
 use std::ffi::OsStr;

@@ -5,16 +5,20 @@
 //! lead to a missing file. If a link leads in a circle, or a folder cannot be searched, no program
 //! can open the file either, and the path stays as written.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::surroundings::Surroundings;
-use crate::engine::event::action::{Effect, Guesses};
-use crate::engine::event::{Event, Links};
+use crate::engine::event::action::{Effect, FileMode, Guesses, PathChange};
+use crate::engine::event::{Event, FileFacts, Links};
+use crate::engine::exec::command::first_bytes;
 use crate::engine::hook::Hook;
-use crate::engine::hook::matcher::{named_path, tidy};
+use crate::engine::hook::matcher::{kind, named_path, tidy};
 
 /// The most names that the paths of one event may have in total, below the project and behind
 /// links. Looking up this many takes about 50 ms.
@@ -87,18 +91,68 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
             ..effect.clone()
         }));
     }
+    let resolved = resolved.unwrap_or_default();
+    let needs_types = hooks.iter().any(|hook| hook.matcher.needs_types());
+    let needs_files = needs_types || hooks.iter().any(|hook| hook.takes_files());
     let links = Links {
         bases: walk.bases,
         is_whole,
         effects,
         guesses: guesses.unwrap_or_default(),
         has_all_guesses,
+        files: if !event.changes().is_empty() && needs_types {
+            look_at_changes(event.changes(), &place.cwd)
+        } else if event.changes().is_empty() && needs_files {
+            let named = action.paths.iter().map(|path| place.cwd.join(path));
+            look_at_files(named.chain(resolved.iter().cloned()))
+        } else {
+            HashMap::new()
+        },
     };
-    let resolved = resolved.unwrap_or_default();
     let texts = resolved
         .into_iter()
         .map(|path| path.to_string_lossy().into_owned());
     event.with_links(texts.collect(), links)
+}
+
+/// What tells the types of the files that are there after these changes. They need not be on the
+/// disk.
+fn look_at_changes(changes: &[PathChange], cwd: &Path) -> HashMap<PathBuf, FileFacts> {
+    let mut seen = HashMap::new();
+    for change in PathChange::files(changes) {
+        let path = cwd.join(&change.file);
+        let facts = FileFacts {
+            is_executable: change.mode == FileMode::Executable,
+            start: start_of(&path),
+        };
+        seen.insert(path, facts);
+    }
+    seen
+}
+
+/// What tells the types of those of these paths at which there are files.
+fn look_at_files(paths: impl Iterator<Item = PathBuf>) -> HashMap<PathBuf, FileFacts> {
+    let mut seen = HashMap::new();
+    for path in paths {
+        let Some(meta) = path.metadata().ok().filter(Metadata::is_file) else {
+            continue;
+        };
+        let facts = FileFacts {
+            is_executable: meta.permissions().mode() & 0o111 != 0,
+            start: start_of(&path),
+        };
+        seen.insert(path, facts);
+    }
+    seen
+}
+
+/// How a file begins whose name does not tell its type.
+fn start_of(path: &Path) -> Option<Vec<u8>> {
+    let is_file = || path.metadata().is_ok_and(|meta| meta.is_file());
+    if kind::needs_content(path) && is_file() {
+        return first_bytes(path);
+    }
+    None
 }
 
 struct Walk<'s> {

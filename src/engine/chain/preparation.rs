@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::edited::EditedFile;
+use super::files::HandedFiles;
 use super::surroundings::{
     EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,
     whole, working_directory,
@@ -14,7 +15,7 @@ use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
-use crate::engine::hook::{Background, EventPart, GivenPart, Handler, Hook, Lives, Permit};
+use crate::engine::hook::{Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, StartError, Trace};
 use crate::engine::ui::{Connection, Tenure};
@@ -51,9 +52,14 @@ impl<'c> Preparation<'c> {
         }
     }
 
-    /// The job of a turn, with the hook's connection: when it is dropped, the hook's dialogs are
+    /// The job of a turn, or of its call with these files, with the hook's connection: when it is dropped, the hook's dialogs are
     /// withdrawn.
-    pub(crate) fn job<'t>(&'t self, turn: &'t HookTurn, payload: Arc<Payload>) -> Job<'t> {
+    pub(crate) fn job<'t>(
+        &'t self,
+        turn: &'t HookTurn,
+        files: Option<&HandedFiles>,
+        payload: Arc<Payload>,
+    ) -> Job<'t> {
         let hook = &turn.hook;
         if let Some(job) = call(hook, self.seen) {
             return job;
@@ -66,9 +72,9 @@ impl<'c> Preparation<'c> {
             self.engine.server.as_ref(),
         ));
         let search = self.surroundings.search.as_deref();
-        let program = whole(hook, spec.blocks, &variables)
-            .and_then(|()| command::resolve(&hook.handler, search))
-            .and_then(|program| turn.with_arguments(program));
+        let program = command::resolve(&hook.handler, search)
+            .and_then(|program| whole(hook, spec, &variables, program, self.surroundings))
+            .and_then(|program| turn.with_arguments(program, files));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
         let runs = program.map(Runs::Program);
         Job {
@@ -142,6 +148,8 @@ pub(crate) struct HookTurn {
     pub(super) arguments: Vec<OsString>,
     /// The file in which it rewrites the event, or why there is none.
     pub(super) edited: Option<Result<EditedFile, StartError>>,
+    /// What it is handed, if it is handed files.
+    pub(super) files: Option<HandedFiles>,
 }
 
 impl HookTurn {
@@ -152,12 +160,34 @@ impl HookTurn {
             part: EventPart::WHOLE,
             arguments: Vec::new(),
             edited: None,
+            files: None,
         }
     }
 
-    /// The program with this turn's arguments. In a shell line they are `$1` and so on.
-    fn with_arguments(&self, mut program: Program) -> Result<Program, StartError> {
-        let mut arguments = self.arguments.clone();
+    /// The calls of its hook: one, or one for each share of its files.
+    pub(super) fn calls(&self) -> Vec<Option<HandedFiles>> {
+        match &self.files {
+            Some(files) => files.calls(self.hook.batch).into_iter().map(Some).collect(),
+            None => vec![None],
+        }
+    }
+
+    /// The program with this turn's arguments, or with files instead, which come in the place of
+    /// `{files}`. In a shell line they are `$1` and so on.
+    fn with_arguments(
+        &self,
+        mut program: Program,
+        files: Option<&HandedFiles>,
+    ) -> Result<Program, StartError> {
+        let mut arguments = match files {
+            Some(files) => files.arguments(),
+            None => self.arguments.clone(),
+        };
+        let place = program.arguments.iter().position(|word| word == FILES);
+        if let (Some(place), Handler::Words { .. }, Some(_)) = (place, &self.hook.handler, files) {
+            program.arguments.splice(place..=place, arguments);
+            return Ok(program);
+        }
         match &self.edited {
             Some(Ok(file)) => file.name_in(&mut arguments, self.hook.folder.is_some()),
             Some(Err(error)) => return Err(error.clone()),

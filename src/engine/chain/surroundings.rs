@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::mentions::may_look;
 use crate::engine::event::action::PathChange;
 use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
-use crate::engine::hook::{Background, Hook, LayerKind, Lives, PathBase};
+use crate::engine::hook::{Background, Hook, LayerKind, Lives, PathBase, Reads};
 use crate::engine::run::{StartError, TraceContext};
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
@@ -48,6 +49,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
 
 /// The facts that are the same for all events of a hook in one project.
 const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];
+
+/// Whether a variable says what is about to happen, in a value without a limit on its size.
+fn is_about_action(name: &str) -> bool {
+    name.starts_with("HOOKRUN_ACTION_") || matches!(name, "HOOKRUN_CHANGES" | "HOOKRUN_PROMPT")
+}
 
 /// Where hooks run.
 #[derive(Debug, Clone)]
@@ -204,7 +210,7 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     }
     let changes = event.changes().iter();
     let changes: Vec<String> = changes
-        .map(|PathChange { status, path }| format!("{status}\t{path}"))
+        .map(|PathChange { status, path, .. }| format!("{status}\t{path}"))
         .collect();
     facts.extend(list("HOOKRUN_CHANGES", &changes));
     let Some(action) = event.action() else {
@@ -293,6 +299,10 @@ pub(super) fn variables<'h>(
         if hook.stays_up() && !OF_ALL_EVENTS.contains(name) {
             continue;
         }
+        let looks_at_none = hook.reads == Some(Reads::Nothing) || hook.takes_files();
+        if looks_at_none && is_about_action(name) {
+            continue;
+        }
         let value = match &root {
             Some(root) if *name == "HOOKRUN_PROJECT_DIR" => root.as_ref(),
             _ => value.as_str(),
@@ -323,28 +333,49 @@ pub(super) fn variables<'h>(
 }
 
 /// Checks that a hook's environment is complete. At a gate a hook does not run if a value is
-/// missing, unless it declares that it reads stdin, as hooks of other conventions do.
+/// missing at which it may look: its spec says so, or its text mentions the variable. Hooks of other
+/// conventions read stdin.
 ///
 /// # Errors
 /// The values that are missing.
 pub(super) fn whole(
     hook: &Hook,
-    is_gate: bool,
+    spec: &EventSpec,
     variables: &[(&str, String)],
-) -> Result<(), StartError> {
+    program: Program,
+    surroundings: &Surroundings,
+) -> Result<Program, StartError> {
     let left_out = variables
         .iter()
         .find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
-    match left_out {
-        Some((_, names)) if is_gate && !hook.reads_stdin && hook.convention.is_none() => {
-            let problem = format!(
-                "its environment cannot hold {names}: too long, or with a NUL or a line break"
-            );
-            let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`";
-            Err(StartError::new(problem, cure.to_string()))
+    let convention = hook.convention.as_ref();
+    let reads_own_event = convention.is_some_and(|convention| convention.sends_event());
+    let Some((_, names)) = left_out.filter(|_| spec.blocks && !reads_own_event) else {
+        return Ok(program);
+    };
+    let may_look = match hook.reads {
+        _ if hook.takes_files() => false,
+        Some(Reads::Environment) => true,
+        Some(Reads::Stdin | Reads::Nothing) => false,
+        None => {
+            let project = hook.root.as_deref().unwrap_or(&surroundings.project);
+            may_look(
+                hook,
+                &program,
+                names,
+                project,
+                surroundings.search.as_deref(),
+            )
         }
-        Some(_) | None => Ok(()),
+    };
+    if !may_look {
+        return Ok(program);
     }
+    let problem =
+        format!("its environment cannot hold {names}: too long, or with a NUL or a line break");
+    let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`; \
+                or `reads=none` if it reads nothing of it";
+    Err(StartError::new(problem, cure))
 }
 
 /// The variables that a hook has through its spec, and those that its own host would set. If that

@@ -8,11 +8,14 @@ mod paths;
 mod tool;
 
 use std::collections::HashSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::context::{Context, ContextError};
-use super::json::{child, elements, entries_but, string_text};
+use super::json::{child, elements, entries_but, key_text, raw_entries, string_text};
 use crate::engine::shell::{self, CommandLine};
 pub use effects::Access;
 use effects::LineEffects;
@@ -355,6 +358,29 @@ pub(crate) struct PathChange {
     /// Git's letter for it; `?` if the host did not say.
     pub(crate) status: String,
     pub(crate) path: String,
+    /// Its bytes, which the text may not be.
+    pub(crate) file: PathBuf,
+    /// What git keeps there.
+    pub(crate) mode: FileMode,
+}
+
+/// What git keeps under a path, by its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileMode {
+    Plain,
+    Executable,
+    /// A link, or the commit of a submodule.
+    NoFile,
+}
+
+impl FileMode {
+    fn read(mode: &str) -> FileMode {
+        match mode {
+            "100755" => FileMode::Executable,
+            "120000" | "160000" => FileMode::NoFile,
+            _ => FileMode::Plain,
+        }
+    }
 }
 
 impl PathChange {
@@ -379,15 +405,52 @@ impl PathChange {
     }
 
     fn read(raw: &str) -> Option<PathChange> {
-        let path = string_text(raw).or_else(|| string_text(child(raw, "path")?))?;
-        let status = child(raw, "status")
-            .and_then(string_text)
-            .filter(|text| text.starts_with(|c: char| c.is_ascii_uppercase()));
+        let mut status = None;
+        let mut path = string_text(raw);
+        let mut file = None;
+        let mut mode = FileMode::Plain;
+        for (key, value) in raw_entries(raw) {
+            let text = string_text(value.get());
+            match (key_text(key).as_ref(), text) {
+                ("path", text) => path = text,
+                ("pathHex", Some(digits)) => file = bytes_of(&digits),
+                ("mode", Some(digits)) => mode = FileMode::read(&digits),
+                ("status", text) => {
+                    status = text.filter(|text| text.starts_with(|c: char| c.is_ascii_uppercase()));
+                }
+                _ => {}
+            }
+        }
+        let path = path?;
         Some(PathChange {
             status: status.unwrap_or_else(|| "?".to_string()),
+            file: file.unwrap_or_else(|| PathBuf::from(&path)),
             path,
+            mode,
         })
     }
+
+    /// The files that are there after these changes: not what is deleted or moved away last, and
+    /// neither links nor submodules.
+    pub(crate) fn files(changes: &[PathChange]) -> Vec<&PathChange> {
+        let mut seen = HashSet::new();
+        let newest = changes
+            .iter()
+            .filter(move |change| seen.insert(&change.file));
+        newest
+            .filter(|change| !matches!(change.status.as_str(), "D" | "R"))
+            .filter(|change| change.mode != FileMode::NoFile)
+            .collect()
+    }
+}
+
+/// The path with these bytes in hexadecimal digits.
+fn bytes_of(digits: &str) -> Option<PathBuf> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    let bytes = bytes.filter(|_| rest.is_empty())?;
+    Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
 /// Calls `visit` for the input of a tool event, then for those of the calls that an unknown tool

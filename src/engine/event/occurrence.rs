@@ -2,6 +2,7 @@
 //! typed parts that are checked against the event's row of the catalog.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -159,6 +160,22 @@ impl Event {
         &self.facts.read().changes
     }
 
+    /// The absolute paths of the files that hooks can be handed: of a commit or a push those that
+    /// are there afterwards, of a tool those that were found. Relative paths are to `cwd`.
+    pub(crate) fn files(&self, cwd: &Path) -> Vec<PathBuf> {
+        if !self.changes().is_empty() {
+            let files = PathChange::files(self.changes()).into_iter();
+            return files.map(|change| cwd.join(&change.file)).collect();
+        }
+        let named = self.action().map_or(&[][..], |action| &action.paths);
+        let seen = self.links().map(|links| &links.files);
+        named
+            .iter()
+            .map(|path| cwd.join(path))
+            .filter(|path| seen.is_some_and(|seen| seen.contains_key(path)))
+            .collect()
+    }
+
     /// Where the links in its paths lead; `None` until they were followed.
     pub fn links(&self) -> Option<&Links> {
         self.facts.links.as_ref()
@@ -280,6 +297,17 @@ pub struct Links {
     pub(crate) is_whole: bool,
     /// Whether every text that may be a path is among the guesses.
     pub(crate) has_all_guesses: bool,
+    /// What was seen of files, by their absolute paths: of those that a tool names, and of those
+    /// whose type their names do not tell.
+    pub(crate) files: HashMap<PathBuf, FileFacts>,
+}
+
+/// What was seen of a file on the disk.
+#[derive(Debug, Clone)]
+pub(crate) struct FileFacts {
+    pub(crate) is_executable: bool,
+    /// How it begins, if that was read.
+    pub(crate) start: Option<Vec<u8>>,
 }
 
 impl Links {

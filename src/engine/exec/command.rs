@@ -80,11 +80,7 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
     if program.contains('/') {
         return Ok(base.join(program));
     }
-    // The default of execvp where PATH is unset.
-    let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
-    let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
-    let mut candidates = folders.map(|folder| folder.join(program));
-    candidates.find(|file| is_runnable(file)).ok_or_else(|| {
+    find_in_path(program, search).ok_or_else(|| {
         StartError::new(
             format!("no program `{program}` in PATH"),
             format!(
@@ -92,6 +88,15 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
             ),
         )
     })
+}
+
+/// The program that a name without a slash means. `search` is the `PATH`.
+pub(crate) fn find_in_path(program: &str, search: Option<&OsStr>) -> Option<PathBuf> {
+    // The default of execvp where PATH is unset.
+    let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
+    let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
+    let mut candidates = folders.map(|folder| folder.join(program));
+    candidates.find(|file| is_runnable(file))
 }
 
 fn is_runnable(file: &Path) -> bool {
@@ -402,7 +407,7 @@ pub fn interpreter_of(path: &Path) -> Option<String> {
 }
 
 /// As much of a file as Linux reads to see who runs it (`BINPRM_BUF_SIZE`).
-pub(super) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
+pub(crate) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let mut start = Vec::new();
     let opened = File::open(file).ok()?;
     opened.take(256).read_to_end(&mut start).ok()?;

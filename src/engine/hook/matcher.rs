@@ -1,12 +1,14 @@
 //! Does a hook want this event? Tool, path, command and field matchers; all of them must match.
 //! Pure.
 
+pub mod kind;
 mod path;
 mod row;
 mod runs;
 mod tool;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
@@ -14,6 +16,7 @@ use regex::{Regex, RegexBuilder};
 use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::names::names;
 use crate::engine::shell::{CommandLine, ShellCommand};
+use kind::WantedType;
 use path::PathQuery;
 pub use path::check_path;
 pub(crate) use path::{FoundPath, named_path, tidy};
@@ -31,6 +34,8 @@ use tool::{ToolMatch, ToolWord};
 pub struct Matcher {
     tool: Option<ToolMatch>,
     paths: Vec<PathMatch>,
+    not: Vec<PathMatch>,
+    types: Vec<WantedType>,
     command: Option<Regex>,
     runs: Vec<RunsForm>,
     fields: Vec<FieldMatch>,
@@ -81,6 +86,38 @@ impl Matcher {
     pub fn path(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.paths.push(PathMatch::read(written)?);
         Ok(self)
+    }
+
+    /// Adds a glob for paths that do not count, as that of [`Matcher::path`].
+    ///
+    /// # Errors
+    /// When the glob is not valid.
+    pub(crate) fn not(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        self.not.push(PathMatch::read(written)?);
+        Ok(self)
+    }
+
+    /// Adds a type of which files may be; any of several is enough.
+    ///
+    /// # Errors
+    /// When there is no such type.
+    pub(crate) fn file_type(mut self, written: &str) -> Result<Matcher, MatcherError> {
+        self.types.push(WantedType::read(written)?);
+        Ok(self)
+    }
+
+    /// The absolute paths of the files of `event` that it means: of a commit or a push those that
+    /// are there afterwards, of a tool those that are there.
+    pub(crate) fn files(&self, event: &Event, place: &PathBase) -> Vec<PathBuf> {
+        let query = self.path_query(None, event);
+        let mut files = event.files(&place.cwd);
+        files.retain(|file| query.fits_file(file, place, event));
+        files
+    }
+
+    /// Whether how files begin may matter.
+    pub(crate) fn needs_types(&self) -> bool {
+        !self.types.is_empty()
     }
 
     /// What must be done to the paths; by default either.
@@ -176,6 +213,8 @@ impl Matcher {
         let all = [
             (self.tool.is_some(), "tool"),
             (!self.paths.is_empty(), "path"),
+            (!self.not.is_empty(), "not"),
+            (!self.types.is_empty(), "type"),
             // Next to `path` it is part of that condition.
             (self.access.is_some() && self.paths.is_empty(), "access"),
             (self.command.is_some(), "command"),
@@ -208,7 +247,10 @@ impl Matcher {
     }
 
     fn looks_at_paths(&self) -> bool {
-        !self.paths.is_empty() || self.access.is_some()
+        !self.paths.is_empty()
+            || !self.not.is_empty()
+            || !self.types.is_empty()
+            || self.access.is_some()
     }
 
     /// Whether it looks at a command line, which only tools have.
@@ -335,6 +377,8 @@ impl Matcher {
         PathQuery {
             wanted: &self.paths,
             except: except.map_or(&[], |except| &except.paths),
+            not: &self.not,
+            types: &self.types,
             access: self.access,
             commands,
             is_sure: self.doubt == Some(OnDoubt::Allow),
@@ -513,6 +557,14 @@ impl fmt::Display for Matcher {
         if !self.paths.is_empty() {
             let paths: Vec<&str> = self.paths.iter().map(|path| &*path.written).collect();
             parts.push(format!("path {}", paths.join(" or ")));
+        }
+        if !self.not.is_empty() {
+            let not: Vec<&str> = self.not.iter().map(|path| &*path.written).collect();
+            parts.push(format!("not {}", not.join(" or ")));
+        }
+        if !self.types.is_empty() {
+            let types: Vec<&str> = self.types.iter().map(|wanted| wanted.0).collect();
+            parts.push(format!("type {}", types.join(" or ")));
         }
         parts.extend(
             self.access

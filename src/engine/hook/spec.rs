@@ -24,6 +24,9 @@ use crate::engine::outcome::Decision;
 /// The priority of a hook whose spec does not say; lower is earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
 
+/// The word of a command in whose place the files of the event come.
+pub const FILES: &str = "{files}";
+
 /// Why a hook that lives as long as its session does not run for an event.
 const WAITS_FOR_SESSION: &str =
     "it lives as long as a session, which a program must hold, such as `hookrun serve`";
@@ -65,8 +68,13 @@ pub struct Hook {
     pub root: Option<PathBuf>,
     /// It may rewrite the fields that the event lists.
     pub rewrite: bool,
-    /// It reads the event on stdin, and needs nothing that its environment cannot hold.
-    pub reads_stdin: bool,
+    /// What it reads of the event. `None` for its environment if its text names one of the
+    /// variables, else for nothing that its environment cannot hold.
+    pub reads: Option<Reads>,
+    /// It is handed the event's files as arguments; so is a command with the word [`FILES`].
+    pub files: bool,
+    /// How many files one call of it gets at most; 0 for as many as fit.
+    pub batch: usize,
     /// How it is spoken to, if it was written for another system; `None` for hookrun's own
     /// contract.
     pub convention: Option<Arc<dyn Convention>>,
@@ -111,7 +119,9 @@ impl Hook {
             folder: None,
             root: None,
             rewrite: false,
-            reads_stdin: false,
+            reads: None,
+            files: false,
+            batch: 0,
             convention: None,
             enabled: true,
             idle: None,
@@ -183,6 +193,20 @@ impl Hook {
         self.convention
             .as_ref()
             .is_some_and(|convention| convention.is_foreign())
+    }
+
+    /// Whether it is handed files. Then it does not run for an event without any that it wants.
+    pub(crate) fn takes_files(&self) -> bool {
+        let is_in_command = match &self.handler {
+            Handler::Words { words, .. } => words.iter().any(|word| word == FILES),
+            Handler::File(_) | Handler::Shell(_) | Handler::Function(_) | Handler::Rule(_) => false,
+        };
+        self.files || is_in_command
+    }
+
+    /// The absolute paths of the files of `event` that it is handed.
+    pub(crate) fn files_of(&self, event: &Event, place: &PathBase) -> Vec<PathBuf> {
+        self.matcher.files(event, &self.place(place))
     }
 
     /// Whether it is a rule, which runs nothing.
@@ -343,6 +367,19 @@ pub enum Lives {
 
 names! { Lives: Event "event", Session "session" }
 
+/// What a hook reads of its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// The variables in its environment: a gate blocks if one of them is too large.
+    Environment,
+    /// The JSON on stdin. Variables that are too large are left out.
+    Stdin,
+    /// Nothing: its stdin is empty, and no variable says what is about to happen.
+    Nothing,
+}
+
+names! { Reads: Environment "environment", Stdin "stdin", Nothing "none" }
+
 /// How the process of a hook starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warm {
@@ -393,6 +430,11 @@ pub trait Convention: fmt::Debug + Send + Sync {
 
     /// What the hook reads on stdin.
     fn payload(&self, event: &Event, part: &EventPart) -> Payload;
+
+    /// Whether that is the event.
+    fn sends_event(&self) -> bool {
+        true
+    }
 
     /// The arguments after the words of the hook's command; `$1` and so on in a shell line.
     fn arguments(&self, _: &Event) -> Vec<OsString> {

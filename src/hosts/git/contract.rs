@@ -60,6 +60,10 @@ impl Convention for &'static GitHook {
         Payload::Whole(self.stdin(event))
     }
 
+    fn sends_event(&self) -> bool {
+        false
+    }
+
     fn arguments(&self, event: &Event) -> Vec<OsString> {
         let raw = raw(event);
         if raw["hook"] == self.name {

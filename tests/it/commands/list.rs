@@ -72,7 +72,7 @@ fn programs_get_json() {
                 "timeoutMs": 5000, "schedule": "parallel",
             }],
             "background": "kill", "lives": "event", "warm": "off", "limits": {},
-            "rewrite": false, "reads": "environment", "dialect": "native", "enabled": true,
+            "rewrite": false, "dialect": "native", "enabled": true,
         }] })
     );
 }

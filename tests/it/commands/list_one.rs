@@ -36,7 +36,6 @@ policy
   warm        off
   limits      none
   rewrite     false
-  reads       environment
   dialect     native
   enabled     true
 

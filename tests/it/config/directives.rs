@@ -36,7 +36,6 @@ fn without_directives_a_hook_has_the_defaults() {
             "lives": "event", "warm": "off",
             "limits": {},
             "rewrite": false,
-            "reads": "environment",
             "dialect": "native",
             "enabled": true,
         })
@@ -261,7 +260,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             5,
             26,
-            "`timeout` is set twice [keep one; only paths and `runs` may appear several times]",
+            "`timeout` is set twice [keep one; only paths, `not`, `type` and `runs` may appear several times]",
         ),
         at(
             6,

@@ -222,17 +222,19 @@ fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
         let of = |hook: &str| Sandbox::new().hook_for(event, "guard", hook);
         let run =
             |sandbox: &Sandbox| sandbox.hookrun(&["run", event], context.to_string().as_bytes());
+        // It cannot look at what it does not mention.
         let silent = of("touch ran");
+        run(&silent).exits(0);
+        silent.has_file("ran");
         if name.is_empty() {
-            run(&silent).exits(0);
-            silent.has_file("ran");
             continue;
         }
-        let ran = run(&silent);
+        let looking = of(&format!("touch ran; : \"${name}\""));
+        let ran = run(&looking);
         ran.exits(2)
             .says(&format!("its environment cannot hold {name}"));
         ran.says("`# hookrun: reads=stdin`");
-        silent.has_no_file("ran");
+        looking.has_no_file("ran");
         run(&of("# hookrun: reads=stdin\ntrue")).allows();
         run(&of("# hookrun: on_failure=allow\ntrue")).exits(0);
         let table = format!(
@@ -240,6 +242,82 @@ fn a_gate_blocks_where_the_environment_cannot_hold_what_a_hook_may_look_at() {
         );
         run(&Sandbox::new().file("hookrun.toml", &table)).allows();
     }
+}
+
+/// A commit of 2,000 files, whose names do not fit into a variable.
+fn large_commit() -> Vec<u8> {
+    let path = |number| format!("services/api/generated/client_model_with_a_long_name_{number}.py");
+    let changes: Vec<_> = (0..2000)
+        .map(|number| json!({ "path": path(number), "status": "A" }))
+        .collect();
+    json!({ "changes": changes }).to_string().into_bytes()
+}
+
+#[test]
+fn a_guard_that_looks_through_another_file_is_not_run_without_what_it_looks_at() {
+    let read = "case $HOOKRUN_CHANGES in *secret*) exit 1;; esac\n";
+    let make = "check:\n\tsh scripts/guard.sh\n";
+    let npm = r#"{"scripts": {"guard": "scripts/guard.sh"}}"#;
+    for (hook, file, text) in [
+        (
+            ". \"$(dirname \"$0\")/../lib/guard.sh\"",
+            "hooks.d/lib/guard.sh",
+            read,
+        ),
+        ("sh scripts/guard.sh", "scripts/guard.sh", read),
+        (
+            "for one in checks/*; do sh $one; done",
+            "checks/first",
+            read,
+        ),
+        ("make check", "Makefile", make),
+        ("npm run guard", "package.json", npm),
+        ("env | grep -q secret", "unused", ""),
+        ("name=CHANGES; eval \"echo \\$HOOKRUN_$name\"", "unused", ""),
+        ("name=X; echo ${!name}", "unused", ""),
+        (
+            "python3 -c 'import guard'",
+            "guard.py",
+            "import os\nprint(os.environ['HOOKRUN_CHANGES'])\n",
+        ),
+        (
+            "python3 -c 'import guards.all'",
+            "guards/all.py",
+            "import os\nfor name in os.environ:\n    print(name)\n",
+        ),
+        ("# hookrun: reads=environment\ntrue", "unused", ""),
+    ] {
+        let sandbox = Sandbox::new()
+            .hook_for("commit.pre", "guard", &format!("{hook}\n"))
+            .file("scripts/guard.sh", read)
+            .file(file, text);
+        let ran = sandbox.hookrun(&["run", "commit.pre"], &large_commit());
+        ran.exits(2)
+            .says("its environment cannot hold HOOKRUN_CHANGES");
+    }
+}
+
+#[test]
+fn a_large_commit_does_not_block_hooks_that_look_at_nothing() {
+    let sandbox = Sandbox::new()
+        .hook_for(
+            "commit.pre",
+            "10-branch",
+            "# Nothing of HOOKRUN_CHANGES.\n[ \"$(printf main)\" = main ] && grep -q x /dev/null || true",
+        )
+        .hook_for("commit.pre", "20-python", "python3 -c 'import json, sys'")
+        .hook_for(
+            "commit.pre",
+            "30-none",
+            "# hookrun: reads=none\n[ -z \"$HOOKRUN_CHANGES$HOOKRUN_TRUNCATED$(cat)\" ]",
+        )
+        .file(
+            "hookrun.toml",
+            "[[hook]]\nname = 'lint'\nevent = 'commit.pre'\ncommand = 'true'\n",
+        );
+    sandbox
+        .hookrun(&["run", "commit.pre"], &large_commit())
+        .allows();
 }
 
 #[test]

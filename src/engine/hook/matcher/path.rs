@@ -3,6 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::kind::WantedType;
 use super::row::{Glob, MatcherError, Mismatch, PathBase, may_be_both, path_glob, wrong};
 use crate::engine::event::action::{Effect, Guesses, Reach};
 use crate::engine::event::{Access, ActionKind, Event};
@@ -274,6 +275,10 @@ pub(super) struct PathQuery<'m> {
     pub(super) wanted: &'m [PathMatch],
     /// No glob of these does.
     pub(super) except: &'m [PathMatch],
+    /// And none of these.
+    pub(super) not: &'m [PathMatch],
+    /// The file is of one of these types; any where there are none.
+    pub(super) types: &'m [WantedType],
     pub(super) access: Option<Access>,
     /// Whether only the effects of these commands count, by their numbers.
     pub(super) commands: Option<Vec<usize>>,
@@ -297,10 +302,13 @@ impl PathQuery<'_> {
         let found = event
             .action()
             .map_or_else(Vec::new, |action| action.paths.clone());
-        let key = if written.is_empty() { "access" } else { "path" };
-        let wanted = match self.access {
-            Some(access) if written.is_empty() => access.name().to_string(),
-            _ => written.join(", "),
+        let types: Vec<&str> = self.types.iter().map(|wanted| wanted.0).collect();
+        let not: Vec<&str> = self.not.iter().map(|one| one.written.as_str()).collect();
+        let (key, wanted) = match self.access {
+            _ if !written.is_empty() => ("path", written.join(", ")),
+            Some(access) => ("access", access.name().to_string()),
+            None if !types.is_empty() => ("type", types.join(", ")),
+            None => ("not", not.join(", ")),
         };
         Err(Mismatch::of(key, "path", wanted, found))
     }
@@ -309,14 +317,16 @@ impl PathQuery<'_> {
     /// at may be any; so may the paths of a command line that cannot be read.
     pub(super) fn find(&self, event: &Event, place: &PathBase) -> Option<FoundPath> {
         let action = event.action()?;
-        let is_gate = event.spec().blocks && !self.wanted.is_empty() && !self.is_sure;
+        let is_any = self.wanted.is_empty() && self.not.is_empty() && self.types.is_empty();
+        let is_gate = event.spec().blocks && !is_any && !self.is_sure;
         let bases = Bases {
             cwd: &place.cwd,
             project: &place.project,
         };
         for effect in self.effects(&action.effects) {
             let absolute = tidy(&named_path(&effect.path, place));
-            if self.takes(effect, &absolute, bases) {
+            if self.takes(effect, &absolute, bases) && self.may_be_of_type(effect, &absolute, event)
+            {
                 return Some(FoundPath::of(effect));
             }
         }
@@ -331,7 +341,8 @@ impl PathQuery<'_> {
             does_so && !of_line.any(|effect| effect.path == **path)
         });
         for path in own.chain(&guesses.texts) {
-            if self.fits(&tidy(&place.cwd.join(path)), bases) {
+            let absolute = tidy(&place.cwd.join(path));
+            if self.fits(&absolute, bases) && self.is_of_type(&absolute, event) {
                 return Some(FoundPath::sure(path.clone()));
             }
         }
@@ -348,7 +359,8 @@ impl PathQuery<'_> {
             project: links.base(bases.project),
         };
         for effect in self.effects(&links.effects) {
-            if self.takes(effect, Path::new(&effect.path), real) {
+            let absolute = Path::new(&effect.path);
+            if self.takes(effect, absolute, real) && self.may_be_of_type(effect, absolute, event) {
                 return Some(FoundPath::of(effect));
             }
         }
@@ -359,7 +371,7 @@ impl PathQuery<'_> {
         let mut followed = resolved
             .map(Path::new)
             .chain(links.guesses.iter().map(PathBuf::as_path));
-        let path = followed.find(|path| self.fits(path, real))?;
+        let path = followed.find(|path| self.fits(path, real) && self.is_of_type(path, event))?;
         Some(FoundPath::sure(path.to_string_lossy().into_owned()))
     }
 
@@ -383,12 +395,36 @@ impl PathQuery<'_> {
             && !self
                 .except
                 .iter()
+                .chain(self.not)
                 .any(|one| one.covers(effect, absolute, bases))
     }
 
     fn fits(&self, path: &Path, bases: Bases<'_>) -> bool {
+        let mut excepted = self.except.iter().chain(self.not);
         (self.wanted.is_empty() || self.wanted.iter().any(|one| one.fits(path, bases)))
-            && !self.except.iter().any(|one| one.fits(path, bases))
+            && !excepted.any(|one| one.fits(path, bases))
+    }
+
+    /// Whether a file that the event names is meant.
+    pub(super) fn fits_file(&self, file: &Path, place: &PathBase, event: &Event) -> bool {
+        let bases = Bases {
+            cwd: &place.cwd,
+            project: &place.project,
+        };
+        self.fits(file, bases) && self.is_of_type(file, event)
+    }
+
+    /// Whether a file may be of one of the types.
+    fn is_of_type(&self, file: &Path, event: &Event) -> bool {
+        let facts = event.links().and_then(|links| links.files.get(file));
+        self.types.is_empty() || self.types.iter().any(|wanted| wanted.may_be(file, facts))
+    }
+
+    /// The same for what a command touches: below a folder may be any file.
+    fn may_be_of_type(&self, effect: &Effect, absolute: &Path, event: &Event) -> bool {
+        let is_file =
+            effect.reach == Reach::Itself && !effect.is_pattern && effect.unknown.is_none();
+        !is_file || self.is_of_type(absolute, event)
     }
 }
 

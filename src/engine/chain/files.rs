@@ -1,0 +1,200 @@
+//! The files that a hook is handed as arguments: which, from which folder, and in how many calls;
+//! and how the ends of its calls become one.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
+
+use crate::engine::outcome::{Decision, Verdict};
+use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
+
+/// Fewer files are not divided among processors: most programs take longer to start than to read
+/// that many.
+const FEWEST_TO_SPLIT: usize = 100;
+
+/// The files of a hook for one event.
+#[derive(Debug, Clone)]
+pub(crate) struct HandedFiles {
+    /// The folder in which the hook runs.
+    pub(crate) folder: PathBuf,
+    /// Relative to the folder where they are below it, by their bytes.
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+impl HandedFiles {
+    /// The files at these absolute paths, for a hook that runs in `folder`.
+    pub(super) fn new(folder: PathBuf, absolute: Vec<PathBuf>) -> HandedFiles {
+        let relative = |path: PathBuf| match path.strip_prefix(&folder) {
+            Ok(below) => below.to_path_buf(),
+            Err(_) => path,
+        };
+        let paths = absolute.into_iter().map(relative).collect();
+        HandedFiles { folder, paths }
+    }
+
+    /// The files of each call of a hook: at most `most`, if that is not 0, and as many as the system
+    /// takes; otherwise a share for each processor.
+    pub(super) fn calls(&self, most: usize) -> Vec<HandedFiles> {
+        let most = if most == 0 {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            self.paths.len().div_ceil(processors).max(FEWEST_TO_SPLIT)
+        } else {
+            most
+        };
+        let room = argument_room();
+        let mut calls: Vec<HandedFiles> = Vec::new();
+        let mut used = 0;
+        for path in &self.paths {
+            // With `./`, the NUL and its pointer.
+            let size = path.as_os_str().len() + 2 + 1 + size_of::<usize>();
+            match calls.last_mut() {
+                Some(call) if call.paths.len() < most && used + size <= room => {
+                    used += size;
+                    call.paths.push(path.clone());
+                }
+                _ => {
+                    used = size;
+                    calls.push(HandedFiles {
+                        folder: self.folder.clone(),
+                        paths: vec![path.clone()],
+                    });
+                }
+            }
+        }
+        calls
+    }
+
+    /// The files as arguments of a program.
+    pub(super) fn arguments(&self) -> Vec<OsString> {
+        self.paths.iter().map(|path| argument(path)).collect()
+    }
+}
+
+/// A path as an argument that is no option.
+fn argument(path: &Path) -> OsString {
+    if path.as_os_str().as_bytes().starts_with(b"-") {
+        return Path::new(".").join(path).into_os_string();
+    }
+    path.as_os_str().to_os_string()
+}
+
+/// How many bytes of paths one call gets: half of what the system takes, which is a quarter of the
+/// stack's limit. The environment may have the other half.
+fn argument_room() -> usize {
+    const SMALLEST: u64 = 128 * 1024;
+    const LARGEST: u64 = if cfg!(target_os = "linux") { 6 } else { 1 } * 1024 * 1024;
+    let stack = getrlimit(Resource::Stack).current.unwrap_or(u64::MAX);
+    let whole = (stack / 4).clamp(SMALLEST, LARGEST);
+    usize::try_from(whole / 2).unwrap_or(usize::MAX)
+}
+
+/// The traces of a hook's calls as one.
+///
+/// 1. If a call blocks, the hook blocks, with the reasons of all that do.
+/// 2. Otherwise the first failure is the hook's.
+/// 3. Otherwise a question asks; all of them are asked at once.
+/// 4. Otherwise the hook allows, and says what all calls said.
+pub(super) fn together(calls: Vec<Trace>) -> Option<Trace> {
+    let verdicts = calls.iter().filter_map(|call| call.ending.verdict());
+    let is_blocked = verdicts
+        .clone()
+        .any(|verdict| matches!(verdict.decision, Decision::Block { .. }));
+    let failure = calls
+        .iter()
+        .find(|call| call.ending.verdict().is_none())
+        .filter(|_| !is_blocked);
+    let merged = verdicts.cloned().reduce(with_call);
+    let ending = match (failure, merged) {
+        (Some(failed), _) => failed.ending.clone(),
+        (None, Some(verdict)) => Ending::Answered(verdict),
+        (None, None) => return None,
+    };
+    let exit = failure.map_or_else(
+        || {
+            let exits = calls.iter().filter_map(|call| call.exit);
+            exits.max_by_key(|exit| *exit != Exit::Status(0))
+        },
+        |failed| failed.exit,
+    );
+    let mut all = calls.into_iter();
+    let mut whole = all.next()?;
+    for call in all {
+        whole.took = whole.took.max(call.took);
+        whole.stdout = joined(whole.stdout, call.stdout);
+        whole.stderr = joined(whole.stderr, call.stderr);
+        whole.containment = whole.containment.or(call.containment);
+        for note in call.notes {
+            if !whole.notes.contains(&note) {
+                whole.notes.push(note);
+            }
+        }
+    }
+    Some(Trace {
+        ending,
+        exit,
+        ..whole
+    })
+}
+
+/// A verdict with that of another call. The stricter one decides.
+fn with_call(own: Verdict, other: Verdict) -> Verdict {
+    let (mut first, mut second) = (own, other);
+    if strictness(&second.decision) > strictness(&first.decision) {
+        std::mem::swap(&mut first, &mut second);
+    }
+    match (&mut first.decision, second.decision) {
+        (Decision::Block { reason: text }, Decision::Block { reason: more })
+        | (Decision::Ask { question: text }, Decision::Ask { question: more }) => {
+            add_line(text, &more);
+        }
+        _ => {}
+    }
+    first.output = both(first.output, second.output);
+    first.additional_context = both(first.additional_context, second.additional_context);
+    first.findings.extend(second.findings);
+    first
+}
+
+fn strictness(decision: &Decision) -> u8 {
+    match decision {
+        Decision::Allow => 0,
+        Decision::Ask { .. } => 1,
+        Decision::Block { .. } => 2,
+    }
+}
+
+fn both(text: Option<String>, other: Option<String>) -> Option<String> {
+    let (Some(mut text), Some(more)) = (text.clone(), &other) else {
+        return text.or(other);
+    };
+    add_line(&mut text, more);
+    Some(text)
+}
+
+/// Adds a text in lines of its own, unless it is there.
+fn add_line(text: &mut String, more: &str) {
+    if text.trim_end() != more.trim_end() {
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        text.push_str(more);
+    }
+}
+
+/// What one call wrote, then what the next one did.
+fn joined(first: CapturedStream, next: CapturedStream) -> CapturedStream {
+    let total_bytes = first.total_bytes + next.total_bytes;
+    if first.is_cut() || next.is_cut() {
+        return CapturedStream {
+            tail: next.tail,
+            total_bytes,
+            ..first
+        };
+    }
+    CapturedStream {
+        head: [first.head, first.tail, next.head, next.tail].concat(),
+        tail: Vec::new(),
+        total_bytes,
+    }
+}

@@ -1,0 +1,195 @@
+//! Whether a hook may look at variables that its environment cannot hold: whether its command line,
+//! the file that it starts, or a file that one of those names mentions them.
+//!
+//! The search follows names into every file of the hook's folder and of the project: scripts read
+//! other scripts. Programs elsewhere are searched themselves, and no further. What is too large to
+//! be searched may look.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::bytes::Regex;
+
+use crate::engine::exec::command::{self, INTERPRETERS, Program};
+use crate::engine::hook::{Handler, Hook};
+
+/// How many files may be searched.
+const MOST_FILES: usize = 256;
+
+const LARGEST_FILE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What a name in a text may lack of the file's name.
+const ENDINGS: &[&str] = &[
+    "",
+    ".sh",
+    ".py",
+    ".js",
+    ".mjs",
+    ".ts",
+    ".rb",
+    "/__init__.py",
+    "/__main__.py",
+];
+
+/// The files that programs read unasked.
+const READ_UNASKED: &[(&str, &[&str])] = &[
+    ("make", &["Makefile", "makefile", "GNUmakefile"]),
+    ("just", &["justfile", "Justfile"]),
+    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
+    ("npm", &["package.json"]),
+    ("npx", &["package.json"]),
+    ("pnpm", &["package.json"]),
+    ("yarn", &["package.json"]),
+    ("bun", &["package.json"]),
+    ("deno", &["deno.json"]),
+    ("rake", &["Rakefile"]),
+    ("composer", &["composer.json"]),
+];
+
+const WORD: &str = r"[\w./+~-]+";
+
+/// A line of comment.
+const COMMENT: &str = r"(?m)^[ \t]*(?:#|//)[ \t].*$";
+
+/// How scripts look at all variables, or at one whose name they make.
+const DUMP: &str = r"(?m)\bprintenv\b|/environ\b|\bexport -p|\b(?:declare|typeset) -[px]|\bcompgen -|\$\{!|\b(?:env|set)[ \t]*(?:[|>)]|$)|\benviron\b[ \t]*(?:[),:]|\.(?:items|keys|values|copy)|$)|%ENV\b|\bENV\.\w|\bprocess\.env\b[^.\[]";
+
+/// Whether `hook`, which starts `program`, may look at one of these variables. `search` is the
+/// `PATH` for programs in its text.
+pub(super) fn may_look(
+    hook: &Hook,
+    program: &Program,
+    variables: &str,
+    project: &Path,
+    search: Option<&OsStr>,
+) -> bool {
+    let names = variables.replace(' ', "|");
+    let mentioned = format!("HOOKRUN_(?:ACTION_)?(?:[^A-Z]|$)|{names}");
+    let own = hook.source.file.parent().map(Path::to_path_buf);
+    let mut mentions = MentionSearch {
+        names: expression(&mentioned),
+        dump: expression(DUMP),
+        comment: expression(COMMENT),
+        word: expression(WORD),
+        folders: own.into_iter().chain([project.to_path_buf()]).collect(),
+        search,
+        seen: HashSet::new(),
+    };
+    let line = match &hook.handler {
+        Handler::Words { words, .. } => words.join("\n"),
+        Handler::Shell(line) => line.clone(),
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => String::new(),
+    };
+    mentions.in_text(line.as_bytes(), None) || mentions.in_file(&program.path)
+}
+
+fn expression(form: &str) -> Regex {
+    Regex::new(form).expect("names of variables and constants make a valid expression")
+}
+
+struct MentionSearch<'s> {
+    names: Regex,
+    dump: Regex,
+    comment: Regex,
+    word: Regex,
+    /// Where a name in a text may lead, and whose files are searched for names too.
+    folders: Vec<PathBuf>,
+    search: Option<&'s OsStr>,
+    seen: HashSet<PathBuf>,
+}
+
+impl MentionSearch<'_> {
+    fn in_file(&mut self, named: &Path) -> bool {
+        let Ok(file) = named.canonicalize() else {
+            return false;
+        };
+        if is_interpreter(named) || !self.seen.insert(file.clone()) {
+            return false;
+        }
+        let is_searchable = file
+            .metadata()
+            .is_ok_and(|meta| meta.is_file() && meta.len() <= LARGEST_FILE_BYTES);
+        if !is_searchable || self.seen.len() > MOST_FILES {
+            return true;
+        }
+        let Ok(text) = fs::read(&file) else {
+            return true;
+        };
+        let is_machine_code = text.iter().take(512).any(|byte| *byte == 0);
+        if is_machine_code {
+            return self.names.is_match(&text);
+        }
+        let is_own = self.folders.iter().any(|own| named.starts_with(own));
+        if is_own {
+            self.in_text(&text, named.parent())
+        } else {
+            self.names.is_match(&text) || self.dump.is_match(&text)
+        }
+    }
+
+    /// Whether a text mentions one, or a file that it names beside itself, in one of the folders or
+    /// in `PATH`.
+    fn in_text(&mut self, text: &[u8], beside: Option<&Path>) -> bool {
+        let code = self.comment.replace_all(text, b"");
+        if self.names.is_match(&code) || self.dump.is_match(&code) {
+            return true;
+        }
+        let words = self.word.find_iter(&code).map(|word| word.as_bytes());
+        let words: HashSet<&[u8]> = words.collect();
+        words
+            .into_iter()
+            .filter_map(|word| std::str::from_utf8(word).ok())
+            .flat_map(|word| self.files_named(word, beside))
+            .collect::<Vec<_>>()
+            .iter()
+            .any(|file| self.in_file(file))
+    }
+
+    fn files_named(&self, word: &str, beside: Option<&Path>) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        // After `$(dirname "$0")` a name begins with a slash.
+        let relative = word.trim_start_matches('/');
+        let folders = beside
+            .into_iter()
+            .chain(self.folders.iter().map(PathBuf::as_path));
+        for folder in folders {
+            let named = ENDINGS.iter().map(|ending| format!("{relative}{ending}"));
+            let module = [format!("{}.py", relative.replace('.', "/"))];
+            let unasked = READ_UNASKED.iter().filter(|(program, _)| *program == word);
+            let unasked = unasked.flat_map(|(_, files)| files.iter().map(ToString::to_string));
+            for name in named.chain(module).chain(unasked) {
+                let file = folder.join(name);
+                if file.is_file() {
+                    found.push(file);
+                }
+            }
+            // `checks/*` names what is in the folder.
+            if relative.ends_with('/')
+                && let Ok(entries) = fs::read_dir(folder.join(relative))
+            {
+                let files = entries.flatten().map(|entry| entry.path());
+                found.extend(files.filter(|file| file.is_file()));
+            }
+        }
+        if word.starts_with('/') && Path::new(word).is_file() {
+            found.push(PathBuf::from(word));
+        } else if !word.contains('/') {
+            found.extend(command::find_in_path(word, self.search));
+        }
+        found
+    }
+}
+
+/// Whether a file is a program that runs scripts, or hookrun, whose commands look at no variable
+/// about an action.
+fn is_interpreter(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let bare = command::without_version(name);
+    name == "hookrun"
+        || INTERPRETERS
+            .iter()
+            .flat_map(|(_, programs)| programs.iter())
+            .any(|program| command::without_version(program) == bare)
+}

@@ -1,0 +1,218 @@
+//! What sort of file a path is: by the ending of its name, else by how the file begins.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::row::{MatcherError, wrong};
+use crate::engine::event::FileFacts;
+use crate::engine::spelling;
+
+/// A sort of file that `type` can name.
+#[derive(Debug)]
+struct FileType {
+    name: &'static str,
+    endings: &'static [&'static str],
+    /// The programs that run such scripts.
+    interpreters: &'static [&'static str],
+}
+
+const fn row(
+    name: &'static str,
+    endings: &'static [&'static str],
+    interpreters: &'static [&'static str],
+) -> FileType {
+    FileType {
+        name,
+        endings,
+        interpreters,
+    }
+}
+
+/// Every type but `text`, `binary` and `executable`, which are about content and permissions.
+#[rustfmt::skip]
+const TYPES: &[FileType] = &[
+    row("python", &["py", "pyi", "pyw"], &["python", "pypy"]),
+    row("shell", &["sh", "bash", "zsh", "ksh", "dash"], &["sh", "bash", "zsh", "ksh", "dash"]),
+    row("js", &["js", "jsx", "mjs", "cjs"], &["node", "nodejs"]),
+    row("ts", &["ts", "tsx", "mts", "cts"], &["deno", "tsx", "ts-node", "bun"]),
+    row("go", &["go"], &[]),
+    row("rust", &["rs"], &[]),
+    row("ruby", &["rb", "rake", "gemspec"], &["ruby"]),
+    row("perl", &["pl", "pm"], &["perl"]),
+    row("php", &["php"], &["php"]),
+    row("lua", &["lua"], &["lua"]),
+    row("c", &["c", "h"], &[]),
+    row("cpp", &["cc", "cpp", "cxx", "hh", "hpp", "hxx"], &[]),
+    row("csharp", &["cs"], &[]),
+    row("java", &["java"], &[]),
+    row("kotlin", &["kt", "kts"], &[]),
+    row("swift", &["swift"], &[]),
+    row("sql", &["sql"], &[]),
+    row("html", &["html", "htm"], &[]),
+    row("css", &["css", "scss", "sass", "less"], &[]),
+    row("vue", &["vue"], &[]),
+    row("svelte", &["svelte"], &[]),
+    row("markdown", &["md", "markdown", "mdx"], &[]),
+    row("yaml", &["yaml", "yml"], &[]),
+    row("json", &["json", "jsonc", "json5", "jsonl"], &[]),
+    row("toml", &["toml"], &[]),
+    row("xml", &["xml", "xsd", "svg"], &[]),
+    row("terraform", &["tf", "tfvars", "tofu"], &["terraform"]),
+    row("protobuf", &["proto"], &[]),
+    row("plain", &["txt", "cfg", "conf", "csv", "ini", "lock", "log", "rst", "tsv"], &[]),
+];
+
+const TEXT: &str = "text";
+const BINARY: &str = "binary";
+const EXECUTABLE: &str = "executable";
+
+/// Endings of files that are no text.
+#[rustfmt::skip]
+const BINARY_ENDINGS: &[&str] = &[
+    "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tif", "tiff", "pdf", "zip", "gz", "tgz", "bz2",
+    "xz", "zst", "7z", "tar", "jar", "whl", "class", "pyc", "o", "a", "so", "dylib", "dll", "exe",
+    "wasm", "woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "mov", "ogg", "wav", "webm",
+];
+
+/// One alternative of `type`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WantedType(pub(super) &'static str);
+
+impl WantedType {
+    /// # Errors
+    /// When no type is called so.
+    pub(super) fn read(written: &str) -> Result<WantedType, MatcherError> {
+        let found = names().find(|name| *name == written);
+        found.map(WantedType).ok_or_else(|| {
+            let problem = match spelling::nearest(written, names()) {
+                Some(nearest) => format!("no such type of file; did you mean `{nearest}`?"),
+                None => format!(
+                    "the types of files are {}",
+                    names().collect::<Vec<_>>().join(", ")
+                ),
+            };
+            wrong(&problem)
+        })
+    }
+
+    /// Whether a file may be of this type. One that has no known ending and was not read may be of
+    /// any.
+    pub(super) fn may_be(&self, path: &Path, facts: Option<&FileFacts>) -> bool {
+        if self.0 == EXECUTABLE {
+            return facts.is_none_or(|facts| facts.is_executable);
+        }
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        if let Some(by_ending) = type_of_ending(&ending.to_ascii_lowercase()) {
+            return self.0 == by_ending || self.0 == TEXT && by_ending != BINARY;
+        }
+        let Some(start) = facts.and_then(|facts| facts.start.as_deref()) else {
+            return true;
+        };
+        let is_binary = start.contains(&0);
+        match self.0 {
+            BINARY => is_binary,
+            TEXT => !is_binary,
+            named => interpreter(start).is_some_and(|program| {
+                let known = TYPES.iter().find(|known| known.name == named);
+                known.is_some_and(|known| known.interpreters.contains(&program))
+            }),
+        }
+    }
+}
+
+/// Whether `Matcher::file_type` would take `written`.
+///
+/// # Errors
+/// As it has.
+pub(crate) fn check_type(written: &str) -> Result<(), MatcherError> {
+    WantedType::read(written).map(drop)
+}
+
+/// Whether only the beginning of a file can say what type it is.
+pub(crate) fn needs_content(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+    type_of_ending(&ending.to_ascii_lowercase()).is_none()
+}
+
+/// What `type` can be.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_endings = TYPES.iter().map(|known| known.name);
+    of_endings.chain([TEXT, BINARY, EXECUTABLE])
+}
+
+fn type_of_ending(ending: &str) -> Option<&'static str> {
+    if BINARY_ENDINGS.contains(&ending) {
+        return Some(BINARY);
+    }
+    let known = TYPES.iter().find(|known| known.endings.contains(&ending));
+    known.map(|known| known.name)
+}
+
+/// The program that the first line of a script names, without its folder and version.
+fn interpreter(start: &[u8]) -> Option<&str> {
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
+    let mut program = base_name(words.next()?);
+    if program == "env" {
+        let is_program = |word: &&str| !word.starts_with('-') && !word.contains('=');
+        program = base_name(words.find(is_program)?);
+    }
+    Some(program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+}
+
+fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_a(wanted: &str, path: &str, start: Option<&str>) -> bool {
+        let facts = start.map(|start| FileFacts {
+            is_executable: false,
+            start: Some(start.as_bytes().to_vec()),
+        });
+        let wanted = WantedType::read(wanted).unwrap();
+        wanted.may_be(Path::new(path), facts.as_ref())
+    }
+
+    #[test]
+    fn a_known_ending_says_the_type_and_the_first_line_where_there_is_none() {
+        assert!(is_a("python", "a/b.py", None));
+        assert!(is_a("text", "a/b.PY", None));
+        assert!(!is_a("python", "a/b.rs", Some("#!/usr/bin/python3\n")));
+        assert!(is_a(
+            "python",
+            "bin/run",
+            Some("#!/usr/bin/env -S python3.12 -u\n")
+        ));
+        assert!(is_a("shell", "bin/run", Some("#!/bin/sh\n")));
+        assert!(!is_a("shell", "bin/run", Some("#!/usr/bin/env python3\n")));
+        assert!(!is_a("python", "LICENSE", Some("MIT License\n")));
+        assert!(is_a("text", "LICENSE", Some("MIT License\n")));
+        assert!(is_a("binary", "data", Some("\0\u{1}")));
+        assert!(!is_a("text", "logo.png", None));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_may_be_of_any_type() {
+        assert!(is_a("python", "bin/gone", None));
+        assert!(is_a("executable", "bin/gone", None));
+    }
+
+    #[test]
+    fn a_type_that_there_is_not_has_a_near_one_in_its_error() {
+        let problem = WantedType::read("pyhton").unwrap_err().problem;
+        assert_eq!(problem, "no such type of file; did you mean `python`?");
+        assert!(
+            WantedType::read("cobol")
+                .unwrap_err()
+                .problem
+                .contains("terraform")
+        );
+    }
+}
