@@ -14,7 +14,7 @@ pub(super) mod watchdog;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Error};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
@@ -300,24 +300,39 @@ fn report(decision: &mut EventDecision, format: RunFormat, runner: &Runner, env:
     if format == RunFormat::Reply {
         return;
     }
-    let mut report = run_report(&decided.run, &decision.reply, &Paths::from(&env.cwd));
-    if let (RunFormat::Github, Some(workspace)) = (format, &env.workspace) {
+    let paths = match format.of_job() {
+        Some(job) => paths(job, env),
+        None => Paths::from(&env.cwd),
+    };
+    let mut report = run_report(&decided.run, &decision.reply, &paths);
+    if let (Some(_), Some(workspace)) = (format.of_job(), workspace(env)) {
         let place = runner.place(&decided.run.event);
-        run_checks::place(&mut report, workspace, &place.project, &place.cwd);
+        run_checks::place(&mut report, &workspace, &place.project, &place.cwd);
     }
     decision.report = Some(report);
 }
 
-/// Paths as readers of a format expect them: GitHub begins at its workspace.
-pub(crate) fn paths(format: &str, env: &Environment) -> Paths {
-    if format == "github"
-        && let Some(workspace) = &env.workspace
-        && let Ok(workspace) = workspace.canonicalize()
+/// Paths as readers of a format expect them: those of CI systems begin at the checkout.
+pub(crate) fn paths(format: CheckFormat, env: &Environment) -> Paths {
+    if format.names_files_of_checkout()
+        && let Some(workspace) = workspace(env)
         && env.cwd.starts_with(&workspace)
     {
         return Paths::from(&workspace);
     }
     Paths::from(&env.cwd)
+}
+
+/// The checkout of a CI job: the workspace of GitHub, else the work tree around the working
+/// directory.
+fn workspace(env: &Environment) -> Option<PathBuf> {
+    let of_github = env.workspace.as_ref();
+    if let Some(Ok(workspace)) = of_github.map(|folder| folder.canonicalize()) {
+        return Some(workspace);
+    }
+    let mut folders = env.cwd.ancestors();
+    let root = folders.find(|folder| folder.join(".git").exists())?;
+    root.canonicalize().ok()
 }
 
 /// Gives a decision to the host and keeps it. Returns whether the host goes on.

@@ -236,6 +236,7 @@ fn result(spec: &EventSpec) -> Value {
                         "line": { "type": "integer", "minimum": 1 },
                         "level": { "enum": levels },
                         "message": { "type": "string" },
+                        "rule": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" },
                     },
                     "required": ["path", "message"],
                 },

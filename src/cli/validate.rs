@@ -116,7 +116,7 @@ impl Findings {
         out: &mut dyn Write,
     ) -> Result {
         let checks: Vec<CheckedFile> = self.checks.values().cloned().collect();
-        format.write(checks.as_slice(), &paths(format.name(), env), out)?;
+        format.write(checks.as_slice(), &paths(format, env), out)?;
         Ok(if self.has_error() {
             ExitStatus::No
         } else {

@@ -280,7 +280,11 @@ reported! {
         pub level: FindingLevel,
         /// What it is.
         pub message: String,
-    }
+        /// The rule of the hook that it breaks, a word such as `open-port`; without it, a `[word]` at
+    /// the end of the message. CI systems filter and dismiss findings by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
 
     /// How bad a finding is.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -502,11 +506,31 @@ impl Finding {
             let problem = "`path` and `message` must not be blank, lines count from 1";
             return Err(format!("`findings.{at}`: {problem}"));
         }
+        if finding.rule.as_deref().is_some_and(|rule| !is_rule(rule)) {
+            let problem = "`rule` must be a word of letters, digits, `-`, `_` and `.`";
+            return Err(format!("`findings.{at}`: {problem}"));
+        }
         Ok(finding)
+    }
+
+    /// Its rule: the key, else the `[word]` at the end of the message.
+    pub(crate) fn rule(&self) -> Option<&str> {
+        if self.rule.is_some() {
+            return self.rule.as_deref();
+        }
+        let (_, tag) = self.message.strip_suffix(']')?.rsplit_once('[')?;
+        is_rule(tag).then_some(tag)
     }
 }
 
-const KEYS: &[&str] = &["path", "line", "level", "message"];
+fn is_rule(word: &str) -> bool {
+    const LONGEST_BYTES: usize = 64;
+    let mut bytes = word.bytes();
+    (1..=LONGEST_BYTES).contains(&word.len())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+const KEYS: &[&str] = &["path", "line", "level", "message", "rule"];
 
 /// Whether a note for the author of a hook is about what its findings say.
 pub fn is_about(note: &str) -> bool {

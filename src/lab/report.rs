@@ -77,6 +77,16 @@ impl CheckFormat {
         }
     }
 
+    /// Whether its readers look for files in the checkout, wherever hookrun runs.
+    pub fn names_files_of_checkout(self) -> bool {
+        match self {
+            CheckFormat::Github | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
+                true
+            }
+            CheckFormat::Human | CheckFormat::Json | CheckFormat::Junit | CheckFormat::Tap => false,
+        }
+    }
+
     /// Whether only a list of checks can be written in it.
     pub fn is_of_lists(self) -> bool {
         !matches!(self, CheckFormat::Human | CheckFormat::Json)

@@ -71,7 +71,7 @@ fn play(
     abort: &Abort,
     out: &mut dyn Write,
 ) -> Result {
-    let paths = paths(args.format.name(), env);
+    let paths = paths(args.format, env);
     for file in &loaded.skipped {
         let shown = plain(&paths.show(file));
         streams::remark(&format!("note: {shown} has no [[case]]; skipped\n"));

@@ -1,6 +1,7 @@
 //! What was checked: one model, and the formats in which CI systems read it, each a function over a
 //! [`CheckList`].
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::config::discover::MANIFEST;
 use crate::engine::harmless::{plain, visible, without_commands};
 use crate::engine::session::checksum;
 use crate::log::report::{Paths, present};
@@ -95,6 +97,28 @@ pub struct Annotation {
     pub col: Option<u64>,
     pub title: Option<String>,
     pub message: String,
+    /// `None` for the rule of the list.
+    pub rule: Option<CheckRule>,
+    /// It repeats other annotations: formats in which each is a result of its own leave it out.
+    pub is_summary: bool,
+}
+
+/// A rule that annotations break. Code scanning filters and dismisses them by it.
+#[derive(Debug, Clone)]
+pub struct CheckRule {
+    pub id: String,
+    /// Where it is, and how to change it or allow a finding.
+    pub about: String,
+}
+
+/// An annotation as a result of its own.
+struct Issue<'l> {
+    annotation: &'l Annotation,
+    rule: CheckRule,
+    /// The annotation's file, else the place of its check.
+    file: &'l str,
+    line: Option<u64>,
+    fingerprint: String,
 }
 
 impl CheckPlace {
@@ -111,6 +135,39 @@ impl CheckList {
     fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {
         let checks = self.checks.iter();
         checks.flat_map(|check| check.annotations.iter().map(move |one| (check, one)))
+    }
+
+    /// The annotations as results, each with a place and a rule: code scanning refuses a report with
+    /// a result that has none.
+    fn issues(&self) -> Vec<Issue<'_>> {
+        let mut issues = Vec::new();
+        for (check, annotation) in self.annotations() {
+            if annotation.is_summary {
+                continue;
+            }
+            let place = check.place.as_ref();
+            let (file, line) = match (&annotation.file, place) {
+                (Some(file), _) => (file.as_str(), annotation.line),
+                (None, Some(place)) => (place.file.as_str(), Some(place.line)),
+                (None, None) => (MANIFEST, None),
+            };
+            issues.push(Issue {
+                annotation,
+                rule: annotation.rule.clone().unwrap_or_else(|| self.rule()),
+                file,
+                line: line.filter(|line| *line > 0),
+                fingerprint: annotation.fingerprint(check),
+            });
+        }
+        issues
+    }
+
+    /// The rule of annotations that name none.
+    fn rule(&self) -> CheckRule {
+        CheckRule {
+            id: self.name.replace(' ', "-"),
+            about: format!("{}: the message says what to do.", self.name),
+        }
     }
 }
 
@@ -273,47 +330,57 @@ fn write_totals(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
 /// Code quality of GitLab: a list of issues, which merge requests show on their lines.
 pub(super) fn gitlab(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut issues = Vec::new();
-    for (check, annotation) in list.annotations() {
-        let severity = match annotation.level {
+    for issue in list.issues() {
+        let severity = match issue.annotation.level {
             "error" => "major",
             "warning" => "minor",
             _ => "info",
         };
-        let own = check.place.as_ref();
-        // GitLab has no place for an issue without a path.
-        let Some(path) = annotation.file.as_ref().or(own.map(|place| &place.file)) else {
-            continue;
-        };
-        let line = annotation.line.or(own.map(|place| place.line));
         issues.push(json!({
-            "description": visible(&annotation.message),
-            "check_name": list.name.replace(' ', "-"),
-            "fingerprint": annotation.fingerprint(check),
+            "description": visible(&issue.annotation.message),
+            "check_name": issue.rule.id,
+            "fingerprint": issue.fingerprint,
             "severity": severity,
-            "location": { "path": plain(path), "lines": { "begin": line.unwrap_or(1) } },
+            "location": { "path": plain(issue.file), "lines": { "begin": issue.line.unwrap_or(1) } },
         }));
     }
     writeln!(out, "{:#}", Value::Array(issues))
 }
 
 /// SARIF 2.1.0, as code scanning of GitHub, GitLab and Azure DevOps reads it: a result for each
-/// annotation.
+/// annotation, and the rules that they break.
 pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    let rule = list.name.replace(' ', "-");
+    let mut rules = BTreeMap::from([(list.rule().id, list.rule())]);
     let mut results = Vec::new();
-    for (check, annotation) in list.annotations() {
+    for issue in list.issues() {
+        let level = issue.annotation.level;
+        let column = issue.annotation.col.filter(|column| *column > 0);
+        let region = issue
+            .line
+            .map(|line| present(json!({ "startLine": line, "startColumn": column })));
+        let place = json!({ "artifactLocation": { "uri": uri(issue.file) }, "region": region });
         results.push(json!({
-            "ruleId": rule,
-            "level": if annotation.level == "notice" { "note" } else { annotation.level },
-            "message": { "text": visible(&annotation.titled()) },
-            "locations": sarif_location(annotation).into_iter().collect::<Vec<_>>(),
-            "partialFingerprints": { "hookrun/v1": annotation.fingerprint(check) },
+            "ruleId": issue.rule.id,
+            "level": if level == "notice" { "note" } else { level },
+            "message": { "text": visible(&issue.annotation.titled()) },
+            "locations": [{ "physicalLocation": present(place) }],
+            "partialFingerprints": { "hookrun/v1": issue.fingerprint },
+        }));
+        rules.insert(issue.rule.id.clone(), issue.rule);
+    }
+    let mut described = Vec::new();
+    for rule in rules.values() {
+        described.push(json!({
+            "id": rule.id,
+            "shortDescription": { "text": rule.about },
+            "fullDescription": { "text": rule.about },
+            "help": { "text": rule.about },
         }));
     }
     let driver = json!({
         "name": "hookrun",
         "version": env!("CARGO_PKG_VERSION"),
-        "rules": [{ "id": rule, "shortDescription": { "text": list.name } }],
+        "rules": described,
     });
     let document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -325,15 +392,6 @@ pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         }],
     });
     writeln!(out, "{document:#}")
-}
-
-fn sarif_location(annotation: &Annotation) -> Option<Value> {
-    let file = annotation.file.as_ref()?;
-    let line = annotation.line.filter(|line| *line > 0);
-    let column = annotation.col.filter(|column| *column > 0);
-    let region = line.map(|line| present(json!({ "startLine": line, "startColumn": column })));
-    let place = json!({ "artifactLocation": { "uri": uri(file) }, "region": region });
-    Some(json!({ "physicalLocation": present(place) }))
 }
 
 /// A path as a reference of RFC 3986, relative where the path is.

@@ -157,8 +157,8 @@ fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
         file: Some(paths.show(&problem.file)),
         line: problem.at.map(|at| at.line as u64),
         col: problem.at.map(|at| at.column as u64),
-        title: None,
         message,
+        ..Annotation::default()
     }
 }
 

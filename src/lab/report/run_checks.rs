@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::check::{Annotation, Check, CheckList};
+use super::check::{Annotation, Check, CheckList, CheckPlace, CheckRule};
 use crate::engine::harmless::{plain, without_commands};
 use crate::engine::outcome;
 use crate::hosts::native;
@@ -10,12 +10,15 @@ use crate::log::report::RunReport;
 
 const NAME: &str = "hookrun run";
 
+/// The name of hookrun itself beside those of hooks.
+const OWN: &str = "hookrun";
+
 /// Whether the job may go on. Nobody can answer a question there.
 pub fn goes_on(report: &RunReport) -> bool {
     report.decision == "allow" && report.reply.status == native::ALLOWED
 }
 
-/// The last line says what was decided.
+/// A check for each hook that said something. The last line says what was decided.
 pub fn run(report: &RunReport) -> CheckList {
     let decided = if goes_on(report) {
         "allowed"
@@ -23,59 +26,116 @@ pub fn run(report: &RunReport) -> CheckList {
         "blocked"
     };
     let decided = format!("hookrun: {} is {decided}", plain(&report.event));
-    let check = Check {
-        suite: NAME.to_string(),
-        annotations: annotations(report),
-        ..Check::default()
-    };
-    CheckList {
+    let mut list = CheckList {
         name: NAME.to_string(),
-        checks: vec![check],
         totals: vec![without_commands(&decided).into_owned()],
         ..CheckList::default()
-    }
+    };
+    add_annotations(report, &mut list);
+    list
 }
 
-fn annotations(report: &RunReport) -> Vec<Annotation> {
+fn add_annotations(report: &RunReport, list: &mut CheckList) {
     let event = &report.event;
-    let mut annotations = Vec::new();
     for found in &report.findings {
         let finding = &found.finding;
-        annotations.push(Annotation {
+        let annotation = Annotation {
             file: Some(finding.path.clone()),
             line: finding.line,
+            rule: finding
+                .rule()
+                .map(|tag| rule(report, &found.hook, Some(tag))),
             ..titled(finding.level.name(), found.hook.clone(), &finding.message)
-        });
+        };
+        add(report, list, &found.hook, annotation);
     }
     for hook in &report.hooks {
         let notes = hook.trace.iter().flat_map(|trace| &trace.notes);
         for note in notes.filter(|note| outcome::is_about(note)) {
-            annotations.push(titled("warning", hook.name.clone(), note));
+            let note = titled("warning", hook.name.clone(), note);
+            add(report, list, &hook.name, note);
         }
     }
     for notice in &report.notices {
-        annotations.push(titled("warning", notice.hook.clone(), &notice.text));
+        let annotation = titled("warning", notice.hook.clone(), &notice.text);
+        add(report, list, &notice.hook, annotation);
     }
     for question in &report.questions {
         let title = format!("{} asks about {event}", question.hook);
-        annotations.push(titled("error", title, &question.question));
+        let annotation = titled("error", title, &question.question);
+        add(report, list, &question.hook, annotation);
     }
     if let Some(reason) = &report.reason {
-        let by = report.decided_by.as_deref().unwrap_or("hookrun");
-        annotations.push(titled("error", format!("{by} blocked {event}"), reason));
+        let by = report.decided_by.as_deref().unwrap_or(OWN);
+        let annotation = Annotation {
+            is_summary: is_found(report, by, reason),
+            ..titled("error", format!("{by} blocked {event}"), reason)
+        };
+        add(report, list, by, annotation);
     }
     if report.hooks.is_empty() && report.reason.is_none() && report.notices.is_empty() {
         let text = match report.reply.stderr.trim_end() {
             "" => "no hook is bound to it",
             text => text,
         };
-        annotations.push(titled(
-            "warning",
-            format!("no hook decided about {event}"),
-            text,
-        ));
+        let annotation = titled("warning", format!("no hook decided about {event}"), text);
+        add(report, list, OWN, annotation);
     }
-    annotations
+}
+
+/// Adds an annotation to the check of its hook, which is at the place of the hook.
+fn add(report: &RunReport, list: &mut CheckList, hook: &str, mut annotation: Annotation) {
+    annotation
+        .rule
+        .get_or_insert_with(|| rule(report, hook, None));
+    if let Some(check) = list.checks.iter_mut().find(|check| check.name == hook) {
+        check.annotations.push(annotation);
+        return;
+    }
+    list.checks.push(Check {
+        suite: NAME.to_string(),
+        name: hook.to_string(),
+        place: place_of(report, hook),
+        annotations: vec![annotation],
+        ..Check::default()
+    });
+}
+
+/// The script of a hook, or the line of its entry. `None` for a function and for hookrun itself.
+fn place_of(report: &RunReport, hook: &str) -> Option<CheckPlace> {
+    let named = report.hooks.iter().find(|one| one.name == hook);
+    let named = named.filter(|one| !one.function)?;
+    Some(CheckPlace {
+        file: named.file.clone(),
+        line: named.line.unwrap_or(1) as u64,
+    })
+}
+
+/// A hook as a rule, or one of its rules.
+fn rule(report: &RunReport, hook: &str, tag: Option<&str>) -> CheckRule {
+    let mut id = plain(hook);
+    if let Some(tag) = tag {
+        id.push_str(&format!("/{tag}"));
+    }
+    let place = match place_of(report, hook) {
+        Some(place) => format!("{}:{}", plain(&place.file), place.line),
+        None => format!("`hookrun list --event {}`", plain(&report.event)),
+    };
+    let about = format!("{id}: {place} says what it decides, and how to allow a finding.");
+    CheckRule { id, about }
+}
+
+/// Whether the findings of a hook say all of its reason, except perhaps a first line above them.
+fn is_found(report: &RunReport, hook: &str, reason: &str) -> bool {
+    let findings = report.findings.iter().filter(|one| one.hook == hook);
+    let messages: Vec<&str> = findings
+        .filter_map(|one| one.finding.message.lines().next())
+        .collect();
+    let mut lines = reason.lines();
+    let first = lines.next().unwrap_or_default();
+    let rest: Vec<&str> = lines.collect();
+    let is_said = |line: &str| messages.iter().any(|message| line.contains(message));
+    rest.iter().all(|line| is_said(line)) && (!rest.is_empty() || is_said(first))
 }
 
 fn titled(level: &'static str, title: String, message: &str) -> Annotation {
@@ -87,12 +147,9 @@ fn titled(level: &'static str, title: String, message: &str) -> Annotation {
     }
 }
 
-/// Names the files of findings as seen from the workspace, where GitHub looks for them. Hooks name
-/// them from the project or from the event's folder.
+/// Names the files of findings and hooks as seen from the workspace, where CI systems look for
+/// them. Hooks name files from the project or from the event's folder.
 pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Path) {
-    if report.findings.is_empty() {
-        return;
-    }
     let Ok(workspace) = workspace.canonicalize() else {
         return;
     };
@@ -100,6 +157,12 @@ pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Pat
     for found in &mut report.findings {
         if let Some(path) = below(&workspace, &bases, &found.finding.path) {
             found.finding.path = path;
+        }
+    }
+    let base = [workspace.clone()];
+    for hook in report.hooks.iter_mut().filter(|hook| !hook.function) {
+        if let Some(path) = below(&workspace, &base, &hook.file) {
+            hook.file = path;
         }
     }
 }

@@ -107,6 +107,7 @@ fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotat
             col: Some(at.column as u64),
             title: Some(plain(&played.name)),
             message,
+            ..Annotation::default()
         })
         .collect()
 }
@@ -117,9 +118,9 @@ fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>
         level: "error",
         file: Some(place.file.clone()),
         line: Some(place.line),
-        col: None,
         title: Some(suite.to_string()),
         message: message.clone(),
+        ..Annotation::default()
     });
     let annotations = annotations.collect();
     let state = CheckState::failed_if(problem.is_some());

@@ -441,10 +441,14 @@ fn findings(outcome: &Outcome) -> Option<String> {
         line,
         level,
         message,
+        rule,
     } in outcome.findings.iter().map(|one| &one.finding)
     {
         let number = line.map(|line| format!(":{line}")).unwrap_or_default();
-        lines.push(format!("{} {path}{number} {message}", level.name()));
+        let tag = rule
+            .as_ref()
+            .map_or_else(String::new, |rule| format!(" [{rule}]"));
+        lines.push(format!("{} {path}{number} {message}{tag}", level.name()));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -105,7 +105,7 @@ fn test_shows_where() {
 #[test]
 fn annotations_tell_which_findings_are_not_used() {
     let list =
-        r#"[{"path":"a","message":"seen"},{"path":"b"},{"path":"c","message":"m","rule":"R1"}]"#;
+        r#"[{"path":"a","message":"seen"},{"path":"b"},{"path":"c","message":"m","code":"R1"}]"#;
     let print = format!("printf '%s\\n' '{{\"findings\":{list}}}'; exit 1");
     let ran = Sandbox::new().hook("guard", &print).hookrun(GITHUB, b"{}");
     ran.exits(2);
@@ -114,7 +114,7 @@ fn annotations_tell_which_findings_are_not_used() {
         "::error file=a,title=guard::seen\n\
          ::error file=c,title=guard::m\n\
          ::warning title=guard::`findings.1`: missing field `message`, so this finding is ignored\n\
-         ::warning title=guard::the key `findings.*.rule` is not known and was ignored\n\
+         ::warning title=guard::the key `findings.*.code` is not known and was ignored\n\
          ::error title=guard blocked tool.pre::hook `guard` exited with status 1 and gave no reason\n\
          hookrun: tool.pre is blocked\n"
     );
