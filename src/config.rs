@@ -3,6 +3,7 @@
 pub mod commands;
 mod directive;
 pub mod discover;
+mod documents;
 mod draft;
 pub mod env;
 pub(crate) mod git;
@@ -23,6 +24,7 @@ mod sources;
 pub(crate) mod tree;
 pub mod trust;
 pub(crate) mod value;
+pub(crate) mod yaml;
 
 pub use directive::line_of as line_of_directive;
 pub use discover::Choice;

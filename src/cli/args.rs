@@ -11,7 +11,9 @@ mod write;
 use clap::{Parser, Subcommand};
 
 pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
-pub(crate) use inside::{Dialog, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs};
+pub(crate) use inside::{
+    Dialog, DocumentFormat, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs,
+};
 pub(crate) use look::{
     EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, ReportArgs, ReportFormat,
     SchemaArgs, ValidateArgs, WhyArgs,

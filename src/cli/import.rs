@@ -11,16 +11,14 @@ use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
 use crate::config::reader::read_file;
-use crate::config::tree::Tree;
-use crate::config::{Config, ConfigScope, Environment, relative};
+use crate::config::tree::{SyntaxError, Tree};
+use crate::config::{Config, ConfigScope, Environment, relative, yaml};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::hosts::{HOSTS, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
-use saphyr::{LoadableYamlNode, Yaml};
-use serde_json::{Map, Value};
-use toml::de::DeTable;
+use serde_json::Value;
 
 use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle, toml_text};
 use crate::cli::args::ImportArgs;
@@ -220,9 +218,6 @@ fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     ]
 }
 
-/// Aliases of aliases can fill any memory; this many make a file at most 1500 times as large.
-const MOST_ALIASES: usize = 20;
-
 struct ImportSource<'a> {
     tool: &'static str,
     file: &'a Path,
@@ -257,20 +252,18 @@ impl ImportSource<'_> {
         let text = self.text()?;
         let ending = self.file.extension().unwrap_or_default();
         if ending == "toml" {
-            let table = DeTable::parse(&text).map_err(|error| self.fault(error.message()))?;
-            return Ok(Tree::of_toml(&table).to_json());
+            let tree = Tree::parse_toml(&text).map_err(|error| self.misread(&error))?;
+            return Ok(tree.to_json());
         }
         if ending != "yml" && ending != "yaml" {
             return read_value(self.file).ok_or_else(|| self.fault("is no JSON"));
         }
-        let aliases = text
-            .split_whitespace()
-            .filter(|word| word.len() > 1 && word.starts_with('*'));
-        if aliases.count() > MOST_ALIASES {
-            return Err(self.fault(format!("has more than {MOST_ALIASES} aliases")));
-        }
-        let documents = Yaml::load_from_str(&text).map_err(|error| self.fault(error))?;
-        Ok(documents.first().map(json_of).unwrap_or_default())
+        let documents = yaml::documents(&text).map_err(|error| self.misread(&error))?;
+        Ok(documents.first().map(Tree::to_json).unwrap_or_default())
+    }
+
+    fn misread(&self, error: &SyntaxError) -> Complaint {
+        self.fault(format!("line {}: {}", error.line, error.message))
     }
 
     fn fault(&self, error: impl Display) -> Complaint {
@@ -282,26 +275,6 @@ impl ImportSource<'_> {
         let bytes = read_file(self.file).map_err(failed(&what))?;
         String::from_utf8(bytes).map_err(|_| Complaint::new(format!("{what}: it is not UTF-8")))
     }
-}
-
-fn json_of(yaml: &Yaml<'_>) -> Value {
-    if let Some(entries) = yaml.as_mapping() {
-        let mut object = Map::new();
-        for (key, value) in entries {
-            object.insert(key.as_str().unwrap_or_default().to_string(), json_of(value));
-        }
-        return Value::Object(object);
-    }
-    if let Some(items) = yaml.as_sequence() {
-        return items.iter().map(json_of).collect();
-    }
-    let number = yaml.as_integer().map(Value::from);
-    let scalar = yaml
-        .as_bool()
-        .map(Value::from)
-        .or(number)
-        .or(yaml.as_floating_point().map(Value::from));
-    scalar.unwrap_or_else(|| yaml.as_str().map(Value::from).unwrap_or_default())
 }
 
 /// A command line whose relative programs and scripts are those of the project, wherever the agent

@@ -1,11 +1,13 @@
-//! `hookrun hook field|ui|send|state`: what hooks call while they run.
+//! `hookrun hook field|json|ui|send|state`: what hooks call while they run.
 
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use crate::config::{Environment, Inside};
+use crate::config::problem::LineIndex;
+use crate::config::tree::Tree;
+use crate::config::{Environment, Inside, yaml};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::event::json::{elements, raw_entries, string_text};
@@ -14,7 +16,11 @@ use crate::engine::harmless::is_hidden;
 use crate::engine::session::{self, Message, Outbox, SessionEntries};
 use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request, Ui};
 
-use crate::cli::args::{Dialog, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs};
+use serde_json::Value;
+
+use crate::cli::args::{
+    Dialog, DocumentFormat, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs,
+};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
@@ -30,6 +36,7 @@ pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write
     let inside = Environment::inside();
     match command {
         HookCommand::Field(args) => field(args, out),
+        HookCommand::Json(args) => print_as_json(args.format, out),
         HookCommand::Ui { dialog } => show_dialog(dialog.clone(), env, &inside, out),
         HookCommand::Send(args) => send(args, env, &inside, out),
         HookCommand::State(args) => state(args, &inside, out),
@@ -56,7 +63,7 @@ fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
 fn default_of(args: &FieldArgs) -> Option<String> {
     let text = args.default.clone()?;
     if args.json {
-        return Some(serde_json::Value::from(text).to_string());
+        return Some(Value::from(text).to_string());
     }
     Some(text)
 }
@@ -103,6 +110,71 @@ fn keys_of(raw: &str) -> Option<Vec<String>> {
     let entries = raw_entries(raw).into_iter();
     let keys = entries.filter_map(|(key, _)| string_text(key.get()));
     raw.starts_with('{').then(|| keys.collect())
+}
+
+/// Prints documents as JSON, every value on its line.
+fn print_as_json(format: DocumentFormat, out: &mut dyn Write) -> Result {
+    let bytes = input::read_lines(Deadline::soon(), None)?;
+    let text = String::from_utf8(bytes).map_err(|_| Complaint::new("stdin is not UTF-8"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let read = match format {
+        DocumentFormat::Yaml => yaml::documents(text),
+        DocumentFormat::Toml => Tree::parse_toml(text).map(|tree| vec![tree]),
+    };
+    let documents = read.map_err(|error| {
+        Complaint::new(format!("line {} of stdin: {}", error.line, error.message))
+    })?;
+    let mut json = JsonLines {
+        lines: LineIndex::of(text),
+        line: 1,
+        text: String::new(),
+    };
+    for document in &documents {
+        json.add(document);
+        json.text.push(' ');
+    }
+    writeln!(out, "{}", json.text)?;
+    Ok(ExitStatus::Yes)
+}
+
+/// JSON whose values begin on the lines of a document.
+struct JsonLines<'t> {
+    lines: LineIndex<'t>,
+    line: usize,
+    text: String,
+}
+
+impl JsonLines<'_> {
+    fn add(&mut self, tree: &Tree) {
+        self.go_to(tree.offset);
+        if let Some(items) = tree.items() {
+            self.text.push('[');
+            for (number, item) in items.iter().enumerate() {
+                self.text.push_str(if number == 0 { "" } else { "," });
+                self.add(item);
+            }
+            self.text.push(']');
+        } else if let Some(entries) = tree.entries() {
+            self.text.push('{');
+            for (number, entry) in entries.iter().enumerate() {
+                self.text.push_str(if number == 0 { "" } else { "," });
+                self.go_to(entry.at);
+                self.text
+                    .push_str(&format!("{}:", Value::from(entry.key.as_str())));
+                self.add(&entry.tree);
+            }
+            self.text.push('}');
+        } else {
+            self.text.push_str(&tree.to_json().to_string());
+        }
+    }
+
+    fn go_to(&mut self, offset: usize) {
+        let line = self.lines.line(offset);
+        let breaks = line.saturating_sub(self.line);
+        self.text.push_str(&"\n".repeat(breaks));
+        self.line += breaks;
+    }
 }
 
 /// Exits with 0 and the answer on stdout, or with 1 if there is none.

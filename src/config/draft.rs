@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use super::documents::{DocumentCondition, DocumentPath, DocumentRule};
 use super::problem::Position;
 use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{Convention, Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm};
+use crate::engine::hook::{
+    Convention, Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm, placeholders,
+};
 use crate::engine::outcome::Decision;
 use crate::hosts::Host;
 use crate::hosts::rules::{HostMatch, WantedEvents};
@@ -35,6 +38,8 @@ pub struct HookDraft {
     pub(super) names_event: bool,
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
+    /// The files that the fields of a rule are about, if not the context, each with its place.
+    pub(super) documents: Vec<(String, Position)>,
     /// What a rule says where something cannot be told.
     pub(super) doubt: Option<OnDoubt>,
     /// The fields of the context in the texts of a rule, each with its place.
@@ -77,6 +82,8 @@ pub(super) enum Pattern {
     Access(Access),
     Runs,
     Field(String),
+    /// A path in the documents of a rule.
+    Document(String),
 }
 
 pub(super) type PlacedComplaint = (Complaint, Position);
@@ -97,6 +104,7 @@ impl Default for HookDraft {
             names_event: false,
             patterns: Vec::new(),
             except: Vec::new(),
+            documents: Vec::new(),
             doubt: None,
             placeholders: Vec::new(),
             wanted: None,
@@ -134,7 +142,22 @@ impl HookDraft {
                 Pattern::Field(field) => Some((field.as_str(), pattern.at)),
                 Pattern::Tool | Pattern::Path | Pattern::Not | Pattern::Type => None,
                 Pattern::Access(_) | Pattern::Command | Pattern::Runs => None,
+                Pattern::Document(_) => None,
             })
+    }
+
+    /// Turns fields of the context into paths in documents, if the rule names documents.
+    pub(super) fn look_in_documents(&mut self) {
+        if self.documents.is_empty() {
+            return;
+        }
+        for pattern in self.patterns.iter_mut().chain(&mut self.except) {
+            if let Pattern::Field(field) = &pattern.of {
+                pattern.of = Pattern::Document(field.clone());
+            }
+        }
+        // Documents have any value.
+        self.placeholders.clear();
     }
 
     /// Takes the placeholders of a rule's text.
@@ -148,8 +171,18 @@ impl HookDraft {
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
         let mut faults = Vec::new();
         let mut matcher = matcher_of(&self.patterns, &mut faults);
-        if !self.except.is_empty() {
+        let mut exceptions = self.except.iter();
+        if exceptions.any(|pattern| !matches!(pattern.of, Pattern::Document(_))) {
             matcher = matcher.except(matcher_of(&self.except, &mut faults));
+        }
+        if !self.documents.is_empty() {
+            faults.extend(self.faults_of_documents());
+            let wanted = conditions_of(&self.patterns, &mut faults);
+            let except = conditions_of(&self.except, &mut faults);
+            let files = self.documents.iter().map(|(file, _)| file.clone());
+            let text = self.hook.handler.rule().map_or("", |(_, text)| text);
+            let named = placeholders(text).unwrap_or_default();
+            matcher = matcher.documents(DocumentRule::new(files.collect(), wanted, except, &named));
         }
         if let Some(doubt) = self.doubt {
             matcher = matcher.doubt(doubt);
@@ -167,6 +200,18 @@ impl HookDraft {
         }
     }
 
+    fn faults_of_documents(&self) -> Vec<PlacedComplaint> {
+        let mut faults = Vec::new();
+        for (glob, at) in &self.documents {
+            if let Err(error) = matcher::check_path(glob) {
+                let cause = format!("`{glob}` cannot be used in `documents`: {error}");
+                let cure = "write a path or a glob: `plan.json`, `k8s/**/*.yaml`";
+                faults.push((Complaint::with_cure(cause, cure), *at));
+            }
+        }
+        faults
+    }
+
     /// What is wrong with the patterns. Making them ready for use would cost ten times as much.
     pub(super) fn check(&self) -> Vec<PlacedComplaint> {
         let fault = |HookPattern { of, written, at }: &HookPattern| {
@@ -177,6 +222,9 @@ impl HookDraft {
                 Pattern::Access(_) => Ok(()),
                 Pattern::Runs => matcher::check_runs(written),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
+                Pattern::Document(path) => {
+                    DocumentPath::read(path).and_then(|_| matcher::check_expression(written))
+                }
             };
             Some((of.fault(written, &checked.err()?), *at))
         };
@@ -188,6 +236,7 @@ impl HookDraft {
             .chain(&self.except)
             .filter_map(fault)
             .chain(of_host)
+            .chain(self.faults_of_documents())
             .collect()
     }
 
@@ -221,6 +270,7 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
             Pattern::Command => before.command(written),
             Pattern::Runs => before.runs(written),
             Pattern::Field(field) => before.field(field, written),
+            Pattern::Document(_) => Ok(before),
         };
         match added {
             Ok(added) => matcher = added,
@@ -228,6 +278,23 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
         }
     }
     matcher
+}
+
+/// The conditions on documents.
+fn conditions_of(
+    patterns: &[HookPattern],
+    faults: &mut Vec<PlacedComplaint>,
+) -> Vec<DocumentCondition> {
+    let mut conditions = Vec::new();
+    for HookPattern { of, written, at } in patterns {
+        if let Pattern::Document(path) = of {
+            match DocumentCondition::new(path, written) {
+                Ok(condition) => conditions.push(condition),
+                Err(error) => faults.push((of.fault(written, &error), *at)),
+            }
+        }
+    }
+    conditions
 }
 
 /// A matcher of a host's settings that cannot be used. In the host it would never match, in silence.
@@ -273,7 +340,11 @@ impl Pattern {
             Pattern::Type => "name types of files: `python`, `shell`, `text`",
             Pattern::Path | Pattern::Not => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
-            Pattern::Command | Pattern::Field(_) => {
+            Pattern::Document(path) if DocumentPath::read(path).is_err() => {
+                let cause = format!("`{path}` cannot be used in `where`: {error}");
+                return Complaint::with_cure(cause, "write `[]` for each element, `\\.` for a dot");
+            }
+            Pattern::Command | Pattern::Field(_) | Pattern::Document(_) => {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
             }
         };

@@ -272,6 +272,7 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
             // In the text of a rule, braces are for values.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
+            hook.matcher.drop_documents();
             hook.convention = None;
             hook.rewrite = false;
             hook.on_failure = None;

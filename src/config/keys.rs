@@ -74,6 +74,11 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
             draft.except = except.patterns;
             Ok(())
         }),
+    KeyRow::key("documents", KeyValue::Texts, "none", "JSON, YAML or TOML files of the project, or globs; `where` then matches paths in them, such as `resources[].acl`", |draft, key| {
+        let files = key.some_texts("name a file or a glob, or drop it")?;
+        draft.documents.extend(files.into_iter().map(|file| (file.value, key.at())));
+        Ok(())
+    }),
     KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "the decision on values that are unknown before the command runs, such as `$X`",
         |draft, key| key.one_of(OnDoubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
     KeyRow::key("priority", KeyValue::Number, "100", "lower runs earlier",

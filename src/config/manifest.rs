@@ -199,6 +199,15 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         let cure = "add `runs`, `command`, `path`, `tool` or `where`";
         reader.fault(table.offset, "the rule would match every event", cure);
     }
+    draft.look_in_documents();
+    if !draft.documents.is_empty() && lacks(reader, table, "where") {
+        let cure = "add `where = { \"resources[].acl\" = \"^public\" }`";
+        reader.fault(
+            table.offset,
+            "the rule looks for nothing in its documents",
+            cure,
+        );
+    }
     draft.names_event = draft.events.is_some();
     draft
         .events

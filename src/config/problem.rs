@@ -96,14 +96,22 @@ impl<'t> LineIndex<'t> {
         }
     }
 
-    pub(crate) fn position(&self, offset: usize) -> Position {
-        let starts = self.starts.get_or_init(|| {
+    /// The line of a place, from 1.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        self.starts().partition_point(|start| *start <= offset)
+    }
+
+    fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| {
             let next = self.text.match_indices('\n').map(|(at, _)| at + 1);
             std::iter::once(0).chain(next).collect()
-        });
+        })
+    }
+
+    pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
-        let line = starts.partition_point(|start| *start <= offset);
-        let start = starts.get(line - 1).copied().unwrap_or(0);
+        let line = self.line(offset);
+        let start = self.starts().get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(start..offset).unwrap_or_default();
         Position {
             line,

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::problem::LineIndex;
 use crate::engine::event::json;
 
 #[derive(Debug, Clone)]
@@ -34,13 +35,28 @@ pub(crate) struct TreeEntry {
     pub(crate) tree: Tree,
 }
 
+/// Why a text is no document, and where.
+#[derive(Debug)]
+pub(crate) struct SyntaxError {
+    pub(crate) line: usize,
+    pub(crate) message: String,
+}
+
 /// How deep lists and tables may be in each other.
-const MOST_LEVELS: usize = 128;
+pub(super) const MOST_LEVELS: usize = 128;
 
 impl Tree {
     pub(super) fn of_json(text: &str) -> serde_json::Result<Tree> {
         let raw: &RawValue = serde_json::from_str(text)?;
         Ok(of_raw(raw.get(), text, MOST_LEVELS))
+    }
+
+    pub(crate) fn parse_toml(text: &str) -> Result<Tree, SyntaxError> {
+        let table = DeTable::parse(text).map_err(|error| SyntaxError {
+            line: LineIndex::of(text).line(error.span().map_or(0, |span| span.start)),
+            message: error.message().to_string(),
+        })?;
+        Ok(Tree::of_toml(&table))
     }
 
     pub(crate) fn of_toml(document: &Spanned<DeTable<'_>>) -> Tree {

@@ -408,8 +408,12 @@ impl Chain<'_> {
         {
             let seen = self.seen();
             let place = self.surroundings.place(seen);
-            let verdict = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
-            return vec![Trace::not_run(Ending::Answered(verdict))];
+            let said = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
+            let ending = match said {
+                Ok(verdict) => Ending::Answered(verdict),
+                Err(failure) => Ending::NotStarted(failure),
+            };
+            return vec![Trace::not_run(ending)];
         }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
         // Functions need nothing of what follows.

@@ -13,15 +13,16 @@ mod spec;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::engine::ending::Ending;
+use crate::engine::ending::{Ending, StartError};
 use crate::engine::event::{Event, JsonType, Merge, OnFailure};
-use crate::engine::outcome::{ContractRule, Decision, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Finding, FindingLevel, Verdict};
 
 pub use crate::engine::names::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 pub(crate) use contract::NO_REASON;
 pub(crate) use function::CallStart;
 pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
+use matcher::DocumentMatch;
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, GivenPart, Handler,
@@ -168,12 +169,19 @@ pub const PLACEHOLDERS: &[&str] = &["command", "program", "path", "tool"];
 
 /// What the rule says of `event`, which its matcher takes. Where that is not certain, it says what
 /// cannot be told.
+///
+/// # Errors
+/// A document of the rule that cannot be read.
 pub(crate) fn verdict_of_rule(
     decision: &Decision,
     matcher: &Matcher,
     event: &Event,
     place: &PathBase,
-) -> Verdict {
+) -> Result<Verdict, StartError> {
+    if let Some(documents) = matcher.in_documents() {
+        let found = documents.find(&place.project)?;
+        return Ok(verdict_of_documents(decision, &found, event));
+    }
     let command = matcher.find_command(event, place);
     let path = matcher.find_path(event, place);
     let doubt = match (&command, &path) {
@@ -190,7 +198,7 @@ pub(crate) fn verdict_of_rule(
             None if asks => Decision::Ask { question: text },
             Some(OnDoubt::Block) | None => Decision::Block { reason: text },
         };
-        return Verdict::new(decision, ContractRule::Ruled);
+        return Ok(Verdict::new(decision, ContractRule::Ruled));
     }
     let fill = |text: &str| {
         filled(text, |name| match name {
@@ -213,7 +221,49 @@ pub(crate) fn verdict_of_rule(
         },
         Decision::Allow => Decision::Allow,
     };
-    Verdict::new(decision, ContractRule::Ruled)
+    Ok(Verdict::new(decision, ContractRule::Ruled))
+}
+
+/// The most places in documents that a rule reports.
+const MOST_PLACES: usize = 50;
+
+/// The verdict on these places in documents: for each a line of the rule's text, and a finding.
+fn verdict_of_documents(decision: &Decision, found: &[DocumentMatch], event: &Event) -> Verdict {
+    let (text, level) = match decision {
+        Decision::Block { reason } => (reason, FindingLevel::Error),
+        Decision::Ask { question } => (question, FindingLevel::Warning),
+        Decision::Allow => return Verdict::new(Decision::Allow, ContractRule::Ruled),
+    };
+    let mut verdict = Verdict::new(Decision::Allow, ContractRule::Ruled);
+    let mut lines = Vec::new();
+    for one in found.iter().take(MOST_PLACES) {
+        let message = filled(text, |name| {
+            match one.values.iter().find(|(known, _)| known == name) {
+                Some((_, value)) => Some(value.clone()),
+                None => event.context().text(name),
+            }
+        });
+        lines.push(format!("{}:{}: {message}", one.file, one.line));
+        verdict.findings.push(Finding {
+            path: one.file.clone(),
+            line: Some(one.line as u64),
+            level,
+            message,
+            rule: None,
+        });
+    }
+    if found.len() > MOST_PLACES {
+        lines.push(format!("and {} more", found.len() - MOST_PLACES));
+    }
+    let text = lines.join("\n");
+    match decision {
+        _ if found.is_empty() => {}
+        Decision::Ask { .. } => verdict.decision = Decision::Ask { question: text },
+        Decision::Block { .. } | Decision::Allow => {
+            verdict.decision = Decision::Block { reason: text };
+        }
+    }
+    verdict
 }
 
 /// The names of the placeholders in a text, in their order.
@@ -234,6 +284,8 @@ pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
 
 fn is_name(name: &str) -> bool {
     name.split('.').all(|part| {
+        // Of each element, in a document.
+        let part = part.trim_end_matches("[]");
         let mut chars = part.chars();
         !part.is_empty() && chars.all(|c| c.is_alphanumeric() || "_-".contains(c))
     })

@@ -280,11 +280,11 @@ reported! {
         pub level: FindingLevel,
         /// What it is.
         pub message: String,
-        /// The rule of the hook that it breaks, a word such as `open-port`; without it, a `[word]` at
-    /// the end of the message. CI systems filter and dismiss findings by it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<String>,
-}
+        /// The rule of the hook that it breaks, a word such as `open-port`; without it, a `[word]`
+        /// at the end of the message. CI systems filter and dismiss findings by it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub rule: Option<String>,
+    }
 
     /// How bad a finding is.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

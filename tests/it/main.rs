@@ -39,6 +39,7 @@ mod nasty;
 mod record;
 mod replay;
 mod report;
+mod rule_documents;
 mod rules;
 mod run;
 mod secrets;

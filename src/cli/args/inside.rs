@@ -11,6 +11,11 @@ pub(crate) enum HookCommand {
     /// Print one value of the JSON document on stdin
     #[command(after_help = "Exit status: 0 printed, 1 no such value, 2 no JSON object on stdin.")]
     Field(FieldArgs),
+    /// Print a YAML or TOML document on stdin as JSON
+    #[command(
+        after_help = "Every value is on the line that it has in the document, so that a program that counts lines names those of the document. Several documents of YAML are several of JSON. Exit status: 0 printed, 2 not such a document."
+    )]
+    Json(JsonArgs),
     /// Ask a person at the terminal, or show a message
     #[command(
         disable_help_subcommand = true,
@@ -199,6 +204,21 @@ pub(crate) enum StateAction {
     },
     /// Print the keys, one per line
     List,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JsonArgs {
+    /// The format of the document
+    #[arg(value_enum)]
+    pub(crate) format: DocumentFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DocumentFormat {
+    /// YAML 1.2; `yes` and `on` are true too
+    Yaml,
+    /// TOML
+    Toml,
 }
 
 #[derive(Debug, Args)]

@@ -8,11 +8,12 @@ mod runs;
 mod tool;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::engine::ending::StartError;
 use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::names::names;
 use crate::engine::shell::{CommandLine, ShellCommand};
@@ -21,9 +22,9 @@ use path::PathQuery;
 pub use path::check_path;
 pub(crate) use path::{FoundPath, named_path, tidy};
 pub use path::{PathMatch, decide_paths};
-pub(crate) use row::expression_error;
 pub use row::{Condition, MatcherError, Mismatch, PathBase};
 use row::{EXCEPT, OF_HOST, of_field, wrong};
+pub(crate) use row::{Glob, expression_error, path_glob};
 use runs::RunsForm;
 pub(crate) use runs::RunsMatch;
 pub use tool::check_tool;
@@ -40,9 +41,30 @@ pub struct Matcher {
     runs: Vec<RunsForm>,
     fields: Vec<FieldMatch>,
     condition: Option<Arc<dyn Condition>>,
+    documents: Option<Arc<dyn Documents>>,
     except: Option<Box<Matcher>>,
     access: Option<Access>,
     doubt: Option<OnDoubt>,
+}
+
+/// Documents that a rule is about. The engine knows no file and no format.
+pub trait Documents: fmt::Debug + fmt::Display + Send + Sync {
+    /// The places in the documents of a project that the rule means, in their order.
+    ///
+    /// # Errors
+    /// A document that cannot be read, and what to do.
+    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, StartError>;
+}
+
+/// A place in a document that a rule means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentMatch {
+    /// From the project.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// The values that the rule's text may name.
+    pub values: Vec<(String, String)>,
 }
 
 /// What it means on a gate that something cannot be told before it runs.
@@ -172,8 +194,11 @@ impl Matcher {
     /// strings as they are and with everything else as compact JSON.
     ///
     /// # Errors
-    /// When the expression is not valid.
+    /// When the expression is not valid, or the path has `[]`, which only documents have.
     pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, MatcherError> {
+        if field.contains("[]") {
+            return Err(wrong("`[]` is for a rule with `documents`"));
+        }
         self.fields.push(FieldMatch {
             field: field.to_string(),
             form: expression(written)?,
@@ -187,6 +212,23 @@ impl Matcher {
     pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
         self.condition = Some(Arc::new(condition));
         self
+    }
+
+    /// Adds the documents that the rule is about.
+    #[must_use]
+    pub(crate) fn documents(mut self, documents: impl Documents + 'static) -> Matcher {
+        self.documents = Some(Arc::new(documents));
+        self
+    }
+
+    /// The documents that the rule is about.
+    pub(crate) fn in_documents(&self) -> Option<&dyn Documents> {
+        self.documents.as_deref()
+    }
+
+    /// Decides without any document.
+    pub(crate) fn drop_documents(&mut self) {
+        self.documents = None;
     }
 
     /// Adds what lifts it: no event is wanted that `except` surely takes. Of several commands or
@@ -581,6 +623,7 @@ impl fmt::Display for Matcher {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
         parts.extend(self.condition.iter().map(ToString::to_string));
+        parts.extend(self.documents.iter().map(ToString::to_string));
         parts.extend(self.except.iter().map(|except| format!("except {except}")));
         if parts.is_empty() {
             f.write_str("every event")

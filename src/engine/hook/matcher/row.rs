@@ -126,12 +126,12 @@ pub(super) const MAX_GLOB_DEPTH: usize = 50;
 
 /// A compiled glob. globset's own matcher panics if the expression that it makes is too large.
 #[derive(Debug, Clone)]
-pub(super) struct Glob(bytes::Regex);
+pub(crate) struct Glob(bytes::Regex);
 
 impl Glob {
     /// # Errors
     /// When it is too large.
-    pub(super) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
+    pub(crate) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
         let form = bytes::RegexBuilder::new(glob.regex())
             .dot_matches_new_line(true)
             .build();
@@ -139,7 +139,7 @@ impl Glob {
             .map_err(|error| expression_error(&error.to_string()))
     }
 
-    pub(super) fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
+    pub(crate) fn is_match(&self, text: impl AsRef<OsStr>) -> bool {
         self.0.is_match(text.as_ref().as_bytes())
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
 }
 
 /// Reads a glob for paths. As in a shell `{,x}` is nothing or `x`.
-pub(super) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
+pub(crate) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
     read_glob(
         written,
         GlobBuilder::new(written)
