@@ -7,15 +7,17 @@
 # event's `cwd`. Each commit is checked separately, so it also finds text that a later commit removes.
 #
 #   subject    the first line is empty, longer than 72 characters, ends with a full stop, does not
-#              match HOOKRUN_COMMITS_SUBJECT, or is not followed by an empty line
-#   sign-off   no Signed-off-by with the author's address
+#              match HOOKRUN_COMMITS_SUBJECT, or is not followed by an empty line. Subjects of
+#              Dependabot and Renovate, which name packages and versions, may have 200 characters.
+#   sign-off   no Signed-off-by with the author's address, or with Dependabot's
 #   fixup      fixup!, squash!, amend! or WIP: the commit is unfinished
 #   secret     an added line, also in a binary file, or the message looks like a key or a password
 #   large      a file is larger than HOOKRUN_COMMITS_LARGE; reported for the first such commit
 #
 # For a merge it checks only changes that are in none of its parents, and neither the subject nor a
 # sign-off. A shallow clone is blocked, because commits could be missing. It finds secrets in ASCII,
-# UTF-8, UTF-16 and UTF-32, but not in compressed or encoded data or across lines.
+# UTF-8, UTF-16 and UTF-32, but not in compressed or encoded data or across lines. The keys in the
+# documentation of AWS (`AKIAIOSFODNN7EXAMPLE`) are not secrets.
 #
 # Settings:
 #   HOOKRUN_COMMITS_ALLOW     rules to skip, separated by spaces; or RULE:COMMIT, with a full commit
@@ -35,6 +37,19 @@ import sys
 KEYS = ["base", "head", "cwd"]
 RULES = ["subject", "sign-off", "fixup", "secret", "large"]
 NUMBER = "[0-9a-f]{40}|[0-9a-f]{64}"
+# `build(deps): Bump serde from 1.0.1 to 1.0.2 in /api`, `Bump the dev group with 3 updates`.
+UPDATE = re.compile(
+    r"(?:[\w-]+(?:\([^()]*\))?!?: )?(?:(?:bump|update) .+ to \S+(?: in \S+)?|bump the .+ group\b.* with \d+ updates?)",
+    re.IGNORECASE,
+)
+# Authors that sign off with another address of theirs.
+BOTS = {"49699333+dependabot[bot]@users.noreply.github.com": "support@github.com"}
+DOCUMENTED_KEYS = [
+    b"AKIAIOSFODNN7EXAMPLE",
+    b"AKIAI44QH8DHBEXAMPLE",
+    b"wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    b"je7MtGbClwBF/2Zp9Utk/h3yCo8nvbEXAMPLEKEY",
+]
 # generated: secrets
 # Copied from hookrun's own table; change it there. Each row: the kind, its description, the
 # programs that use it, whether it needs a digit, a word that it contains, and its pattern. The
@@ -185,8 +200,8 @@ def judge_message(parents, author, message):
     wanted = os.environ.get("HOOKRUN_COMMITS_SUBJECT")
     if not subject.strip():
         yield "subject", "it has no subject"
-    elif len(subject) > 72:
-        yield "subject", f"its subject has {len(subject)} characters, 72 are the most"
+    elif len(subject) > (most := 200 if UPDATE.fullmatch(subject) else 72):
+        yield "subject", f"its subject has {len(subject)} characters, {most} are the most"
     elif subject.endswith("."):
         yield "subject", "its subject ends with a full stop"
     elif wanted and not re.search(wanted, subject):
@@ -194,7 +209,7 @@ def judge_message(parents, author, message):
     if rest and not rest.startswith("\n"):
         yield "subject", "no empty line follows its subject"
     signed = re.findall(r"^Signed-off-by: .*<([^>\n]*)>\s*$", message, re.MULTILINE | re.IGNORECASE)
-    if author.lower() not in map(str.lower, signed):
+    if not {author.lower(), BOTS.get(author.lower())} & {*map(str.lower, signed)}:
         yield "sign-off", f"no Signed-off-by of {author}; `git rebase --signoff` adds it"
 
 
@@ -235,6 +250,10 @@ def is_secret(found, has_digit):
     start, end = found.start(), found.end()
     if "keep" in found.re.groupindex:
         start = max(start, found.end("keep"))
+    if "end" in found.re.groupindex and found["end"] is not None:
+        end = found.start("end")
+    if found.string[start:end] in DOCUMENTED_KEYS:
+        return False
     return not has_digit or re.search(b"[0-9]", found.string[start:end]) is not None
 
 

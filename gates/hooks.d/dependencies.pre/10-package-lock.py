@@ -1,8 +1,11 @@
 #!/usr/bin/env -S python3 -IS
-# Blocks a changed package-lock.json with unexpected changes.
+# Blocks a changed lock file with unexpected changes: package-lock.json, pnpm-lock.yaml, yarn.lock,
+# Cargo.lock, uv.lock, poetry.lock or go.sum.
 #
 #   echo '{"path": "package-lock.json", "base": "origin/main"}' | hookrun run dependencies.pre --hooks gates
 #
+# The name of the file says who wrote it; other names are read as package-lock.json.
+# `hookrun hook json` reads YAML and TOML.
 # It compares the file with its version at the merge base with `base`, or with the file `basePath`.
 # It checks new and changed entries:
 #
@@ -15,7 +18,12 @@
 #   script      a package runs an install script for the first time
 #   legacy      `dependencies`, which npm 6 reads, contradicts `packages`
 #   new         a new package, if `HOOKRUN_LOCK_NEW=refuse`; otherwise a notice
+#   look-alike  the name of a new package differs in a letter, or in its dashes, from that of a
+#               locked or a well-known one (`lodahs`)
 #   alias       a notice: a package is installed under a different name
+#
+# In the files of other package managers it checks host, integrity, content, new and look-alike. The
+# host of a package from git is its repository.
 #
 # A host is a name and a port. Unchanged entries are not checked. For bundled packages
 # (`inBundle`) only `script` is checked, because npm fetches them with another package.
@@ -36,7 +44,7 @@ import subprocess
 import sys
 
 KEYS = ["path", "base", "basePath", "cwd"]
-RULES = ["host", "name", "integrity", "content", "script", "legacy", "new", "alias"]
+RULES = ["host", "name", "integrity", "content", "script", "legacy", "new", "look-alike", "alias"]
 REGISTRIES = ["registry.npmjs.org", "registry.yarnpkg.com"]
 # URLs that every program parses alike: ASCII without user, backslash, space or `..`.
 HOST = r"([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([0-9]{1,5}))?"
@@ -44,6 +52,32 @@ ADDRESS = re.compile(rf"(?!.*/(?:\.|%2e){{1,2}}(?:[/?#]|$))https://{HOST}(/[!-\[
 # How long it is in base64 says whether it can be a checksum at all.
 STRONG = re.compile(r"(sha256-[\w+/]{43}=|sha384-[\w+/]{64}|sha512-[\w+/]{86}==)(?:\?[!-~]*)?", re.ASCII)
 WEAK = re.compile(r"(sha1-[\w+/]{27}=)(?:\?[!-~]*)?", re.ASCII)
+# Names that others imitate, by the lock file.
+NPM = """
+    react react-dom lodash express axios chalk commander debug dotenv eslint prettier typescript webpack
+    jquery moment mongoose mongodb request cross-env node-fetch uuid yargs babel-core electron socket.io
+    ethers discord.js next vue vite rxjs underscore bluebird async color colors glob minimist semver
+""".split()
+PYPI = """
+    requests numpy pandas django flask urllib3 boto3 botocore setuptools cryptography pydantic fastapi
+    sqlalchemy pytest scipy matplotlib pillow jinja2 click colorama python-dateutil beautifulsoup4 openai
+    tensorflow torch transformers httpx aiohttp pyyaml selenium scikit-learn jellyfish paramiko
+""".split()
+CRATES = """
+    serde serde_json tokio rand regex clap anyhow thiserror reqwest hyper tracing chrono itertools futures
+    rustls openssl once_cell lazy_static crossbeam rayon base64 bytes uuid rust_decimal
+""".split()
+POPULAR = {
+    "package-lock.json": NPM,
+    "pnpm-lock.yaml": NPM,
+    "yarn.lock": NPM,
+    "uv.lock": PYPI,
+    "poetry.lock": PYPI,
+    "Cargo.lock": CRATES,
+    "go.sum": [],
+}
+SHORTEST_NAME = 5  # One letter of fewer is another word.
+LINE = "\0line"  # The line of an object of YAML or TOML.
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 
@@ -389,6 +423,8 @@ def judge_lock(now, before):
             yield place, name, "host", "error", problem
         elif sort == "fetched":
             yield from ((place, name, *problem) for problem in judge(place, entry, fetched, hosts))
+            alikes = look_alikes(name, known, "package-lock.json") if not was else ()
+            yield from ((place, name, "look-alike", "error", problem) for problem in alikes)
         if script_of(entry) and not any(script_of(other) for _, other in was):
             yield place, name, "script", "error", "it runs a script when it is installed"
     for place, old in now_legacy.items():
@@ -396,6 +432,239 @@ def judge_lock(now, before):
         if not same and not agrees(place, now.get(place, {}), old):
             problem = "`dependencies`, which npm 6 reads, says something else than `packages`; `npm install` writes both anew"
             yield place, place_name(place), "legacy", "error", problem
+
+
+# Lock files of other package managers, as far as they say the same: a package, where it comes from,
+# and what it must be.
+
+
+def of_hookrun(text, sort, called):
+    """YAML or TOML as JSON, with every value on its line; objects know theirs."""
+    own = f"/proc/{os.getppid()}/exe"
+    is_own = os.path.basename(os.path.realpath(own)).startswith("hookrun")
+    try:
+        command = [own if is_own else "hookrun", "hook", "json", sort]
+        ran = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise Refusal(f"{called} is read by `hookrun`, which cannot be started: {error.strerror}") from None
+    if ran.returncode != 0:
+        said = ran.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").replace(" of stdin", "")
+        raise Refusal(f"{called} is not {sort.upper()} ({said})")
+    # Objects are finished in the order of their closing braces, here and in the parser.
+    lines, opened, line = [], [], 1
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\n]', ran.stdout.decode()):
+        if token.group() == "\n":
+            line += 1
+        elif token.group() == "{":
+            opened.append(line)
+        elif token.group() == "}":
+            lines.append(opened.pop())
+    lines = iter(lines)
+
+    def finished(pairs):
+        return {**once(pairs), LINE: next(lines)}
+
+    try:
+        return json.loads(ran.stdout, object_pairs_hook=finished)
+    except (ValueError, RecursionError) as error:
+        raise Refusal(f"{called} cannot be read: {error}") from None
+
+
+class Locked:
+    """A package of a lock file: where it comes from (nothing for a part of the project) and its
+    checksums."""
+
+    def __init__(self, name, version, source, sums, line, is_fetched=True):
+        self.name, self.version, self.source, self.line = str(name), str(version), source, line
+        self.sums = {one for one in sums if one}
+        # A package from git is named by its commit.
+        self.needs_sum = is_fetched
+
+
+def table(value, called):
+    if not isinstance(value, dict):
+        raise Refusal(f"{called} is not of the form that its package manager writes")
+    return value
+
+
+def tables(value, called):
+    return [table(one, called) for one in value] if isinstance(value, list) else []
+
+
+def text_of(value):
+    return value if isinstance(value, str) else ""
+
+
+def host_in(address):
+    """The host of a URL, with how it is fetched if that is not https."""
+    found = re.match(r"(?:[\w-]+\+)?(\w+)://(?:[^@/]*@)?([^/?#]*)", address)
+    if not found:
+        return address
+    return found[2].lower() if found[1] == "https" else f"{found[1]}://{found[2].lower()}"
+
+
+def locked_by_cargo(text, called):
+    for one in tables(table(of_hookrun(text, "toml", called), called).get("package"), called):
+        source = text_of(one.get("source"))
+        is_fetched = not source.startswith("git+")
+        # A package without a source is a part of the project.
+        where = host_in(source) if is_fetched else source.partition("?")[0].partition("#")[0]
+        sums = [text_of(one.get("checksum"))] if is_fetched else [source.rpartition("#")[2]]
+        yield Locked(one.get("name"), one.get("version"), where, sums, one[LINE], is_fetched)
+
+
+def locked_by_python(text, called):
+    """uv and poetry."""
+    for one in tables(table(of_hookrun(text, "toml", called), called).get("package"), called):
+        source = one.get("source", {})
+        source = table(source, called)
+        address = next((text_of(source[key]) for key in ("registry", "git", "url") if key in source), "")
+        if any(key in source for key in ("editable", "virtual", "directory", "path")) or source.get("type") in ("directory", "file"):
+            yield Locked(one.get("name"), one.get("version"), "", [], one[LINE])
+            continue
+        is_git = "git" in source or source.get("type") == "git"
+        files = tables(one.get("files"), called) + tables(one.get("wheels"), called)
+        files += [one["sdist"]] if isinstance(one.get("sdist"), dict) else []
+        sums = [text_of(file.get("hash")) for file in files]
+        if is_git:
+            sums = [text_of(source.get("resolved_reference")) or address.rpartition("#")[2]]
+        where = address.partition("?")[0].partition("#")[0] if is_git else host_in(address or "https://pypi.org")
+        yield Locked(one.get("name"), one.get("version"), where, sums, one[LINE], not is_git)
+        # Files of a registry may lie elsewhere, but on one host.
+        for host in {host_in(text_of(file["url"])) for file in files if "url" in file}:
+            yield Locked(one.get("name"), one.get("version"), f"files of {host}", sums, one[LINE])
+
+
+def locked_by_pnpm(text, called):
+    for key, one in table(table(of_hookrun(text, "yaml", called), called).get("packages") or {}, called).items():
+        if key == LINE:
+            continue
+        # /NAME@VERSION(PEERS), and of version 5 /NAME/VERSION.
+        found = re.fullmatch(r"/?((?:@[^/@]+/)?[^/@]+)[@/]([^(]+)(?:\(.*\))?", key)
+        resolution = table(table(one, called).get("resolution") or {}, called)
+        name, version = found.groups() if found else (key, "")
+        address = text_of(resolution.get("tarball")) or text_of(resolution.get("repo"))
+        is_git = "repo" in resolution
+        sums = [text_of(resolution.get("commit" if is_git else "integrity"))]
+        where = "" if "directory" in resolution else host_in(address) or REGISTRIES[0]
+        yield Locked(name, version, where, sums, one[LINE], not is_git)
+
+
+def locked_by_yarn(text, called):
+    if b"__metadata:" in text:
+        for key, one in table(of_hookrun(text, "yaml", called), called).items():
+            if key in (LINE, "__metadata"):
+                continue
+            resolution = text_of(table(one, called).get("resolution"))
+            found = re.fullmatch(r"((?:@[^/@]+/)?[^/@]+)@([\w+]+):(.*)", resolution)
+            if not found:
+                raise Refusal(f"{called}: the entry `{key}` has no `resolution` that yarn writes")
+            name, protocol, rest = found.groups()
+            where = {"npm": REGISTRIES[0], "workspace": "", "patch": "", "link": "", "portal": ""}.get(protocol, host_in(f"{protocol}:{rest}"))
+            yield Locked(name, one.get("version"), where, [str(one.get("checksum") or "")], one[LINE])
+        return
+    for found in re.finditer(r"^(\S[^\n]*):\n((?:[ \t]+[^\n]*\n?)*)", text.decode("utf-8", "replace"), re.MULTILINE):
+        if found[1].startswith("#"):
+            continue
+        first = found[1].split(",")[0].strip().strip('"')
+        fields = dict(re.findall(r'^  (\w+) "?([^"\n]*)"?$', found[2], re.MULTILINE))
+        address = fields.get("resolved", "")
+        line = text.count(b"\n", 0, len(text.decode("utf-8", "replace")[: found.start()].encode())) + 1
+        sums = fields.get("integrity", "").split() or [address.rpartition("#")[2]] * ("#" in address)
+        yield Locked(first.rpartition("@")[0], fields.get("version"), host_in(address), sums, line)
+
+
+def locked_by_go(text, called):
+    for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
+        found = re.fullmatch(r"(\S+) (v\S+) (h1:[\w+/]{43}=)", line)
+        if not found and line.strip():
+            raise Refusal(f"{called}, line {number}, is not of the form that go writes")
+        if found:
+            yield Locked(found[1], found[2], "go modules", [found[3]], number)
+
+
+LOCKED_BY = {
+    "Cargo.lock": locked_by_cargo,
+    "uv.lock": locked_by_python,
+    "poetry.lock": locked_by_python,
+    "pnpm-lock.yaml": locked_by_pnpm,
+    "yarn.lock": locked_by_yarn,
+    "go.sum": locked_by_go,
+}
+USUAL_SOURCES = {
+    "Cargo.lock": ["github.com", "index.crates.io"],
+    "uv.lock": ["pypi.org", "files of files.pythonhosted.org"],
+    "poetry.lock": ["pypi.org"],
+    "pnpm-lock.yaml": REGISTRIES,
+    "yarn.lock": REGISTRIES,
+    "go.sum": ["go modules"],
+}
+
+
+def judge_locked(now, before, kind):
+    """What is wrong with new or changed packages: name, version, line, rule, level, message."""
+    known, sums = {}, {}
+    for one in before:
+        known.setdefault(one.name, set()).add(one.source)
+        sums.setdefault((one.name, one.version, one.source), set()).update(one.sums)
+    sources = {*USUAL_SOURCES[kind], *hosts_allowed(), *(f"files of {host}" for host in hosts_allowed()), *(one.source for one in before)}
+    names = {one.name for one in before}
+    for one in now:
+        had = sums.get((one.name, one.version, one.source))
+        if had == one.sums or not one.source:
+            continue
+        called = one.name, one.version, one.line
+        if one.source not in known.get(one.name, sources):
+            was = " and ".join(sorted(filter(None, known.get(one.name, ()))))
+            until = f", until now from {was}" if was else ", as no package did; HOOKRUN_LOCK_HOSTS can allow it"
+            yield *called, "host", "error", f"it comes from {plain(one.source)}{until}"
+        if "://" in one.source and not re.match(r"(?:git\+)?(?:https|ssh)://", one.source):
+            yield *called, "host", "error", f"it is not fetched by https: {plain(one.source)}"
+        if one.needs_sum and not one.sums:
+            yield *called, "integrity", "error", "its checksum is missing"
+        if had and not one.sums <= had:
+            yield *called, "content", "error", f"version {one.version} has another content than it had"
+        if one.name not in names:
+            names.add(one.name)
+            yield *called, "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"]) == "refuse" else "notice", "it is new"
+            yield from ((*called, "look-alike", "error", problem) for problem in look_alikes(one.name, {other.name for other in before}, kind))
+
+
+def bare(name):
+    return re.sub("[-_.]", "", name.lower())
+
+
+def is_near(one, other):
+    """Whether two names differ in one letter: added, left out, another one, or two exchanged."""
+    if len(one) > len(other):
+        one, other = other, one
+    at = len(os.path.commonprefix([one, other]))
+    if len(one) < len(other):
+        return len(other) - len(one) == 1 and one[at:] == other[at + 1 :] and not other[at].isdigit()
+    rest, others = one[at:], other[at:]
+    if rest[2:] == others[2:] and rest[:2] == others[1::-1]:
+        return True
+    return rest[1:] == others[1:] and not rest[:1].isdigit() and not others[:1].isdigit()
+
+
+def look_alikes(name, known, kind):
+    """The well-known or locked package that a new one could be taken for."""
+    popular = POPULAR.get(kind, POPULAR["package-lock.json"])
+    if name.lower() in popular or len(name) < SHORTEST_NAME:
+        return
+    for other in sorted({*known, *popular} - {name}):
+        if len(other) >= SHORTEST_NAME and (bare(name) == bare(other) or is_near(name.lower(), other.lower())):
+            yield f"its name is almost that of `{other}`"
+            return
+
+
+def npm_findings(text, old, called, old_called):
+    """What is wrong with a package-lock.json: name, version, line, rule, level, message."""
+    now = parse(text, called)
+    before = parse(old, old_called) if old is not None else ({}, {})
+    lines = lines_of(text)
+    for place, name, rule, level, message in judge_lock(now, before):
+        yield name, now[0].get(place, {}).get("version", ""), lines.get(place), rule, level, message
 
 
 def check(event):
@@ -409,15 +678,18 @@ def check(event):
     choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"])
     text = read(path)
     old = committed(base, path) if base is not None else read(base_path)
-    now = parse(text, f"`{path}`")
-    before = parse(old, f"`{base_path or f'{path} of {base}'}`") if old is not None else ({}, {})
-
-    lines, findings = lines_of(text), []
-    for place, name, rule, level, message in judge_lock(now, before):
+    kind, called, old_called = os.path.basename(path), f"`{path}`", f"`{base_path or f'{path} of {base}'}`"
+    if kind in LOCKED_BY:
+        now, before = ([*LOCKED_BY[kind](*one)] if one[0] else [] for one in ((text, called), (old, old_called)))
+        judged = judge_locked(now, before, kind)
+    else:
+        judged = npm_findings(text, old, called, old_called)
+    findings = []
+    for name, version, line, rule, level, message in judged:
         if rule not in left_out and f"{rule}:{name}" not in left_out:
-            called = plain(f"{name} {now[0].get(place, {}).get('version', '')}".strip())
-            finding = {"path": shown(path), "level": level, "message": f"{called}: {message} [{rule}]"}
-            findings.append({**finding, "line": lines[place]} if place in lines else finding)
+            about = plain(f"{name} {version}".strip())
+            finding = {"path": shown(path), "level": level, "message": f"{about}: {message} [{rule}]"}
+            findings.append({**finding, "line": line} if line else finding)
     return findings
 
 

@@ -1,19 +1,33 @@
 #!/usr/bin/env -S python3 -IS
-# Blocks Kubernetes manifests whose containers could take over their node or exhaust it.
+# Blocks Kubernetes manifests whose containers could take over their node or exhaust it, that give
+# somebody every right, or that contain a secret.
 #
 #   kubectl kustomize overlays/prod >manifests.yaml
-#   kubectl patch --local --type=merge -p '{}' -o json -f manifests.yaml >manifests.json
-#   echo '{"path": "manifests.json"}' | hookrun run manifest.pre --hooks gates
+#   echo '{"path": "manifests.yaml"}' | hookrun run manifest.pre --hooks gates
 #
-# The input is JSON: one or more documents, a list (`kubectl get -o json`), or an array. YAML is
-# blocked, because without a library it cannot be read as the cluster reads it. Convert it without a
-# cluster with kubectl, as above, with `yq -o json` (the yq by mikefarah) or `yq .` (the other).
+# The input is YAML or JSON: one or more documents, a list (`kubectl get -o json`), or an array.
+# `hookrun hook json` reads YAML, with the booleans and numbers of the cluster (`yes`, `010`).
+#
+#   privileged            a container or a pod is privileged: it has the node
+#   privilege-escalation  `allowPrivilegeEscalation: true`
+#   capabilities          a capability that is not harmless
+#   root                  a container runs as root, or may
+#   host-path             a volume is a folder of the node
+#   host-namespace        a pod shares a namespace of the node
+#   latest                an image without a version
+#   limits-memory         no limit for memory, or one that is not a quantity above 0
+#   limits-cpu            a limit for CPU that is not a quantity above 0; with
+#                         HOOKRUN_MANIFEST_REQUIRE also none. Without a limit a container may use
+#                         idle CPU, and many do without one.
+#   rbac                  a role may change everything; a binding of cluster-admin, or to everybody
+#   secret                a Secret with its values; encrypted ones (SOPS) and placeholders pass
 #
 # Pods are found in Pod, PodTemplate, Deployment, ReplicaSet, ReplicationController, StatefulSet,
 # DaemonSet, Job and CronJob, which must have the form that Kubernetes accepts. To cover custom
 # resources, any other object with containers counts as a pod too, at any depth and of any kind:
 # `containers` (`initContainers`, `ephemeralContainers`) is a list or an object of containers, one of
-# them with an `image`. A container there without `image` modifies or describes another one: only
+# them with an `image`; or `container` or `script` (Argo Workflows) is one, or `steps` or `sidecars`
+# (Tekton) has some. A container there without `image` modifies or describes another one: only
 # the keys that it has are checked. A key of that name with another shape, such as in the schema of a
 # CustomResourceDefinition or as text in a ConfigMap, is ignored. Of a PersistentVolume, `hostPath`
 # and `local` are checked.
@@ -21,22 +35,26 @@
 # Findings point to the first line of the container or the pod.
 #
 # Settings:
-#   HOOKRUN_MANIFEST_ALLOW   rules to skip, separated by spaces: privileged host-path
-#                            host-namespace capabilities latest limits root, and form for pods in
-#                            other kinds that cannot be read; or RULE:NAME for the object of that
-#                            name
+#   HOOKRUN_MANIFEST_ALLOW     rules to skip, separated by spaces, and form for pods in other kinds
+#                              that cannot be read; or RULE:NAME for the object of that name
+#   HOOKRUN_MANIFEST_REQUIRE   further rules to apply: limits-cpu, which blocks a missing limit too
 #
 # hookrun: timeout=30s
 
+import base64
 import difflib
 import json
 import os
 import re
+import subprocess
 import sys
 
 KEYS = ["path", "cwd"]
-RULES = ["privileged", "host-path", "host-namespace", "capabilities", "latest", "limits", "root", "form"]
-TO_JSON = "kubectl patch --local --type=merge -p '{}' -o json -f FILE"
+RULES = """
+    privileged privilege-escalation capabilities root host-path host-namespace latest limits-memory
+    limits-cpu rbac secret form
+""".split()
+REQUIRED = ["limits-cpu"]
 
 # Where the pod stands in the kinds that have one, and the API groups that these are of.
 POD_IN = {
@@ -55,6 +73,14 @@ GROUPS = ["", "apps", "batch", "extensions"]
 HOST_NAMESPACES = ["hostNetwork", "hostPID", "hostIPC"]
 HARMLESS_CAPABILITIES = ["NET_BIND_SERVICE", "CHOWN", "SETUID", "SETGID", "FOWNER", "DAC_OVERRIDE", "KILL"]
 CONTAINERS = ["containers", "initContainers", "ephemeralContainers"]
+# Of pipelines: one container, or a list of them, each with an `image`.
+ONE_CONTAINER = ["container", "script"]
+STEPS = ["steps", "sidecars"]
+RBAC = "rbac.authorization.k8s.io"
+CHANGES = ["*", "create", "update", "patch", "delete", "deletecollection"]
+EVERYBODY = ["system:anonymous", "system:unauthenticated"]
+# Values of a Secret that are none yet: of SOPS, of envsubst and of templates.
+PLACEHOLDER = re.compile(r"ENC\[.*\]|\$\{?\w+\}?|\$\(\w+\)|<[^<>]+>|\{\{.*\}\}|", re.DOTALL)
 NODE_VOLUMES = ["hostPath", "local"]
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
@@ -84,8 +110,31 @@ class Object(dict):
     line = 1
 
 
+def is_json(text, path):
+    """Whether to read a text as JSON: its name says so, or its beginning where the name says nothing."""
+    ending = os.path.splitext(path)[1].lower()
+    return ending == ".json" or ending not in (".yaml", ".yml") and text.lstrip()[:1] in ("{", "[")
+
+
+def of_yaml(text, path):
+    """YAML as JSON, with every value on its line."""
+    own = f"/proc/{os.getppid()}/exe"
+    is_own = os.path.basename(os.path.realpath(own)).startswith("hookrun")
+    try:
+        command = [own if is_own else "hookrun", "hook", "json", "yaml"]
+        ran = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except OSError as error:
+        raise Refusal(f"`{path}` is YAML, which `hookrun` reads, and it cannot be started: {error.strerror}") from None
+    if ran.returncode != 0:
+        said = ran.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").replace(" of stdin", "")
+        raise Refusal(f"`{path}` is not YAML ({said})")
+    return ran.stdout.decode()
+
+
 def documents(text, path):
-    """The JSON documents in a text, one after the other."""
+    """The documents in a text, one after the other."""
+    if not is_json(text, path):
+        text = of_yaml(text, path)
     # Objects are finished in the order of their closing braces, here and in the parser.
     lines, opened, line = [], [], 1
     for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\n]', text):
@@ -116,8 +165,8 @@ def documents(text, path):
             document, at = decoder.raw_decode(text, rest.end())
         except (ValueError, RecursionError) as error:
             said = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error
-            raise Refusal(f"`{path}` is not JSON ({said}); turn YAML into JSON first: `{TO_JSON}`") from None
-        if document is not None:  # What an empty YAML document becomes; kubectl passes over it, too.
+            raise Refusal(f"`{path}` is not JSON ({said})") from None
+        if document is not None:  # An empty document of YAML; kubectl passes over it, too.
             found.append(document)
     return found
 
@@ -211,7 +260,12 @@ def is_pod(value):
     for inner in map(value.get, CONTAINERS):
         if isinstance(inner, list) or isinstance(inner, dict) and is_by_name(inner):
             return True
-    return False
+    return is_pipeline(value)
+
+
+def is_pipeline(value):
+    """Whether an object has the containers of a pipeline."""
+    return any(containers_of(value, sort) for sort in [*ONE_CONTAINER, *STEPS])
 
 
 def is_by_name(containers):
@@ -221,21 +275,32 @@ def is_by_name(containers):
 
 
 def hidden_pods(one, known):
-    """Every other object with containers, at any depth."""
-    waiting = [one]
+    """Every other object with containers, at any depth. Pods of a pipeline have its `securityContext`
+    where they have none."""
+    waiting = [(one, None)]
     while waiting:
-        value = waiting.pop()
+        value, context = waiting.pop()
         if isinstance(value, dict):
+            template = value.get("podTemplate")
+            of_template = template.get("securityContext") if isinstance(template, dict) else None
+            context = value.get("securityContext") or of_template or context
             if value is not known and is_pod(value):
-                yield value
-            waiting.extend(reversed(value.values()))
+                pod = Object(value)
+                pod.line = value.line
+                if is_pipeline(value):
+                    pod["securityContext"] = context
+                yield pod
+            waiting.extend((inner, context) for inner in reversed(value.values()))
         elif isinstance(value, list):
-            waiting.extend(reversed(value))
+            waiting.extend((inner, context) for inner in reversed(value))
 
 
 def containers_of(pod, sort):
     """The containers of one sort, be it that they stand under their names."""
     inner = pod.get(sort)
+    if sort in ONE_CONTAINER or sort in STEPS:
+        all_of = inner if isinstance(inner, list) and sort in STEPS else [inner]
+        return [one for one in all_of if isinstance(one, Object) and isinstance(one.get("image"), str)]
     if isinstance(inner, Object):
         return [one for one in inner.values() if isinstance(one, Object)]
     return [one for one in inner or [] if isinstance(one, Object)] if isinstance(inner, list) else []
@@ -244,7 +309,7 @@ def containers_of(pod, sort):
 def judge_pod(pod, is_own):
     """What is wrong with a pod: rule, line, message."""
     parts = [judge_namespaces(pod), judge_volumes(pod), judge_whole(pod)]
-    for sort in CONTAINERS:
+    for sort in CONTAINERS if is_own else [*CONTAINERS, *ONE_CONTAINER, *STEPS]:
         for container in containers_of(pod, sort):
             # One without an image, in another kind, only modifies another container.
             is_whole = is_own or container.get("image") is not None
@@ -288,6 +353,8 @@ def judge_rights(container, pod, is_whole):
     line, name, own = container.line, container.get("name"), part(container, "securityContext")
     if flag(own, "privileged") or flag(part(own, "windowsOptions"), "hostProcess"):
         yield "privileged", line, f"`{name}` is privileged: it has the node"
+    if flag(own, "allowPrivilegeEscalation"):
+        yield "privilege-escalation", line, f"`{name}` may gain more rights than it starts with; set `allowPrivilegeEscalation: false`"
     for capability in listed(part(own, "capabilities"), "add", str):
         if capability.upper().removeprefix("CAP_") not in HARMLESS_CAPABILITIES:
             yield "capabilities", line, f"`{name}` adds the capability {capability}"
@@ -317,13 +384,15 @@ def judge_image(container):
 
 def judge_limits(container, is_needed):
     line, name = container.line, container.get("name")
-    limits = part(part(container, "resources"), "limits")
-    missing = [what for what in ("cpu", "memory") if limits.get(what) is None]
-    if missing and is_needed:
-        yield "limits", line, f"`{name}` has no limit for {' and '.join(missing)}"
+    # Tekton calls them `computeResources`.
+    limits = part(part(container, "computeResources") or part(container, "resources"), "limits")
     for what in ("cpu", "memory"):
+        rule = f"limits-{what}"
+        is_due = rule not in REQUIRED or rule in words_of("HOOKRUN_MANIFEST_REQUIRE")
+        if limits.get(what) is None and is_needed and is_due:
+            yield rule, line, f"`{name}` has no limit for {what}"
         if limits.get(what) is not None and not is_some(limits[what]):
-            yield "limits", line, f"`{name}` has the {what} limit {json.dumps(limits[what])}, which is not a quantity above 0"
+            yield rule, line, f"`{name}` has the {what} limit {json.dumps(limits[what])}, which is not a quantity above 0"
 
 
 def is_some(quantity):
@@ -332,9 +401,50 @@ def is_some(quantity):
     return bool(read and re.search("[1-9]", read[1]))
 
 
+def judge_roles(one):
+    """Whether a role or a binding gives every right, or rights to everybody."""
+    kind = one["kind"]
+    if kind in ("Role", "ClusterRole"):
+        for rule in listed(one, "rules"):
+            verbs, resources = (listed(rule, name, str) for name in ("verbs", "resources"))
+            if "*" in resources and any(verb in CHANGES for verb in verbs):
+                yield "rbac", rule.line, "it may change every resource (`*`); name the resources that it needs"
+    if kind not in ("RoleBinding", "ClusterRoleBinding"):
+        return
+    if part(one, "roleRef").get("name") == "cluster-admin":
+        names = ", ".join(f"{subject.get('kind')} {subject.get('name')}" for subject in listed(one, "subjects"))
+        yield "rbac", one.line, f"it gives every right (cluster-admin) to {names or 'nobody yet'}"
+    for subject in listed(one, "subjects"):
+        if subject.get("name") in EVERYBODY:
+            yield "rbac", subject.line, f"it gives rights to everybody without a login ({subject['name']})"
+
+
+def judge_secret(one):
+    """Whether the values of a Secret stand in it."""
+    for name in ("data", "stringData"):
+        values = part(one, name)
+        plain = [key for key, value in values.items() if value is not None and not is_placeholder(value, name)]
+        if plain:
+            yield "secret", values.line, f"its values stand in the manifest ({', '.join(plain)}); encrypt them, or let an operator fetch them"
+
+
+def is_placeholder(value, name):
+    text = str(value)
+    if name == "data" and re.fullmatch(r"[A-Za-z0-9+/\s]+=*\s*", text):
+        try:
+            text = base64.b64decode(text).decode("utf-8", "replace")
+        except ValueError:
+            pass  # It is not base64, and the cluster takes it for nothing.
+    return PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
 def judge(one):
     """What is wrong with an object: rule, line, message."""
     name, own = part(one, "metadata").get("name"), own_pod(one)
+    if group_of(one) == RBAC:
+        yield from judge_roles(one)
+    if one["kind"] == "Secret" and group_of(one) == "":
+        yield from judge_secret(one)
     if own is not None:
         yield from judge_pod(own, True)
     if one["kind"] == "PersistentVolume" and group_of(one) in GROUPS:
@@ -349,9 +459,16 @@ def meant(word, words):
     return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
 
 
+def words_of(variable):
+    return os.environ.get(variable, "").split()
+
+
 def allowed():
     """The rules that are left out."""
-    words = os.environ.get("HOOKRUN_MANIFEST_ALLOW", "").split()
+    for word in words_of("HOOKRUN_MANIFEST_REQUIRE"):
+        if word not in REQUIRED:
+            raise Refusal(f"HOOKRUN_MANIFEST_REQUIRE: `{word}` is not a rule that can be required; {meant(word, REQUIRED)}")
+    words = words_of("HOOKRUN_MANIFEST_ALLOW")
     for word in words:
         rule, colon, name = word.partition(":")
         if rule not in RULES or (colon and not name):

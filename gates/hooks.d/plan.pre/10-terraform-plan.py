@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -IS
-# Blocks a Terraform plan that destroys stored data, opens administration ports to the internet,
-# or makes storage public or unencrypted.
+# Blocks a Terraform plan that destroys stored data or a cluster, opens the ports of administration
+# and databases to the internet, allows everything to somebody, or makes something public or
+# unencrypted.
 #
 #   terraform plan -out=plan.bin && terraform show -json plan.bin >plan.json
 #   echo '{"path": "plan.json"}' | hookrun run plan.pre --hooks gates && terraform apply plan.bin
@@ -19,10 +20,10 @@
 #
 # Settings:
 #   HOOKRUN_PLAN_ALLOW     rules to skip, separated by spaces: destroy open-port public
-#                          unencrypted; or RULE:ADDRESS for one resource
+#                          unencrypted every-right; or RULE:ADDRESS for one resource
 #   HOOKRUN_PLAN_PROTECT   types that must not be destroyed, instead of the default ones; globs
 #   HOOKRUN_PLAN_PORTS     ports that must not be open to the internet: PORT for TCP and UDP, or
-#                          PORT/tcp, PORT/udp (default: 22/tcp 3389/tcp)
+#                          PORT/tcp, PORT/udp (default: SSH, RDP, and the databases below)
 #
 # hookrun: timeout=30s
 
@@ -37,7 +38,11 @@ import re
 import sys
 
 KEYS = ["path", "sources", "cwd"]
-RULES = ["destroy", "open-port", "public", "unencrypted"]
+RULES = ["destroy", "open-port", "public", "unencrypted", "every-right"]
+
+# SSH, RDP; SQL Server, Oracle, MySQL, PostgreSQL, Redshift, Redis, Cassandra, Elasticsearch,
+# Memcached and MongoDB.
+PORTS = "22/tcp 3389/tcp 1433/tcp 1521/tcp 3306/tcp 5432/tcp 5439/tcp 6379/tcp 9042/tcp 9200/tcp 11211 27017/tcp"
 
 PROTECTED = """
     aws_db_instance aws_rds_cluster* aws_dynamodb_table aws_s3_bucket aws_efs_file_system aws_ebs_volume
@@ -46,6 +51,8 @@ PROTECTED = """
     google_compute_disk google_kms_* google_dns_managed_zone google_filestore_instance
     azurerm_*sql* azurerm_cosmosdb_* azurerm_storage_account azurerm_storage_container
     azurerm_managed_disk azurerm_key_vault* azurerm_dns_zone
+    aws_eks_cluster google_container_cluster azurerm_kubernetes_cluster
+    aws_secretsmanager_secret google_secret_manager_secret
 """.split()
 
 # Of these, what holds no data: settings, rights, ways in.
@@ -94,6 +101,8 @@ PUBLIC = [
     ("google_storage_default_object_access_control", "entity", ["allUsers", "allAuthenticatedUsers"]),
     ("azurerm_storage_account", "allow_nested_items_to_be_public", [True]),
     ("azurerm_storage_container", "container_access_type", ["blob", "container"]),
+    ("aws_lambda_function_url", "authorization_type", ["NONE"]),
+    ("aws_lambda_permission", "principal", ["*"]),
 ]
 # Where rights are given one by one: type, attribute. Of a block counts what its `uri` names.
 GRANTS = [
@@ -108,6 +117,17 @@ WALL = "aws_s3_bucket_public_access_block"
 POLICIES = ["aws_s3_bucket_policy", "aws_s3_bucket"]
 RULES_OF_GROUPS = ["aws_security_group_rule", "aws_vpc_security_group_ingress_rule"]
 GOOGLE_POLICIES = ["google_storage_bucket_iam_policy"]
+
+# Policies of AWS that say what somebody may do, and the attributes that attach others by name.
+RIGHTS = ["aws_iam_policy", "aws_iam_role_policy", "aws_iam_user_policy", "aws_iam_group_policy"]
+ATTACHED_BY = {
+    "aws_iam_policy_attachment": "policy_arn",
+    "aws_iam_role_policy_attachment": "policy_arn",
+    "aws_iam_user_policy_attachment": "policy_arn",
+    "aws_iam_group_policy_attachment": "policy_arn",
+    "aws_iam_role": "managed_policy_arns",
+}
+ADMINISTRATOR = re.compile(r"arn:aws[\w-]*:iam::aws:policy/AdministratorAccess")
 
 # Conditions of a policy that limit who or from where: their values are names, ARNs or addresses.
 # `aws:SecureTransport` and the like limit how, and leave it open to everybody.
@@ -146,7 +166,8 @@ class Unknown:
 
 UNKNOWN = Unknown()
 Opening = collections.namedtuple("Opening", "sources transports first last")
-Finding = collections.namedtuple("Finding", "rule level message key")
+# Of a port the message goes on after it, with `{}` for "is" or "are".
+Finding = collections.namedtuple("Finding", "rule level message key port", defaults=[None])
 
 
 def told(value):
@@ -303,6 +324,22 @@ def unique(pairs):
     return one
 
 
+def allows_everything(text):
+    """Whether a statement of a policy, as JSON in a string, allows every action on everything."""
+    if text is None or text == "":
+        return False
+    try:
+        for one in listed(json.loads(text, object_pairs_hook=unique).get("Statement")):
+            # All but some are nearly all.
+            is_all = "NotAction" in one or any(action in ("*", "*:*") for action in listed(one.get("Action")))
+            is_everywhere = "NotResource" in one or "*" in listed(one.get("Resource"))
+            if one.get("Effect") == "Allow" and is_all and is_everywhere:
+                return True
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise Odd(f"`policy` must be an object with `Statement` in JSON, and is {told(text)}") from None
+    return False
+
+
 def open_statements(text):
     """The statements of a policy, as JSON in a string, that allow something to everybody."""
     if text is None or text == "":
@@ -390,16 +427,16 @@ def together(port, rules):
     """What the rules of one security group open a port to; each is the ranges that it was open to, and is."""
     before, after = ([one for sources in all for one in sources] for all in (zip(*rules) if rules else ((), ())))
     if is_wide(after) and not any(is_wide(now) for _, now in rules):
-        message = f"port {port} of its security group is open to {len(set(after))} ranges of addresses, together a large part of the internet"
+        message = f"of its security group {{}} open to {len(set(after))} ranges of addresses, together a large part of the internet"
         level, old = ("notice", "; it was so before") if is_wide(before) else ("error", "")
-        yield Finding("open-port", level, message + old, None)
+        yield Finding("open-port", level, message + old, None, port)
 
 
 def faults(kind, now, ports):
     """What is wrong with a resource as it is, or will be."""
 
-    def wrong(rule, message, key=None):
-        return Finding(rule, "error", message, key or message)
+    def wrong(rule, message, key=None, port=None):
+        return Finding(rule, "error", message, key or message, port)
 
     def later(rule, name, what):
         message = f"`{name}` is known only after apply: {what} was not judged"
@@ -409,11 +446,11 @@ def faults(kind, now, ports):
         if source is UNKNOWN:
             yield later("open-port", name, "whom it lets in")
         elif is_world(source):
-            yield wrong("open-port", f"port {port} is open to {source}")
+            yield wrong("open-port", f"{{}} open to {source}", f"port {port} to {source}", port)
     for port, sources in ranges(kind, now, ports).items():
         if is_wide(sources):
-            message = f"port {port} is open to {len(set(sources))} ranges of addresses, together a large part of the internet"
-            yield wrong("open-port", message, f"port {port} in ranges")
+            message = f"{{}} open to {len(set(sources))} ranges of addresses, together a large part of the internet"
+            yield wrong("open-port", message, f"port {port} in ranges", port)
 
     for public_kind, name, values in PUBLIC:
         for value in listed(now.get(name)) if kind == public_kind else ():
@@ -439,6 +476,18 @@ def faults(kind, now, ports):
         for statement in open_statements(now.get("policy")):
             key = json.dumps(statement, sort_keys=True)
             yield wrong("public", "its policy allows something to everybody", key)
+
+    policies = [("policy", now.get("policy"))] if kind in RIGHTS else []
+    if kind == "aws_iam_role":
+        policies = [("inline_policy", UNKNOWN if one is UNKNOWN else one.get("policy")) for one in blocks(now, "inline_policy")]
+    for name, policy in policies:
+        if policy is UNKNOWN:
+            yield later("every-right", name, "whether it allows everything")
+        elif allows_everything(policy):
+            yield wrong("every-right", "its policy allows every action on everything (`*`), or all but some")
+    for arn in listed(now.get(ATTACHED_BY.get(kind))):
+        if arn is not UNKNOWN and ADMINISTRATOR.fullmatch(str(arn)):
+            yield wrong("every-right", "it attaches AdministratorAccess, which allows every action on everything")
 
     name = ENCRYPTED_BY.get(kind)
     if name and word(now, name) != "true":
@@ -489,7 +538,7 @@ class Judge:
         self.sources = sources
         self.left_out = left_out
         self.protected = os.environ.get("HOOKRUN_PLAN_PROTECT", "").split()
-        self.ports = ports_of(os.environ.get("HOOKRUN_PLAN_PORTS", "").split() or ["22/tcp", "3389/tcp"])
+        self.ports = ports_of(os.environ.get("HOOKRUN_PLAN_PORTS", "").split() or PORTS.split())
         self.gone = set()
         self.groups = collections.defaultdict(list)
 
@@ -760,6 +809,20 @@ def shown(path):
     return os.path.relpath(whole, inside[0]) if inside else path
 
 
+def said(findings):
+    """Rule, level and message of findings. Findings that differ only in their port are one."""
+    ports = {}
+    for one in findings:
+        ports.setdefault((one.rule, one.level, one.message), []).append(one.port)
+    for (rule, level, message), found in ports.items():
+        named = list(dict.fromkeys(str(port) for port in found if port is not None))
+        if named:
+            start, verb = ("port", "is") if len(named) == 1 else ("ports", "are")
+            more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+            message = f"{start} {', '.join(named[:3])}{more} {message.replace('{}', verb, 1)}"
+        yield rule, level, message
+
+
 def check(event):
     check_keys(event)
     path, sources, left_out = event["path"], event.get("sources"), allowed()
@@ -779,8 +842,7 @@ def check(event):
             if change.get("mode") == "data":
                 continue
             address, place = needed(change, "address", str, "a string"), None
-            found = [(one.rule, one.level, one.message) for one in judge.findings(change)]
-            for rule, level, message in dict.fromkeys(found):
+            for rule, level, message in said(judge.findings(change)):
                 if rule in left_out or f"{rule}:{address}" in left_out:
                     continue
                 place = place or judge.sources.find(change) or {"path": shown(path)}

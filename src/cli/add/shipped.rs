@@ -114,7 +114,8 @@ const HOOKS: &[ShippedRow] = &[
     row!("gates/hooks.d/deploy.pre/10-freeze.py" "gates/hooks.d/tests/freeze.toml"),
     row!("gates/hooks.d/manifest.pre/10-kubernetes-manifest.py"
         "gates/hooks.d/tests/kubernetes-manifest.toml" "gates/hooks.d/tests/manifests/bad.json"
-        "gates/hooks.d/tests/manifests/crd.json" "gates/hooks.d/tests/manifests/shop.json"),
+        "gates/hooks.d/tests/manifests/bad.yaml" "gates/hooks.d/tests/manifests/crd.json"
+        "gates/hooks.d/tests/manifests/shop.json" "gates/hooks.d/tests/manifests/shop.yaml"),
     row!("gates/hooks.d/plan.pre/10-terraform-plan.py" "gates/hooks.d/tests/terraform-plan.toml"
         "gates/hooks.d/tests/plans/db.tf" "gates/hooks.d/tests/plans/main.tf"
         "gates/hooks.d/tests/plans/network.json"),
