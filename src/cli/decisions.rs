@@ -15,14 +15,15 @@ use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
 use crate::log::read::{FileLines, ReadError};
-use crate::log::record::{Brief, DecisionLine, RecordError};
+use crate::log::record::{DecisionLine, RecordError};
 use crate::log::redact::Redactor;
+use crate::log::report::RunReport;
 
 /// How many lines that are not records are named.
 const MOST_PROBLEMS: u64 = 10;
 
 /// Shows a line of the log, which is read already.
-type ShowDecision<'s> = dyn FnMut(&str, &DecisionLine<'_>, &Brief<'_>) -> Result<()> + 's;
+type ShowDecision<'s> = dyn FnMut(&str, &DecisionLine<'_>, &RunReport) -> Result<()> + 's;
 
 pub(super) struct ChosenDecisions<'a> {
     args: &'a FilterArgs,
@@ -128,18 +129,18 @@ impl<'a> ChosenDecisions<'a> {
     ) -> std::result::Result<Result<()>, RecordError> {
         let line = DecisionLine::parse(text.as_bytes())?;
         self.read += 1;
-        let Some(brief) = self.taken(&line)? else {
+        let Some(run) = self.taken(&line)? else {
             return Ok(Ok(()));
         };
         self.found += 1;
-        Ok(show(text, &line, &brief))
+        Ok(show(text, &line, &run))
     }
 
     /// What was decided, if the filters take it. What is in the head of a line is compared first.
-    fn taken<'l>(
+    fn taken(
         &self,
-        line: &DecisionLine<'l>,
-    ) -> std::result::Result<Option<Brief<'l>>, RecordError> {
+        line: &DecisionLine<'_>,
+    ) -> std::result::Result<Option<RunReport>, RecordError> {
         let args = self.args;
         let is_in_head = (args.session.is_none() || args.session == line.session)
             && args.host.as_ref().is_none_or(|host| is_of_host(line, host))
@@ -156,14 +157,14 @@ impl<'a> ChosenDecisions<'a> {
         if !is_in_head {
             return Ok(None);
         }
-        let brief = line.brief()?;
+        let run = line.report()?;
         let is_taken = args
             .decision
             .as_ref()
-            .is_none_or(|decision| *decision == brief.decision)
-            && args.hook.as_ref().is_none_or(|hook| brief.has_run(hook))
-            && (!args.failed || brief.has_failed());
-        Ok(is_taken.then_some(brief))
+            .is_none_or(|decision| *decision == run.decision)
+            && args.hook.as_ref().is_none_or(|hook| run.has_run(hook))
+            && (!args.failed || run.has_failed());
+        Ok(is_taken.then_some(run))
     }
 
     fn skip(&mut self, error: &ReadError, paths: &Paths) {
@@ -221,12 +222,12 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     let paths = Paths::from(&env.cwd);
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;
     let mut page = HtmlReport::default();
-    chosen.each(Some(&redactor), &paths, &mut |_, line, brief| {
+    chosen.each(Some(&redactor), &paths, &mut |_, line, run| {
         if is_page {
-            page.add(line, brief);
+            page.add(line, run);
             return Ok(());
         }
-        Ok(export::json_line(line, brief, out)?)
+        Ok(export::json_line(line, run, out)?)
     })?;
     if chosen.found == 0 {
         streams::remark(&chosen.nothing(&paths));

@@ -18,13 +18,13 @@ use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
 use crate::log::read::newest_first;
 use crate::log::record::DecisionLine;
+use crate::log::report::RunReport;
 
 use crate::cli::args::DoctorArgs;
 use crate::cli::decisions::is_of_project;
 use crate::cli::exit::Result;
 use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::installed::{HostSite, Installation, is_here};
-use crate::cli::problems::{SearchedPlaces, problems_of};
 use crate::cli::validate::{Findings, error, note, warning};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
@@ -35,17 +35,11 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     };
     let config = Config::load(&choice, env, ConfigScope::All);
     let mut findings = Findings::default();
-    about_hooks(&config, env, &mut findings);
-    let places = SearchedPlaces {
-        choice: &Choice::default(),
-        env,
-    };
-    findings.extend(places.problems(&config));
+    findings.add_hooks(&config, &choice, env);
     about_log(env, &mut findings);
-    let cold = cold_starts(&config, env);
     let wanted = HooksByEvent::of(&config.hooks);
-    let seen = Seen::of(&config.project, env);
-    let mut lines = cold;
+    let mut seen = Seen::of(&config, env);
+    let mut lines = std::mem::take(&mut seen.cold);
     // Hosts that are here and do not ask hookrun.
     let mut without = Vec::new();
     for host in installable() {
@@ -105,22 +99,6 @@ fn not_installed(site: HostSite<'_>) -> Problem {
     )
 }
 
-/// Hooks that cannot be read or started, that never run, and that match nothing.
-fn about_hooks(config: &Config, env: &Environment, findings: &mut Findings) {
-    for hook in &config.hooks {
-        let file = &hook.source.file;
-        findings.check(file).hooks += 1;
-        if let Some(why) = &hook.idle
-            && hook.enabled
-        {
-            let cause = format!("`{}` never runs: {why}", hook.name);
-            findings.add(warning(file, cause, "rename or remove one of them"));
-        }
-        findings.extend(problems_of(hook, env));
-    }
-    findings.extend(config.problems.iter().cloned());
-}
-
 /// A decision log that cannot be written. No decision waits for it, so only `doctor` reports it.
 fn about_log(env: &Environment, findings: &mut Findings) {
     let Some(folder) = env.decision_log() else {
@@ -147,72 +125,51 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
     format!("{}: installed for {}", host.title, places.join(", "))
 }
 
-/// When each host last ran hookrun in a project, from the decision log: a host's files say only that
-/// it should. `None` where decisions are not logged.
-#[derive(Debug)]
+/// What the decision log says: a host's files say only that it should run hookrun.
+#[derive(Debug, Default)]
 struct Seen {
+    /// When each host last ran hookrun in the project; `None` where decisions are not logged.
     last: Option<BTreeMap<String, SystemTime>>,
-}
-
-/// For each hook that may start warm and last started cold, the reason, from the decision log.
-fn cold_starts(config: &Config, env: &Environment) -> Vec<String> {
-    let mut lines = Vec::new();
-    let Some(folder) = env.decision_log() else {
-        return lines;
-    };
-    let mut pending: BTreeSet<&str> = config
-        .hooks
-        .iter()
-        .filter(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off))
-        .map(|hook| hook.name.as_str())
-        .collect();
-    for file in DecisionLog::in_folder(folder).files() {
-        if pending.is_empty() {
-            break;
-        }
-        for line in newest_first(&file).unwrap_or_default() {
-            let record = DecisionLine::parse(&line);
-            let Ok(run) = record.and_then(|record| record.report()) else {
-                continue;
-            };
-            for hook in &run.hooks {
-                let Some(start) = hook.trace.as_ref().and_then(|trace| trace.start.as_ref()) else {
-                    continue;
-                };
-                if !pending.remove(hook.name.as_str()) {
-                    continue;
-                }
-                if let Some((reason, name)) = ColdReason::NAMES.iter().find(|(_, it)| it == start) {
-                    let why = reason.about();
-                    lines.push(format!("`{}` last started cold ({name}): {why}", hook.name));
-                }
-            }
-        }
-    }
-    lines
+    /// For each hook that may start warm and last started cold, the reason.
+    cold: Vec<String>,
 }
 
 impl Seen {
     /// Reads the log from its end.
-    fn of(project: &Path, env: &Environment) -> Seen {
+    fn of(config: &Config, env: &Environment) -> Seen {
         let Some(folder) = env.decision_log() else {
-            return Seen { last: None };
+            return Seen::default();
         };
         let mut last = BTreeMap::new();
+        let mut cold = Vec::new();
+        let mut pending: BTreeSet<&str> = config
+            .hooks
+            .iter()
+            .filter(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off))
+            .map(|hook| hook.name.as_str())
+            .collect();
         for file in DecisionLog::in_folder(folder).files() {
             for line in newest_first(&file).unwrap_or_default() {
                 let Ok(record) = DecisionLine::parse(&line) else {
                     continue;
                 };
-                if last.contains_key(&record.host) || !was_in(&record, project) {
-                    continue;
+                if !pending.is_empty()
+                    && let Ok(run) = record.report()
+                {
+                    cold.extend(cold_starts(&run, &mut pending));
                 }
-                if let Ok(time) = humantime::parse_rfc3339(&record.time) {
+                if !last.contains_key(&record.host)
+                    && was_in(&record, &config.project)
+                    && let Ok(time) = humantime::parse_rfc3339(&record.time)
+                {
                     last.insert(record.host, time);
                 }
             }
         }
-        Seen { last: Some(last) }
+        Seen {
+            last: Some(last),
+            cold,
+        }
     }
 
     fn about(&self, host: &Host, file: &Path) -> Problem {
@@ -254,6 +211,22 @@ impl Seen {
         }
         note(file, cause)
     }
+}
+
+/// Why hooks started cold in a run. Those that could start warm are no longer `pending`.
+fn cold_starts(run: &RunReport, pending: &mut BTreeSet<&str>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (hook, trace) in run.traces() {
+        let name = hook.name.as_str();
+        if let Some(start) = &trace.start
+            && pending.remove(name)
+            && let Some((reason, word)) = ColdReason::NAMES.iter().find(|(_, it)| it == start)
+        {
+            let why = reason.about();
+            lines.push(format!("`{name}` last started cold ({word}): {why}"));
+        }
+    }
+    lines
 }
 
 fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {

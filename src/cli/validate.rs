@@ -28,23 +28,7 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     let config = Config::load(&choice, env, ConfigScope::All);
     let config = config.for_host(hosts::find(&args.hooks.dialect));
     let mut findings = Findings::default();
-    for file in config
-        .layers
-        .iter()
-        .flat_map(|layer| layer.manifests.iter().chain(&layer.settings))
-    {
-        findings.check(file);
-    }
-    for hook in &config.hooks {
-        findings.check(&hook.source.file).hooks += 1;
-        findings.extend(problems_of(hook, env));
-    }
-    let unbound = SearchedPlaces {
-        choice: &choice,
-        env,
-    }
-    .problems(&config);
-    findings.extend(config.problems.into_iter().chain(unbound));
+    findings.add_hooks(&config, &choice, env);
     findings.tidy();
     findings.report(args.format, env, out)
 }
@@ -78,6 +62,29 @@ impl Findings {
                 is_counted: !file.is_dir(),
                 ..CheckedFile::new(file.to_path_buf())
             })
+    }
+
+    /// Adds what is wrong with the configuration and its hooks: those that cannot be read or started,
+    /// that never run, and that match nothing.
+    pub(super) fn add_hooks(&mut self, config: &Config, choice: &Choice, env: &Environment) {
+        for layer in &config.layers {
+            for file in layer.manifests.iter().chain(&layer.settings) {
+                self.check(file);
+            }
+        }
+        for hook in &config.hooks {
+            let file = &hook.source.file;
+            self.check(file).hooks += 1;
+            if let Some(why) = &hook.idle
+                && hook.enabled
+            {
+                let cause = format!("`{}` never runs: {why}", hook.name);
+                self.add(warning(file, cause, "rename or remove one of them"));
+            }
+            self.extend(problems_of(hook, env));
+        }
+        self.extend(config.problems.iter().cloned());
+        self.extend(SearchedPlaces { choice, env }.problems(config));
     }
 
     pub(super) fn add(&mut self, problem: Problem) {

@@ -1,8 +1,8 @@
 //! `hookrun why`: what was decided, read from the decision log and explained.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -16,7 +16,8 @@ use crate::lab::report::stats::Stats;
 use crate::lab::report::style::decision_style;
 use crate::lab::report::{Paths, plain, write_json};
 use crate::log::DecisionLog;
-use crate::log::record::{Brief, DecisionLine, RecordError};
+use crate::log::record::{DecisionLine, RecordError};
+use crate::log::report::RunReport;
 
 use super::decisions::ChosenDecisions;
 use crate::cli::args::{TextFormat, WhyArgs};
@@ -44,9 +45,9 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     let mut stats = Stats::default();
     let mut newest = VecDeque::new();
-    chosen.each(None, &view.paths, &mut |text, line, brief| {
+    chosen.each(None, &view.paths, &mut |text, line, run| {
         if args.stats {
-            stats.add(&line.time, brief);
+            stats.add(&line.time, run);
         } else if args.all && args.number.is_none() {
             view.show(text, out)?;
         } else {
@@ -85,26 +86,24 @@ fn follow(
     view: &DecisionView,
     out: &mut dyn Write,
 ) -> Result {
-    let mut open: Vec<FollowedFile> = Vec::new();
+    let mut offsets = FileOffsets::new();
     let mut is_first = true;
     loop {
         chosen.find_files();
-        for path in &chosen.files {
-            match FollowedFile::open(path) {
-                Ok(file) if open.iter().all(|known| known.identity != file.identity) => {
-                    open.push(file);
-                }
-                Ok(_) => {}
-                // Another process may rename the files of the log just now.
-                Err(_) if chosen.log.is_some() => {}
-                Err(error) => return Err(error),
-            }
-        }
         let mut newest = VecDeque::new();
-        for file in &mut open {
-            while let Some(line) = file.next_line()? {
+        for path in chosen.files.clone() {
+            let lines = match new_lines(&path, &mut offsets) {
+                Ok(lines) => lines,
+                // Another process may rename the files of the log just now.
+                Err(_) if chosen.log.is_some() => continue,
+                Err(error) => {
+                    let cause = format!("cannot read {}: {error}", path.display());
+                    return Err(Complaint::with_cure(cause, "name a file of decisions"));
+                }
+            };
+            for line in lines.lines() {
                 // `why` names lines that cannot be read.
-                let _ = chosen.show_line(&line, &mut |text, _, _| {
+                let _ = chosen.show_line(line, &mut |text, _, _| {
                     newest.push_back(text.to_string());
                     Ok(())
                 });
@@ -117,55 +116,35 @@ fn follow(
             view.show(&text, out)?;
         }
         out.flush()?;
-        if is_first && open.is_empty() {
+        if is_first && offsets.is_empty() {
             streams::remark(&chosen.nothing(&view.paths));
         }
         is_first = false;
-        open.retain(FollowedFile::has_name);
         if streams::reader_left_within(PAUSE) {
             return Ok(ExitStatus::Yes);
         }
     }
 }
 
-/// A file of the log, as far as it was read. One that was renamed may still get the line of a writer
-/// that had opened it before.
-struct FollowedFile {
-    reader: BufReader<File>,
-    /// The same for every name of the file.
-    identity: (u64, u64),
-    /// The beginning of a line whose end is not written yet.
-    rest: Vec<u8>,
-}
+/// How far files were read, by device and inode: a file of the log gets other names.
+type FileOffsets = HashMap<(u64, u64), u64>;
 
-impl FollowedFile {
-    fn open(path: &Path) -> Result<FollowedFile> {
-        let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-        let (meta, file) = opened.map_err(|error| {
-            let cause = format!("cannot read {}: {error}", path.display());
-            Complaint::with_cure(cause, "name a file of decisions")
-        })?;
-        Ok(FollowedFile {
-            reader: BufReader::new(file),
-            identity: (meta.dev(), meta.ino()),
-            rest: Vec::new(),
-        })
+/// The whole lines of a file that were not read yet.
+fn new_lines(path: &Path, offsets: &mut FileOffsets) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let meta = file.metadata()?;
+    let offset = offsets.entry((meta.dev(), meta.ino())).or_default();
+    if *offset > meta.len() {
+        // A new file has the inode of one that is gone.
+        *offset = 0;
     }
-
-    fn has_name(&self) -> bool {
-        let meta = self.reader.get_ref().metadata();
-        meta.is_ok_and(|meta| meta.nlink() > 0)
-    }
-
-    /// The next line, if its end is written.
-    fn next_line(&mut self) -> Result<Option<String>> {
-        self.reader.read_until(b'\n', &mut self.rest)?;
-        if self.rest.last() != Some(&b'\n') {
-            return Ok(None);
-        }
-        let line = std::mem::take(&mut self.rest);
-        Ok(Some(String::from_utf8_lossy(&line).trim_end().to_string()))
-    }
+    file.seek(SeekFrom::Start(*offset))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let end = bytes.iter().rposition(|byte| *byte == b'\n');
+    bytes.truncate(end.map_or(0, |end| end + 1));
+    *offset += bytes.len() as u64;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// How decisions are shown.
@@ -185,15 +164,19 @@ impl DecisionView {
             return Ok(writeln!(out, "{text}")?);
         }
         let line = DecisionLine::parse(text.as_bytes()).map_err(cannot_explain)?;
+        let report = line.report().map_err(cannot_explain)?;
         if self.is_brief {
-            let brief = line.brief().map_err(cannot_explain)?;
-            return self.one_line(&line, &brief, out);
+            return self.one_line(&line, &report, out);
         }
-        self.page(&line, out)
+        self.page(&line, report, out)
     }
 
-    fn page(&self, line: &DecisionLine<'_>, out: &mut dyn Write) -> Result<()> {
-        let mut report = line.report().map_err(cannot_explain)?;
+    fn page(
+        &self,
+        line: &DecisionLine<'_>,
+        mut report: RunReport,
+        out: &mut dyn Write,
+    ) -> Result<()> {
         let context = line.context().and_then(|raw| Context::parse(raw).ok());
         let summary = match catalog::find(&line.event) {
             Some(spec) => spec.summary.as_ref(),
@@ -223,10 +206,10 @@ impl DecisionView {
     fn one_line(
         &self,
         line: &DecisionLine<'_>,
-        brief: &Brief<'_>,
+        run: &RunReport,
         out: &mut dyn Write,
     ) -> Result<()> {
-        let (style, word) = decision_style(&brief.decision);
+        let (style, word) = decision_style(&run.decision);
         let time = line.time.get(..19).unwrap_or(&line.time);
         let mut parts = Vec::new();
         if let Some(cwd) = line.cwd.as_ref().filter(|_| self.is_everywhere) {
@@ -236,7 +219,7 @@ impl DecisionView {
         // On a terminal there is room for the hook.
         let most = self.columns.map_or(200, |columns| columns / 4);
         parts.extend(line.subject().words(most));
-        parts.push(said(brief));
+        parts.push(said(run));
         let mut shown = plain(&parts.join("  "));
         if let Some(columns) = self.columns {
             let before = "2026-01-31 09:30:00  BLOCK  ".len();
@@ -257,18 +240,17 @@ fn event_name(name: &str) -> &str {
 }
 
 /// The hook that decided, with what it said; else the hooks that ran.
-fn said(brief: &Brief<'_>) -> String {
+fn said(run: &RunReport) -> String {
     let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
-    if let Some(question) = brief.questions.first() {
+    if let Some(question) = run.questions.first() {
         return format!("{}: {}", question.hook, first_line(&question.question));
     }
-    if brief.decided_by.is_some() || brief.cause.is_some() {
-        let who = brief.decided_by.as_deref().unwrap_or("hookrun itself");
-        let reason = brief.reason.as_deref().unwrap_or_default();
+    if run.decided_by.is_some() || run.cause.is_some() {
+        let who = run.decided_by.as_deref().unwrap_or("hookrun itself");
+        let reason = run.reason.as_deref().unwrap_or_default();
         return format!("{who}: {}", first_line(reason));
     }
-    let ran = brief.hooks.iter().filter(|hook| hook.took_ms.is_some());
-    let names: Vec<&str> = ran.map(|hook| hook.name.as_ref()).collect();
+    let names: Vec<&str> = run.traces().map(|(hook, _)| hook.name.as_str()).collect();
     if names.is_empty() {
         return "no hook ran".to_string();
     }

@@ -15,7 +15,8 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::harmless::{self, plain};
 use crate::lab::report::stats::Stats;
-use crate::log::record::{Brief, DecisionLine, Subject};
+use crate::log::record::{DecisionLine, Subject};
+use crate::log::report::RunReport;
 
 /// One level deep, with the same columns in every line: DuckDB, Polars and SQLite make a table of
 /// it.
@@ -45,12 +46,10 @@ struct FlatRow<'d> {
 }
 
 impl<'d> FlatRow<'d> {
-    fn of(line: &'d DecisionLine<'_>, brief: &'d Brief<'_>, subject: &'d Subject) -> FlatRow<'d> {
-        let calls = brief.hooks.iter().filter(|hook| hook.took_ms.is_some());
-        let slowest = calls.clone().max_by(|one, other| {
-            let (one, other) = (one.took_ms.unwrap_or(0.0), other.took_ms.unwrap_or(0.0));
-            one.total_cmp(&other)
-        });
+    fn of(line: &'d DecisionLine<'_>, run: &'d RunReport, subject: &'d Subject) -> FlatRow<'d> {
+        let slowest = run
+            .traces()
+            .max_by(|(_, one), (_, other)| one.took_ms.total_cmp(&other.took_ms));
         FlatRow {
             time: &line.time,
             event: &line.event,
@@ -65,15 +64,15 @@ impl<'d> FlatRow<'d> {
                 .and_then(|action| action.kind.as_deref()),
             command: subject.command(),
             path: subject.path(),
-            decision: &brief.decision,
-            cause: brief.cause.as_deref(),
-            decided_by: brief.decided_by.as_deref(),
-            reason: brief.reason.as_deref(),
-            failed: brief.has_failed(),
-            took_ms: brief.took_ms,
-            hooks: calls.count(),
-            slowest_hook: slowest.map(|hook| hook.name.as_ref()),
-            slowest_ms: slowest.and_then(|hook| hook.took_ms),
+            decision: &run.decision,
+            cause: run.cause.as_deref(),
+            decided_by: run.decided_by.as_deref(),
+            reason: run.reason.as_deref(),
+            failed: run.has_failed(),
+            took_ms: run.took_ms,
+            hooks: run.traces().count(),
+            slowest_hook: slowest.map(|(hook, _)| hook.name.as_str()),
+            slowest_ms: slowest.map(|(_, trace)| trace.took_ms),
             trace_id: line.trace.as_ref().map(|trace| trace.id.as_str()),
             span_id: line.trace.as_ref().map(|trace| trace.span.as_str()),
         }
@@ -81,13 +80,9 @@ impl<'d> FlatRow<'d> {
 }
 
 /// Writes a decision as a flat line of JSON that is harmless where somebody prints it.
-pub fn json_line(
-    line: &DecisionLine<'_>,
-    brief: &Brief<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub fn json_line(line: &DecisionLine<'_>, run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let subject = line.subject();
-    let text = serde_json::to_string(&FlatRow::of(line, brief, &subject))?;
+    let text = serde_json::to_string(&FlatRow::of(line, run, &subject))?;
     writeln!(out, "{}", harmless::json(&text))
 }
 
@@ -145,11 +140,11 @@ struct ListedDecision {
 
 impl HtmlReport {
     /// The next decision, in the order of the log.
-    pub fn add(&mut self, line: &DecisionLine<'_>, brief: &Brief<'_>) {
+    pub fn add(&mut self, line: &DecisionLine<'_>, run: &RunReport) {
         let Some(ended) = line.time_ms() else { return };
-        self.stats.add(&line.time, brief);
-        let class = match brief.decision.as_ref() {
-            _ if brief.has_failed() => 3,
+        self.stats.add(&line.time, run);
+        let class = match run.decision.as_ref() {
+            _ if run.has_failed() => 3,
             "allow" => 0,
             "ask" => 1,
             _ => 2,
@@ -161,12 +156,12 @@ impl HtmlReport {
             event: plain(&line.event),
             host: plain(&line.host),
             class: CLASSES[class],
-            took: brief.took_ms,
-            by: plain(brief.decided_by.as_deref().unwrap_or_default()),
-            reason: cut(&plain(brief.reason.as_deref().unwrap_or_default())),
+            took: run.took_ms,
+            by: plain(run.decided_by.as_deref().unwrap_or_default()),
+            reason: cut(&plain(run.reason.as_deref().unwrap_or_default())),
             about: plain(&subject),
         };
-        if brief.decision == "block" {
+        if run.decision == "block" {
             let key = [listed.by.clone(), listed.reason.clone()];
             let group = self.blocks.entry(key).or_default();
             group.count += 1;

@@ -21,7 +21,6 @@ use super::redact::Redactor;
 use super::report::RunReport;
 use crate::engine::event::Context;
 use crate::engine::event::json::entries_but;
-use crate::engine::outcome::Question;
 use crate::engine::run::TraceContext;
 
 /// The version of the form of a line: its key `hookrun`.
@@ -199,68 +198,6 @@ pub struct TraceLine {
     pub parent: Option<String>,
 }
 
-/// The part of a report that says what was decided, and by which hooks.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Brief<'l> {
-    #[serde(borrow)]
-    pub decision: Cow<'l, str>,
-    pub reason: Option<String>,
-    pub decided_by: Option<String>,
-    /// Of a refusal.
-    #[serde(borrow)]
-    pub cause: Option<Cow<'l, str>>,
-    #[serde(default)]
-    pub questions: Vec<Question>,
-    #[serde(borrow)]
-    pub hooks: Vec<BriefHook<'l>>,
-    #[serde(default)]
-    pub took_ms: f64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct BriefHook<'l> {
-    #[serde(borrow)]
-    pub name: Cow<'l, str>,
-    /// Only if it ran.
-    pub took_ms: Option<f64>,
-    /// How long it might run; only if it ran.
-    pub timeout_ms: Option<f64>,
-    pub failure: Option<String>,
-    /// Only if it answered.
-    #[serde(borrow)]
-    pub verdict: Option<BriefVerdict<'l>>,
-}
-
-impl Brief<'_> {
-    /// Whether a hook failed, or hookrun itself.
-    pub fn has_failed(&self) -> bool {
-        self.cause.as_deref() == Some("failure")
-            || self.hooks.iter().any(|hook| hook.failure.is_some())
-    }
-
-    pub fn has_run(&self, name: &str) -> bool {
-        let mut hooks = self.hooks.iter();
-        hooks.any(|hook| hook.name == name && hook.took_ms.is_some())
-    }
-}
-
-impl BriefHook<'_> {
-    /// What it decided, if it answered.
-    pub fn decision(&self) -> Option<&str> {
-        self.verdict
-            .as_ref()
-            .map(|verdict| verdict.decision.as_ref())
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct BriefVerdict<'l> {
-    #[serde(borrow)]
-    pub decision: Cow<'l, str>,
-}
-
 /// Why a line cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
@@ -314,10 +251,6 @@ impl<'l> DecisionLine<'l> {
     }
 
     /// What was decided, and by whom.
-    pub fn brief(&self) -> Result<Brief<'l>, RecordError> {
-        serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))
-    }
-
     pub fn report(&self) -> Result<RunReport, RecordError> {
         let report: RunReport =
             serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;

@@ -92,6 +92,24 @@ pub struct RunReport {
     pub took_ms: f64,
 }
 
+impl RunReport {
+    /// Whether a hook failed, or hookrun itself.
+    pub fn has_failed(&self) -> bool {
+        self.cause.as_deref() == Some("failure")
+            || self.traces().any(|(_, trace)| trace.failure.is_some())
+    }
+
+    pub fn has_run(&self, name: &str) -> bool {
+        self.traces().any(|(hook, _)| hook.name == name)
+    }
+
+    /// The hooks that ran, in plan order.
+    pub fn traces(&self) -> impl Iterator<Item = (&HookReport, &TraceReport)> {
+        let hooks = self.hooks.iter();
+        hooks.filter_map(|hook| Some((hook, hook.trace.as_ref()?)))
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HookReport {

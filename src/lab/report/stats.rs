@@ -9,8 +9,7 @@ use serde::Serialize;
 
 use super::style::{BOLD, column, counted, short};
 use crate::engine::harmless::plain;
-use crate::log::record::{Brief, BriefHook};
-use crate::log::report::VERSION;
+use crate::log::report::{HookReport, RunReport, TraceReport, VERSION};
 
 const NAME_COLUMNS: usize = 24;
 
@@ -65,39 +64,36 @@ pub struct HookStats {
 
 impl Stats {
     /// Counts a decision that was made at this time.
-    pub fn add(&mut self, time: &str, brief: &Brief<'_>) {
+    pub fn add(&mut self, time: &str, run: &RunReport) {
         let report = &mut self.report;
         report.decisions += 1;
-        match brief.decision.as_ref() {
+        match run.decision.as_ref() {
             "allow" => report.allowed += 1,
             "ask" => report.asked += 1,
             _ => report.blocked += 1,
         }
-        report.failed += u64::from(brief.has_failed());
+        report.failed += u64::from(run.has_failed());
         if report.from.as_deref().is_none_or(|from| time < from) {
             report.from = Some(time.to_string());
         }
         if report.to.as_deref().is_none_or(|to| time > to) {
             report.to = Some(time.to_string());
         }
-        for hook in &brief.hooks {
-            if let Some(took_ms) = hook.took_ms {
-                self.add_run(hook, took_ms);
-            }
+        for (hook, trace) in run.traces() {
+            self.add_run(hook, trace);
         }
     }
 
-    fn add_run(&mut self, hook: &BriefHook<'_>, took_ms: f64) {
-        let (stats, times) = self.hooks.entry(hook.name.to_string()).or_default();
+    fn add_run(&mut self, hook: &HookReport, trace: &TraceReport) {
+        let (stats, times) = self.hooks.entry(hook.name.clone()).or_default();
         stats.calls += 1;
-        stats.failed += u64::from(hook.failure.is_some());
-        match hook.decision() {
-            Some("block") => stats.blocked += 1,
-            Some("ask") => stats.asked += 1,
-            _ => {}
+        stats.failed += u64::from(trace.failure.is_some());
+        if let Some(verdict) = &trace.verdict {
+            stats.blocked += u64::from(verdict.decision == "block");
+            stats.asked += u64::from(verdict.decision == "ask");
         }
         stats.timeout_ms = hook.timeout_ms;
-        times.push(took_ms);
+        times.push(trace.took_ms);
     }
 
     pub fn report(&self) -> StatsReport {
