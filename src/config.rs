@@ -19,7 +19,7 @@ pub(crate) mod relative;
 mod served;
 pub(crate) mod set_layers;
 pub(crate) mod sets;
-mod settings;
+pub(crate) mod settings;
 mod sources;
 pub(crate) mod tree;
 pub mod trust;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::config::discover::MANIFEST;
 use crate::config::reader::read_file;
 use crate::config::tree::{SyntaxError, Tree};
-use crate::config::{Config, ConfigScope, Environment, relative, yaml};
+use crate::config::{Config, ConfigScope, Environment, Problem, relative, yaml};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::hosts::{HOSTS, git as git_table};
@@ -24,6 +24,7 @@ use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle, toml_t
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
+use crate::cli::streams;
 
 /// Another tool, and how its hooks are read.
 #[derive(Clone, Copy)]
@@ -103,6 +104,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         })?;
         imported.hooks.extend(read.hooks);
         imported.left.extend(read.left);
+        streams::problems(&read.problems, &paths);
     }
     number_names(&mut imported.hooks);
     let (known, new): (Vec<_>, Vec<_>) = imported
@@ -230,6 +232,8 @@ struct ImportSource<'a> {
 struct ImportedHooks {
     hooks: Vec<ImportedHook>,
     left: Vec<(String, String)>,
+    /// What is wrong with the file.
+    problems: Vec<Problem>,
 }
 
 /// A hook of another tool, as an entry of hookrun.toml.
@@ -314,15 +318,6 @@ fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
 }
 
 impl ImportedHooks {
-    /// The items of a list. Anything else in its place is named: hooks may be in it.
-    fn list<'v>(&mut self, place: &str, value: &'v Value) -> &'v [Value] {
-        value.as_array().unwrap_or_else(|| {
-            self.left
-                .push((place.to_string(), "it is not a list".to_string()));
-            const { &Vec::new() }
-        })
-    }
-
     /// Takes a hook, or the reason why there is none.
     fn take(&mut self, from: String, found: std::result::Result<ImportedHook, String>) {
         match found {

@@ -15,7 +15,9 @@ use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
 use super::tree::{Tree, TreeEntry, without_comments};
 use crate::engine::complaint::Complaint;
+use crate::engine::hook::Hook;
 use crate::engine::spelling;
+use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::HostFile;
 use crate::hosts::{HostEvent, find, settings_file, settings_files};
 
@@ -36,6 +38,23 @@ pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest
     };
     reader.document(text);
     (reader.manifest, reader.reader.problems)
+}
+
+/// The hooks in the text of a settings file of `host`, each with the events that it wants, for a
+/// command that imports them.
+pub(crate) fn hooks_in(
+    text: &str,
+    file: &Path,
+    env: &Environment,
+    host: &'static str,
+) -> (Vec<(Hook, WantedEvents)>, Vec<Problem>) {
+    let host = Some(host);
+    let (manifest, problems) = read(text, file, Operator { env, host });
+    let mut hooks = Vec::new();
+    for HookTable { draft, .. } in manifest.hooks {
+        hooks.extend(draft.wanted.map(|(wanted, _)| (draft.hook, wanted)));
+    }
+    (hooks, problems)
 }
 
 /// The problems of a settings file so far, and its hooks.

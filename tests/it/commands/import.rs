@@ -111,7 +111,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         "Stop": [
             { "command": "true" },
             { "hooks": { "command": "true" } },
-            { "hooks": [{ "command": "true", "timeout": 0.0001 }] },
+            { "hooks": [{ "command": "true", "timeout": -1 }] },
             { "matcher": ["Bash"], "hooks": [{ "command": "true" }] },
             { "hooks": [{ "command": "python3 'x.py'" }] },
         ],
@@ -129,25 +129,26 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
             "PreToolUse[1].hooks[0]",
             "the matcher `(?!x)` is not a valid regular expression",
         ),
-        (
-            "PreToolUse[2].hooks[0]",
-            "a hook of the kind `prompt` is not run by hookrun",
-        ),
         ("PreToolUse[3].hooks[0]", "it runs in the background"),
         ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),
         ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
-        ("Brandnew", "hookrun does not know this event"),
-        ("PostToolUse", "it is not a list"),
-        ("Stop[0].hooks", "it is not a list"),
-        ("Stop[1].hooks", "it is not a list"),
-        ("Stop[2].hooks[0]", "its timeout is 0.0001"),
-        ("Stop[3].hooks[0]", "its matcher is [\"Bash\"]"),
         (
             "Stop[4].hooks[0]",
             "its file paths are relative to the folder",
         ),
     ] {
         ran.prints(&format!("  x/settings.json, hooks.{place}: {why}"));
+    }
+    for problem in [
+        "a hook of the kind `prompt` is not run by hookrun",
+        "`Brandnew` is no event of claude that hookrun knows",
+        "`PostToolUse` takes a list of hooks, not an object",
+        "the group has no `hooks`",
+        "`hooks` takes a list of hooks, not an object",
+        "`timeout` takes seconds, more than 0, not -1",
+        "`matcher` takes a string, not a list",
+    ] {
+        ran.says(": x/settings.json:1:").says(problem);
     }
     let text = sandbox.read("shared/hookrun.toml");
     for part in [
@@ -198,7 +199,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     pipe.hookrun(&["init", "--dry-run"], b"")
         .exits(0)
         .prints("`hookrun import claude`");
-    other("{\"hooks\": [1]}").prints("  x.json, hooks: it is not a table of events");
+    other("{\"hooks\": [1]}").says("x.json:1:11: `hooks` takes a table, not a list");
 }
 
 #[test]
