@@ -19,7 +19,7 @@ pub(crate) use look::{
     SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
-pub(crate) use run::{RunArgs, RunFormat, ServeArgs, SuperviseArgs};
+pub(crate) use run::{RunArgs, RunFormat, ServeArgs};
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
 pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
 
@@ -43,11 +43,11 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// When to use colour
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub(crate) color: Color,
 
     /// Log to stderr at this level: error, warn, info, debug or trace; also set by HOOKRUN_LOG
-    #[arg(long, global = true, value_name = "LEVEL")]
+    #[arg(long, global = true, value_name = "LEVEL", hide_short_help = true)]
     pub(crate) log: Option<String>,
 }
 
@@ -66,7 +66,7 @@ Examples:
     /// Run the project's test suite, or explain one decision
     #[command(
         alias = "try",
-        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 no decision. For a suite: 0 passed, 1 failed, 2 could not run. A single event is really decided: its hooks run with the state and messages of its session. A suite uses temporary folders. hookrun-suite(5) describes test case files.
+        after_help = "Exit status: 0 allowed, 1 blocked or asked, 2 no decision. For a suite: 0 passed, 1 failed, 2 could not run. hookrun-suite(5) describes test case files.
 
 Examples:
   hookrun test
@@ -86,7 +86,7 @@ Examples:
     /// Explain past decisions, by default the last one here
     #[command(
         alias = "log",
-        after_help = "Exit status: 0 found, 1 no such decision, 2 the log cannot be read. The log has the decisions of `hookrun run` and `hookrun serve`; HOOKRUN_DECISIONS=off disables it.
+        after_help = "Exit status: 0 found, 1 no such decision, 2 the log cannot be read. HOOKRUN_DECISIONS=off disables the log.
 
 Examples:
   hookrun why
@@ -97,7 +97,7 @@ Examples:
     /// Report past decisions as an HTML page, or as JSON lines
     #[command(
         override_usage = "hookrun report [OPTIONS] >FILE.html",
-        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, also by rules added since. The same decisions produce the same bytes.
+        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, also by rules added since.
 
 Examples:
   hookrun report >report.html
@@ -226,7 +226,7 @@ Examples:
     },
     /// Supervise the hooks of a detached event; started by `run`
     #[command(hide = true)]
-    Supervise(SuperviseArgs),
+    Supervise(RunArgs),
     /// End the hooks of a run that was killed; started by `run` and `test`
     #[command(hide = true)]
     Keep { mark: String },

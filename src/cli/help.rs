@@ -48,7 +48,7 @@ pub(crate) fn command() -> Command {
     );
     let more = group("More", others.iter().copied());
     let examples = root.get_after_help().cloned().unwrap_or_default();
-    let options = root.clone().help_template("{options}").render_help();
+    let options = root.clone().help_template("{options}").render_long_help();
     let long = format!(
         "{more}{}\n{}\n{examples}",
         heading("Options"),

@@ -34,7 +34,7 @@ use crate::lab::report::{CheckFormat, run_checks};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use rustix::process::{Resource, Rlimit};
 
-use crate::cli::args::{RunArgs, RunFormat, SuperviseArgs};
+use crate::cli::args::{RunArgs, RunFormat};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
@@ -497,16 +497,17 @@ fn with_value(option: &str, value: &Path) -> OsString {
 
 /// `hookrun supervise EVENT`: the other end of [`hand_over`].
 pub(crate) fn supervise(
-    args: &SuperviseArgs,
+    args: &RunArgs,
     env: &Environment,
     abort: &Abort,
     subreaper: Option<Subreaper>,
 ) -> Result {
     let cure = "it is for `hookrun run` only";
     let context = input::needed(Deadline::soon(), Some(abort), "no event on stdin", cure)?;
-    let request = EventRequest::new(args.event.as_str(), &args.dialect);
-    let choice = args.source.trusting(&args.trust, env, &args.dialect);
-    let choice = choice.told_in(&args.dialect, Some(&context));
+    let event = args.event.as_deref().unwrap_or_default();
+    let request = EventRequest::new(event, args.host());
+    let choice = args.source.trusting(&args.trust, env, args.host());
+    let choice = choice.told_in(args.host(), Some(&context));
     let config = request.load(&choice, env);
     let hosted = request.event(&config, context)?;
     let hooks = LoadedHooks::new(config, env, |runner| {

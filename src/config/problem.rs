@@ -4,30 +4,37 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::names::names;
 use crate::hosts::events_called;
 
 /// One thing that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
     /// Whether it keeps gates closed.
     pub severity: Severity,
+    #[serde(skip)]
     pub file: PathBuf,
-    /// Where in the file; `None` when it is about the file as a whole.
-    pub at: Option<Position>,
     /// What is wrong.
     pub cause: String,
+    /// Where in the file; `None` when it is about the file as a whole.
+    #[serde(flatten)]
+    pub at: Option<Position>,
     /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
     /// The events that the hook is bound to that it is about, as they were written; empty where
     /// that is not known, because it may be any.
+    #[serde(skip)]
     pub events: Vec<String>,
 }
 
 /// A place in a file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Position {
     /// Counted from 1.
     pub line: usize,
@@ -48,9 +55,10 @@ pub struct PlacedValue<T> {
 }
 
 /// Whether a problem keeps gates closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// `run` refuses every event that can be refused until it is mended.
+    /// `run` blocks every event that can be blocked until it is corrected.
     Error,
     /// Something that looks like a mistake; hooks run.
     Warning,

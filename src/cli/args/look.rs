@@ -68,7 +68,7 @@ pub(crate) struct EventsArgs {
     pub(crate) name: Option<String>,
 
     /// Show a host's events, with its names and rules, and its capabilities
-    #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true)]
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true, hide_possible_values = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]
@@ -114,7 +114,9 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// How many decisions to show, newest last [default: 1; 10 with --follow]
+    /// Show so many decisions [default: 1; 10 with --follow]
+    ///
+    /// The newest last.
     #[arg(short = 'n', long = "number", value_name = "N")]
     pub(crate) number: Option<usize>,
 
@@ -130,11 +132,11 @@ pub(crate) struct WhyArgs {
     #[arg(short, long, conflicts_with_all = ["all", "stats"])]
     pub(crate) follow: bool,
 
-    /// Print statistics: the decisions of each hook, its time and its cost
+    /// Print statistics of each hook: its decisions, and its time
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// The output format; JSON has the log's line for each decision
+    /// The output format; json has the log's lines
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -172,7 +174,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
 
-    /// Only decisions on this event, by its name or a host's name for it
+    /// Only decisions on this event, or a host's name for it
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
@@ -181,10 +183,12 @@ pub(crate) struct FilterArgs {
     pub(crate) decision: Option<String>,
 
     /// Only decisions on events of this host
-    #[arg(long, value_name = "HOST", value_parser = dialect_or_git())]
+    #[arg(long, value_name = "HOST", value_parser = dialect_or_git(), hide_possible_values = true)]
     pub(crate) host: Option<String>,
 
-    /// Only decisions since a time: `2h` ago, or 2026-01-31T09:30:00Z
+    /// Only decisions since a time: `2h` ago, or `2026-01-31`
+    ///
+    /// Or `2026-01-31T09:30:00Z`.
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<String>,
 
@@ -192,12 +196,15 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<String>,
 
-    /// Only decisions with a failure of a hook or of hookrun itself
+    /// Only decisions with a failure
+    ///
+    /// Of a hook, or of hookrun itself.
     #[arg(long)]
     pub(crate) failed: bool,
 
-    /// Read this file, for example a recording, instead of the decision log; repeatable, oldest
-    /// first
+    /// Read this file instead of the decision log; repeatable
+    ///
+    /// A recording, or a file of a decision log. The oldest first.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 }

@@ -15,22 +15,23 @@ use crate::cli::streams::OutputShape;
 #[derive(Default, Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
 pub(crate) struct SourceArgs {
-    /// Use the hooks in this folder instead of the system's, the user's and the project's
+    /// Use only the hooks in this folder; repeatable
     ///
-    /// A folder with hooks.d/ or hookrun.toml, a hooks.d folder, or a script that names its event.
-    /// Repeatable.
+    /// Instead of the system's, the user's and the project's. A folder with hooks.d/ or hookrun.toml, a hooks.d folder, or a script that names its event.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
-    /// Use the hooks in this settings file of a host instead
+    /// Use only the hooks in this settings file of a host; repeatable
     ///
     /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
     /// Codex's config.toml and others. If the path does not identify the host, put its name first:
-    /// claude:FILE. Repeatable.
+    /// claude:FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 
-    /// With --hooks or --settings: also use the system's, the user's and the project's hooks
+    /// With --hooks or --settings: use the usual hooks too
+    ///
+    /// Those of the system, the user and the project.
     #[arg(long, requires = "named")]
     pub(crate) discover: bool,
 }
@@ -65,7 +66,7 @@ impl SourceArgs {
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
     /// Load the hooks as a host of this hook system does: a hook may shadow another
-    #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true)]
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true, hide_possible_values = true)]
     pub(crate) dialect: String,
 
     #[command(flatten)]

@@ -13,45 +13,48 @@ use super::options::{SourceArgs, dialect_name, dialect_or_git, digest, duration,
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
-    /// The event, by its name or a host's name for it; optional if the context names it
+    /// The event, or a host's name for it; optional if the context names it
     pub(crate) event: Option<String>,
 
     /// Only for --host git: the arguments of git's hook, after `--`
     #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<OsString>,
 
-    /// The host or hook system that sends the event and reads the reply. Without it and without an
-    /// event hookrun recognises the host by the context, and blocks if it is not certain
-    #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_git())]
+    /// The host that sends the event and reads the reply [default: by the context]
+    ///
+    /// A host, or a hook system. Without it and without an event hookrun recognises the host by the
+    /// context, and blocks if it is not certain.
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_git(), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Block unless this hook is bound to the event, or with `any` unless a hook is; repeatable
+    /// Block unless this hook (`any`: a hook) is bound to the event; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
-    /// Trust the project's hooks if they have this digest, as printed by `hookrun trust --show`;
-    /// repeatable
+    /// Trust the project's hooks if they have this digest; repeatable
+    ///
+    /// `hookrun trust --show` prints it.
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
-    /// The time limit; after it the event is blocked [default: the host's time limit less a
-    /// margin, if known]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    /// The time limit; after it the event is blocked [default: the host's, less a margin]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
     /// How long to wait for the event on stdin, within the budget
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
     /// How many hooks may run in parallel [default: twice the processors, at most 16]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// Append the event and its decision to this file, as one line of JSON without secrets; also
-    /// set by HOOKRUN_RECORD
+    /// Append the event and its decision to this file, as a line of JSON
+    ///
+    /// Secrets are redacted. Also set by HOOKRUN_RECORD.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
@@ -97,26 +100,6 @@ impl RunFormat {
     }
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct SuperviseArgs {
-    pub(crate) event: String,
-
-    #[arg(long = "host", value_parser = dialect_name(), default_value = native::NAME)]
-    pub(crate) dialect: String,
-
-    #[command(flatten)]
-    pub(crate) source: SourceArgs,
-
-    #[arg(long, value_parser = digest)]
-    pub(crate) trust: Vec<String>,
-
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
-
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
-}
-
 #[derive(Debug, Clone, Default, Args)]
 #[command(group = ArgGroup::new("door").args(["stdio", "mcp", "http", "unix"]).multiple(true).required(true))]
 pub(crate) struct ServeArgs {
@@ -136,20 +119,22 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
 
-    /// The file with the token of --http; created if missing [default: `serve.token` in hookrun's
-    /// state folder]
+    /// The file with the token of --http; created if missing
+    ///
+    /// By default `serve.token` in hookrun's state folder.
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(crate) token: Option<PathBuf>,
 
-    /// The host or hook system whose format clients use, unless a request names another
-    #[arg(long, value_name = "NAME", value_parser = dialect_name())]
+    /// The host whose format clients use, unless a request names another
+    #[arg(long, value_name = "NAME", value_parser = dialect_name(), hide_possible_values = true)]
     pub(crate) host: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Trust a project's hooks if they have this digest, as printed by `hookrun trust --show`;
-    /// repeatable
+    /// Trust a project's hooks if they have this digest; repeatable
+    ///
+    /// `hookrun trust --show` prints it.
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
@@ -157,8 +142,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// Append each event and its decision to this file, as one line of JSON without secrets; also
-    /// set by HOOKRUN_RECORD
+    /// Append each event and its decision to this file, as a line of JSON
+    ///
+    /// Secrets are redacted. Also set by HOOKRUN_RECORD.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 }

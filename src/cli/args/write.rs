@@ -13,33 +13,34 @@ use super::options::{SourceArgs, TextFormat, agent_name, dialect_name, digest, d
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Decide this event, by its name or a host's name for it, and show everything. Without it
-    /// hookrun decides the event on stdin if its context names it, and runs the project's suite if
-    /// stdin is empty. With EVENT, at a terminal or with `< /dev/null`, the event's sample is used
+    /// Decide this event, and show everything; without it the project's suite runs
+    ///
+    /// The event's name, or a host's name for it. With EVENT, at a terminal or with `< /dev/null`,
+    /// the event's sample is used. Without EVENT, an event on stdin is decided if its context names
+    /// it. Its hooks really run, with the state and messages of its session; a suite uses temporary
+    /// folders.
     pub(crate) event: Option<String>,
 
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
 
-    /// The host or hook system that sends the event and reads the reply. Without it and without an
-    /// event hookrun recognises the host by the context
-    #[arg(long = "host", value_name = "NAME", value_parser = dialect_name())]
+    /// The host that sends the event and reads the reply [default: by the context]
+    #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Run only this hook; in a suite, only the cases that may run it; repeatable
+    /// Run only this hook, in a suite only the cases that may run it; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
-    /// The time limit; after it the event is blocked [default: the host's time limit less a
-    /// margin, if known]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    /// The time limit; after it the event is blocked [default: the host's, less a margin]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
     /// How long to wait for the event on stdin
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, hide_short_help = true)]
     pub(crate) stdin_timeout: Duration,
 
     /// The output format; junit and tap only for suites
@@ -61,33 +62,30 @@ impl TestArgs {
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("suites")
-    .args(["suite", "only", "coverage", "coverage_min", "filter", "jobs"])
+    .args(["suite", "only", "coverage", "filter", "jobs"])
     .multiple(true)
     .conflicts_with_all(["event", "dialect", "budget"]))]
 pub(crate) struct SuiteArgs {
-    /// Run the cases in these files, or the suites of these folders [default: those of --hooks,
-    /// else of the project]
+    /// Run the cases in these files and folders [default: the project's]
     #[arg(long, value_name = "PATHS", num_args = 0..)]
     pub(crate) suite: Option<Vec<PathBuf>>,
 
-    /// In a suite: only the cases of this event; repeatable
+    /// Run only the cases of this event; repeatable
     #[arg(id = "only", long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// Run the suite, and show what no case has tested: hooks that never ran, never blocked or
-    /// never allowed, events, matchers and settings. Only if every case passes
-    #[arg(long)]
-    pub(crate) coverage: bool,
+    /// Show what no case tests; exit with 1 below a percentage
+    ///
+    /// Shows hooks that never ran, never blocked or never allowed, matchers and settings. Only if
+    /// every case passes.
+    #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, value_parser = percent)]
+    pub(crate) coverage: Option<Option<u8>>,
 
-    /// Like --coverage, and exit with 1 below this percentage
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    pub(crate) coverage_min: Option<u8>,
-
-    /// In a suite: only the cases whose name matches this regular expression
+    /// Run only the cases whose names match
     #[arg(long, value_name = "REGEX")]
     pub(crate) filter: Option<Regex>,
 
-    /// How many cases of the suite run in parallel [default: the number of processors]
+    /// How many cases run in parallel [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 }
@@ -97,8 +95,7 @@ impl SuiteArgs {
     pub(crate) fn are_given(&self) -> bool {
         self.suite.is_some()
             || !self.events.is_empty()
-            || self.coverage
-            || self.coverage_min.is_some()
+            || self.coverage.is_some()
             || self.filter.is_some()
             || self.jobs.is_some()
     }

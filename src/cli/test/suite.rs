@@ -8,16 +8,17 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::time::Instant;
 
-use crate::config::{Environment, Problem, Severity, line_of_directive};
+use crate::config::{Environment, Problem, Severity};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::{Abort, OwnProgram, Subreaper};
+use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::run::Fate;
 use crate::engine::runner::Runner;
+use crate::lab::report::plain;
 use crate::lab::report::style::counted;
-use crate::lab::report::suite::{CoverageReport, Gap};
-use crate::lab::report::{plain, suite as report};
-use crate::lab::scenario::coverage::{self, CoveragePart, Who, Witness};
+use crate::lab::report::suite::{CoverageReport, SuiteReport};
+use crate::lab::scenario::coverage::{self, Coverage, Who, Witness};
 use crate::lab::scenario::{CaseResult, End, StepResult};
 
 use crate::cli::args::TestArgs;
@@ -105,27 +106,35 @@ fn play(
     let took = started.elapsed();
     let mut exit = judge(&results);
     // A suite with failed cases proves nothing about coverage.
-    let wants_coverage = args.suite.coverage || args.suite.coverage_min.is_some();
-    let coverage = if wants_coverage && exit == ExitStatus::Yes {
-        Some(measure(loaded, &cases, &results, args))
-    } else {
-        None
-    };
-    let untested = UntestedHooks::find(loaded, &results, args, env);
-    let whole = report::Whole {
-        played: &results,
-        broken: &untested.errors,
-        took,
-        coverage: coverage.as_ref(),
-        is_stopped: abort.times_raised() > 0,
-    };
-    if exit == ExitStatus::Yes && !whole.is_enough() {
+    let mut coverage = None;
+    if let (Some(least), ExitStatus::Yes) = (args.suite.coverage, exit) {
+        let measured = measure(loaded, &cases, &results, args);
+        coverage = Some(CoverageReport::new(measured, least, &paths));
+    }
+    let mut untested: Vec<&Hook> = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    if is_whole(&results, args, env) {
+        untested = untested_hooks(loaded, &results, args);
+        let of_hooks = untested.iter().flat_map(|hook| problems_of(hook, env));
+        problems.extend(of_hooks);
+        for tested in &loaded.tested {
+            problems.extend(tested.config.problems.iter().cloned());
+        }
+        problems.retain(|problem| problem.severity != Severity::Note);
+        problems.sort_by_key(|problem| problem.severity);
+        problems.dedup();
+    }
+    let broken = problems.partition_point(|problem| problem.severity == Severity::Error);
+    let mut report = SuiteReport::new(&results, took, &paths);
+    let is_stopped = abort.times_raised() > 0;
+    let is_enough = report.add(&problems[..broken], coverage, is_stopped);
+    if exit == ExitStatus::Yes && !is_enough {
         exit = ExitStatus::No;
     }
-    args.format.write(&whole, &paths, out)?;
-    streams::problems(untested.errors.iter().chain(&untested.warnings), &paths);
-    if let Some(line) = untested.line() {
-        streams::remark(&format!("note: {}\n", plain(&line)));
+    args.format.write(&report, &paths, out)?;
+    streams::problems(&problems, &paths);
+    if !untested.is_empty() {
+        note_untested(&untested);
     }
     let shown = folder.path().display().to_string();
     if let Err(error) = folder.close() {
@@ -138,7 +147,7 @@ fn play(
 fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
     let case = &loaded.case;
     for step in &case.steps {
-        if step.expect.decision.value != "allow" || step.expect.asked.is_some() {
+        if step.expect.decision() != "allow" || step.expect.hooks("asked").is_some() {
             return None;
         }
     }
@@ -180,7 +189,7 @@ fn measure(
     cases: &[&LoadedCase],
     results: &[CaseResult],
     args: &TestArgs,
-) -> CoverageReport {
+) -> Coverage {
     let mut witnesses = Vec::new();
     for (loaded, result) in cases.iter().zip(results) {
         for (step, decided) in loaded.case.steps.iter().zip(&result.steps) {
@@ -195,108 +204,54 @@ fn measure(
     let configs: Vec<_> = loaded.tested.iter().map(|tested| &tested.config).collect();
     let mut coverage = coverage::measure(&configs, &witnesses);
     coverage.parts.retain(|part| is_selected(&part.who, args));
-    let mut gaps = Vec::new();
-    for (part, point) in coverage.missing() {
-        gaps.push(Gap {
-            who: part.who.clone(),
-            line: line(part, &point.name),
-            point: point.clone(),
-        });
-    }
-    CoverageReport {
-        coverage,
-        gaps,
-        least: args.suite.coverage_min,
-    }
+    coverage
 }
 
-/// Where a point of a hook is configured: in its table, in its directive, or in the whole file.
-fn line(part: &CoveragePart, point: &str) -> usize {
-    if let Some(line) = part.who.line {
-        return line;
-    }
-    let setting = match point {
-        "failed" => "on_failure",
-        _ => point.strip_prefix("matched.").unwrap_or(point),
-    };
-    line_of_directive(&part.who.file, setting).unwrap_or(1)
+/// Whether all cases of the hooks were played.
+fn is_whole(results: &[CaseResult], args: &TestArgs, env: &Environment) -> bool {
+    let mut paths = args.suite.suite.iter().flatten();
+    args.suite.filter.is_none()
+        && results.iter().all(|result| result.end != End::NotRun)
+        && paths.all(|path| env.cwd.join(path).is_dir())
 }
 
-/// The hooks that no case ran, and what is wrong with them.
-#[derive(Debug, Default)]
-struct UntestedHooks {
-    /// The reasons why hooks cannot run.
-    errors: Vec<Problem>,
-    warnings: Vec<Problem>,
-    names: Vec<String>,
-}
-
-impl UntestedHooks {
-    /// Nothing if only some cases were played.
-    fn find(
-        loaded: &LoadedSuite,
-        results: &[CaseResult],
-        args: &TestArgs,
-        env: &Environment,
-    ) -> UntestedHooks {
-        let mut untested = UntestedHooks::default();
-        let named = args.suite.suite.as_deref().unwrap_or_default();
-        let is_part = args.suite.filter.is_some()
-            || results.iter().any(|result| result.end == End::NotRun)
-            || !named.iter().all(|path| env.cwd.join(path).is_dir());
-        if is_part {
-            return untested;
-        }
-        let mut seen: HashSet<Who> = HashSet::new();
-        for step in results.iter().flat_map(|result| &result.steps) {
-            if let StepResult::Run { run, .. } = step {
-                for hook in &run.hooks {
-                    if matches!(hook.fate, Fate::Ran(_) | Fate::Detached) {
-                        seen.insert(Who::in_run(run, hook));
-                    }
+/// The hooks that no case ran.
+fn untested_hooks<'l>(
+    loaded: &'l LoadedSuite,
+    results: &[CaseResult],
+    args: &TestArgs,
+) -> Vec<&'l Hook> {
+    let mut seen: HashSet<Who> = HashSet::new();
+    for step in results.iter().flat_map(|result| &result.steps) {
+        if let StepResult::Run { run, .. } = step {
+            for hook in &run.hooks {
+                if matches!(hook.fate, Fate::Ran(_) | Fate::Detached) {
+                    seen.insert(Who::in_run(run, hook));
                 }
             }
         }
-        let configs = loaded.tested.iter().map(|tested| &tested.config);
-        for hook in configs.clone().flat_map(|config| &config.hooks) {
-            let who = Who::of(hook);
-            let is_meant = hook.may_run() && hook.source.set.is_none() && is_selected(&who, args);
-            if is_meant && seen.insert(who) {
-                untested.add(problems_of(hook, env));
-                untested.names.push(hook.name.clone());
-            }
-        }
-        for config in configs {
-            untested.add(config.problems.clone());
-        }
-        untested
     }
+    let mut hooks: Vec<&Hook> = Vec::new();
+    for hook in loaded.tested.iter().flat_map(|tested| &tested.config.hooks) {
+        let who = Who::of(hook);
+        let is_meant = hook.may_run() && hook.source.set.is_none() && is_selected(&who, args);
+        if is_meant && seen.insert(who) {
+            hooks.push(hook);
+        }
+    }
+    hooks
+}
 
-    fn add(&mut self, problems: Vec<Problem>) {
-        for problem in problems {
-            let list = match problem.severity {
-                Severity::Error => &mut self.errors,
-                Severity::Warning => &mut self.warnings,
-                Severity::Note => continue,
-            };
-            if !list.contains(&problem) {
-                list.push(problem);
-            }
-        }
-    }
-
-    /// One line about the hooks without a case.
-    fn line(&self) -> Option<String> {
-        if self.names.is_empty() {
-            return None;
-        }
-        let count = counted(self.names.len(), "hook");
-        let have = if self.names.len() == 1 { "has" } else { "have" };
-        let shown = self.names[..self.names.len().min(MOST_NAMES)].join(", ");
-        let more = match self.names.len().saturating_sub(MOST_NAMES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        Some(format!("{count} {have} no case: {shown}{more}"))
-    }
+/// A note about hooks without a case.
+fn note_untested(hooks: &[&Hook]) {
+    let mut shown: Vec<&str> = hooks.iter().map(|hook| hook.name.as_str()).collect();
+    shown.truncate(MOST_NAMES);
+    let more = match hooks.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let have = if hooks.len() == 1 { "has" } else { "have" };
+    let count = counted(hooks.len(), "hook");
+    let line = format!("{count} {have} no case: {}{more}", shown.join(", "));
+    streams::remark(&format!("note: {}\n", plain(&line)));
 }

@@ -121,15 +121,6 @@ struct Issue<'l> {
     fingerprint: String,
 }
 
-impl CheckPlace {
-    pub(super) fn new(file: &Path, line: usize, paths: &Paths) -> CheckPlace {
-        CheckPlace {
-            file: plain(&paths.show(file)),
-            line: line as u64,
-        }
-    }
-}
-
 impl CheckList {
     /// Each annotation, with its check.
     fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {

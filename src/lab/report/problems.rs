@@ -38,22 +38,6 @@ impl CheckedFile {
             .all(|problem| problem.severity != Severity::Error)
     }
 
-    fn report(&self, paths: &Paths) -> FileReport {
-        let problems = self.problems.iter().map(|problem| ProblemReport {
-            severity: problem.severity.name(),
-            cause: problem.cause.clone(),
-            line: problem.at.map(|at| at.line),
-            column: problem.at.map(|at| at.column),
-            cure: problem.cure.clone(),
-        });
-        FileReport {
-            file: paths.show(&self.file),
-            hooks: self.hooks,
-            ok: self.passes(),
-            problems: problems.collect(),
-        }
-    }
-
     fn check(&self, paths: &Paths) -> Check {
         let texts = self
             .problems
@@ -116,7 +100,13 @@ impl CheckReport for [CheckedFile] {
     }
 
     fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        let files = self.iter().map(|file| file.report(paths)).collect();
+        let files = self.iter().map(|file| FileReport {
+            file: paths.show(&file.file),
+            hooks: file.hooks,
+            ok: file.passes(),
+            problems: file.problems.clone(),
+        });
+        let files = files.collect();
         let ok = self.iter().all(CheckedFile::passes);
         let version = VERSION;
         write_json(&FilesReport { version, ok, files }, out)
@@ -178,22 +168,5 @@ struct FileReport {
     hooks: usize,
     /// It has no errors.
     ok: bool,
-    problems: Vec<ProblemReport>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct ProblemReport {
-    /// `error`, `warning` or `note`.
-    severity: &'static str,
-    /// What is wrong.
-    cause: String,
-    /// From 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    /// From 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<usize>,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cure: Option<String>,
+    problems: Vec<Problem>,
 }

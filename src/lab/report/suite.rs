@@ -1,154 +1,293 @@
-//! What came of cases, and what they say about the hooks as a whole.
+//! What came of cases, and what they say about the hooks as a whole: one model, which is also what
+//! programs read.
 
+mod checks;
 mod human;
-mod json;
-mod model;
 
-use std::io::{self, Write};
+use std::time::Duration;
 
-use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState, write_json};
-use super::problems::problem_text;
-use crate::config::Position;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::check::Written;
+use super::style::{counted, cut};
+use crate::config::{Position, Problem, line_of_directive};
 use crate::engine::harmless::plain;
-use crate::lab::scenario::{CaseResult, End};
-use crate::log::report::Paths;
+use crate::lab::scenario::coverage::{Coverage, CoveragePart};
+use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
+use crate::log::report::{
+    HookReport, Paths, RunReport, StreamReport, VERSION, milliseconds, refusal_report, run_report,
+};
 
-use model::{miss_text, plain_lines, totals, written};
+/// What `test --format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SuiteReport {
+    version: u32,
+    /// Everything passed.
+    ok: bool,
+    /// In the order of the files, and of the cases in them.
+    cases: Vec<CaseReport>,
+    total: usize,
+    /// The cases that passed.
+    expected: usize,
+    /// The cases that failed.
+    unexpected: usize,
+    /// The cases that could not run.
+    could_not: usize,
+    skipped: usize,
+    /// The cases that were left when the suite was interrupted.
+    not_run: usize,
+    took_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<CoverageReport>,
+    /// Why hooks that no case runs cannot start.
+    #[serde(skip)]
+    broken: Vec<Problem>,
+    /// hookrun was interrupted before all cases were played.
+    #[serde(skip)]
+    is_stopped: bool,
+}
 
-pub use json::SuiteReport;
-pub use model::{CoverageReport, Gap, Whole};
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CaseReport {
+    file: String,
+    line: usize,
+    #[serde(skip)]
+    at: Position,
+    name: String,
+    event: String,
+    /// `expected`, `unexpected`, `could-not`, `skipped` or `not-run`.
+    result: &'static str,
+    #[serde(skip)]
+    end: End,
+    took_ms: f64,
+    steps: Vec<RunReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    misses: Vec<Miss>,
+    /// Why it was skipped, or could not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
 
-/// The suites of what is checked besides the cases.
-const HOOKS: &str = "hooks";
-const COVERAGE: &str = "policy coverage";
+/// What cases have shown of the hooks.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CoverageReport {
+    /// It is enough for `--coverage=PERCENT`.
+    ok: bool,
+    percent: f64,
+    /// The percentage that `--coverage` requires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<u8>,
+    /// The points that are covered.
+    covered: usize,
+    /// All points.
+    total: usize,
+    parts: Vec<CoveragePart>,
+    missing: Vec<GapReport>,
+}
 
-impl CheckReport for Whole<'_> {
-    fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        human::suite(self, paths, out)
+/// A point that no case has shown.
+#[derive(Debug, Serialize, JsonSchema)]
+struct GapReport {
+    event: String,
+    hook: String,
+    file: String,
+    /// The line that configures the point.
+    line: usize,
+    /// What no case shows.
+    point: String,
+    /// The case to write.
+    lacks: String,
+}
+
+impl SuiteReport {
+    /// The report on cases, which took so long together.
+    pub fn new(played: &[CaseResult], took: Duration, paths: &Paths) -> SuiteReport {
+        let cases: Vec<CaseReport> = played.iter().map(|one| case(one, paths)).collect();
+        let count = |name: &str| cases.iter().filter(|one| one.end.name() == name).count();
+        SuiteReport {
+            version: VERSION,
+            ok: cases
+                .iter()
+                .all(|one| matches!(one.end, End::Expected | End::Skipped(_))),
+            total: cases.len(),
+            expected: count("expected"),
+            unexpected: count("unexpected"),
+            could_not: count("could-not"),
+            skipped: count("skipped"),
+            not_run: count("not-run"),
+            took_ms: milliseconds(took),
+            coverage: None,
+            broken: Vec::new(),
+            is_stopped: false,
+            cases,
+        }
     }
 
-    fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        write_json(&SuiteReport::of(self, paths), out)
-    }
-
-    fn checks(&self, paths: &Paths) -> CheckList {
-        let mut checks: Vec<Check> = self.played.iter().map(|one| case(one, paths)).collect();
-        for problem in self.broken {
-            let line = problem.at.map_or(1, |at| at.line);
-            let place = CheckPlace::new(&problem.file, line, paths);
-            let text = problem_text(problem, paths);
-            let name = "every hook can run".to_string();
-            checks.push(further(HOOKS, name, place, Some(text)));
-        }
-        if let Some(covered) = self.coverage {
-            coverage(covered, paths, &mut checks);
-        }
-        let covered = self.coverage.map(CoverageReport::line);
-        CheckList {
-            name: "hookrun test --suite".to_string(),
-            checks,
-            took: Some(self.took),
-            totals: covered.into_iter().chain([totals(self.played)]).collect(),
-            is_stopped: self.is_stopped,
-        }
+    /// Adds what is known besides the cases, and returns whether no hook is broken and enough is
+    /// covered.
+    pub fn add(
+        &mut self,
+        broken: &[Problem],
+        coverage: Option<CoverageReport>,
+        is_stopped: bool,
+    ) -> bool {
+        let is_enough = broken.is_empty() && coverage.as_ref().is_none_or(|it| it.ok);
+        self.ok &= is_enough;
+        self.broken = broken.to_vec();
+        self.coverage = coverage;
+        self.is_stopped = is_stopped;
+        is_enough
     }
 }
 
-fn case(played: &CaseResult, paths: &Paths) -> Check {
-    let details = match &played.end {
-        End::Unexpected(misses) => misses.iter().map(miss_text).collect::<Vec<_>>().join("\n"),
-        End::CouldNot(why) => plain_lines(why),
-        End::Expected | End::Skipped(_) | End::NotRun => String::new(),
+fn case(played: &CaseResult, paths: &Paths) -> CaseReport {
+    let steps = played.steps.iter().map(|step| match step {
+        StepResult::Run { run, reply } => run_report(run, reply, paths),
+        StepResult::Refused {
+            event,
+            host,
+            outcome,
+            reply,
+        } => {
+            let reason = outcome.refusal().map(|refusal| refusal.reason.as_str());
+            refusal_report(event, host, reason.unwrap_or_default(), reply)
+        }
+    });
+    let (misses, why) = match played.end.clone() {
+        End::Unexpected(misses) => (misses, None),
+        End::CouldNot(why) | End::Skipped(why) => (Vec::new(), Some(why)),
+        End::Expected | End::NotRun => (Vec::new(), None),
     };
-    let state = match &played.end {
-        End::Expected => CheckState::Passed,
-        End::Unexpected(_) => CheckState::Failed,
-        End::CouldNot(_) => CheckState::Error,
-        End::Skipped(why) => CheckState::Skipped(plain(why)),
-        End::NotRun => CheckState::Skipped("not run".to_string()),
-    };
-    let place = CheckPlace::new(&played.file, played.at.line, paths);
-    Check {
-        suite: place.file.clone(),
-        name: plain(&played.name),
-        place: Some(place),
-        state,
-        message: details.lines().next().unwrap_or_default().to_string(),
-        annotations: annotations(played, &details, paths),
-        details,
-        written: written(played),
-        took: Some(played.took),
+    CaseReport {
+        file: paths.show(&played.file),
+        line: played.at.line,
+        at: played.at,
+        name: played.name.clone(),
+        event: played.event.clone(),
+        result: played.end.name(),
+        end: played.end.clone(),
+        misses,
+        why,
+        took_ms: milliseconds(played.took),
+        steps: steps.collect(),
     }
 }
 
-/// One at the line of each expectation.
-fn annotations(played: &CaseResult, details: &str, paths: &Paths) -> Vec<Annotation> {
-    let mut messages: Vec<(Position, String)> = Vec::new();
-    match &played.end {
-        End::Unexpected(misses) => {
-            for miss in misses {
-                let mut texts = vec![miss_text(miss)];
-                // The first one has what the hooks wrote.
-                if messages.is_empty() {
-                    texts.extend(written(played).into_iter().map(|one| one.text));
-                }
-                messages.push((miss.at, texts.join("\n")));
+impl CoverageReport {
+    /// The report on what is covered; `least` is the percentage that must be.
+    pub fn new(mut coverage: Coverage, least: Option<u8>, paths: &Paths) -> CoverageReport {
+        let (covered, total) = coverage.counts();
+        let mut missing = Vec::new();
+        for (CoveragePart { who, .. }, point) in coverage.missing() {
+            missing.push(GapReport {
+                event: who.event.clone(),
+                hook: who.hook.clone(),
+                file: paths.show(&who.file),
+                line: who.line.unwrap_or_else(|| {
+                    let name = point.name.as_str();
+                    let setting = match name {
+                        "failed" => "on_failure",
+                        _ => name.strip_prefix("matched.").unwrap_or(name),
+                    };
+                    line_of_directive(&who.file, setting).unwrap_or(1)
+                }),
+                point: point.name.clone(),
+                lacks: point.lacks.clone(),
+            });
+        }
+        for part in &mut coverage.parts {
+            part.who.file = paths.show(&part.who.file).into();
+        }
+        CoverageReport {
+            ok: least.is_none_or(|least| coverage.reaches(least)),
+            percent: coverage.permille() as f64 / 10.0,
+            least,
+            covered,
+            total,
+            missing,
+            parts: coverage.parts,
+        }
+    }
+
+    /// How much it is, on one line.
+    fn line(&self) -> String {
+        let points = counted(self.total, "point");
+        format!(
+            "covered {:.1} %: {} of {points}",
+            self.percent, self.covered
+        )
+    }
+}
+
+const MOST_LINES: usize = 20;
+
+/// How many cases ended in which way, on one line.
+fn totals(cases: &[CaseReport]) -> String {
+    let mut text = counted(cases.len(), "case");
+    for (name, words) in [
+        ("unexpected", "failed"),
+        ("could-not", "could not run"),
+        ("skipped", "skipped"),
+        ("not-run", "not run"),
+    ] {
+        match cases.iter().filter(|one| one.end.name() == name).count() {
+            0 => {}
+            count => text.push_str(&format!(", {count} {words}")),
+        }
+    }
+    text
+}
+
+fn miss_text(miss: &Miss) -> String {
+    let step = miss
+        .step
+        .map(|step| format!("step {step}: "))
+        .unwrap_or_default();
+    format!(
+        "{step}{} should be {}, and is {}",
+        plain(&miss.key),
+        plain_lines(&miss.wanted),
+        plain_lines(&miss.found)
+    )
+}
+
+/// A harmless text that keeps its lines, but not more than people read.
+fn plain_lines(text: &str) -> String {
+    let all: Vec<&str> = text.trim_end().lines().collect();
+    let shown = &all[..all.len().min(MOST_LINES)];
+    let mut lines: Vec<String> = shown.iter().map(|line| cut(&plain(line))).collect();
+    if all.len() > MOST_LINES {
+        let hidden = all.len() - MOST_LINES;
+        lines.push(format!("… {hidden} more lines; --format json has them"));
+    }
+    lines.join("\n")
+}
+
+/// The end of what a hook wrote, where the cause of a failure usually is.
+fn last_lines(stream: &StreamReport) -> String {
+    let all: Vec<&str> = stream.text.trim_end().lines().collect();
+    let hidden = all.len().saturating_sub(MOST_LINES);
+    let mut lines: Vec<String> = all[hidden..].iter().map(|line| cut(&plain(line))).collect();
+    if hidden > 0 {
+        let above = format!("… {hidden} lines before; --format json has them");
+        lines.insert(0, above);
+    }
+    lines.join("\n")
+}
+
+/// What a hook wrote to its streams.
+fn streams(hook: &HookReport) -> Vec<Written> {
+    let mut all = Vec::new();
+    if let Some(trace) = &hook.trace {
+        for (stream, text) in [("stdout", &trace.stdout), ("stderr", &trace.stderr)] {
+            let text = last_lines(text);
+            if !text.is_empty() {
+                all.push(Written { stream, text });
             }
         }
-        End::CouldNot(_) => messages.push((played.at, details.to_string())),
-        End::Expected | End::Skipped(_) | End::NotRun => {}
     }
-    messages
-        .into_iter()
-        .map(|(at, message)| Annotation {
-            level: "error",
-            file: Some(paths.show(&played.file)),
-            line: Some(at.line as u64),
-            col: Some(at.column as u64),
-            title: Some(plain(&played.name)),
-            message,
-            ..Annotation::default()
-        })
-        .collect()
-}
-
-/// A check whose problem, if any, is one line.
-fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>) -> Check {
-    let annotations = problem.iter().map(|message| Annotation {
-        level: "error",
-        file: Some(place.file.clone()),
-        line: Some(place.line),
-        title: Some(suite.to_string()),
-        message: message.clone(),
-        ..Annotation::default()
-    });
-    let annotations = annotations.collect();
-    let state = CheckState::failed_if(problem.is_some());
-    let details = problem.unwrap_or_default();
-    Check {
-        suite: suite.to_string(),
-        name,
-        place: Some(place),
-        state,
-        message: details.lines().next().unwrap_or_default().to_string(),
-        details,
-        annotations,
-        ..Check::default()
-    }
-}
-
-/// Points are only checked where a share of them must be covered.
-fn coverage(covered: &CoverageReport, paths: &Paths, checks: &mut Vec<Check>) {
-    if covered.is_short() {
-        for gap in &covered.gaps {
-            let name = plain(&format!("{} of {}", gap.point.name, gap.who.shown()));
-            let problem = format!("no case shows it; write {}", plain(&gap.point.lacks));
-            let place = CheckPlace::new(&gap.who.file, gap.line, paths);
-            checks.push(further(COVERAGE, name, place, Some(problem)));
-        }
-    } else if let (Some(least), Some(first)) = (covered.least, covered.coverage.parts.first()) {
-        let name = format!("{}; at least {least} %", covered.line());
-        let place = CheckPlace::new(&first.who.file, 1, paths);
-        checks.push(further(COVERAGE, name, place, None));
-    }
+    all
 }

@@ -1,9 +1,12 @@
 //! What a case is, and what came of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::config::{PlacedValue, Position};
 use crate::engine::outcome::{Cause, Outcome};
@@ -70,37 +73,22 @@ pub enum Content {
     Copy(PathBuf),
 }
 
-/// The expected result. Where `None` or empty does not mean *any* here, the result must have none.
+/// The expected result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     pub at: Position,
-    /// `allow`, `block` or `ask`.
-    pub decision: PlacedValue<String>,
-    /// A pattern for the reason or the question; `None` for any.
-    pub reason: Option<PlacedValue<String>>,
-    /// The hooks that decided; `None` for any.
-    pub by: Option<PlacedValue<Vec<String>>>,
-    /// The hooks that ran; `None` for any.
-    pub asked: Option<PlacedValue<Vec<String>>>,
-    pub failed: PlacedValue<Vec<String>>,
-    pub output: Option<PlacedValue<String>>,
-    pub context: Option<PlacedValue<String>>,
-    pub notice: Option<PlacedValue<String>>,
-    /// A pattern for the findings, one per line; `None` for any.
-    pub findings: Option<PlacedValue<String>>,
-    pub rewrites: PlacedValue<Map<String, Value>>,
-    /// The exit status of the reply; `None` for any.
-    pub status: Option<PlacedValue<i64>>,
-    pub stdout: Option<PlacedValue<Stdout>>,
-    /// A pattern for the reply's stderr; `None` for any.
-    pub stderr: Option<PlacedValue<String>>,
+    /// What the case says, by the names of the keys.
+    pub values: BTreeMap<String, PlacedValue<ExpectValue>>,
     pub files: Vec<(PlacedValue<String>, FileExpectation)>,
 }
 
+/// The value of a key of `expect`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Stdout {
-    Json(Value),
+pub enum ExpectValue {
+    Word(String),
     Pattern(String),
+    Hooks(Vec<String>),
+    Json(Value),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,13 +99,21 @@ pub enum FileExpectation {
 }
 
 impl Expect {
-    pub(super) fn new(at: Position) -> Expect {
-        let mut expect = Expect {
-            at,
-            ..Expect::default()
-        };
-        (expect.decision.at, expect.failed.at, expect.rewrites.at) = (at, at, at);
-        expect
+    /// `allow`, `block` or `ask`.
+    pub fn decision(&self) -> &str {
+        match self.values.get("decision").map(|placed| &placed.value) {
+            Some(ExpectValue::Word(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// The hooks that a key names, and its place; `None` if the case does not have the key.
+    pub fn hooks(&self, key: &str) -> Option<(&[String], Position)> {
+        let placed = self.values.get(key)?;
+        match &placed.value {
+            ExpectValue::Hooks(names) => Some((names, placed.at)),
+            ExpectValue::Word(_) | ExpectValue::Pattern(_) | ExpectValue::Json(_) => None,
+        }
     }
 }
 
@@ -214,13 +210,18 @@ impl End {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Miss {
-    /// The step, if the case has several.
-    pub step: Option<usize>,
     /// The key of `expect`, such as `decision` or `reply.stdout`.
     pub key: String,
+    /// The place of the expectation.
+    #[serde(flatten)]
     pub at: Position,
+    /// What the case expects.
     pub wanted: String,
+    /// What it got.
     pub found: String,
+    /// The number of the step, if the case has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
 }

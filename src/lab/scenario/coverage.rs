@@ -6,6 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::config::Config;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::{Handler, Hook};
@@ -103,12 +106,13 @@ pub struct Witness<'w> {
 }
 
 /// Identifies the same hook in several places: by event, name, file and line.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Who {
     pub event: String,
     pub hook: String,
     pub file: PathBuf,
     /// The line of its table.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
 
@@ -131,28 +135,26 @@ impl Who {
         }
     }
 
-    /// The hook and its event, for reports.
-    pub fn shown(&self) -> String {
-        format!("{} ({})", self.hook, self.event)
-    }
-
     /// Whether `name` is that of the hook or of its file.
     pub fn is_called(&self, name: &str) -> bool {
         self.hook == name || self.file.file_name().is_some_and(|file| file == name)
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
     /// A name of [`POINTS`]; `matched.KEY` for a matcher.
     pub name: String,
+    #[serde(skip)]
     pub lacks: String,
+    #[serde(rename = "covered")]
     pub is_covered: bool,
 }
 
 /// A hook and its points.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoveragePart {
+    #[serde(flatten)]
     pub who: Who,
     pub points: Vec<Point>,
 }

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use regex::Regex;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::case::{Expect, FileExpectation, Miss, Stdout, StepResult};
+use super::case::{Expect, ExpectValue, FileExpectation, Miss, StepResult};
 use super::placeholders::{CaseFolders, unknown_tokens, without_tokens};
 use crate::config::reader::{DocumentReader, KeyRow, SetKey, Setting, read_file, specs};
 use crate::config::tree::{Tree, TreeEntry};
@@ -15,13 +15,23 @@ use crate::engine::complaint::Complaint;
 use crate::engine::outcome::{Finding, NoticeKind, Outcome, Settled};
 use crate::engine::run::Fate;
 
+/// A key of `expect`. If a case does not have it, any result will do, or with the default `none` no
+/// result.
 #[derive(Debug)]
 pub struct ExpectRow {
     pub key: KeyRow<Expect>,
-    compare: Compare,
+    found: fn(&StepResult) -> StepValue,
 }
 
-type Compare = fn(&Expect, &mut Judge<'_>);
+/// What a step has to compare with a key.
+enum StepValue {
+    Text(Option<String>),
+    Hooks {
+        names: Vec<String>,
+        /// The same for people, where the names alone say too little.
+        lines: Vec<String>,
+    },
+}
 
 impl AsRef<KeyRow<Expect>> for ExpectRow {
     fn as_ref(&self) -> &KeyRow<Expect> {
@@ -35,73 +45,50 @@ const fn row(
     default: &'static str,
     about: &'static str,
     set: SetKey<Expect>,
-    compare: Compare,
+    found: fn(&StepResult) -> StepValue,
 ) -> ExpectRow {
     ExpectRow {
         key: KeyRow::key(name, takes, default, about, set),
-        compare,
+        found,
     }
 }
 
 #[rustfmt::skip]
 pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "the decision",
-        |expect, key| key.word().map(|word| expect.decision = word),
-        |expect, judge| judge.same("decision", expect.decision.at, &expect.decision.value, judge.outcome().settled.word())),
+        set_word, |step| StepValue::Text(Some(step.outcome().settled.word().to_string()))),
     row("reason", KeyValue::Pattern, "any", "the reason of the block, or the question",
-        |expect, key| pattern(key).map(|reason| expect.reason = reason),
-        |expect, judge| judge.matches_if("reason", &expect.reason, judge.outcome().reason())),
+        set_pattern, |step| StepValue::Text(step.outcome().reason())),
     row("by", KeyValue::Texts, "any", "the hook that blocked, or the hooks that asked",
-        |expect, key| hooks(key).map(|by| expect.by = Some(by)),
-        |expect, judge| judge.hooks_if("by", &expect.by, deciders(judge.outcome()))),
+        set_hooks, |step| hooks(deciders(step.outcome()))),
     row("asked", KeyValue::Texts, "any", "the hooks that ran, in order",
-        |expect, key| hooks(key).map(|asked| expect.asked = Some(asked)),
-        |expect, judge| {
-            let ran = judge.seen.decided.asked().map(|hook| hook.hook.clone()).collect();
-            judge.hooks_if("asked", &expect.asked, ran);
-        }),
+        set_hooks, |step| hooks(step.asked().map(|hook| hook.hook.clone()).collect())),
     row("failed", KeyValue::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` for its own failure",
-        |expect, key| hooks(key).map(|failed| expect.failed = failed),
-        |expect, judge| judge.failures(&expect.failed)),
+        set_hooks, failures),
     row("output", KeyValue::Pattern, "none", "the text to show",
-        |expect, key| pattern(key).map(|output| expect.output = output),
-        |expect, judge| judge.text("output", expect.at, &expect.output, judge.outcome().output())),
+        set_pattern, |step| StepValue::Text(step.outcome().output())),
     row("context", KeyValue::Pattern, "none", "the text for the model",
-        |expect, key| pattern(key).map(|context| expect.context = context),
-        |expect, judge| judge.text("context", expect.at, &expect.context, judge.outcome().additional_context())),
+        set_pattern, |step| StepValue::Text(step.outcome().additional_context())),
     row("notice", KeyValue::Pattern, "none", "blocks and questions without effect, because the event cannot be blocked",
-        |expect, key| pattern(key).map(|notice| expect.notice = notice),
-        |expect, judge| judge.text("notice", expect.at, &expect.notice, notice(judge.outcome()))),
+        set_pattern, |step| StepValue::Text(notice(step.outcome()))),
     row("findings", KeyValue::Pattern, "any", "findings in files, one per line: `error src/main.tf:7 it is open`",
-        |expect, key| pattern(key).map(|findings| expect.findings = findings),
-        |expect, judge| judge.matches_if("findings", &expect.findings, findings(judge.outcome()))),
+        set_pattern, |step| StepValue::Text(findings(step.outcome()))),
     row("rewrites", KeyValue::Json, "none", "the rewritten fields with their new values",
-        |expect, key| document(key).map(|rewrites| expect.rewrites = rewrites),
-        |expect, judge| {
-            let expected = Value::Object(expect.rewrites.value.clone());
-            judge.same_json("rewrites", expect.rewrites.at, &expected, &Value::Object(judge.outcome().update()));
-        }),
+        set_rewrites, |step| StepValue::Text(rewrites(step.outcome()))),
     row("reply", KeyValue::Table(|| specs(REPLY_KEYS)), "any", "the reply to the host",
-        |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) },
-        |expect, judge| REPLY_KEYS.iter().for_each(|row| (row.compare)(expect, judge))),
+        |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) }, |_| StepValue::Text(None)),
     row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "files in the case's folder afterwards: a path with a regular expression for its text, or with true or false for its existence",
-        set_files,
-        |expect, judge| expect.files.iter().for_each(|(path, left)| judge.file(path, left))),
+        set_files, |_| StepValue::Text(None)),
 ];
 
 #[rustfmt::skip]
 pub const REPLY_KEYS: &[ExpectRow] = &[
     row("status", KeyValue::Number, "any", "the exit status",
-        |expect, key| key.number_in(0..=255).map(|status| expect.status = Some(key.placed(status))),
-        |expect, judge| if let Some(PlacedValue { value, at }) = &expect.status {
-            let status = judge.seen.decided.reply().status;
-            judge.same("reply.status", *at, &value.to_string(), &status.to_string());
-        }),
-    row("stdout", KeyValue::Json, "any", "stdout: a table for the JSON, or a regular expression", set_stdout,
-        |expect, judge| if let Some(stdout) = &expect.stdout { judge.stdout(stdout) }),
+        set_status, |step| StepValue::Text(Some(step.reply().status.to_string()))),
+    row("stdout", KeyValue::Json, "any", "stdout: a table for the JSON, or a regular expression",
+        set_stdout, |step| StepValue::Text(Some(step.reply().stdout.clone()))),
     row("stderr", KeyValue::Pattern, "any", "stderr",
-        |expect, key| pattern(key).map(|stderr| expect.stderr = stderr),
-        |expect, judge| judge.matches_if("reply.stderr", &expect.stderr, Some(judge.seen.decided.reply().stderr.clone()))),
+        set_pattern, |step| StepValue::Text(Some(step.reply().stderr.clone()))),
 ];
 
 /// Reads the table `expect`, which begins at `offset`; `None` if it has a mistake.
@@ -111,14 +98,17 @@ pub(super) fn read(
     offset: usize,
 ) -> Option<Expect> {
     let before = reader.problems.len();
-    let mut expect = Expect::new(reader.at(offset));
+    let mut expect = Expect {
+        at: reader.at(offset),
+        ..Expect::default()
+    };
     reader.take(table, EXPECT_KEYS, "", &mut expect);
     let is_given = table.iter().any(|entry| entry.key == "decision");
     if !is_given && !reader.meant.contains(&"decision") {
         let cure = "name the decision: `decision = \"allow\"`";
         reader.fault(offset, "`expect` has no `decision`", cure);
     }
-    if expect.decision.value == "allow" {
+    if expect.decision() == "allow" {
         for entry in table {
             if entry.key == "reason" || entry.key == "by" {
                 let cause = format!("an allowed event has no `{}`", entry.key);
@@ -130,11 +120,36 @@ pub(super) fn read(
     (reader.problems.len() == before).then_some(expect)
 }
 
-/// A regular expression; `None` if it contains an unknown token, which is reported elsewhere.
-fn pattern(key: &Setting<'_, '_>) -> Result<Option<PlacedValue<String>>, Complaint> {
+fn set_word(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    keep(expect, key, ExpectValue::Word(key.word()?.value));
+    Ok(())
+}
+
+fn set_status(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let status = key.number_in(0..=255)?;
+    keep(expect, key, ExpectValue::Word(status.to_string()));
+    Ok(())
+}
+
+fn set_hooks(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let names = key.texts()?.into_iter().map(|name| name.value);
+    keep(expect, key, ExpectValue::Hooks(names.collect()));
+    Ok(())
+}
+
+fn keep(expect: &mut Expect, key: &Setting<'_, '_>, value: ExpectValue) {
+    expect
+        .values
+        .insert(key.name.to_string(), key.placed(value));
+}
+
+/// Takes a regular expression, unless it contains an unknown token, which is reported elsewhere.
+fn set_pattern(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let text = key.text()?;
-    let is_pattern = is_pattern(text, key.name)?;
-    Ok(is_pattern.then(|| key.placed(text.to_string())))
+    if is_pattern(text, key.name)? {
+        keep(expect, key, ExpectValue::Pattern(text.to_string()));
+    }
+    Ok(())
 }
 
 /// Whether a text is a regular expression once its folder tokens are replaced.
@@ -155,19 +170,15 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-fn hooks(key: &Setting<'_, '_>) -> Result<PlacedValue<Vec<String>>, Complaint> {
-    let names = key.texts()?.into_iter().map(|name| name.value);
-    Ok(key.placed(names.collect()))
-}
-
-/// A JSON object, written as a table or as text.
-fn document(key: &Setting<'_, '_>) -> Result<PlacedValue<Map<String, Value>>, Complaint> {
+/// Takes a JSON object, written as a table or as text.
+fn set_rewrites(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let parsed = match key.tree.text() {
-        Some(text) => serde_json::from_str(text).ok(),
-        None => Some(key.tree.to_json()),
+        Some(text) => serde_json::from_str(text).unwrap_or_default(),
+        None => key.tree.to_json(),
     };
-    if let Some(Value::Object(fields)) = parsed {
-        return Ok(key.placed(fields));
+    if parsed.is_object() {
+        keep(expect, key, ExpectValue::Json(parsed));
+        return Ok(());
     }
     let cause = format!("`{}` is not a JSON object", key.name);
     let cure = "write a table: `{ toolInput = { command = \"ls\" } }`";
@@ -185,12 +196,13 @@ fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
 }
 
 fn set_stdout(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let stdout = match (key.tree.text(), key.tree.entries()) {
-        (Some(_), _) => pattern(key)?.map(|text| Stdout::Pattern(text.value)),
-        (None, Some(_)) => Some(Stdout::Json(key.tree.to_json())),
-        (None, None) => return Err(key.wrong()),
-    };
-    expect.stdout = stdout.map(|stdout| key.placed(stdout));
+    if key.tree.text().is_some() {
+        return set_pattern(expect, key);
+    }
+    if key.tree.entries().is_none() {
+        return Err(key.wrong());
+    }
+    keep(expect, key, ExpectValue::Json(key.tree.to_json()));
     Ok(())
 }
 
@@ -231,21 +243,25 @@ fn file_expectation(tree: &Tree, path: &str) -> Result<Option<FileExpectation>, 
     }
 }
 
-/// What came out of a step, and where its case ran.
-#[derive(Debug, Clone, Copy)]
-pub struct StepOutcome<'s> {
-    pub decided: &'s StepResult,
-    pub folders: &'s CaseFolders,
-}
-
-/// Compares a result with its expectations, key by key.
-pub fn misses(expect: &Expect, seen: StepOutcome<'_>) -> Vec<Miss> {
+/// Compares the result of a step with its expectations, key by key.
+pub fn misses(expect: &Expect, step: &StepResult, folders: &CaseFolders) -> Vec<Miss> {
     let mut judge = Judge {
-        seen,
+        folders,
         misses: Vec::new(),
     };
-    for row in EXPECT_KEYS {
-        (row.compare)(expect, &mut judge);
+    for (prefix, rows) in [("", EXPECT_KEYS), ("reply.", REPLY_KEYS)] {
+        for row in rows {
+            let expected = expect.values.get(row.key.name);
+            if expected.is_some() || row.key.default == "none" {
+                let at = expected.map_or(expect.at, |expected| expected.at);
+                let expected = expected.map(|expected| &expected.value);
+                let key = format!("{prefix}{}", row.key.name);
+                judge.compare(&key, at, expected, (row.found)(step));
+            }
+        }
+    }
+    for (path, expected) in &expect.files {
+        judge.file(path, expected);
     }
     judge.misses
 }
@@ -255,54 +271,71 @@ const IS_THERE: &str = "it is there";
 const NO_FILE: &str = "no such file";
 
 struct Judge<'s> {
-    seen: StepOutcome<'s>,
+    folders: &'s CaseFolders,
     misses: Vec<Miss>,
 }
 
-impl<'s> Judge<'s> {
-    fn outcome(&self) -> &'s Outcome {
-        self.seen.decided.outcome()
-    }
-
+impl Judge<'_> {
     fn miss(&mut self, key: &str, at: Position, wanted: &str, found: &str) {
-        let folders = self.seen.folders;
         self.misses.push(Miss {
             step: None,
             key: key.to_string(),
             at,
-            wanted: folders.unfill(wanted),
-            found: folders.unfill(found),
+            wanted: self.folders.unfill(wanted),
+            found: self.folders.unfill(found),
         });
     }
 
-    fn same(&mut self, key: &str, at: Position, wanted: &str, found: &str) {
-        if wanted != found {
-            self.miss(key, at, wanted, found);
-        }
-    }
-
-    fn same_json(&mut self, key: &str, at: Position, wanted: &Value, found: &Value) {
-        let wanted = self.seen.folders.fill_value(wanted);
-        if wanted != *found {
-            self.miss(key, at, &format!("{wanted:#}"), &format!("{found:#}"));
-        }
-    }
-
-    fn hooks_if(
+    /// Without an expectation there must be nothing.
+    fn compare(
         &mut self,
         key: &str,
-        wanted: &Option<PlacedValue<Vec<String>>>,
-        found: Vec<String>,
+        at: Position,
+        expected: Option<&ExpectValue>,
+        found: StepValue,
     ) {
-        if let Some(PlacedValue { value, at }) = wanted {
-            self.same(key, *at, &listed(value), &listed(&found));
+        match (expected, found) {
+            (None, StepValue::Text(None)) => {}
+            (None, StepValue::Text(Some(text))) => self.miss(key, at, NOTHING, &text),
+            (Some(ExpectValue::Word(word)), StepValue::Text(text)) => {
+                let text = text.unwrap_or_default();
+                if text != *word {
+                    self.miss(key, at, word, &text);
+                }
+            }
+            (Some(ExpectValue::Pattern(pattern)), StepValue::Text(text)) => {
+                self.matches(key, at, pattern, text.as_deref());
+            }
+            (Some(ExpectValue::Json(value)), StepValue::Text(text)) => {
+                self.same_json(key, at, value, text.as_deref().unwrap_or("{}"));
+            }
+            (expected, StepValue::Hooks { names, lines }) => {
+                let expected = match expected {
+                    Some(ExpectValue::Hooks(expected)) => expected.as_slice(),
+                    _ => &[],
+                };
+                if names != expected {
+                    let found = listed(&lines, "\n");
+                    self.miss(key, at, &listed(expected, ", "), &found);
+                }
+            }
+            (Some(ExpectValue::Hooks(_)), StepValue::Text(_)) => {}
         }
     }
 
-    /// Checks that there is a text and the pattern matches it. `^$` also matches a missing text.
+    fn same_json(&mut self, key: &str, at: Position, expected: &Value, found: &str) {
+        let expected = self.folders.fill_value(expected);
+        match serde_json::from_str::<Value>(found) {
+            Ok(found) if found == expected => {}
+            Ok(found) => self.miss(key, at, &format!("{expected:#}"), &format!("{found:#}")),
+            Err(_) => self.miss(key, at, &format!("{expected:#}"), found),
+        }
+    }
+
+    /// Checks that the pattern matches the text. `^$` also matches a missing text.
     fn matches(&mut self, key: &str, at: Position, pattern: &str, found: Option<&str>) {
         // The reader has checked this regular expression, and the folders in it are escaped.
-        let form = Regex::new(&self.seen.folders.fill_pattern(pattern));
+        let form = Regex::new(&self.folders.fill_pattern(pattern));
         if form.is_ok_and(|form| form.is_match(found.unwrap_or_default())) {
             return;
         }
@@ -317,78 +350,9 @@ impl<'s> Judge<'s> {
         self.miss(key, at, &format!("a match of /{pattern}/"), &found);
     }
 
-    fn matches_if(
-        &mut self,
-        key: &str,
-        wanted: &Option<PlacedValue<String>>,
-        found: Option<String>,
-    ) {
-        if let Some(PlacedValue { value, at }) = wanted {
-            self.matches(key, *at, value, found.as_deref());
-        }
-    }
-
-    /// Like [`Judge::matches_if`], but without an expectation, which would be at `at`, there must
-    /// be no text.
-    fn text(
-        &mut self,
-        key: &str,
-        at: Position,
-        wanted: &Option<PlacedValue<String>>,
-        found: Option<String>,
-    ) {
-        match found {
-            Some(text) if wanted.is_none() => self.miss(key, at, NOTHING, &text),
-            found => self.matches_if(key, wanted, found),
-        }
-    }
-
-    /// A block because a hook failed does not prove the policy, so a case must name the failures
-    /// that it expects.
-    fn failures(&mut self, wanted: &PlacedValue<Vec<String>>) {
-        let mut names = Vec::new();
-        let mut lines = Vec::new();
-        for hook in self.seen.decided.hooks() {
-            if let Fate::Ran(trace) = &hook.fate
-                && let Some(failure) = trace.ending.failure()
-            {
-                names.push(hook.hook.clone());
-                lines.push(format!("{}: {failure}", hook.hook));
-            }
-        }
-        if let Some(reason) = self.seen.decided.own_failure() {
-            names.push("hookrun".to_string());
-            lines.push(format!("hookrun: {reason}"));
-        }
-        if names != wanted.value {
-            let found = if lines.is_empty() {
-                NOTHING.to_string()
-            } else {
-                lines.join("\n")
-            };
-            self.miss("failed", wanted.at, &listed(&wanted.value), &found);
-        }
-    }
-
-    fn stdout(&mut self, wanted: &PlacedValue<Stdout>) {
-        let key = "reply.stdout";
-        let found = &self.seen.decided.reply().stdout;
-        match &wanted.value {
-            Stdout::Pattern(text) => self.matches(key, wanted.at, text, Some(found)),
-            Stdout::Json(value) => match serde_json::from_str(found) {
-                Ok(document) => self.same_json(key, wanted.at, value, &document),
-                Err(_) => {
-                    let value = self.seen.folders.fill_value(value);
-                    self.miss(key, wanted.at, &format!("{value:#}"), found);
-                }
-            },
-        }
-    }
-
     fn file(&mut self, path: &PlacedValue<String>, wanted: &FileExpectation) {
-        let folders = self.seen.folders;
         let key = format!("files.{}", path.value);
-        let file = folders.work.join(folders.fill(&path.value));
+        let file = self.folders.work.join(self.folders.fill(&path.value));
         let is_there = file.symlink_metadata().is_ok();
         match wanted {
             FileExpectation::Gone if is_there => self.miss(&key, path.at, NO_FILE, IS_THERE),
@@ -415,6 +379,40 @@ fn text_of(file: &Path) -> Result<String, String> {
     }
 }
 
+fn hooks(names: Vec<String>) -> StepValue {
+    let lines = if names.is_empty() {
+        Vec::new()
+    } else {
+        vec![names.join(", ")]
+    };
+    StepValue::Hooks { names, lines }
+}
+
+/// A block because a hook failed does not prove the policy, so a case must name the failures that
+/// it expects.
+fn failures(step: &StepResult) -> StepValue {
+    let mut names = Vec::new();
+    let mut lines = Vec::new();
+    for hook in step.hooks() {
+        if let Fate::Ran(trace) = &hook.fate
+            && let Some(failure) = trace.ending.failure()
+        {
+            names.push(hook.hook.clone());
+            lines.push(format!("{}: {failure}", hook.hook));
+        }
+    }
+    if let Some(reason) = step.own_failure() {
+        names.push("hookrun".to_string());
+        lines.push(format!("hookrun: {reason}"));
+    }
+    StepValue::Hooks { names, lines }
+}
+
+fn rewrites(outcome: &Outcome) -> Option<String> {
+    let update = outcome.update();
+    (!update.is_empty()).then(|| Value::Object(update).to_string())
+}
+
 fn deciders(outcome: &Outcome) -> Vec<String> {
     match &outcome.settled {
         Settled::Allowed => Vec::new(),
@@ -423,7 +421,7 @@ fn deciders(outcome: &Outcome) -> Vec<String> {
     }
 }
 
-/// The texts of blocks and questions that did not decide. [`Judge::failures`] compares failures.
+/// The texts of blocks and questions that did not decide. [`failures`] has the failures.
 fn notice(outcome: &Outcome) -> Option<String> {
     let mut lines = Vec::new();
     for notice in &outcome.notices {
@@ -453,10 +451,10 @@ fn findings(outcome: &Outcome) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn listed(names: &[String]) -> String {
-    if names.is_empty() {
+fn listed(lines: &[String], separator: &str) -> String {
+    if lines.is_empty() {
         NOTHING.to_string()
     } else {
-        names.join(", ")
+        lines.join(separator)
     }
 }

@@ -83,7 +83,7 @@ fn every_event_gets_one(language: &str) {
         .prints("ok: ")
         .prints(&format!(" {count} hooks\n"));
     sandbox
-        .hookrun(&["test", "--suite", "--coverage-min", "100"], b"")
+        .hookrun(&["test", "--suite", "--coverage=100"], b"")
         .exits(0)
         .prints("covered 100.0 %");
 }
@@ -146,7 +146,7 @@ fn every_template_is_shown_by_its_cases(language: &str) {
     ran.exits(0)
         .prints("ok: ")
         .prints(&format!(" {count} hooks\n"));
-    let ran = sandbox.hookrun(&["test", "--suite", "--coverage-min", "100"], b"");
+    let ran = sandbox.hookrun(&["test", "--suite", "--coverage=100"], b"");
     ran.exits(0).prints("covered 100.0 %");
 }
 

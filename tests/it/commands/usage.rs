@@ -31,6 +31,8 @@ fn the_first_help_is_one_screen_that_names_every_command() {
     assert!(first.stdout.lines().count() <= 30, "{}", first.stdout);
     for name in COMMANDS {
         assert!(first.stdout.contains(name), "{name}: {}", first.stdout);
+        let help = hookrun(&[name, "-h"]).stdout;
+        assert!(help.lines().count() <= 40, "{help}");
     }
 }
 

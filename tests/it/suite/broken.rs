@@ -345,7 +345,7 @@ fn options_for_one_event_are_refused_beside_a_suite() {
     }
     suite(&some, &["--discover"]).exits(2).says("--hooks");
     for wrong in ["abc", "101", "-1", ""] {
-        let ran = suite(&some, &[&format!("--coverage-min={wrong}")]);
+        let ran = suite(&some, &[&format!("--coverage={wrong}")]);
         ran.exits(2).says("write a number from 0 to 100");
     }
     let one = some.hookrun(&["test", "tool.pre", "--format", "tap"], b"");
@@ -366,7 +366,7 @@ fn options_for_a_suite_are_refused_beside_one_event() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
     let options: [&[&str]; 5] = [
         &["--coverage"],
-        &["--coverage-min", "4"],
+        &["--coverage=4"],
         &["--event", "tool.pre"],
         &["--filter", "x"],
         &["--jobs", "2"],

@@ -30,7 +30,7 @@ fn missing(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
 #[test]
 fn cases_that_show_everything_cover_a_hundred_percent() {
     let sandbox = guarded(&both());
-    let ran = suite(&sandbox, &["--coverage-min", "100"]);
+    let ran = suite(&sandbox, &["--coverage=100"]);
     ran.exits(0).prints("covered 100.0 %: 3 of 3 points\n");
     ran.prints("        tool.pre           10-guard.sh                     3/3\n");
     assert!(
@@ -130,9 +130,9 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
 #[test]
 fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
-    let ran = suite(&sandbox, &["--coverage-min", "66"]);
+    let ran = suite(&sandbox, &["--coverage=66"]);
     ran.exits(0).prints("covered 66.6 %: 2 of 3 points");
-    let ran = suite(&sandbox, &["--coverage-min", "67"]);
+    let ran = suite(&sandbox, &["--coverage=67"]);
     ran.exits(1)
         .prints("covered 66.6 %: 2 of 3 points; it must be 67 %");
     ran.prints("missing blocked (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
@@ -150,10 +150,10 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
             "::error file=hooks.d/tool.pre/10-guard.sh,line=1,title=policy coverage::",
         ),
     ] {
-        let ran = suite(&sandbox, &["--coverage-min", "67", "--format", format]);
+        let ran = suite(&sandbox, &["--coverage=67", "--format", format]);
         ran.exits(1).prints(part);
     }
-    suite(&sandbox, &["--coverage-min", "101"]).exits(2);
+    suite(&sandbox, &["--coverage=101"]).exits(2);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn enough_coverage_is_told_in_every_format() {
         ),
         ("github", ["covered 66.6 %: 2 of 3 points\n", "1 case\n"]),
     ] {
-        let ran = suite(&sandbox, &["--coverage-min", "60", "--format", format]);
+        let ran = suite(&sandbox, &["--coverage=60", "--format", format]);
         parts
             .iter()
             .fold(ran.exits(0), |ran, part| ran.prints(part));
@@ -214,7 +214,7 @@ fn a_hook_that_adds_context_needs_no_block_and_text_proves_nothing() {
             "hooks.d/tests/guard.toml",
             &case("it", "good", &format!("decision = 'allow', {prints}")),
         );
-        let ran = suite(&sandbox, &["--coverage-min", "100"]);
+        let ran = suite(&sandbox, &["--coverage=100"]);
         assert_eq!(ran.status, i32::from(missing.is_some()), "{ran:?}");
         ran.prints(missing.unwrap_or("3 of 3 points"));
     }
@@ -227,21 +227,15 @@ fn only_the_hooks_and_events_that_are_chosen_count() {
     let sandbox = guarded(&(both() + note))
         .hook_for("error", "note.sh", "echo x")
         .hook("20-b", "");
-    suite(&sandbox, &["--coverage-min", "100"])
-        .exits(1)
-        .prints("20-b");
-    suite(
-        &sandbox,
-        &["--coverage-min", "100", "--hook", "10-guard.sh"],
-    )
-    .exits(0);
-    suite(&sandbox, &["--coverage-min", "100", "--event", "error"]).exits(0);
+    suite(&sandbox, &["--coverage=100"]).exits(1).prints("20-b");
+    suite(&sandbox, &["--coverage=100", "--hook", "10-guard.sh"]).exits(0);
+    suite(&sandbox, &["--coverage=100", "--event", "error"]).exits(0);
 }
 
 #[test]
 fn a_hook_that_is_disabled_has_no_points() {
     let sandbox = guarded(&both()).hook("20-off.sh", "# hookrun: enabled=false\nexit 1");
-    suite(&sandbox, &["--coverage-min", "100"])
+    suite(&sandbox, &["--coverage=100"])
         .exits(0)
         .prints("3 of 3 points");
 }

@@ -289,14 +289,10 @@ fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
     for PlacedValue { value, at } in &step.hooks {
         names.push((value.as_str(), *at));
     }
-    let expect = &step.expect;
-    for list in [
-        expect.by.as_ref(),
-        expect.asked.as_ref(),
-        Some(&expect.failed),
-    ] {
-        let Some(list) = list else { continue };
-        names.extend(list.value.iter().map(|name| (name.as_str(), list.at)));
+    for key in ["by", "asked", "failed"] {
+        if let Some((hooks, at)) = step.expect.hooks(key) {
+            names.extend(hooks.iter().map(|name| (name.as_str(), at)));
+        }
     }
     names.retain(|(name, _)| *name != "hookrun");
     names

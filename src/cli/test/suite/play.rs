@@ -23,8 +23,7 @@ use crate::engine::run::signal_name;
 use crate::engine::runner::Runner;
 use crate::lab::report::plain;
 use crate::lab::scenario::{
-    CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepOutcome, StepResult,
-    SuppliedFile, misses,
+    CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepResult, SuppliedFile, misses,
 };
 use tempfile::TempDir;
 
@@ -171,12 +170,9 @@ impl SuitePlayer<'_> {
                     return result;
                 }
             };
-            let expects_failure = step
-                .expect
-                .failed
-                .value
-                .iter()
-                .any(|name| name == "hookrun");
+            let failed = step.expect.hooks("failed");
+            let expects_failure =
+                failed.is_some_and(|(names, _)| names.iter().any(|name| name == "hookrun"));
             if let Some(why) = decided.own_failure()
                 && !expects_failure
             {
@@ -185,11 +181,7 @@ impl SuitePlayer<'_> {
                 result.steps.push(decided);
                 return result;
             }
-            let outcome = StepOutcome {
-                decided: &decided,
-                folders: &workspace.folders,
-            };
-            for mut miss in misses(&step.expect, outcome) {
+            for mut miss in misses(&step.expect, &decided, &workspace.folders) {
                 miss.step = step.number;
                 missed.push(miss);
             }

@@ -6,55 +6,51 @@ use std::io::{self, Write};
 use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
 
-use super::model::{CoverageReport, Whole, plain_lines, streams, totals};
+use super::{CaseReport, CoverageReport, SuiteReport, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
-use crate::lab::report::Paths;
 use crate::lab::report::human::hook_word;
 use crate::lab::report::style::{
     ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, label, short, text,
 };
-use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
-use crate::log::report::{HookReport, hook_report, milliseconds};
+use crate::lab::scenario::{End, Miss};
+use crate::log::report::{HookReport, RunReport};
 
 const AROUND: usize = 2;
 
-pub(super) fn suite(whole: &Whole<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    for cases in whole.played.chunk_by(|one, next| one.file == next.file) {
+pub(super) fn suite(report: &SuiteReport, out: &mut dyn Write) -> io::Result<()> {
+    for cases in report.cases.chunk_by(|one, next| one.file == next.file) {
         let (style, word) = word(cases);
-        let file = plain(&paths.show(&cases[0].file));
+        let file = plain(&cases[0].file);
         writeln!(out, "{style}{word:<6}{style:#} {file}: {}", totals(cases))?;
     }
-    for played in whole.played.iter().filter(|played| played.end.is_bad()) {
+    for case in report.cases.iter().filter(|case| case.end.is_bad()) {
         writeln!(out)?;
-        bad(played, paths, out)?;
+        bad(case, out)?;
     }
-    skipped(whole, out)?;
-    if let Some(covered) = whole.coverage {
+    skipped(&report.cases, out)?;
+    if let Some(covered) = &report.coverage {
         writeln!(out)?;
-        coverage(covered, paths, out)?;
+        coverage(covered, out)?;
     }
-    let (style, words) = match word(whole.played) {
-        (style, "ok") => complaint(whole).map_or((style, "ok"), |why| (BAD, why)),
+    let (style, words) = match word(&report.cases) {
+        (style, "ok") => complaint(report).map_or((style, "ok"), |why| (BAD, why)),
         (style, "ERROR") => (style, "ERROR"),
         (style, _) => (style, "FAILED"),
     };
-    let took = short(milliseconds(whole.took));
-    writeln!(
-        out,
-        "\n{style}{words}{style:#}: {} in {took}",
-        totals(whole.played)
-    )
+    let totals = totals(&report.cases);
+    let took = short(report.took_ms);
+    writeln!(out, "\n{style}{words}{style:#}: {totals} in {took}")
 }
 
 /// How cases ended, by the worst of them.
-fn word(played: &[CaseResult]) -> (Style, &'static str) {
+fn word(cases: &[CaseReport]) -> (Style, &'static str) {
     let worst = [
         ("could-not", BAD, "ERROR"),
         ("unexpected", BAD, "FAILED"),
         ("not-run", DOUBT, "part"),
     ];
     for (end, style, word) in worst {
-        if played.iter().any(|one| one.end.name() == end) {
+        if cases.iter().any(|one| one.end.name() == end) {
             return (style, word);
         }
     }
@@ -62,30 +58,20 @@ fn word(played: &[CaseResult]) -> (Style, &'static str) {
 }
 
 /// What is wrong besides the cases, in a few words.
-fn complaint(whole: &Whole<'_>) -> Option<&'static str> {
-    if !whole.broken.is_empty() {
+fn complaint(report: &SuiteReport) -> Option<&'static str> {
+    if !report.broken.is_empty() {
         return Some("FAILED (a hook cannot run)");
     }
-    if whole.coverage.is_some_and(CoverageReport::is_short) {
-        return Some("FAILED (coverage is too low)");
-    }
-    None
+    let is_short = report.coverage.as_ref().is_some_and(|covered| !covered.ok);
+    is_short.then_some("FAILED (coverage is too low)")
 }
 
-fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let place = format!("{}:{}", plain(&paths.show(&played.file)), played.at.line);
-    let word = if matches!(played.end, End::CouldNot(_)) {
-        "ERROR"
-    } else {
-        "FAILED"
-    };
-    writeln!(
-        out,
-        "{BAD}{word:<6}{BAD:#} {BOLD}{}{BOLD:#}",
-        plain(&played.name)
-    )?;
-    label(out, "case", &place)?;
-    match &played.end {
+fn bad(case: &CaseReport, out: &mut dyn Write) -> io::Result<()> {
+    let (_, word) = word(std::slice::from_ref(case));
+    let name = plain(&case.name);
+    writeln!(out, "{BAD}{word:<6}{BAD:#} {BOLD}{name}{BOLD:#}")?;
+    label(out, "case", &format!("{}:{}", plain(&case.file), case.line))?;
+    match &case.end {
         End::Unexpected(misses) => {
             for one in misses {
                 miss(one, out)?;
@@ -94,13 +80,12 @@ fn bad(played: &CaseResult, paths: &Paths, out: &mut dyn Write) -> io::Result<()
         End::CouldNot(why) => text(out, "why", why)?,
         End::Expected | End::Skipped(_) | End::NotRun => {}
     }
-    for (number, decided) in (1..).zip(&played.steps) {
-        asked(
-            decided,
-            (played.steps.len() > 1).then_some(number),
-            paths,
-            out,
-        )?;
+    for (number, step) in (1..).zip(&case.steps) {
+        let name = match case.steps.len() {
+            1 => "hooks".to_string(),
+            _ => format!("step {number}"),
+        };
+        hooks(step, name, out)?;
     }
     Ok(())
 }
@@ -147,24 +132,17 @@ fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result
     Ok(())
 }
 
-fn asked(
-    decided: &StepResult,
-    step: Option<usize>,
-    paths: &Paths,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut name = step.map_or("hooks".to_string(), |step| format!("step {step}"));
-    if decided.hooks().is_empty() {
-        let why = match decided {
-            StepResult::Run { .. } => "none for this event",
-            StepResult::Refused { .. } => "none ran: hookrun had blocked before",
+fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<()> {
+    if step.hooks.is_empty() {
+        let why = match step.cause.as_deref() {
+            Some("failure") => "none ran: hookrun had blocked before",
+            _ => "none for this event",
         };
         return label(out, &name, why);
     }
-    for run in decided.hooks() {
-        let hook = hook_report(run, paths);
-        let (style, word) = hook_word(&hook);
-        let said = said(&hook);
+    for hook in &step.hooks {
+        let (style, word) = hook_word(hook);
+        let said = said(hook);
         let colon = if said.is_empty() { "" } else { ": " };
         let line = format!(
             "{style}{word:<6}{style:#} {}{colon}{said}",
@@ -172,7 +150,7 @@ fn asked(
         );
         label(out, &name, &line)?;
         name.clear();
-        for written in streams(run).iter().filter(|written| written.text != said) {
+        for written in streams(hook).iter().filter(|written| written.text != said) {
             text(out, written.stream, &written.text)?;
         }
     }
@@ -191,21 +169,15 @@ fn said(hook: &HookReport) -> String {
     plain(said.trim_end().lines().next().unwrap_or_default())
 }
 
-fn skipped(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut is_first = true;
-    for played in whole.played {
-        let End::Skipped(why) = &played.end else {
-            continue;
-        };
-        if std::mem::take(&mut is_first) {
-            writeln!(out)?;
+fn skipped(cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
+    let mut before = "\n";
+    for case in cases {
+        if let End::Skipped(why) = &case.end {
+            let name = plain(&case.name);
+            let why = plain(why);
+            writeln!(out, "{before}{DOUBT}skip{DOUBT:#}   {name}: {why}")?;
+            before = "";
         }
-        writeln!(
-            out,
-            "{DOUBT}skip{DOUBT:#}   {}: {}",
-            plain(&played.name),
-            plain(why)
-        )?;
     }
     Ok(())
 }
@@ -213,15 +185,15 @@ fn skipped(whole: &Whole<'_>, out: &mut dyn Write) -> io::Result<()> {
 const EVENT_COLUMNS: usize = 18;
 const HOOK_COLUMNS: usize = 28;
 
-fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let style = if covered.is_short() {
+fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
+    let style = if !covered.ok {
         BAD
-    } else if covered.gaps.is_empty() {
+    } else if covered.missing.is_empty() {
         GOOD
     } else {
         DOUBT
     };
-    let least = covered.least.filter(|_| covered.is_short());
+    let least = covered.least.filter(|_| !covered.ok);
     let least = least
         .map(|least| format!("; it must be {least} %"))
         .unwrap_or_default();
@@ -231,7 +203,7 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
     let head = row("event", "hook", "points", "missing");
     writeln!(out, "        {DIM}{head}{DIM:#}")?;
     let mut last_event = "";
-    for part in &covered.coverage.parts {
+    for part in &covered.parts {
         let mut missing = Vec::new();
         for point in &part.points {
             if !point.is_covered {
@@ -247,14 +219,14 @@ fn coverage(covered: &CoverageReport, paths: &Paths, out: &mut dyn Write) -> io:
         let row = row(first, &part.who.hook, &points, &plain(&missing.join(" ")));
         writeln!(out, "        {row}")?;
     }
-    for gap in &covered.gaps {
-        let place = format!("{}:{}", plain(&paths.show(&gap.who.file)), gap.line);
-        let what = plain(&format!("{} ({})", gap.point.name, gap.who.event));
+    for gap in &covered.missing {
+        let place = format!("{}:{}", plain(&gap.file), gap.line);
+        let what = plain(&format!("{} ({})", gap.point, gap.event));
         writeln!(
             out,
             "\n{DOUBT}missing{DOUBT:#} {BOLD}{what}{BOLD:#}: {place}"
         )?;
-        label(out, "write", &plain(&gap.point.lacks))?;
+        label(out, "write", &plain(&gap.lacks))?;
     }
     Ok(())
 }
