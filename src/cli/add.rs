@@ -9,23 +9,18 @@ use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
-use crate::lab::report::Paths;
 use crate::lab::report::style::{BOLD, DIM};
 use serde_json::json;
 
-use super::files::{
-    Becomes, FileWrite, PLAIN, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle,
-};
+use super::files::{Becomes, FileWrite, PLAIN, PROGRAM, WritePlan};
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
 use shipped::{SORTS, ShippedContent, ShippedHook};
 
 /// Writes shipped hooks, or lists them: 0 done or nothing to do, 2 could not.
 pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let named = args.hooks.as_ref();
-    let config = Config::load(&choice(named, env), env, ConfigScope::Event(""));
-    let hooks = hooks_folder(named, &config, env)?;
-    let paths = Paths::from(&env.cwd);
+    let config = Config::load(&args.place.choice(env), env, ConfigScope::Event(""));
+    let hooks = args.place.folder(&config, env)?;
     if args.list {
         return list(&hooks, args.format, out);
     }
@@ -34,20 +29,13 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
         return Err(Complaint::with_cure("no hook, gate or rule is named", help));
     }
     let mut plan = plan_of(&args.names, &config, &hooks)?;
-    if args.dry_run {
-        plan.show(&paths, out)?;
-        return Ok(ExitStatus::Yes);
-    }
     if !plan.changes.is_empty() {
-        let option = hooks_option(named);
+        let option = args.place.option();
         plan.hints.push(format!(
             "`hookrun test --suite{option}` runs the test cases"
         ));
     }
-    plan.write(env, out)?;
-    if named.is_none() {
-        tell_idle(env, out)?;
-    }
+    args.place.carry_out(&plan, env, out)?;
     Ok(ExitStatus::Yes)
 }
 

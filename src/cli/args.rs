@@ -21,7 +21,7 @@ pub(crate) use look::{
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, ServeArgs};
 pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
-pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs};
+pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs, WritePlace};
 
 use crate::cli::streams::{Color, OutputShape};
 
@@ -248,9 +248,13 @@ impl Command {
             Command::Validate(args) => args.format.into(),
             Command::Doctor(args) => args.format.into(),
             Command::Add(args) if args.list => args.format.shape(),
-            Command::New(NewArgs { dry_run: true, .. })
-            | Command::Import(ImportArgs { dry_run: true, .. })
-            | Command::Add(AddArgs { dry_run: true, .. }) => OutputShape::Lines,
+            Command::New(NewArgs { place, .. })
+            | Command::Import(ImportArgs { place, .. })
+            | Command::Add(AddArgs { place, .. })
+                if place.dry_run =>
+            {
+                OutputShape::Lines
+            }
             Command::Install(args) if args.place.dry_run => OutputShape::Lines,
             Command::Uninstall(args) if args.dry_run => OutputShape::Lines,
             Command::Init(_)

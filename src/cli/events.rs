@@ -16,7 +16,7 @@ use crate::engine::event::EventSpec;
 use crate::engine::hook::duration_text;
 use crate::hosts::settings::HostFile;
 use crate::hosts::{self, Binding, DOCUMENTED, Host, Results, Wait, native};
-use crate::lab::report::style::{BOLD, DIM, row as line};
+use crate::lab::report::style::{BOLD, DIM, members, row as line, words_of};
 use crate::log::report::present;
 
 pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -105,13 +105,13 @@ fn table_line(
 
 /// One event of the catalog, of its JSON.
 fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
-    let title = text(&event["name"].take());
-    let summary = text(&event["summary"].take());
+    let title = words_of(&event["name"].take());
+    let summary = words_of(&event["summary"].take());
     writeln!(out, "{BOLD}{title}{BOLD:#}  runs when {summary}")?;
     let context = event["context"].take();
     let action = event["action"].take();
     let sample = event["sample"].take();
-    show(&event, out)?;
+    members(out, &event)?;
     key_table("context", &context, out)?;
     key_table("action, which hookrun adds", &action, out)?;
     writeln!(out, "\n{BOLD}sample{BOLD:#}\n  {sample}")?;
@@ -124,10 +124,10 @@ fn key_table(title: &str, keys: &Value, out: &mut dyn Write) -> Result<()> {
         return Ok(());
     }
     writeln!(out, "\n{BOLD}{title}{BOLD:#}")?;
-    let widths = keys.iter().map(|key| text(&key["name"]).len());
+    let widths = keys.iter().map(|key| words_of(&key["name"]).len());
     let widest = widths.max().unwrap_or(0);
     for key in keys {
-        let [name, kind, about] = ["name", "type", "about"].map(|part| text(&key[part]));
+        let [name, kind, about] = ["name", "type", "about"].map(|part| words_of(&key[part]));
         let required = if key["required"] == true {
             " (required)"
         } else {
@@ -235,7 +235,7 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
         }
         writeln!(out, "\n{BOLD}{}{BOLD:#}", host.name)?;
         line(out, "known", &host.known())?;
-        show(&about, out)?;
+        members(out, &about)?;
     }
     Ok(())
 }
@@ -249,7 +249,7 @@ fn host_event(binding: Binding, out: &mut dyn Write) -> Result<()> {
     for key in ["name", "event", "when", "wait", "timeoutMs"] {
         event[key].take();
     }
-    show(&event, out)?;
+    members(out, &event)?;
     if let Some(timeout) = row.conduct.timeout {
         line(out, "timeout", &duration_text(timeout))?;
     }
@@ -259,43 +259,6 @@ fn host_event(binding: Binding, out: &mut dyn Write) -> Result<()> {
     }
     writeln!(out)?;
     Ok(())
-}
-
-/// A line for each member of an object that has a value, and for each object of a list.
-fn show(object: &Value, out: &mut dyn Write) -> Result<()> {
-    for (key, value) in object.as_object().into_iter().flatten() {
-        let mut name = String::new();
-        for c in key.chars() {
-            name.push_str(if c.is_uppercase() { " " } else { "" });
-            name.push(c.to_ascii_lowercase());
-        }
-        let lines = match value.as_array() {
-            Some(list) if list.iter().any(Value::is_object) => list.iter().map(text).collect(),
-            Some(_) | None => vec![text(value)],
-        };
-        for text in lines.iter().filter(|text| !text.is_empty()) {
-            line(out, &name, text)?;
-            name.clear();
-        }
-    }
-    Ok(())
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::Bool(true) => "yes".to_string(),
-        Value::Bool(false) => "no".to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(values) => joined(values.iter(), ", "),
-        Value::Object(members) => joined(members.values(), ": "),
-    }
-}
-
-fn joined<'v>(values: impl Iterator<Item = &'v Value>, separator: &str) -> String {
-    let texts: Vec<String> = values.map(text).filter(|text| !text.is_empty()).collect();
-    texts.join(separator)
 }
 
 fn waits(wait: Wait) -> String {

@@ -273,22 +273,18 @@ impl ExplainedHook {
 impl ExplainReport {
     /// Writes the hooks that would run, then those that would not.
     fn hooks(&self, out: &mut dyn Write) -> Result<()> {
-        let (running, others): (Vec<_>, Vec<_>) = self.hooks.iter().partition(|one| one.runs);
-        writeln!(
-            out,
-            "\n{BOLD}hooks that run at {}{BOLD:#}",
-            plain(&self.event)
-        )?;
-        if running.is_empty() {
+        let event = plain(&self.event);
+        writeln!(out, "\n{BOLD}hooks that run at {event}{BOLD:#}")?;
+        if !self.hooks.iter().any(|hook| hook.runs) {
             writeln!(out, "  none")?;
         }
-        for hook in running {
+        for hook in self.hooks.iter().filter(|hook| hook.runs) {
             hook.human(out)?;
         }
-        if !others.is_empty() {
-            writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
-        }
-        for hook in others {
+        for (number, hook) in self.hooks.iter().filter(|hook| !hook.runs).enumerate() {
+            if number == 0 {
+                writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
+            }
             hook.human(out)?;
         }
         Ok(())

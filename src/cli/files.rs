@@ -15,6 +15,7 @@ use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 use toml::de::DeTable;
 
+use crate::cli::args::WritePlace;
 use crate::cli::exit::{Result, failed};
 use crate::cli::host::files::{Target, unified};
 use crate::cli::host::installed::missing_events;
@@ -236,33 +237,51 @@ pub(super) fn toml_text(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// The hooks.d that `--hooks` names, or the project's. It may not be there yet.
-pub(super) fn hooks_folder(
-    named: Option<&PathBuf>,
-    config: &Config,
-    env: &Environment,
-) -> Result<PathBuf> {
-    match named {
-        Some(folder) => named_folder(&env.cwd.join(folder)),
-        None => Ok(project_folder(config)),
+impl WritePlace {
+    /// The hooks.d that `--hooks` names, or the project's. It may not be there yet.
+    pub(super) fn folder(&self, config: &Config, env: &Environment) -> Result<PathBuf> {
+        match &self.hooks {
+            Some(folder) => named_folder(&env.cwd.join(folder)),
+            None => Ok(project_folder(config)),
+        }
     }
-}
 
-/// The hooks that are configured, for a command that writes into the folder that it was given. A
-/// folder that is not there yet declares no events.
-pub(super) fn choice(named: Option<&PathBuf>, env: &Environment) -> Choice {
-    let there = named.filter(|folder| env.cwd.join(folder).exists());
-    Choice {
-        explicit: there.cloned().into_iter().collect(),
-        ..Choice::default()
+    /// The hooks that are configured. A folder that is not there yet declares no events.
+    pub(super) fn choice(&self, env: &Environment) -> Choice {
+        let folder = self.hooks.iter();
+        Choice {
+            explicit: folder
+                .filter(|folder| env.cwd.join(folder).exists())
+                .cloned()
+                .collect(),
+            ..Choice::default()
+        }
     }
-}
 
-/// How the folder is named on a command line.
-pub(super) fn hooks_option(named: Option<&PathBuf>) -> String {
-    named
-        .map(|folder| format!(" --hooks {}", folder.display()))
-        .unwrap_or_default()
+    /// How the folder is named on a command line.
+    pub(super) fn option(&self) -> String {
+        let folder = self.hooks.as_ref();
+        folder
+            .map(|folder| format!(" --hooks {}", folder.display()))
+            .unwrap_or_default()
+    }
+
+    /// Shows what would be written, or writes it.
+    pub(super) fn carry_out(
+        &self,
+        plan: &WritePlan,
+        env: &Environment,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        if self.dry_run {
+            return plan.show(&Paths::from(&env.cwd), out);
+        }
+        plan.write(env, out)?;
+        if self.hooks.is_none() {
+            tell_idle(env, out)?;
+        }
+        Ok(())
+    }
 }
 
 /// Prints which hosts do not send events that a hook now wants, and that the hooks here do not run
@@ -311,7 +330,7 @@ fn is_drop_ins(folder: &Path) -> bool {
     names.any(|name| name == commands::FOLDER || catalog::find(&name).is_some())
 }
 
-fn project_folder(config: &Config) -> PathBuf {
+pub(super) fn project_folder(config: &Config) -> PathBuf {
     let own = config
         .layers
         .iter()

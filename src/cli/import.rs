@@ -20,7 +20,7 @@ use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 
-use super::files::{FileWrite, WritePlan, choice, hooks_folder, tell_idle, toml_text};
+use super::files::{FileWrite, WritePlan, tell_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
@@ -79,8 +79,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         let cause = format!("hooks of `{}` cannot be imported", args.tool);
         Complaint::with_cure(cause, format!("name one of {}", names.join(", ")))
     })?;
-    let named = args.hooks.as_ref();
-    let config = Config::load(&choice(named, env), env, ConfigScope::All);
+    let config = Config::load(&args.place.choice(env), env, ConfigScope::All);
     let paths = Paths::from(&env.cwd);
     let files = match &args.file {
         Some(file) => files_in(&env.cwd.join(file)),
@@ -112,7 +111,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         .into_iter()
         .partition(|hook| config.hooks.iter().any(|known| known.name == hook.name));
     let mut plan = WritePlan {
-        hooks: hooks_folder(named, &config, env)?,
+        hooks: args.place.folder(&config, env)?,
         changes: Vec::new(),
         hints: Vec::new(),
     };
@@ -123,7 +122,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
             .push(FileWrite::added(manifest, &text.join("\n"))?);
         plan.hints = hints(&tool, &new);
     }
-    if args.dry_run {
+    if args.place.dry_run {
         plan.show(&paths, out)?;
     } else if !plan.changes.is_empty() {
         plan.write_and_offer(env, out)?;
@@ -138,7 +137,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     for (what, why) in &imported.left {
         writeln!(out, "  {}: {}", plain(what), plain(why))?;
     }
-    if named.is_none() && !args.dry_run {
+    if args.place.hooks.is_none() && !args.place.dry_run {
         tell_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)

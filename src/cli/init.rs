@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::add::{find, is_here, plan_of, shipped::ShippedHook};
-use super::files::{Becomes, WritePlan, hooks_folder};
+use super::files::{Becomes, WritePlan, project_folder};
 use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
@@ -139,7 +139,7 @@ impl InitPlan {
             };
             (SettingsScope::User, home.join("hookrun").join(DROP_INS))
         } else {
-            (SettingsScope::Project, hooks_folder(None, &config, env)?)
+            (SettingsScope::Project, project_folder(&config))
         };
         let mut hosts: Vec<&'static Host> = if args.host.is_empty() {
             installable()

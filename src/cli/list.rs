@@ -19,12 +19,11 @@ use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
 use crate::hosts::{self, Binding, Host};
-use crate::lab::report::style::{BOLD, DIM, row};
+use crate::lab::report::style::{BOLD, DIM, members};
 use crate::lab::report::{Paths, plain, write_json};
 use crate::log::report::VERSION;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::cli::args::{ListArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
@@ -456,17 +455,9 @@ impl ListedHook {
     /// Writes a row for each key of the report.
     fn human(&self, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{BOLD}{}{BOLD:#}", plain(&self.name))?;
-        let report = serde_json::to_value(self).unwrap_or_default();
-        let keys = report.as_object().into_iter().flatten();
-        for (key, value) in keys.filter(|(key, _)| *key != "name") {
-            let lines: Vec<String> = match value.as_array() {
-                Some(values) => values.iter().map(words_of).collect(),
-                None => vec![words_of(value)],
-            };
-            for line in lines {
-                row(out, key, &plain(&line))?;
-            }
-        }
+        let mut report = serde_json::to_value(self).unwrap_or_default();
+        report["name"].take();
+        members(out, &report)?;
         writeln!(out)?;
         Ok(())
     }
@@ -488,21 +479,4 @@ impl ListedRules {
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A value of the report on one line.
-fn words_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(values) => values.iter().map(words_of).collect::<Vec<_>>().join(" "),
-        Value::Object(keys) if keys.is_empty() => "none".to_string(),
-        Value::Object(keys) => {
-            let words: Vec<String> = keys
-                .iter()
-                .map(|(key, value)| format!("{key} {}", words_of(value)))
-                .collect();
-            words.join(", ")
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
-    }
 }

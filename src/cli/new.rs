@@ -12,7 +12,7 @@ use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::lab::report::Paths;
 
-use super::files::{FileWrite, PROGRAM, WritePlan, choice, hooks_folder, hooks_option, tell_idle};
+use super::files::{FileWrite, PROGRAM, WritePlan};
 use crate::cli::args::NewArgs;
 use crate::cli::events::COMMON;
 use crate::cli::exit::{ExitStatus, Result};
@@ -22,30 +22,22 @@ use templates::Language;
 
 /// Writes the hook and its cases: 0 done, 2 could not.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = choice(args.hooks.as_ref(), env);
+    let choice = args.place.choice(env);
     let config = Config::load(&choice, env, ConfigScope::Event(""));
-    let hooks = hooks_folder(args.hooks.as_ref(), &config, env)?;
-    let paths = Paths::from(&env.cwd);
+    let hooks = args.place.folder(&config, env)?;
     let Some(event) = &args.event else {
         return Err(no_event(&args.name));
     };
     let plan = hook_of(args, event, &config, hooks)?;
-    if args.hooks.is_none() {
+    if args.place.hooks.is_none() {
         let config = Config::load(&choice, env, ConfigScope::All);
         let errors = config
             .problems
             .iter()
             .filter(|one| one.severity == Severity::Error);
-        streams::problems(errors, &paths);
+        streams::problems(errors, &Paths::from(&env.cwd));
     }
-    if args.dry_run {
-        plan.show(&paths, out)?;
-        return Ok(ExitStatus::Yes);
-    }
-    plan.write(env, out)?;
-    if args.hooks.is_none() {
-        tell_idle(env, out)?;
-    }
+    args.place.carry_out(&plan, env, out)?;
     Ok(ExitStatus::Yes)
 }
 
@@ -100,7 +92,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
     let text = templates::cases(sort, &spec, language, &file);
     let cases = FileWrite::cases(&hooks, stem, &text);
-    let named = hooks_option(args.hooks.as_ref());
+    let named = args.place.option();
     let event = &spec.name;
     Ok(WritePlan {
         hooks,

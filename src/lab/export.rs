@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::harmless::{self, plain};
 use crate::lab::report::stats::Stats;
+use crate::lab::report::style::column;
 use crate::log::record::{DecisionLine, Subject};
 use crate::log::report::RunReport;
 
@@ -158,7 +159,7 @@ impl HtmlReport {
             class: CLASSES[class],
             took: run.took_ms,
             by: plain(run.decided_by.as_deref().unwrap_or_default()),
-            reason: cut(&plain(run.reason.as_deref().unwrap_or_default())),
+            reason: column(run.reason.as_deref().unwrap_or_default(), LONGEST_REASON),
             about: plain(&subject),
         };
         if run.decision == "block" {
@@ -232,11 +233,4 @@ fn bars(minutes: &BTreeMap<u64, ClassCounts>) -> (u64, u64, Vec<ClassCounts>) {
         }
     }
     (*first, width, bars)
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_REASON) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_string(),
-    }
 }

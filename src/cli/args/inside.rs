@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::engine::ui::MessageKind;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
@@ -118,13 +118,7 @@ pub(crate) enum Dialog {
 }
 
 fn message_kind() -> impl TypedValueParser<Value = MessageKind> {
-    let kinds = [
-        ("info", "Good to know"),
-        ("warning", "Better to know"),
-        ("error", "Something has gone wrong"),
-    ];
-    let values = kinds.map(|(name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+    PossibleValuesParser::new(["info", "warning", "error"]).map(|name| match name.as_str() {
         "warning" => MessageKind::Warning,
         "error" => MessageKind::Error,
         _ => MessageKind::Info,

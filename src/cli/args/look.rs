@@ -114,7 +114,7 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// Show so many decisions [default: 1; 10 with --follow]
+    /// Show so many decisions [default: 1, or 10 with -f]
     ///
     /// The newest last.
     #[arg(short = 'n', long = "number", value_name = "N")]

@@ -17,21 +17,22 @@ use crate::cli::streams::OutputShape;
 pub(crate) struct SourceArgs {
     /// Use only the hooks in this folder; repeatable
     ///
-    /// Instead of the system's, the user's and the project's. A folder with hooks.d/ or hookrun.toml, a hooks.d folder, or a script that names its event.
+    /// Instead of the system's, the user's and the project's. A folder with hooks.d/ or
+    /// hookrun.toml, a hooks.d folder, or a script that names its event.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
-    /// Use only the hooks in this settings file of a host; repeatable
+    /// Use only this settings file of a host; repeatable
     ///
-    /// settings.json and hooks.json of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI,
-    /// Codex's config.toml and others. If the path does not identify the host, put its name first:
-    /// claude:FILE.
+    /// Instead of the system's, the user's and the project's hooks: settings.json and hooks.json
+    /// of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI, Codex's config.toml and others.
+    /// If the path does not identify the host, put its name first: claude:FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 
-    /// With --hooks or --settings: use the usual hooks too
+    /// Also use the usual hooks
     ///
-    /// Those of the system, the user and the project.
+    /// With --hooks or --settings: those of the system, the user and the project.
     #[arg(long, requires = "named")]
     pub(crate) discover: bool,
 }

@@ -108,6 +108,20 @@ fn percent(text: &str) -> Result<u8, String> {
     }
 }
 
+/// Where a command writes hooks.
+#[derive(Debug, Args)]
+pub(crate) struct WritePlace {
+    /// Write into this folder instead of the project's; hookrun creates it
+    ///
+    /// A folder with hooks.d/ or hookrun.toml, or a hooks.d itself.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) hooks: Option<PathBuf>,
+
+    /// Print the files, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The name of the hook, without file extension
@@ -127,14 +141,8 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 
-    /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
-    /// the project's; hookrun creates it
-    #[arg(long, value_name = "DIR")]
-    pub(crate) hooks: Option<PathBuf>,
-
-    /// Print the files, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) place: WritePlace,
 }
 
 #[derive(Debug, Args)]
@@ -170,13 +178,8 @@ pub(crate) struct ImportArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
-    /// Write into the hookrun.toml of this folder instead of the project's
-    #[arg(long, value_name = "DIR")]
-    pub(crate) hooks: Option<PathBuf>,
-
-    /// Print the files, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) place: WritePlace,
 }
 
 #[derive(Debug, Args)]
@@ -193,14 +196,8 @@ pub(crate) struct AddArgs {
     #[arg(long, value_enum, default_value_t = TextFormat::Human, requires = "list")]
     pub(crate) format: TextFormat,
 
-    /// Write into this folder (with hooks.d/ or hookrun.toml, or a hooks.d itself) instead of
-    /// the project's; hookrun creates it
-    #[arg(long, value_name = "DIR")]
-    pub(crate) hooks: Option<PathBuf>,
-
-    /// Print the files, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) place: WritePlace,
 }
 
 #[derive(Debug, Args)]

@@ -152,29 +152,15 @@ impl HostHooks {
     /// sent decides by name and key; otherwise it is the first.
     fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
-        let rows: Vec<_> = dialect
-            .events
-            .iter()
-            .filter(|row| row.event == event)
-            .collect();
-        let first = *rows.first()?;
-        if rows.len() == 1 {
-            return Some(Binding {
-                dialect,
-                row: first,
-            });
+        let rows = dialect.events.iter().filter(|row| row.event == event);
+        let mut bindings: Vec<Binding> = rows.map(|row| Binding { dialect, row }).collect();
+        let first = bindings.first().copied();
+        let sent = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
+        let sent = sent.as_ref().unwrap_or(context);
+        if let Some(name) = sent.string(dialect.names_event_by) {
+            bindings.retain(|binding| binding.row.is_called(&name));
         }
-        let came = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
-        let came = came.as_ref().unwrap_or(context);
-        let name = came.string(dialect.names_event_by);
-        let row = rows.iter().find(|row| {
-            name.as_ref().is_none_or(|name| row.is_called(name))
-                && row
-                    .when
-                    .is_none_or(|(key, value)| came.string(key).as_deref() == Some(value))
-        });
-        let row = row.map_or(first, |row| *row);
-        Some(Binding { dialect, row })
+        Host::tell_apart(&bindings, sent).ok().or(first)
     }
 
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use serde_json::Value;
 
 use crate::engine::harmless::plain;
 
@@ -113,4 +114,57 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
 /// A row of what is known of one thing: its name, and the text.
 pub fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
+}
+
+/// A row for each member of an object that has a value, and for each object of a list.
+pub fn members(out: &mut dyn Write, object: &Value) -> io::Result<()> {
+    for (key, value) in object.as_object().into_iter().flatten() {
+        let mut name = String::new();
+        for c in key.chars() {
+            name.push_str(if c.is_uppercase() { " " } else { "" });
+            name.push(c.to_ascii_lowercase());
+        }
+        let lines = match value.as_array() {
+            Some(list) if list.iter().any(Value::is_object) => list.iter().map(words_of).collect(),
+            Some(_) | None => vec![words_of(value)],
+        };
+        for text in lines.iter().filter(|text| !text.is_empty()) {
+            row(out, &name, &plain(text))?;
+            name.clear();
+        }
+    }
+    Ok(())
+}
+
+/// A value of a report on one line; empty for none. The keys of a small object that begins with a
+/// name go without saying.
+pub fn words_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(true) => "yes".to_string(),
+        Value::Bool(false) => "no".to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => joined(values.iter().map(words_of), ", "),
+        Value::Object(members) if members.is_empty() => "none".to_string(),
+        Value::Object(members) => match members.values().next() {
+            Some(Value::String(_)) if members.len() <= 3 => {
+                joined(members.values().map(words_of), ": ")
+            }
+            _ => {
+                let all = members.iter().map(|(key, value)| match value.as_array() {
+                    Some(values) => {
+                        format!("{key} {}", joined(values.iter().map(words_of), " "))
+                    }
+                    None => format!("{key} {}", words_of(value)),
+                });
+                joined(all, ", ")
+            }
+        },
+    }
+}
+
+fn joined(texts: impl Iterator<Item = String>, separator: &str) -> String {
+    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+    texts.join(separator)
 }

@@ -29,23 +29,23 @@ policy
   program     {root}/check.sh
   wants       every event
   priority    7
-  parallel    true
+  parallel    yes
   rules       event {event}, {rules}
   background  detach
   lives       event
   warm        off
   limits      none
-  rewrite     false
+  rewrite     no
   dialect     native
-  enabled     true
+  enabled     yes
 
 "
         )
     };
     let gate =
-        "blocks true, onFailure block, onFailureFrom event, timeoutMs 90000, schedule sequential";
+        "blocks yes, onFailure block, onFailureFrom event, timeoutMs 90000, schedule sequential";
     let start =
-        "blocks false, onFailure allow, onFailureFrom event, timeoutMs 90000, schedule parallel";
+        "blocks no, onFailure allow, onFailureFrom event, timeoutMs 90000, schedule parallel";
     ran.exits(0);
     assert_eq!(
         ran.stdout,
