@@ -23,8 +23,7 @@ use crate::log::report::RunReport;
 use crate::cli::args::DoctorArgs;
 use crate::cli::decisions::is_of_project;
 use crate::cli::exit::Result;
-use crate::cli::host::events::HooksByEvent;
-use crate::cli::host::installed::{HostSite, Installation, is_here};
+use crate::cli::host::installed::{HooksByEvent, HostSite, Installation, is_here};
 use crate::cli::validate::{Findings, error, note, warning};
 
 /// Checks hosts and hooks: 0 in order, 1 not, 2 could not.

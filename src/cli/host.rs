@@ -4,7 +4,6 @@
 pub(crate) mod command;
 pub(crate) mod document;
 mod edit;
-pub(crate) mod events;
 pub(crate) mod files;
 pub(crate) mod git;
 pub(crate) mod installed;
@@ -24,9 +23,8 @@ use crate::cli::streams;
 use crate::cli::trust::offer;
 use command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun, write_plugin};
 use document::{Document, EditError};
-use events::HooksByEvent;
 use files::{FileBackup, InstallRecord, Target, unified};
-use installed::{HostSite, is_here};
+use installed::{HooksByEvent, HostSite, is_here};
 
 /// Installs hookrun into a host, or lists those that are here: 0 done or nothing to do, 2 could not.
 pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {

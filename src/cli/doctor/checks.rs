@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use crate::cli::args::SettingsScope;
 use crate::cli::host::command::{InstalledCommand, Launch, NAME, real_path, write_plugin};
-use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::files::read_value;
-use crate::cli::host::installed::{HostSite, Installation, InstalledHook, install_again};
+use crate::cli::host::installed::{
+    HooksByEvent, HostSite, Installation, InstalledHook, install_again,
+};
 use crate::cli::validate::{Findings, error, note, warning};
 use crate::config::Problem;
 use crate::engine::hook::duration_text;

@@ -8,8 +8,8 @@ use crate::hosts::git;
 use super::Seen;
 use crate::cli::exit::Result;
 use crate::cli::host::command::Launch;
-use crate::cli::host::events::HooksByEvent;
 use crate::cli::host::git::{HookScript, Repository, is_executable};
+use crate::cli::host::installed::HooksByEvent;
 use crate::cli::validate::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` repairs it";

@@ -7,11 +7,13 @@ use serde_json::{Map, Value};
 
 use toml::de::DeTable;
 
-use super::events::HOOKS;
 use crate::config::Position;
 use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
-use crate::hosts::settings::{Comments, HostFile};
+use crate::hosts::settings::{Comments, HostFile, HostHookKey};
+
+/// The key below which hooks are, in every host.
+pub(super) const HOOKS: &str = "hooks";
 
 pub(super) const MARK: &str = "\u{feff}";
 
@@ -33,6 +35,23 @@ const COMMENTED: ParseOptions = ParseOptions {
     allow_trailing_commas: false,
     ..RELAXED
 };
+
+impl HostFile {
+    /// The key at the top below which hookrun's hooks are.
+    pub(crate) fn table(&self) -> &'static str {
+        if self.has_sets { "hookrun" } else { HOOKS }
+    }
+
+    pub(crate) fn command(&self) -> &'static str {
+        self.key(HostHookKey::Command).unwrap_or("command")
+    }
+
+    /// The key by which a failure blocks, and its value.
+    pub(crate) fn closed(&self) -> Option<(&'static str, Value)> {
+        let key = self.key(HostHookKey::Closed)?;
+        Some((key, serde_json::from_str(self.closed).unwrap_or_default()))
+    }
+}
 
 /// Why a text cannot be edited, or its host does not read it.
 #[derive(Debug, Clone, PartialEq, Eq)]

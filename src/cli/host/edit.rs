@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use toml::de::DeTable;
 
 use super::command::Launch;
-use super::document::{Document, MARK, unmarked};
-use super::events::HOOKS;
+use super::document::{Document, HOOKS, MARK, unmarked};
 use crate::config::tree::Tree;
 use crate::hosts::HostEvent;
 use crate::hosts::settings::{HostFile, HostHookKey};
