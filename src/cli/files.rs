@@ -13,6 +13,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
+use tempfile::TempDir;
 use toml::de::DeTable;
 
 use crate::cli::args::WritePlace;
@@ -226,6 +227,19 @@ fn is_there(shown: &str) -> Complaint {
         cause,
         "choose another name, or move it away; nothing was written",
     )
+}
+
+/// A new folder in the folder for temporary files, removed when it is dropped.
+pub(super) fn temporary_folder(prefix: &str, env: &Environment) -> Result<TempDir> {
+    let folder = env.temporary.canonicalize().and_then(|temporary| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(prefix).tempdir_in(temporary)
+    });
+    folder.map_err(|error| {
+        let temporary = env.temporary.display();
+        let cause = format!("cannot create a folder in `{temporary}`: {error}");
+        Complaint::with_cure(cause, "set TMPDIR to a writable folder")
+    })
 }
 
 /// A text as TOML, as it is where that can be.

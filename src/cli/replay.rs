@@ -17,6 +17,7 @@ use crate::log::read::{FileLines, ReadError};
 
 use crate::cli::args::{ReplayArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::files::temporary_folder;
 use crate::cli::run::start_up;
 use crate::cli::streams;
 
@@ -35,17 +36,7 @@ type RecordedLine = std::result::Result<(String, u64, Vec<u8>), ReadError>;
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
     // The user's own state is not touched.
-    let state = tempfile::Builder::new()
-        .prefix("hookrun-replay")
-        .tempdir_in(&env.temporary)
-        .map_err(|error| {
-            let cause = format!(
-                "cannot create a folder in `{}`: {error}",
-                env.temporary.display()
-            );
-            let cure = "hooks keep state there; set TMPDIR to a writable folder";
-            Complaint::with_cure(cause, cure)
-        })?;
+    let state = temporary_folder("hookrun-replay-", env)?;
     let own_env = Environment {
         state_home: Some(state.path().to_path_buf()),
         ..env.clone()

@@ -15,7 +15,7 @@ use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
 use crate::hosts::folders;
 use crate::lab::report::human::{About, EventOrigin};
-use crate::lab::report::{CheckFormat, Paths, human};
+use crate::lab::report::{CheckFormat, Paths, human, write_json};
 use crate::log::report::run_report;
 
 use crate::cli::args::TestArgs;
@@ -133,8 +133,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         streams::remark(&hint.unwrap_or_default());
         tell_untrusted(args, env);
     } else {
-        serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        write_json(&report, out)?;
     }
     if let Some(signal) = abort.signal() {
         return Ok(ExitStatus::Signal(signal));

@@ -8,6 +8,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::cli::exit::{Result, failed};
+use crate::cli::files::temporary_folder;
 use crate::config::git::GitRepository;
 use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST};
 use crate::config::set_layers::{digest_in, digest_of};
@@ -78,12 +79,7 @@ struct NamedCommit {
 impl FetchedRepository {
     /// Copies the repository of a set that `file` declares.
     fn copy(declared: &DeclaredSet, file: &Path, env: &Environment) -> Result<FetchedRepository> {
-        let folder = tempfile::Builder::new()
-            .prefix("hookrun-sets-")
-            .tempdir_in(&env.temporary);
-        let temporary = env.temporary.display();
-        let cannot = format!("cannot create a folder in `{temporary}`");
-        let folder = folder.map_err(failed(cannot))?;
+        let folder = temporary_folder("hookrun-sets-", env)?;
         let git = GitRepository::at(folder.path());
         let url = &declared.git;
         let place = if is_path(url) {

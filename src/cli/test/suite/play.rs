@@ -28,7 +28,8 @@ use crate::lab::scenario::{
 use tempfile::TempDir;
 
 use super::load::{LoadedCase, StepHooks};
-use crate::cli::exit::Result;
+use crate::cli::exit::{Result, failed};
+use crate::cli::files::temporary_folder;
 use crate::cli::streams;
 use crate::decide::EventRequest;
 use crate::decide::request::reply_to;
@@ -60,23 +61,13 @@ struct Board {
 
 /// Makes the folder for all cases of a run, with a `bin` in which hooks find hookrun.
 pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
-    make_folder(env).map_err(|error| {
-        let temporary = env.temporary.display();
-        let cause = format!("cannot create a folder in `{temporary}`: {error}");
-        Complaint::with_cure(cause, "set TMPDIR to a writable folder")
-    })
-}
-
-fn make_folder(env: &Environment) -> io::Result<TempDir> {
-    let temporary = env.temporary.canonicalize()?;
-    let folder = tempfile::Builder::new()
-        .prefix("hookrun-suite-")
-        .tempdir_in(temporary)?;
+    let folder = temporary_folder("hookrun-suite-", env)?;
     let bin = folder.path().join("bin");
-    fs::create_dir(&bin)?;
-    if let Some(program) = &env.program {
-        symlink(program, bin.join("hookrun"))?;
-    }
+    let made = fs::create_dir(&bin).and_then(|()| match &env.program {
+        Some(program) => symlink(program, bin.join("hookrun")),
+        None => Ok(()),
+    });
+    made.map_err(failed(format!("cannot fill `{}`", folder.path().display())))?;
     Ok(folder)
 }
 
