@@ -4,7 +4,7 @@
 //! that a user declares.
 
 use crate::engine::event::catalog::command_name;
-use crate::engine::event::{ContextKey, EventSpec, JsonType, Schedule};
+use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
 
 pub(crate) struct Language {
@@ -220,7 +220,7 @@ const SORTS: &[TemplateSort] = &[
     },
     // An event with a text in it that says what it is about.
     TemplateSort {
-        fits: |spec| spec.blocks && looked_at(spec).is_some(),
+        fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
         about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
         ..written!("value": "sh" "bash" "py")
     },
@@ -290,8 +290,25 @@ fn rewrites(spec: &EventSpec, field: &str) -> bool {
     spec.rewrites.iter().any(|one| one.field == field)
 }
 
-/// The word that a new hook looks for.
-const WORD: &str = "forbidden";
+struct LookResult<'s> {
+    /// Empty for an event without any.
+    key: &'s str,
+    word: &'static str,
+    /// A value of that key as TOML, with the text for `@`.
+    sample: &'static str,
+}
+
+/// Keys that policies look at, and words that show how; the first that an event has is taken.
+const LOOKED_AT: &[(&str, &str)] = &[
+    ("command", "rm -rf"),
+    ("content", "password"),
+    ("lastAssistantMessage", "to be done"),
+    ("message", "wip"),
+    ("branch", "main"),
+    ("environment", "production"),
+    ("model", "preview"),
+    ("taskSubject", "everything"),
+];
 
 /// Keys that every event of a session has, which say nothing about it.
 const PASSED_OVER: &[&str] = &[
@@ -304,33 +321,44 @@ const PASSED_OVER: &[&str] = &[
 ];
 
 /// The key of an event that its new hook looks at.
-fn looked_at(spec: &EventSpec) -> Option<&ContextKey> {
-    spec.context.iter().find(|key| {
+fn looked_at(spec: &EventSpec) -> LookResult<'_> {
+    let mut keys = spec.context.iter().filter(|key| {
         let is_text = !matches!(
             key.kind,
             JsonType::Boolean | JsonType::Integer | JsonType::Number
         );
         is_text && !PASSED_OVER.contains(&key.name.as_ref())
-    })
-}
-
-/// A value of this type that has a text in it, as TOML.
-fn sample(kind: JsonType, text: &str) -> String {
-    match kind {
-        JsonType::Object => format!("{{ text = \"{text}\" }}"),
-        JsonType::Array => format!("[\"{text}\"]"),
+    });
+    let known = LOOKED_AT.iter().find_map(|(name, word)| {
+        let key = keys.clone().find(|key| key.name == *name)?;
+        Some((key, *word))
+    });
+    let Some((key, word)) = known.or_else(|| Some((keys.next()?, "forbidden"))) else {
+        return LookResult {
+            key: "",
+            word: "",
+            sample: "",
+        };
+    };
+    let sample = match key.kind {
+        JsonType::Object => "{ text = \"@\" }",
+        JsonType::Array => "[\"@\"]",
         JsonType::String
         | JsonType::Integer
         | JsonType::Number
         | JsonType::Boolean
-        | JsonType::Any => format!("\"{text}\""),
+        | JsonType::Any => "\"@\"",
+    };
+    LookResult {
+        key: &key.name,
+        word,
+        sample,
     }
 }
 
 /// A template with the places that the event and the hook's file decide.
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
-    let key = looked_at(spec);
-    let kind = key.map_or(JsonType::String, |key| key.kind);
+    let LookResult { key, word, sample } = looked_at(spec);
     let printed = if spec.conduct.text_teaches {
         "The output of this hook is for the model."
     } else {
@@ -341,9 +369,9 @@ fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
         .replace("@EVENT@", &spec.name)
         .replace("@FILE@", file)
         .replace("@COMMAND@", command_name(&spec.name).unwrap_or_default())
-        .replace("@KEY@", key.map_or("", |key| key.name.as_ref()))
-        .replace("@WORD@", WORD)
-        .replace("@BAD@", &sample(kind, WORD))
-        .replace("@LOUD@", &sample(kind, &WORD.to_uppercase()))
-        .replace("@GOOD@", &sample(kind, "all is well"))
+        .replace("@KEY@", key)
+        .replace("@WORD@", word)
+        .replace("@BAD@", &sample.replace("@", word))
+        .replace("@LOUD@", &sample.replace("@", &word.to_uppercase()))
+        .replace("@GOOD@", &sample.replace("@", "all is well"))
 }
