@@ -7,8 +7,12 @@
 //! What is kept after the reply is a line in the decision log, and one in a recording. Failures
 //! there do not change the decision.
 
+mod fixes;
+pub(crate) mod git;
 pub mod hooks;
 pub mod request;
+pub(crate) mod staged;
+mod tree;
 
 use std::os::fd::AsFd;
 use std::path::Path;

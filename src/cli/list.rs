@@ -6,6 +6,7 @@
 
 use std::io::Write;
 use std::ops::Not;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
-use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Handler, Hook, Reads, Warm};
+use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Fixes, Handler, Hook, Reads, Sees, Warm};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
@@ -322,6 +323,15 @@ struct ListedHook {
     /// How many files one call of it gets at most, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<usize>,
+    /// The text of its files that it sees before a commit: `staged` or `disk`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sees: Option<&'static str>,
+    /// What happens to changes that it makes in its files: `stage` or `refuse`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixes: Option<&'static str>,
+    /// Ignored folders that it needs beside the staged text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<Vec<PathBuf>>,
     /// The convention that it was written for.
     dialect: String,
     enabled: bool,
@@ -445,6 +455,9 @@ impl ListedHook {
             reads: hook.reads.map(Reads::name),
             files: hook.takes_files(),
             batch: (hook.batch > 0).then_some(hook.batch),
+            sees: hook.sees.map(Sees::name),
+            fixes: hook.fixes.map(Fixes::name),
+            link: hook.link.clone(),
             dialect: hook.dialect_name().to_string(),
             enabled: hook.enabled,
             idle: hook.idle_reason().map(str::to_string),

@@ -1,11 +1,15 @@
 //! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
 
+use std::path::{Component, Path};
+
 use super::draft::{HookDraft, Pattern};
 use super::reader::{KeyRow, Setting, specs};
 use super::value::{KeyValue, words};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, OnFailure};
-use crate::engine::hook::{Background, Containment, Lives, OnDoubt, Reads, Warm, placeholders};
+use crate::engine::hook::{
+    Background, Containment, Fixes, Lives, OnDoubt, Reads, Sees, Warm, placeholders,
+};
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, git, native};
 
@@ -51,6 +55,11 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
             draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 is as many as fit"))?;
             Ok(())
         }),
+    KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if the disk differs", "the text of the files that it sees before a commit: what is staged, in a private folder, or what is on the disk",
+        |draft, key| key.one_of(Sees::NAMES).map(|sees| draft.hook.sees = Some(sees))),
+    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "it changes its files before a commit, in a private folder: `stage` stages the changes, `refuse` blocks",
+        |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
+    KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "ignored folders that it needs beside the staged text", set_links),
     KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder with git's name", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
@@ -229,6 +238,25 @@ fn set_dialect(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), C
 fn set_lives(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     draft.hook.lives = key.one_of(Lives::NAMES)?;
     draft.lives_at = Some(key.at());
+    Ok(())
+}
+
+fn set_links(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let links = draft.hook.link.get_or_insert_default();
+    for folder in key.texts()? {
+        let path = Path::new(&folder.value);
+        let is_below = path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        if !is_below || folder.value.is_empty() {
+            let cause = format!(
+                "`{}` in `link` is not below the hook's folder",
+                folder.value
+            );
+            return Err(Complaint::with_cure(cause, "write `node_modules`"));
+        }
+        links.push(path.to_path_buf());
+    }
     Ok(())
 }
 

@@ -12,10 +12,10 @@ use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::exec::command::{access_cure, is_open_to_everyone};
 use crate::engine::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Warm,
+    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Sees, Warm,
 };
 use crate::engine::spelling;
-use crate::hosts::git::GIT_HOOKS;
+use crate::hosts::git::{self, Changes, GIT_HOOKS};
 use crate::hosts::{Binding, Host, dialects};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -267,6 +267,8 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     }
     let of_session = session_settings(hook, spec).map(|one| one.in_file(file, draft.lives_at));
     problems.extend(of_session);
+    let of_staged = staged_settings(draft, hook, spec).map(|one| one.in_file(file, at));
+    problems.extend(of_staged);
     if hook.warm == Some(Warm::Serve) && event.convention.is_some() {
         let cause = "`dialect` and `warm = \"serve\"` exclude each other";
         let cure =
@@ -350,6 +352,39 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         _ => "remove one of them: such a hook does not answer events",
     };
     Some(Complaint::with_cure(cause, cure))
+}
+
+/// Finds keys about the staged text that say nothing.
+fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
+    let is_on_disk = hook.sees == Some(Sees::Disk);
+    let keys = [
+        ("sees", hook.sees.is_some()),
+        ("fixes", hook.fixes.is_some()),
+        ("link", hook.link.is_some()),
+    ];
+    let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
+    let events = draft.events().iter().map(|(event, _)| event.as_str());
+    let mut events = events.chain([spec.name.as_ref()]).filter_map(git::find);
+    if !events.any(|event| event.changes == Changes::Index) {
+        let cause = format!("`{key}` has no effect: `{}` has no staged text", spec.name);
+        let cure = "bind it to commit.pre, merge.pre or patch.pre, or drop the key";
+        return Some(Complaint::with_cure(cause, cure));
+    }
+    if hook.fixes.is_some() && !hook.takes_files() {
+        let cause = "`fixes` has no effect without files";
+        let cure = "write `{files}` in the command, or `files = true`";
+        return Some(Complaint::with_cure(cause, cure));
+    }
+    if is_on_disk && hook.fixes.is_some() {
+        let cause = "`fixes` and `sees = \"disk\"` exclude each other";
+        let cure = "drop `sees`: hooks fix the staged text";
+        return Some(Complaint::with_cure(cause, cure));
+    }
+    if is_on_disk && hook.link.is_some() {
+        let cause = "`link` has no effect with `sees = \"disk\"`";
+        return Some(Complaint::with_cure(cause, "drop one of them"));
+    }
+    None
 }
 
 /// Finds a placeholder that no context of the event fills.

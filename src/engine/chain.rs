@@ -5,6 +5,7 @@ mod files;
 mod links;
 mod mentions;
 mod preparation;
+mod staged;
 mod surroundings;
 
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
-use crate::engine::hook::{EditedField, Handler, Hook, Reads, verdict_of_rule};
+use crate::engine::hook::{Departure, EditedField, Handler, Hook, Reads, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
@@ -23,10 +24,10 @@ use crate::engine::run::{
     Ending, Fate, HookRun, Run, StartError, Trace, TraceContext, told_to_stop,
 };
 use edited::EditedFile;
-use files::HandedFiles;
 pub use links::follow;
 pub(crate) use preparation::{HookTurn, Preparation};
 use preparation::{add_notes, refuses};
+use staged::{Left, StagedPlace};
 pub(crate) use surroundings::EventVariables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES};
 
@@ -320,22 +321,19 @@ impl Chain<'_> {
 
     /// The turns of `hook`: one, or one for each call of its own host's tools in the event.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
-        let files = hook.takes_files().then(|| {
-            let place = self.surroundings.place(self.seen());
-            let folder = hook.folder.clone().unwrap_or_else(|| place.cwd.clone());
-            HandedFiles::new(folder, hook.files_of(self.seen(), &place))
-        });
+        let place = StagedPlace::find(self.engine, hook, self.seen(), self.surroundings);
         let Some(convention) = &hook.convention else {
-            let mut turn = HookTurn::whole(hook);
-            turn.files = files;
-            return vec![turn];
+            return vec![HookTurn {
+                place,
+                ..HookTurn::whole(hook)
+            }];
         };
         let mut turns = Vec::new();
         for part in convention.parts(self.seen(), &hook.matcher) {
             let mut turn = HookTurn {
                 part,
                 arguments: convention.arguments(self.seen()),
-                files: files.clone(),
+                place: place.clone(),
                 ..HookTurn::whole(hook)
             };
             if let Some(field) = convention.edits() {
@@ -395,6 +393,16 @@ impl Chain<'_> {
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
         let after = self.started.elapsed();
         let mut traces = self.run_together(turns);
+        for (turn, trace) in turns.iter().zip(&mut traces) {
+            let left = turn
+                .place
+                .leave(self.engine, &turn.hook, trace, Departure::Blocked);
+            if left == Left::ToRunAgain {
+                *trace = self.run_together(std::slice::from_ref(turn)).remove(0);
+                turn.place
+                    .leave(self.engine, &turn.hook, trace, Departure::BlockedAgain);
+            }
+        }
         traces.iter_mut().for_each(|trace| trace.after = after);
         traces
     }
@@ -439,7 +447,8 @@ impl Chain<'_> {
             let calls = turn.calls();
             counts.push(calls.len());
             for files in &calls {
-                jobs.push(preparation.job(turn, files.as_ref(), Arc::clone(&payload)));
+                let job = preparation.job(turn, files.as_ref(), Arc::clone(&payload));
+                jobs.push(turn.place.adapt(job));
             }
         }
         // Then the reasons of all calls count.

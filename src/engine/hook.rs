@@ -9,6 +9,7 @@ mod function;
 pub mod limits;
 pub mod matcher;
 mod spec;
+mod staged;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,9 +26,11 @@ pub use limits::{Containment, Limits, Sandbox};
 use matcher::DocumentMatch;
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
-    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, GivenPart, Handler,
-    Hook, HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Warm,
+    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, Fixes, GivenPart,
+    Handler, Hook, HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Sees,
+    Warm,
 };
+pub(crate) use staged::{ChangeVerdict, Departure, StagedFolder, StagedText};
 
 impl Hook {
     /// A program and its arguments, started directly. A program that is written with a slash is

@@ -140,8 +140,9 @@ impl Selection {
 }
 
 fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
-    // A rule takes no time, and runs nothing in parallel.
-    if hook.is_rule() || step.hooks.iter().any(|planned| planned.hook.is_rule()) {
+    // A rule takes no time, and runs nothing in parallel. The next hook must see what was fixed.
+    let mut all = step.hooks.iter().map(|planned| planned.hook.as_ref());
+    if all.any(Hook::runs_alone) || hook.runs_alone() {
         return false;
     }
     match spec.schedule {

@@ -130,6 +130,12 @@ impl GitHook {
         catalog::find(self.event).is_none_or(|spec| spec.blocks)
     }
 
+    /// Whether git commits what hooks stage meanwhile. In a merge or a patch it commits the tree that
+    /// it had before.
+    pub fn takes_fixes(&self) -> bool {
+        self.name == "pre-commit"
+    }
+
     /// The file of the commit message that the hook may edit.
     pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
         let place = self

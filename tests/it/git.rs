@@ -4,6 +4,7 @@ mod contract;
 mod doctor;
 mod files;
 mod install;
+mod staged;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -49,6 +50,11 @@ impl Git {
     }
 
     fn command(&self, mut command: Command, folder: &str) -> Ran {
+        self.at(&mut command, folder);
+        command.stdin(Stdio::null()).output().unwrap().into()
+    }
+
+    fn at(&self, command: &mut Command, folder: &str) {
         command
             .current_dir(self.sandbox.at(folder))
             .env("GIT_CONFIG_NOSYSTEM", "1");
@@ -56,17 +62,21 @@ impl Git {
             command.env(format!("GIT_{role}_NAME"), "a");
             command.env(format!("GIT_{role}_EMAIL"), "a@example.com");
         }
-        command.stdin(Stdio::null()).output().unwrap().into()
     }
 
     fn run(&self, folder: &str, arguments: &[&str]) -> Ran {
+        self.command(self.git_command(arguments), folder)
+    }
+
+    /// git with a scrubbed environment.
+    fn git_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.args(arguments).env_clear();
         command
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("LANG", "C");
         command.env("HOME", self.sandbox.at("home"));
-        self.command(command, folder)
+        command
     }
 
     fn hookrun(&self, folder: &str, arguments: &[&str]) -> Ran {

@@ -4,17 +4,17 @@
 use std::ffi::OsString;
 use std::fs;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::config::{Config, ConfigScope, Environment};
+use crate::decide::git::{EventGit, OWN_WORK};
 use crate::decide::hooks::check_depth;
+use crate::decide::staged::StagedFiles;
 use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Respondent, Terms, find_event};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec};
-use crate::engine::exec::Abort;
-use crate::engine::hook::duration_text;
+use crate::engine::hook::StagedText;
 use crate::engine::outcome::Outcome;
-use crate::engine::run::{Ending, Fate, Run, told_to_stop};
+use crate::engine::run::{Ending, Fate, Run};
 use crate::hosts::git::{self, GitHook, GitInput, read_changes};
 use crate::hosts::{LATEST, native};
 use serde_json::{Map, Value};
@@ -25,24 +25,6 @@ use crate::cli::input;
 use crate::cli::run::person::{self, Person};
 use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
-use crate::engine::errand::{Errand, ErrandEnd};
-
-/// How long git may take to list the changed paths, if there is no budget.
-const LISTING: Duration = Duration::from_secs(30);
-
-const LONGEST_LISTING_BYTES: u64 = 256 * 1024 * 1024;
-
-/// What hookrun does itself, without git and the hooks.
-const OWN_WORK: Duration = Duration::from_secs(30);
-
-/// For git when it lists paths: no locks, no history that is not what is sent, no words that
-/// depend on a language.
-const VARIABLES: &[(&str, &str)] = &[
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_GRAFT_FILE", "/dev/null"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("LC_ALL", "C"),
-];
 
 struct GitRequest<'a> {
     hook: &'static GitHook,
@@ -123,7 +105,12 @@ impl GitRequest<'_> {
         let complaint = config.complaint().or_else(|| config.trust.held(&spec.name));
         let person = Person::find(env);
         let abort = ground.0.clone();
-        let hooks = LoadedHooks::new(config, env, |runner| {
+        let git = EventGit {
+            abort: abort.clone(),
+            heartbeat: time.heartbeat.clone(),
+            budget: time.budget(),
+        };
+        let mut hooks = LoadedHooks::new(config, env, |runner| {
             equipped(runner, ground, time, args, env, person.as_ref())
         });
         // git runs some of its hooks very often: without hooks it need not list what changes.
@@ -133,9 +120,13 @@ impl GitRequest<'_> {
         let context = if is_idle {
             Map::new()
         } else {
-            self.context(&abort)?
+            self.context(&git)?
         };
         let event = self.event(&spec, context)?;
+        let staged = self.staged_files(&event, &git);
+        if let Some(staged) = &staged {
+            hooks.runner.engine.staged = Some(Arc::clone(staged) as Arc<dyn StagedText>);
+        }
         hooks.require(&args.require, &spec.name)?;
         let event = hooks.runner.follow_links(event);
         let terms = Terms {
@@ -146,8 +137,14 @@ impl GitRequest<'_> {
             is_watched: false,
             heartbeat: Some(&time.heartbeat),
         };
-        let run = decide::run(&event, None, &hooks, &hooks.runner, &terms);
+        let mut run = decide::run(&event, None, &hooks, &hooks.runner, &terms);
         self.write_message(&run.outcome)?;
+        if let Some(staged) = staged
+            && run.outcome.is_allowed()
+            && let Some(fixed) = staged.stage_fixes()?
+        {
+            run.outcome = run.outcome.with_notice(fixed);
+        }
         let mut reply = hook.reply(&run.outcome, spec.blocks);
         if !person::is_watched(args.format) {
             reply.stderr.insert_str(0, &warnings(&run));
@@ -165,7 +162,7 @@ impl GitRequest<'_> {
     }
 
     /// What git gave, and the paths that change.
-    fn context(&self, abort: &Abort) -> Result<Map<String, Value>> {
+    fn context(&self, git: &EventGit) -> Result<Map<String, Value>> {
         let mut given = GitInput {
             arguments: self.args.arguments.clone(),
             cwd: self.env.cwd.clone(),
@@ -173,7 +170,7 @@ impl GitRequest<'_> {
             ..GitInput::default()
         };
         if self.hook.lines.is_some() {
-            given.stdin = input::read_lines(self.time.stdin, Some(abort))?;
+            given.stdin = input::read_lines(self.time.stdin, Some(&git.abort))?;
         }
         if let Some(file) = self.hook.message_file(&given) {
             let what = format!("the message in `{}` cannot be read", file.display());
@@ -182,28 +179,15 @@ impl GitRequest<'_> {
         let mut context = self.hook.context(&given).map_err(Complaint::of)?;
         let listings = self.hook.listings(&context).map_err(Complaint::of)?;
         if self.hook.changes != git::Changes::Unknown {
-            context.insert(
-                "changes".to_string(),
-                self.changes(&listings, abort)?.into(),
-            );
+            context.insert("changes".to_string(), self.changes(&listings, git)?.into());
         }
         Ok(context)
     }
 
-    fn changes(&self, listings: &[Vec<OsString>], abort: &Abort) -> Result<Vec<Value>> {
-        let whole = self.args.budget.unwrap_or(LISTING);
-        // A budget began at our start, git's own time begins now.
-        let started = self
-            .args
-            .budget
-            .map_or_else(Instant::now, |_| self.time.started);
-        self.time
-            .heartbeat
-            .expect_within(whole.saturating_add(OWN_WORK));
+    fn changes(&self, listings: &[Vec<OsString>], git: &EventGit) -> Result<Vec<Value>> {
         let mut outputs = Vec::with_capacity(listings.len());
         for arguments in listings {
-            let left = whole.saturating_sub(started.elapsed());
-            outputs.push(ask_git(arguments, left, whole, abort)?);
+            outputs.push(git.call(arguments).read("list the changes")?);
         }
         read_changes(&outputs).map_err(Complaint::new)
     }
@@ -213,6 +197,17 @@ impl GitRequest<'_> {
         let context = Context::parse(Value::Object(context).to_string());
         let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
         event.map_err(Complaint::of)
+    }
+
+    /// The text of what is staged, if git commits that after this event.
+    fn staged_files(&self, event: &Event, git: &EventGit) -> Option<Arc<StagedFiles>> {
+        if self.hook.changes != git::Changes::Index {
+            return None;
+        }
+        let top = self.env.cwd.clone();
+        let files = event.files(&top);
+        let files = StagedFiles::new(git.clone(), top, &files, self.hook.takes_fixes());
+        Some(Arc::new(files))
     }
 
     /// Writes a rewritten message to its file, where git reads it again. A hook may have written it
@@ -261,51 +256,4 @@ fn warnings(run: &Run) -> String {
         }
     }
     text
-}
-
-/// What git prints within the rest of a limit.
-fn ask_git(
-    arguments: &[OsString],
-    left: Duration,
-    limit: Duration,
-    abort: &Abort,
-) -> Result<Vec<u8>> {
-    let mut errand = Errand::new("git", arguments, left);
-    errand.command.envs(VARIABLES.iter().copied());
-    errand.kept_bytes = LONGEST_LISTING_BYTES + 1;
-    let ended = errand
-        .run(|| abort.times_raised() > 0)
-        .map_err(failed("cannot get the changes from git"))?;
-    let is_aborted = abort.times_raised() > 0;
-    let output = match ended {
-        ErrandEnd::Exited(output) if output.stdout.len() as u64 <= LONGEST_LISTING_BYTES => output,
-        ErrandEnd::Exited(_) => {
-            let why = format!("git lists more than {LONGEST_LISTING_BYTES} bytes of changes");
-            return Err(Complaint::new(why));
-        }
-        ErrandEnd::Held | ErrandEnd::Killed if is_aborted => {
-            return Err(Complaint::new(told_to_stop(abort.signal())));
-        }
-        ErrandEnd::Held | ErrandEnd::Killed => {
-            let why = format!(
-                "git did not list the changes within {}",
-                duration_text(limit)
-            );
-            return Err(Complaint::new(why));
-        }
-    };
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        // Outside of a repository `git diff` compares files, and prints the usage of that.
-        let is_outside = said.contains("usage: git diff --no-index");
-        let why = if is_outside {
-            "this is not a repository"
-        } else {
-            said.trim_end()
-        };
-        return Err(Complaint::new(format!(
-            "git cannot list the changes: {why}"
-        )));
-    }
-    Ok(output.stdout)
 }

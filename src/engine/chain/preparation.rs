@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::edited::EditedFile;
 use super::files::HandedFiles;
+use super::staged::StagedPlace;
 use super::surroundings::{
     EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,
     whole, working_directory,
@@ -148,8 +149,8 @@ pub(crate) struct HookTurn {
     pub(super) arguments: Vec<OsString>,
     /// The file in which it rewrites the event, or why there is none.
     pub(super) edited: Option<Result<EditedFile, StartError>>,
-    /// What it is handed, if it is handed files.
-    pub(super) files: Option<HandedFiles>,
+    /// Where it finds its files.
+    pub(super) place: StagedPlace,
 }
 
 impl HookTurn {
@@ -160,13 +161,13 @@ impl HookTurn {
             part: EventPart::WHOLE,
             arguments: Vec::new(),
             edited: None,
-            files: None,
+            place: StagedPlace::default(),
         }
     }
 
     /// The calls of its hook: one, or one for each share of its files.
     pub(super) fn calls(&self) -> Vec<Option<HandedFiles>> {
-        match &self.files {
+        match self.place.handed(&self.hook) {
             Some(files) => files.calls(self.hook.batch).into_iter().map(Some).collect(),
             None => vec![None],
         }

@@ -18,7 +18,7 @@ use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
 use super::tree::{self, SparedHooks, Subreaper};
 use super::warm::WarmPool;
-use crate::engine::hook::Hook;
+use crate::engine::hook::{Hook, StagedText};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 use crate::engine::ui::Server;
@@ -48,6 +48,8 @@ pub struct Engine {
     pub is_one_shot: bool,
     /// The server through which hooks ask a person or send messages.
     pub server: Option<Server>,
+    /// Where hooks see the staged text, if git is about to make a commit.
+    pub(crate) staged: Option<Arc<dyn StagedText>>,
     /// Where async functions run.
     #[cfg(feature = "tokio")]
     pub(crate) tasks: super::call::Tasks,

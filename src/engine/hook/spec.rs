@@ -75,6 +75,13 @@ pub struct Hook {
     pub files: bool,
     /// How many files one call of it gets at most; 0 for as many as fit.
     pub batch: usize,
+    /// Which text of its files it sees; `None` for the staged one where the disk has another, or for
+    /// the disk if it was written for another system.
+    pub sees: Option<Sees>,
+    /// What happens to changes that it makes in its files; `None` if it makes none.
+    pub fixes: Option<Fixes>,
+    /// Ignored folders that it needs beside the staged text; `None` for the usual ones.
+    pub link: Option<Vec<PathBuf>>,
     /// How it is spoken to, if it was written for another system; `None` for hookrun's own
     /// contract.
     pub convention: Option<Arc<dyn Convention>>,
@@ -122,6 +129,9 @@ impl Hook {
             reads: None,
             files: false,
             batch: 0,
+            sees: None,
+            fixes: None,
+            link: None,
             convention: None,
             enabled: true,
             idle: None,
@@ -212,6 +222,11 @@ impl Hook {
     /// Whether it is a rule, which runs nothing.
     pub(crate) fn is_rule(&self) -> bool {
         self.handler.rule().is_some()
+    }
+
+    /// Whether no other hook runs at the same time.
+    pub(crate) fn runs_alone(&self) -> bool {
+        self.is_rule() || self.fixes.is_some()
     }
 
     /// Whether another one of its convention runs the same command in the same way.
@@ -379,6 +394,28 @@ pub enum Reads {
 }
 
 names! { Reads: Environment "environment", Stdin "stdin", Nothing "none" }
+
+/// Which text of the files a hook sees at an event with staged text. Without it: staged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sees {
+    /// What the commit will hold, in a folder of its own, even if the disk has the same.
+    Staged,
+    /// What is on the disk, with changes that are not staged.
+    Disk,
+}
+
+names! { Sees: Staged "staged", Disk "disk" }
+
+/// What happens to changes that a hook makes in its files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fixes {
+    /// They are staged, and merged into the files on the disk.
+    Stage,
+    /// They block.
+    Refuse,
+}
+
+names! { Fixes: Stage "stage", Refuse "refuse" }
 
 /// How the process of a hook starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

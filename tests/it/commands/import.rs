@@ -386,6 +386,7 @@ fn scripts_of_husky_run_as_husky_runs_them() {
     asked(&sandbox, "pre-commit").exits(0);
     asked(&sandbox, "commit-msg -- message").exits(1);
     let sandbox = sandbox.file("bad", "").file("message", "fix: it\n");
+    repository(&sandbox, "bad");
     asked(&sandbox, "pre-commit").exits(1);
     asked(&sandbox, "commit-msg -- message").exits(0);
     let ran = sandbox.hookrun(&["init", "--guard", "none", "--dry-run"], b"");

@@ -1,0 +1,283 @@
+//! Fixes of an allowed event: hooks made them in the private folder, and git and the person get
+//! them here.
+//!
+//! 1. The index that git commits gets the fixed text of each file, in one step. So does the
+//!    person's own index, if git commits another one.
+//! 2. Then the file on the disk. If it had the staged text, it gets the fixed one; changes that are
+//!    not staged are merged with it. In a conflict the file is left alone.
+//!
+//! Each file is replaced in one step, so whatever ends this, the disk has the person's text or the
+//! fixed one, and the fixed one is staged.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use super::git::EventGit;
+use super::tree::{
+    DiskStamp, FileChange, IndexEntry, PrivateTree, failed, lines, names, read_line, with_nul,
+};
+use crate::engine::complaint::Complaint;
+
+/// How often staging is tried while somebody else has locked the index, and the pause between.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Files that hooks have fixed.
+pub(super) type FixList = BTreeMap<PathBuf, Fix>;
+
+/// What hooks have made of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Fix {
+    /// The staged text, and the fixed one.
+    blobs: [String; 2],
+    hooks: BTreeSet<String>,
+    /// The fixed file in the private folder.
+    stamp: Option<DiskStamp>,
+}
+
+/// Adds what `hook` has changed in `tree`; what it has undone is no fix any more.
+pub(super) fn add(fixes: &mut FixList, change: FileChange, tree: &PrivateTree, hook: &str) {
+    let stamp = DiskStamp::of(&tree.top().join(&change.path));
+    let known = fixes.remove(&change.path);
+    let [before, fixed] = change.blobs;
+    let mut fix = match known {
+        Some(known) => known,
+        None => Fix {
+            blobs: [before, String::new()],
+            hooks: BTreeSet::new(),
+            stamp: None,
+        },
+    };
+    fix.blobs[1] = fixed;
+    fix.stamp = stamp;
+    fix.hooks.insert(hook.to_string());
+    if fix.blobs[0] != fix.blobs[1] {
+        fixes.insert(change.path, fix);
+    }
+}
+
+/// Stages fixes, and brings them to the disk. Returns what happened, in one line.
+///
+/// # Errors
+/// When they cannot be staged: then the disk is as it was.
+pub(super) fn stage(
+    git: &EventGit,
+    tree: &mut PrivateTree,
+    entries: &HashMap<PathBuf, IndexEntry>,
+    fixes: &FixList,
+) -> Result<String, Complaint> {
+    // A later hook may have changed the files.
+    let is_spoilt = fixes.iter().any(|(path, fix)| {
+        let stamp = DiskStamp::of(&tree.top().join(path));
+        stamp.is_none() || fix.stamp != stamp
+    });
+    if is_spoilt {
+        tree.update(git)?;
+    }
+    let staging = Staging { git, tree, fixes };
+    staging.stage_in(&tree.index)?;
+    if let Some(own) = tree.index_of_person() {
+        staging.stage_in(&own)?;
+    }
+    let mut merged = Vec::new();
+    let mut left = Vec::new();
+    for (path, fix) in fixes {
+        match staging.write(path, fix, entries.get(path)) {
+            Ok(OnDisk::Fixed) => {}
+            Ok(OnDisk::Merged) => merged.push(path),
+            Ok(OnDisk::Left(why)) => left.push(format!("{} {why}", path.display())),
+            Err(complaint) => left.push(format!("{} ({complaint})", path.display())),
+        }
+    }
+    let hooks: BTreeSet<&str> = fixes
+        .values()
+        .flat_map(|fix| fix.hooks.iter().map(String::as_str))
+        .collect();
+    let hooks: Vec<&str> = hooks.into_iter().collect();
+    let fixed = names(fixes.keys());
+    let mut text = format!("{} fixed and staged {fixed}", hooks.join(", "));
+    if !merged.is_empty() {
+        let merged = names(merged.into_iter());
+        text.push_str(&format!(
+            "; merged with changes that are not staged: {merged}"
+        ));
+    }
+    if !left.is_empty() {
+        text.push_str(&format!("; not changed on the disk: {}", left.join(", ")));
+    }
+    Ok(text)
+}
+
+/// What became of a file on the disk.
+enum OnDisk {
+    Fixed,
+    Merged,
+    /// It is as it was, for this reason.
+    Left(&'static str),
+}
+
+struct Staging<'s> {
+    git: &'s EventGit,
+    tree: &'s PrivateTree,
+    fixes: &'s FixList,
+}
+
+impl Staging<'_> {
+    /// Puts the fixed files into an index that still has the text that the hooks saw.
+    fn stage_in(&self, index: &Path) -> Result<(), Complaint> {
+        let call = |words: &[&str]| {
+            let call = self.git.call(words).in_folder(&self.tree.work_tree);
+            let call = call.variable("GIT_DIR", &self.tree.git_dir);
+            call.variable("GIT_INDEX_FILE", index)
+        };
+        let listing = call(&["ls-files", "-z", "-v", "-s", "--full-name"]);
+        let printed = listing.read("list what is staged")?;
+        let mut input = Vec::new();
+        let mut waiting: HashMap<&PathBuf, &Fix> = self.fixes.iter().collect();
+        for line in lines(&printed) {
+            let (_, mode, blob, path) = read_line(line)?;
+            let Some(fix) = waiting.get(&path).copied() else {
+                continue;
+            };
+            let [staged, fixed] = &fix.blobs;
+            if blob == *staged {
+                input.extend(format!("{mode} {fixed} 0\t").bytes());
+                input.extend(with_nul(&path));
+            } else if blob != *fixed {
+                continue;
+            }
+            waiting.remove(&path);
+        }
+        if !waiting.is_empty() && index == self.tree.index {
+            let names = names(waiting.into_keys());
+            let cause = format!("{names} was staged anew while hooks fixed it");
+            return Err(Complaint::with_cure(cause, "commit again"));
+        }
+        for _ in 1..TRIES {
+            if !is_locked(index) {
+                break;
+            }
+            thread::sleep(PAUSE);
+        }
+        let update = call(&["update-index", "-z", "--index-info"]).stdin(input);
+        update.finished().read("stage the fixes")?;
+        Ok(())
+    }
+
+    /// Brings a fixed file to the disk. `entry` is what it was when the hooks started.
+    fn write(
+        &self,
+        path: &Path,
+        fix: &Fix,
+        entry: Option<&IndexEntry>,
+    ) -> Result<OnDisk, Complaint> {
+        let file = self.tree.work_tree.join(path);
+        let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+        let stamp = DiskStamp::of(&file).filter(|_| folder.as_deref() == file.parent());
+        let Some(stamp) = stamp else {
+            return Ok(OnDisk::Left("is not a file there"));
+        };
+        let fixed = self.tree.top().join(path);
+        let fixed = fs::read(&fixed).map_err(failed("read", &fixed))?;
+        let mut new = Some(fixed.as_slice());
+        let mut done = OnDisk::Fixed;
+        let merged;
+        if !entry.is_some_and(|entry| entry.is_still_staged(stamp)) {
+            let disk = fs::read(&file).map_err(failed("read", &file))?;
+            let staged = self.staged_text(path, fix)?;
+            if disk != staged && disk != fixed {
+                merged = self.merge(&disk, &staged, &fixed)?;
+                new = merged.as_deref();
+                done = OnDisk::Merged;
+            }
+        }
+        let Some(new) = new else {
+            return Ok(OnDisk::Left("has other changes in the same lines"));
+        };
+        replace(self.tree, &file, stamp, new)?;
+        Ok(done)
+    }
+
+    /// What git would have written to the disk for the staged text.
+    fn staged_text(&self, path: &Path, fix: &Fix) -> Result<Vec<u8>, Complaint> {
+        let mut of_path = OsString::from("--path=");
+        of_path.push(path);
+        let words = [OsStr::new("cat-file"), OsStr::new("--filters"), &of_path];
+        let words = words.into_iter().chain([OsStr::new(&fix.blobs[0])]);
+        let call = self.git.call(words).in_folder(&self.tree.work_tree);
+        call.read("read the staged text")
+    }
+
+    /// The text of the disk with what was fixed in the staged one; `None` in a conflict.
+    fn merge(
+        &self,
+        disk: &[u8],
+        staged: &[u8],
+        fixed: &[u8],
+    ) -> Result<Option<Vec<u8>>, Complaint> {
+        let names = ["disk", "base", "fixed"];
+        for (name, text) in names.iter().zip([disk, staged, fixed]) {
+            let file = self.tree.folder().join(name);
+            fs::write(&file, text).map_err(failed("write", &file))?;
+        }
+        let words = ["merge-file", "-p", "-q"].iter().chain(&names);
+        let call = self.git.call(words).in_folder(&self.tree.folder());
+        let output = call.run("merge the fixed text")?;
+        for name in names {
+            let _ = fs::remove_file(self.tree.folder().join(name));
+        }
+        Ok(output.status.success().then_some(output.stdout))
+    }
+}
+
+/// Replaces a file in one step, if it still has this stamp. Its permissions and owner stay.
+fn replace(
+    tree: &PrivateTree,
+    path: &Path,
+    stamp: DiskStamp,
+    text: &[u8],
+) -> Result<(), Complaint> {
+    let new = tree.folder().join("new");
+    write_like(path, &new, text).map_err(failed("write", &new))?;
+    if DiskStamp::of(path) != Some(stamp) {
+        return Err(Complaint::new("it was changed meanwhile"));
+    }
+    match fs::rename(&new, path) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(".hookrun-new");
+            let beside = PathBuf::from(beside);
+            let moved = write_like(path, &beside, text).and_then(|()| fs::rename(&beside, path));
+            moved.map_err(failed("write", path))
+        }
+        renamed => renamed.map_err(failed("write", path)),
+    }
+}
+
+/// Writes a file with the permissions and the owner of another.
+fn write_like(model: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    fs::write(path, text)?;
+    let meta = model.metadata()?;
+    let own = path.metadata()?;
+    if (meta.uid(), meta.gid()) != (own.uid(), own.gid()) {
+        let _ = chown(path, Some(meta.uid()), Some(meta.gid()));
+    }
+    fs::set_permissions(path, meta.permissions())
+}
+
+/// Whether somebody is writing an index.
+fn is_locked(index: &Path) -> bool {
+    let mut lock = index.as_os_str().to_owned();
+    lock.push(".lock");
+    Path::new(&lock).exists()
+}

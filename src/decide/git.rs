@@ -1,0 +1,177 @@
+//! Runs git for the decision of one event: within the event's time, and until it is aborted.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use crate::engine::complaint::Complaint;
+use crate::engine::errand::{Errand, ErrandEnd};
+use crate::engine::exec::{Abort, Budget, Heartbeat};
+use crate::engine::hook::duration_text;
+use crate::engine::run::told_to_stop;
+
+/// How long a call of git may take, if there is no budget.
+const LISTING: Duration = Duration::from_secs(30);
+
+/// The same for a call that writes files, which filters may fetch from a server.
+const WRITING: Duration = Duration::from_secs(300);
+
+/// The most that git may print.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What hookrun does itself, between a call of git and what follows.
+pub(crate) const OWN_WORK: Duration = Duration::from_secs(30);
+
+/// No locks that nobody needs, no history that is not what is sent, no questions, no words that
+/// depend on a language.
+const VARIABLES: &[(&str, &str)] = &[
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("LC_ALL", "C"),
+];
+
+/// Settings that would run something, or fail about line ends.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.safecrlf=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+];
+
+/// git, for one event.
+#[derive(Debug, Clone)]
+pub(crate) struct EventGit {
+    pub(crate) abort: Abort,
+    pub(crate) heartbeat: Heartbeat,
+    pub(crate) budget: Option<Budget>,
+}
+
+/// One call of git.
+pub(crate) struct GitCall<'g> {
+    git: &'g EventGit,
+    errand: Errand,
+    limit: Duration,
+    is_finished: bool,
+}
+
+impl EventGit {
+    pub(crate) fn call<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> GitCall<'_> {
+        let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
+        let mut words: Vec<OsString> = settings.map(OsString::from).collect();
+        words.extend(arguments.into_iter().map(|word| word.as_ref().to_owned()));
+        let mut errand = Errand::new("git", words, Duration::ZERO);
+        errand.command.envs(VARIABLES.iter().copied());
+        errand.kept_bytes = MOST_BYTES + 1;
+        GitCall {
+            git: self,
+            errand,
+            limit: LISTING,
+            is_finished: false,
+        }
+    }
+
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.abort.times_raised() > 0
+    }
+
+    /// The rest of the event's time, at most `most`.
+    pub(crate) fn left(&self, most: Duration) -> Duration {
+        let Some(budget) = self.budget else {
+            return most;
+        };
+        budget.until.saturating_duration_since(Instant::now())
+    }
+}
+
+impl GitCall<'_> {
+    #[must_use]
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
+        self.errand.command.current_dir(folder);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.errand.command.env(name, value);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.errand.stdin = bytes;
+        self
+    }
+
+    /// It writes files.
+    #[must_use]
+    pub(crate) fn writing(mut self) -> Self {
+        self.limit = WRITING;
+        self
+    }
+
+    /// It changes what the person owns, so it is not killed when the event is aborted: git would
+    /// leave its lock behind.
+    #[must_use]
+    pub(crate) fn finished(mut self) -> Self {
+        self.is_finished = true;
+        self
+    }
+
+    /// What it prints.
+    ///
+    /// # Errors
+    /// Why git cannot do `what`.
+    pub(crate) fn read(self, what: &str) -> Result<Vec<u8>, Complaint> {
+        let output = self.run(what)?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let printed = String::from_utf8_lossy(&output.stderr);
+        // Outside of a repository `git diff` compares files, and prints the usage of that.
+        let is_outside = printed.contains("usage: git diff --no-index");
+        let why = if is_outside {
+            "this is not a repository"
+        } else {
+            printed.trim_end()
+        };
+        Err(Complaint::new(format!("git cannot {what}: {why}")))
+    }
+
+    /// How it ended, with any status.
+    ///
+    /// # Errors
+    /// When it cannot start, does not end in time, or prints too much.
+    pub(crate) fn run(mut self, what: &str) -> Result<Output, Complaint> {
+        let git = self.git;
+        let limit = git.budget.map_or(self.limit, |budget| budget.whole);
+        git.heartbeat.expect_within(limit.saturating_add(OWN_WORK));
+        self.errand.limit = git.left(self.limit);
+        let is_finished = self.is_finished;
+        let ended = self
+            .errand
+            .run(|| !is_finished && git.is_aborted())
+            .map_err(|error| Complaint::new(format!("git cannot {what}: {error}")))?;
+        git.heartbeat.expect_within(OWN_WORK);
+        match ended {
+            ErrandEnd::Exited(output) if output.stdout.len() as u64 <= MOST_BYTES => Ok(output),
+            ErrandEnd::Exited(_) => {
+                let cause = format!("git cannot {what}: it prints more than {MOST_BYTES} bytes");
+                Err(Complaint::new(cause))
+            }
+            ErrandEnd::Held | ErrandEnd::Killed if git.is_aborted() => {
+                Err(Complaint::new(told_to_stop(git.abort.signal())))
+            }
+            ErrandEnd::Held | ErrandEnd::Killed => {
+                let limit = duration_text(limit);
+                Err(Complaint::new(format!("git did not {what} within {limit}")))
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Lets the hooks of an event see what is staged: in a private folder ([`tree`](super::tree)), so
+//! the person's files stay as they are.
+//!
+//! Hooks run there only if the disk does not have the staged text of their files, if they say so,
+//! or if they fix: then what they change stays in the folder until the event is allowed
+//! ([`fixes`](super::fixes)).
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::fixes::{self, FixList};
+use super::git::EventGit;
+use super::tree::{self, FileChange, IndexEntry, PrivateTree, names, with_nul};
+use crate::engine::complaint::Complaint;
+use crate::engine::ending::StartError;
+use crate::engine::hook::{ChangeVerdict, Departure, Fixes, Hook, Sees, StagedFolder, StagedText};
+use crate::engine::lock::locked;
+
+/// The staged text of one event.
+#[derive(Debug)]
+pub(crate) struct StagedFiles {
+    git: EventGit,
+    /// The folder in which git runs its hooks: the top of the work tree.
+    top: PathBuf,
+    /// What the commit changes and does not delete, from the top.
+    paths: Vec<PathBuf>,
+    /// Whether git commits what is staged meanwhile.
+    takes_fixes: bool,
+    state: Mutex<StagedState>,
+}
+
+#[derive(Debug, Default)]
+struct StagedState {
+    entries: Option<HashMap<PathBuf, IndexEntry>>,
+    tree: Option<PrivateTree>,
+    /// What hooks have fixed so far.
+    fixes: FixList,
+}
+
+impl StagedFiles {
+    /// `files` are the absolute paths of those that the commit changes and does not delete, and `top`
+    /// is the work tree. `takes_fixes` says whether git commits what is staged meanwhile.
+    pub(crate) fn new(
+        git: EventGit,
+        top: PathBuf,
+        files: &[PathBuf],
+        takes_fixes: bool,
+    ) -> StagedFiles {
+        let mut staged = StagedFiles {
+            git,
+            top,
+            paths: Vec::new(),
+            takes_fixes,
+            state: Mutex::default(),
+        };
+        staged.paths = staged.below(files);
+        staged
+    }
+
+    /// These files from the top.
+    fn below(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        files
+            .iter()
+            .filter_map(|file| Some(file.strip_prefix(&self.top).ok()?.to_path_buf()))
+            .collect()
+    }
+
+    fn enter_tree(
+        &self,
+        state: &mut StagedState,
+        hook: &Hook,
+        files: &[PathBuf],
+        usual: &Path,
+    ) -> Result<Option<StagedFolder>, Complaint> {
+        let is_told = hook.fixes.is_some() || hook.sees == Some(Sees::Staged);
+        if files.is_empty() && !is_told {
+            return Ok(None);
+        }
+        if state.entries.is_none() {
+            state.entries = Some(tree::compare(&self.git, &self.top, &self.paths)?);
+        }
+        let entries = state.entries.as_ref().expect("it was just made");
+        let is_apart = files.iter().any(|path| {
+            state.fixes.contains_key(path)
+                || entries.get(path).is_none_or(|entry| !entry.is_on_disk)
+        });
+        if !is_told && !is_apart {
+            return Ok(None);
+        }
+        let mut tree = match state.tree.take() {
+            Some(tree) => tree,
+            None => {
+                let skipped = entries.iter().filter(|(_, entry)| entry.is_skipped);
+                let skipped = skipped.flat_map(|(path, _)| with_nul(path));
+                PrivateTree::open(&self.git, &self.top, skipped.collect())?
+            }
+        };
+        let entered = tree.enter(&self.git, hook, usual, &self.top);
+        state.tree = Some(tree);
+        entered.map(Some)
+    }
+
+    fn take_changes(
+        &self,
+        state: &mut StagedState,
+        hook: &Hook,
+        files: &[PathBuf],
+        departure: Departure,
+    ) -> Result<ChangeVerdict, Complaint> {
+        let Some(tree) = &mut state.tree else {
+            return Ok(ChangeVerdict::Fine);
+        };
+        let Some(fixes) = hook.fixes else {
+            tree.is_used = true;
+            return Ok(ChangeVerdict::Fine);
+        };
+        tree.is_spoilt = true;
+        if departure == Departure::Failed {
+            return Ok(ChangeVerdict::Fine);
+        }
+        let (changed, changes) = tree.changes(&self.git)?;
+        let files: HashSet<&PathBuf> = files.iter().collect();
+        let (own, other): (Vec<FileChange>, Vec<FileChange>) = changes
+            .into_iter()
+            .partition(|change| change.is_of_text() && files.contains(&change.path));
+        let hook_name = &hook.name;
+        if !other.is_empty() {
+            let names = names(other.iter().map(|change| &change.path));
+            let text = format!("`{hook_name}` changed other files than its own: {names}");
+            return Ok(ChangeVerdict::Forbidden(text));
+        }
+        if own.is_empty() {
+            tree.is_spoilt = false;
+            return Ok(ChangeVerdict::Fine);
+        }
+        let cure = match (fixes, departure) {
+            (Fixes::Stage, _) if !self.takes_fixes => {
+                "and git takes no fixes here; in a merge, `git commit` completes it with them"
+            }
+            (Fixes::Refuse, _) => "so run it on them and stage the result",
+            (Fixes::Stage, Departure::Blocked) => return Ok(ChangeVerdict::RunAgain),
+            (Fixes::Stage, Departure::BlockedAgain | Departure::Failed) => {
+                return Ok(ChangeVerdict::Fine);
+            }
+            (Fixes::Stage, Departure::Content) => {
+                tree.is_spoilt = false;
+                tree.now = changed;
+                for change in own {
+                    fixes::add(&mut state.fixes, change, tree, hook_name);
+                }
+                return Ok(ChangeVerdict::Fine);
+            }
+        };
+        let names = names(own.iter().map(|change| &change.path));
+        let text = format!("`{hook_name}` would change {names}, {cure}");
+        Ok(ChangeVerdict::Forbidden(text))
+    }
+}
+
+impl StagedFiles {
+    /// Stages what hooks have fixed, and brings it to the disk. Returns what happened, in one line;
+    /// `None` if nothing was fixed.
+    ///
+    /// # Errors
+    /// When it cannot be staged: then the disk is as it was.
+    pub(crate) fn stage_fixes(&self) -> Result<Option<String>, Complaint> {
+        let mut state = locked(&self.state);
+        let StagedState {
+            entries,
+            tree,
+            fixes,
+        } = &mut *state;
+        match (tree, entries) {
+            (Some(tree), Some(entries)) if !fixes.is_empty() => {
+                fixes::stage(&self.git, tree, entries, fixes).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl StagedText for StagedFiles {
+    fn enter(
+        &self,
+        hook: &Hook,
+        files: &[PathBuf],
+        usual: &Path,
+    ) -> Result<Option<StagedFolder>, StartError> {
+        // A hook of another system finds the disk there.
+        let is_of_other = hook.convention.is_some() && hook.sees.is_none();
+        if hook.sees == Some(Sees::Disk) || (is_of_other && hook.fixes.is_none()) {
+            return Ok(None);
+        }
+        let mut state = locked(&self.state);
+        self.enter_tree(&mut state, hook, &self.below(files), usual)
+            .map_err(start_error)
+    }
+
+    fn leave(
+        &self,
+        hook: &Hook,
+        files: &[PathBuf],
+        departure: Departure,
+    ) -> Result<ChangeVerdict, StartError> {
+        let mut state = locked(&self.state);
+        self.take_changes(&mut state, hook, &self.below(files), departure)
+            .map_err(start_error)
+    }
+}
+
+fn start_error(complaint: Complaint) -> StartError {
+    let usual = "the folder `hookrun` in git's folder may be deleted; it is made again";
+    let cure = complaint.cure.unwrap_or_else(|| usual.to_string());
+    StartError::new(complaint.cause, cure)
+}

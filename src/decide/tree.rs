@@ -1,0 +1,432 @@
+//! A private folder that holds what is staged, and git's index compared with the disk.
+//!
+//! The folder is `hookrun/tree` in the git folder of the work tree, with an index of its own beside
+//! it. git brings it up to date, so only changed files are written; what a killed run has left in
+//! it is overwritten. One run at a time uses it. git's own index is read, never written.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::git::{EventGit, GitCall};
+use crate::config::Environment;
+use crate::engine::complaint::Complaint;
+use crate::engine::hook::{Hook, StagedFolder, duration_text};
+
+/// How long one run waits for another in the same work tree, if there is no budget.
+const WAITING: Duration = Duration::from_secs(30);
+
+/// The most bytes of paths that are named in a command line; of more, git lists all.
+const NAMED_BYTES: usize = 64 * 1024;
+
+/// Folders that tools need and git ignores, where a hook does not say which.
+pub(crate) const LINKED: &[&str] = &["node_modules", ".venv"];
+
+/// A file in git's index.
+#[derive(Debug, Clone)]
+pub(super) struct IndexEntry {
+    /// Whether the disk surely has the same.
+    pub(super) is_on_disk: bool,
+    /// git leaves it out of the work tree, or was told to.
+    pub(super) is_skipped: bool,
+    /// The file on the disk before git compared it.
+    stamp: Option<DiskStamp>,
+}
+
+impl IndexEntry {
+    /// Whether the file on the disk surely has the staged text still.
+    pub(super) fn is_still_staged(&self, stamp: DiskStamp) -> bool {
+        self.is_on_disk && self.stamp == Some(stamp)
+    }
+}
+
+/// A file as it was when it was looked at; any change of it gives another stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DiskStamp {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl DiskStamp {
+    /// `None` if there is no file.
+    pub(super) fn of(path: &Path) -> Option<DiskStamp> {
+        let meta = path.symlink_metadata().ok()?;
+        meta.is_file().then(|| DiskStamp {
+            file: (meta.dev(), meta.ino()),
+            size: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        })
+    }
+}
+
+/// What git's index has of these files, compared with the disk. The paths are from `top`.
+pub(super) fn compare(
+    git: &EventGit,
+    top: &Path,
+    paths: &[PathBuf],
+) -> Result<HashMap<PathBuf, IndexEntry>, Complaint> {
+    let stamps: HashMap<&PathBuf, DiskStamp> = paths
+        .iter()
+        .filter_map(|path| Some((path, DiskStamp::of(&top.join(path))?)))
+        .collect();
+    let listing = ["-c", "core.fsmonitor=false", "ls-files", "-z", "-v"];
+    let kinds = ["-s", "-c", "-m", "-d", "--full-name", "--"];
+    let mut words: Vec<&OsStr> = listing.iter().chain(&kinds).map(OsStr::new).collect();
+    let named_bytes: usize = paths.iter().map(|path| path.as_os_str().len()).sum();
+    if named_bytes <= NAMED_BYTES {
+        words.extend(paths.iter().map(|path| path.as_os_str()));
+    }
+    let call = git.call(words).in_folder(top);
+    let printed = call
+        .variable("GIT_LITERAL_PATHSPECS", "1")
+        .read("compare the staged files with the disk")?;
+    let mut entries: HashMap<PathBuf, IndexEntry> = HashMap::new();
+    for line in lines(&printed) {
+        let (tag, _, _, path) = read_line(line)?;
+        let is_known = entries.contains_key(&path);
+        let entry = entries.entry(path).or_insert_with_key(|path| IndexEntry {
+            is_on_disk: true,
+            is_skipped: false,
+            stamp: stamps.get(path).copied(),
+        });
+        // A second line says that the file was changed (`C`) or deleted (`R`). In lower case git
+        // was told to assume that it was not.
+        entry.is_skipped |= tag.eq_ignore_ascii_case(&b'S');
+        entry.is_on_disk &= tag == b'H' && !is_known;
+    }
+    Ok(entries)
+}
+
+/// A folder with the staged text, and its index.
+#[derive(Debug)]
+pub(super) struct PrivateTree {
+    pub(super) git_dir: PathBuf,
+    /// git's own index, which may be one for this commit alone.
+    pub(super) index: PathBuf,
+    /// The top of the work tree, as git calls it.
+    pub(super) work_tree: PathBuf,
+    /// What git is about to commit, with the fixes so far.
+    pub(super) now: String,
+    /// Files of the event that a sparse work tree does not have, each with a NUL.
+    skipped: Vec<u8>,
+    /// Hooks have run in it, which may have changed what is not theirs.
+    pub(super) is_used: bool,
+    /// A hook has changed it in vain.
+    pub(super) is_spoilt: bool,
+    /// Held until the end of the run.
+    _lock: File,
+}
+
+impl PrivateTree {
+    pub(super) fn open(
+        git: &EventGit,
+        top: &Path,
+        skipped: Vec<u8>,
+    ) -> Result<PrivateTree, Complaint> {
+        let places = ["rev-parse", "--absolute-git-dir", "--show-toplevel"];
+        let printed = git.call(places).in_folder(top).read("find its folder")?;
+        let mut places = printed.split(|byte| *byte == b'\n').map(path_of);
+        let (Some(git_dir), Some(work_tree)) = (places.next(), places.next()) else {
+            return Err(Complaint::new("git does not say where its folder is"));
+        };
+        let folder = git_dir.join("hookrun");
+        fs::create_dir_all(folder.join("tree")).map_err(failed("make", &folder))?;
+        let lock = lock(git, &folder.join("lock"))?;
+        // Of a run that was killed.
+        for stale in ["staged.lock", "index.lock"] {
+            let _ = fs::remove_file(folder.join(stale));
+        }
+        let index = Environment::beginning_with("GIT_INDEX_FILE");
+        let index = index.first().map(|(_, file)| top.join(file));
+        let mut tree = PrivateTree {
+            index: index.unwrap_or_else(|| git_dir.join("index")),
+            git_dir,
+            work_tree,
+            now: String::new(),
+            skipped,
+            is_used: false,
+            is_spoilt: false,
+            _lock: lock,
+        };
+        tree.now = tree.staged(git)?;
+        tree.update(git)?;
+        Ok(tree)
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.git_dir.join("hookrun")
+    }
+
+    /// The person's own index, if git commits one that it has made for this commit alone, as
+    /// `git commit -- FILE` does. It replaces the person's own at the end.
+    pub(super) fn index_of_person(&self) -> Option<PathBuf> {
+        let name = self.index.file_name()?.to_str()?;
+        let own = self.git_dir.join("index.lock");
+        (name.starts_with("next-index-") && own.exists()).then_some(own)
+    }
+
+    pub(super) fn top(&self) -> PathBuf {
+        self.folder().join("tree")
+    }
+
+    /// A call of git that sees this folder and its index.
+    fn call<'g, A: AsRef<OsStr>>(
+        &self,
+        git: &'g EventGit,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> GitCall<'g> {
+        let settings = ["-c", "core.splitIndex=false", "-c", "core.fsmonitor=false"];
+        let mut words: Vec<OsString> = settings.iter().map(OsString::from).collect();
+        words.extend(arguments.into_iter().map(|word| word.as_ref().to_owned()));
+        git.call(words)
+            .in_folder(&self.top())
+            .variable("GIT_DIR", &self.git_dir)
+            .variable("GIT_WORK_TREE", self.top())
+            .variable("GIT_INDEX_FILE", self.folder().join("index"))
+    }
+
+    /// The tree that git is about to commit.
+    fn staged(&self, git: &EventGit) -> Result<String, Complaint> {
+        // Writing a tree writes into the index.
+        let copy = self.folder().join("staged");
+        match fs::copy(&self.index, &copy) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let _ = fs::remove_file(&copy);
+            }
+            Err(error) => return Err(failed("copy", &self.index)(error)),
+        }
+        let call = self.call(git, ["write-tree"]);
+        let printed = call.variable("GIT_INDEX_FILE", copy).read("write a tree")?;
+        Ok(String::from_utf8_lossy(&printed).trim().to_string())
+    }
+
+    /// Makes the folder hold exactly [`PrivateTree::now`], but for files that git ignores: what
+    /// tools keep there makes them faster.
+    pub(super) fn update(&mut self, git: &EventGit) -> Result<(), Complaint> {
+        let read = ["read-tree", "-u", "--reset", self.now.as_str()];
+        let index = self.folder().join("index");
+        if let Err(complaint) = self.call(git, read).writing().read(WRITE) {
+            if git.is_aborted() || !index.exists() {
+                return Err(complaint);
+            }
+            // What is left of another run may be damaged.
+            fs::remove_file(&index).map_err(failed("delete", &index))?;
+            fs::remove_dir_all(self.top()).map_err(failed("delete", &self.top()))?;
+            fs::create_dir(self.top()).map_err(failed("make", &self.top()))?;
+            self.call(git, read).writing().read(WRITE)?;
+        }
+        self.call(git, ["clean", "-ffdq"]).writing().read(WRITE)?;
+        if !self.skipped.is_empty() {
+            let words = ["checkout-index", "-f", "-z", "--stdin"];
+            let words = words.iter().chain(&["--ignore-skip-worktree-bits"]);
+            let call = self.call(git, words).stdin(self.skipped.clone());
+            call.writing().read(WRITE)?;
+        }
+        self.is_used = false;
+        self.is_spoilt = false;
+        Ok(())
+    }
+
+    pub(super) fn enter(
+        &mut self,
+        git: &EventGit,
+        hook: &Hook,
+        usual: &Path,
+        disk: &Path,
+    ) -> Result<StagedFolder, Complaint> {
+        if self.is_spoilt || (self.is_used && hook.fixes.is_some()) {
+            self.update(git)?;
+        }
+        let usual = usual.canonicalize().map_err(failed("find", usual))?;
+        let Ok(below) = usual.strip_prefix(&self.work_tree) else {
+            let cause = format!("`{}` is not in the work tree", usual.display());
+            let cure = "`sees = \"disk\"` lets the hook run there";
+            return Err(Complaint::with_cure(cause, cure));
+        };
+        let cwd = self.top().join(below);
+        if !cwd.is_dir() {
+            let cause = format!("nothing in `{}` is staged", usual.display());
+            return Err(Complaint::with_cure(cause, "stage a file in it"));
+        }
+        self.link(hook, below)?;
+        let variables = [
+            ("GIT_DIR", &self.git_dir),
+            ("GIT_WORK_TREE", &self.top()),
+            ("GIT_INDEX_FILE", &self.index),
+        ];
+        let mut texts = vec![("GIT_OPTIONAL_LOCKS", "0".to_string())];
+        for (name, path) in variables {
+            let text = path.to_str().ok_or_else(|| {
+                let cause = format!("the path `{}` is not UTF-8", path.display());
+                Complaint::with_cure(cause, "rename the folder")
+            })?;
+            texts.push((name, text.to_string()));
+        }
+        Ok(StagedFolder {
+            cwd,
+            top: self.top(),
+            disk: disk.to_path_buf(),
+            variables: texts,
+        })
+    }
+
+    /// Links the folders that `hook` needs and git does not have.
+    fn link(&self, hook: &Hook, below: &Path) -> Result<(), Complaint> {
+        let named = hook.link.clone();
+        let named = named.unwrap_or_else(|| LINKED.iter().map(PathBuf::from).collect());
+        for folder in named {
+            let real = self.work_tree.join(below).join(&folder);
+            let link = self.top().join(below).join(&folder);
+            match link.symlink_metadata() {
+                // A link of another run leads to the same.
+                Ok(_) => continue,
+                Err(_) if !real.exists() => continue,
+                Err(_) => {}
+            }
+            let parent = link.parent().unwrap_or(&link);
+            fs::create_dir_all(parent).map_err(failed("make", parent))?;
+            symlink(&real, &link).map_err(failed("link", &real))?;
+        }
+        Ok(())
+    }
+
+    /// The tree that hooks have made of this one, and what differs.
+    pub(super) fn changes(&self, git: &EventGit) -> Result<(String, Vec<FileChange>), Complaint> {
+        const LIST: &str = "list what a hook has changed";
+        self.call(git, ["add", "-u"]).writing().read(LIST)?;
+        let printed = self.call(git, ["write-tree"]).read(LIST)?;
+        let tree = String::from_utf8_lossy(&printed).trim().to_string();
+        if tree == self.now {
+            return Ok((tree, Vec::new()));
+        }
+        let words = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];
+        let words = words.into_iter().chain([self.now.as_str(), &tree]);
+        let printed = self.call(git, words).read(LIST)?;
+        let mut changes = Vec::new();
+        let mut parts = lines(&printed);
+        while let (Some(head), Some(path)) = (parts.next(), parts.next()) {
+            let change = FileChange::read(head, path_of(path));
+            changes.push(change.ok_or_else(|| Complaint::new(format!("git cannot {LIST}")))?);
+        }
+        Ok((tree, changes))
+    }
+}
+
+const WRITE: &str = "write the staged files";
+
+/// A file that differs between two trees.
+#[derive(Debug, Clone)]
+pub(super) struct FileChange {
+    pub(super) path: PathBuf,
+    /// Before and after.
+    modes: [String; 2],
+    pub(super) blobs: [String; 2],
+}
+
+impl FileChange {
+    /// Reads `:MODE MODE BLOB BLOB LETTER`, as `git diff-tree` prints it.
+    fn read(head: &[u8], path: PathBuf) -> Option<FileChange> {
+        let head = std::str::from_utf8(head).ok()?.strip_prefix(':')?;
+        let mut words = head.split(' ').map(str::to_string);
+        Some(FileChange {
+            path,
+            modes: [words.next()?, words.next()?],
+            blobs: [words.next()?, words.next()?],
+        })
+    }
+
+    /// Whether it was and is a file, not a link or nothing.
+    pub(super) fn is_of_text(&self) -> bool {
+        self.modes.iter().all(|mode| mode.starts_with("100"))
+    }
+}
+
+/// Takes the lock of a work tree.
+fn lock(git: &EventGit, path: &Path) -> Result<File, Complaint> {
+    let file = File::create(path).map_err(failed("open", path))?;
+    // What is left then is for saying so.
+    let patience = git.left(WAITING).mul_f32(0.9);
+    let until = Instant::now() + patience;
+    git.heartbeat.expect_within(patience);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(failed("lock", path)(error)),
+            Err(TryLockError::WouldBlock) if Instant::now() < until && !git.is_aborted() => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            Err(TryLockError::WouldBlock) => {
+                let time = git.budget.map_or(WAITING, |budget| budget.whole);
+                let cause = format!(
+                    "another commit in this work tree was still being checked after {}",
+                    duration_text(time)
+                );
+                let cure = format!("wait for it: its hookrun holds `{}`", path.display());
+                return Err(Complaint::with_cure(cause, cure));
+            }
+        }
+    }
+}
+
+/// The parts of what git prints with `-z`.
+pub(super) fn lines(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    printed
+        .split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty())
+}
+
+/// The tag, mode, blob and path in a line of `git ls-files -v -s`.
+pub(super) fn read_line(line: &[u8]) -> Result<(u8, String, String, PathBuf), Complaint> {
+    let tab = line.iter().position(|byte| *byte == b'\t');
+    let (head, path) = line.split_at(tab.unwrap_or_default());
+    let head = String::from_utf8_lossy(head).into_owned();
+    let mut words = head.split(' ');
+    match (words.next(), words.next(), words.next(), path.get(1..)) {
+        (Some(tag), Some(mode), Some(blob), Some(path)) if tag.len() == 1 => {
+            let path = path_of(path);
+            Ok((tag.as_bytes()[0], mode.to_string(), blob.to_string(), path))
+        }
+        _ => Err(Complaint::new(format!("git lists `{head}`"))),
+    }
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes.to_vec()))
+}
+
+pub(super) fn with_nul(path: &Path) -> Vec<u8> {
+    let mut bytes = path.as_os_str().as_bytes().to_vec();
+    bytes.push(0);
+    bytes
+}
+
+/// The complaint about a file or folder.
+pub(super) fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> Complaint {
+    move |error| Complaint::new(format!("cannot {what} `{}`: {error}", path.display()))
+}
+
+/// The first of these paths, and how many there are.
+pub(super) fn names<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> String {
+    const SHOWN: usize = 5;
+    let all: BTreeSet<&PathBuf> = paths.collect();
+    let shown: Vec<String> = all
+        .iter()
+        .take(SHOWN)
+        .map(|path| path.display().to_string())
+        .collect();
+    let names = shown.join(", ");
+    match all.len().saturating_sub(SHOWN) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}

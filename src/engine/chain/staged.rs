@@ -1,0 +1,137 @@
+//! Lets a hook run where the staged text is, and judges what it has changed there.
+
+use std::path::PathBuf;
+
+use super::files::HandedFiles;
+use super::surroundings::Surroundings;
+use crate::engine::event::Event;
+use crate::engine::exec::{Engine, Job};
+use crate::engine::hook::{ChangeVerdict, Departure, Hook, StagedFolder};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
+use crate::engine::run::{Ending, StartError, Trace};
+
+/// Where a hook finds its files.
+#[derive(Debug, Clone)]
+pub(super) struct StagedPlace {
+    /// The folder that it runs in.
+    usual: PathBuf,
+    /// The absolute paths of the files on the disk.
+    files: Vec<PathBuf>,
+    /// The folder that it runs in instead, if there is one.
+    folder: Result<Option<StagedFolder>, StartError>,
+}
+
+impl Default for StagedPlace {
+    fn default() -> StagedPlace {
+        StagedPlace {
+            usual: PathBuf::new(),
+            files: Vec::new(),
+            folder: Ok(None),
+        }
+    }
+}
+
+impl StagedPlace {
+    pub(super) fn find(
+        engine: &Engine,
+        hook: &Hook,
+        event: &Event,
+        surroundings: &Surroundings,
+    ) -> StagedPlace {
+        let staged = engine.staged.as_ref();
+        let staged = staged.filter(|_| hook.handler.is_program());
+        if staged.is_none() && !hook.takes_files() {
+            return StagedPlace::default();
+        }
+        let place = surroundings.place(event);
+        let files = hook.files_of(event, &place);
+        let usual = hook.folder.clone().unwrap_or(place.cwd);
+        let folder = match staged {
+            Some(staged) => staged.enter(hook, &files, &usual),
+            None => Ok(None),
+        };
+        StagedPlace {
+            usual,
+            files,
+            folder,
+        }
+    }
+
+    /// The files that the hook is handed, if it is.
+    pub(super) fn handed(&self, hook: &Hook) -> Option<HandedFiles> {
+        if !hook.takes_files() {
+            return None;
+        }
+        let Ok(Some(folder)) = &self.folder else {
+            return Some(HandedFiles::new(self.usual.clone(), self.files.clone()));
+        };
+        let files = self.files.iter().map(|file| folder.find(file)).collect();
+        Some(HandedFiles::new(folder.cwd.clone(), files))
+    }
+
+    /// The job, where its files are.
+    pub(super) fn adapt<'j>(&'j self, mut job: Job<'j>) -> Job<'j> {
+        match &self.folder {
+            Ok(None) => {}
+            Ok(Some(folder)) => {
+                job.cwd = Some(folder.cwd.clone());
+                for (name, value) in &folder.variables {
+                    job.variables.retain(|(known, _)| known != name);
+                    job.variables.push((name, value.clone()));
+                }
+                if let Some(rules) = &mut job.sandbox {
+                    let read = rules.read.iter_mut();
+                    read.for_each(|paths| paths.push(folder.top.clone()));
+                    if job.hook.fixes.is_some() {
+                        rules.write.push(folder.top.clone());
+                    }
+                }
+            }
+            Err(error) => job.runs = Err(error.clone()),
+        }
+        job
+    }
+
+    /// Lets the hook leave the staged text. `blocked` is how it leaves it if it blocks.
+    pub(super) fn leave(
+        &self,
+        engine: &Engine,
+        hook: &Hook,
+        trace: &mut Trace,
+        blocked: Departure,
+    ) -> Left {
+        let (Some(staged), Ok(Some(_))) = (&engine.staged, &self.folder) else {
+            return Left::Settled;
+        };
+        let decision = trace.ending.verdict().map(|verdict| &verdict.decision);
+        let departure = match decision {
+            Some(Decision::Allow | Decision::Ask { .. }) => Departure::Content,
+            Some(Decision::Block { .. }) => blocked,
+            None => Departure::Failed,
+        };
+        match staged.leave(hook, &self.files, departure) {
+            Ok(ChangeVerdict::Fine) => {}
+            Ok(ChangeVerdict::RunAgain) => return Left::ToRunAgain,
+            Ok(ChangeVerdict::Forbidden(why)) => {
+                let reason = match decision {
+                    Some(Decision::Block { reason }) => format!("{}\n{why}", reason.trim_end()),
+                    Some(Decision::Allow | Decision::Ask { .. }) | None => why,
+                };
+                let decision = Decision::Block { reason };
+                trace.ending = Ending::Answered(Verdict::new(decision, ContractRule::NonZeroExit));
+            }
+            Err(error) => {
+                let problem = format!("{}; {}", error.problem, error.cure);
+                trace.ending = Ending::Errored { problem };
+            }
+        }
+        Left::Settled
+    }
+}
+
+/// What becomes of a hook that has run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    Settled,
+    ToRunAgain,
+}
