@@ -9,23 +9,19 @@
 
 // The hosts.
 mod agy;
-mod amp;
 mod claude;
 mod cline;
 mod codex;
 mod copilot;
 mod crush;
 mod cursor;
-mod devin;
 mod factory;
 mod gemini;
 pub mod git;
 mod goose;
 mod grok;
-mod kilo;
 mod kimi;
 mod kiro;
-mod loom;
 pub mod native;
 mod omp;
 mod openclaw;
@@ -85,7 +81,7 @@ pub const HOSTS: &[&Host] = &[
     &vscode::VSCODE,
     &factory::FACTORY,
     &windsurf::WINDSURF,
-    &devin::DEVIN,
+    &windsurf::DEVIN,
     &crush::CRUSH,
     &goose::GOOSE,
     &agy::AGY,
@@ -94,9 +90,9 @@ pub const HOSTS: &[&Host] = &[
     &kimi::KIMI,
     &cline::CLINE,
     &opencode::OPENCODE,
-    &kilo::KILO,
-    &amp::AMP,
-    &loom::LOOM,
+    &opencode::KILO,
+    &opencode::AMP,
+    &native::LOOM,
     &wolli::WOLLI,
     &pi::PI,
     &omp::OMP,

@@ -123,25 +123,6 @@ pub(super) const fn post_tool_use(row: HostEvent, form: &'static ReplyForm) -> H
         .schedule(Schedule::Sequential)
 }
 
-/// Its tools; `MultiEdit` and `Agent` by version.
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("Bash", ToolSort::Shell),
-        tool("Read", ToolSort::Read),
-        tool("Write", ToolSort::Write),
-        tool("Edit", ToolSort::Edit),
-        tool("MultiEdit", ToolSort::Edit),
-        tool("Grep", ToolSort::Grep),
-        tool("Glob", ToolSort::Glob),
-        tool("LS", ToolSort::List),
-        tool("WebFetch", ToolSort::Fetch),
-        tool("WebSearch", ToolSort::WebSearch),
-        tool("Task", ToolSort::Agent).also(&["Agent"]),
-        tool("Agent", ToolSort::Agent).also(&["Task"]),
-    ],
-    mcp: Mcp::Double,
-};
-
 /// What it waits where the user waits too: its documents.
 const SHORTLY: Wait = Wait::seconds(30);
 
@@ -185,7 +166,24 @@ pub(super) static CLAUDE: Host = Host {
     title: "Claude Code",
     like: None,
     runs_once: true,
-    tools: &TOOLS,
+    // Its tools; `MultiEdit` and `Agent` by version.
+    tools: &HostTools {
+        rows: &[
+            tool("Bash", ToolSort::Shell),
+            tool("Read", ToolSort::Read),
+            tool("Write", ToolSort::Write),
+            tool("Edit", ToolSort::Edit),
+            tool("MultiEdit", ToolSort::Edit),
+            tool("Grep", ToolSort::Grep),
+            tool("Glob", ToolSort::Glob),
+            tool("LS", ToolSort::List),
+            tool("WebFetch", ToolSort::Fetch),
+            tool("WebSearch", ToolSort::WebSearch),
+            tool("Task", ToolSort::Agent).also(&["Agent"]),
+            tool("Agent", ToolSort::Agent).also(&["Task"]),
+        ],
+        mcp: Mcp::Double,
+    },
     variables: &[
         variable("CLAUDE_PROJECT_DIR", Tells::Project),
         variable("CLAUDE_CODE_SESSION_ID", Tells::Fact("sessionId")),

@@ -52,28 +52,6 @@ const ID: (&str, &str) = ("id", "toolUseId");
 
 const PATH: (&str, &str) = ("file_path", "path");
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("run_commands", ToolSort::Shell).keys(&[("command", "commands")]),
-        tool("execute_command", ToolSort::Shell),
-        tool("read_files", ToolSort::Read),
-        tool("read_file", ToolSort::Read).keys(&[PATH]),
-        tool("write_to_file", ToolSort::Write).keys(&[PATH]),
-        tool("editor", ToolSort::Edit).keys(&[
-            PATH,
-            ("old_string", "old_text"),
-            ("new_string", "new_text"),
-        ]),
-        tool("replace_in_file", ToolSort::Edit).keys(&[PATH]),
-        tool("apply_patch", ToolSort::Patch).keys(&[("command", "input")]),
-        tool("search_codebase", ToolSort::Grep).keys(&[("pattern", "queries")]),
-        tool("list_files", ToolSort::List),
-        tool("fetch_web_content", ToolSort::Fetch),
-        tool("spawn_agent", ToolSort::Agent),
-    ],
-    mcp: Mcp::Double,
-};
-
 /// The extension waits 30 s, the command line 120 s, and no setting says it.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
@@ -83,7 +61,27 @@ pub(super) static CLINE: Host = Host {
     name: "cline",
     title: "Cline",
     names_event_by: "hookName",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("run_commands", ToolSort::Shell).keys(&[("command", "commands")]),
+            tool("execute_command", ToolSort::Shell),
+            tool("read_files", ToolSort::Read),
+            tool("read_file", ToolSort::Read).keys(&[PATH]),
+            tool("write_to_file", ToolSort::Write).keys(&[PATH]),
+            tool("editor", ToolSort::Edit).keys(&[
+                PATH,
+                ("old_string", "old_text"),
+                ("new_string", "new_text"),
+            ]),
+            tool("replace_in_file", ToolSort::Edit).keys(&[PATH]),
+            tool("apply_patch", ToolSort::Patch).keys(&[("command", "input")]),
+            tool("search_codebase", ToolSort::Grep).keys(&[("pattern", "queries")]),
+            tool("list_files", ToolSort::List),
+            tool("fetch_web_content", ToolSort::Fetch),
+            tool("spawn_agent", ToolSort::Agent),
+        ],
+        mcp: Mcp::Double,
+    },
     roots: &["workspaceRoots"],
     events: &[
         ROW.told("TaskStart", "session.start", &TOLD)

@@ -46,16 +46,6 @@ static POST_TOOL_USE: ReplyForm = form(
     READS_ADDED,
 );
 
-/// Its tools. Files are read by the shell, and changed by patches alone.
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("Bash", ToolSort::Shell),
-        tool("apply_patch", ToolSort::Patch).also(&["Edit", "Write"]),
-        tool("spawn_agent", ToolSort::Agent).also(&["Agent"]),
-    ],
-    mcp: Mcp::Double,
-};
-
 /// What it waits at the end: measured, and up to 3 s where a hook says more.
 const AT_THE_END: Wait = Wait::seconds(1).at_most(3);
 
@@ -73,7 +63,15 @@ pub(super) static CODEX: Host = Host {
     name: "codex",
     aliases: &["codex-cli"],
     title: "Codex",
-    tools: &TOOLS,
+    // Its tools. Files are read by the shell, and changed by patches alone.
+    tools: &HostTools {
+        rows: &[
+            tool("Bash", ToolSort::Shell),
+            tool("apply_patch", ToolSort::Patch).also(&["Edit", "Write"]),
+            tool("spawn_agent", ToolSort::Agent).also(&["Agent"]),
+        ],
+        mcp: Mcp::Double,
+    },
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES)
             .teaches(),

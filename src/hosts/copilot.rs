@@ -126,28 +126,8 @@ const ALSO: &[(&str, &str)] = &[
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(KEYS)
     .also(ALSO)
-    .text_keys(TEXTS)
+    .as_text(TEXTS)
     .waits(Wait::seconds(30));
-
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("bash", ToolSort::Shell),
-        tool("powershell", ToolSort::Shell),
-        tool("view", ToolSort::Read).keys(PATH),
-        tool("create", ToolSort::Write).keys(&[("file_path", "path"), ("content", "file_text")]),
-        tool("edit", ToolSort::Edit).keys(EDIT),
-        tool("str_replace_editor", ToolSort::Edit).keys(EDIT),
-        // Its documents count it among those that edit.
-        tool("apply_patch", ToolSort::Edit),
-        tool("grep", ToolSort::Grep),
-        tool("rg", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("web_fetch", ToolSort::Fetch),
-        tool("web_search", ToolSort::WebSearch),
-        tool("task", ToolSort::Agent),
-    ],
-    mcp: Mcp::Hyphen,
-};
 
 const PATH: &[(&str, &str)] = &[("file_path", "path")];
 const EDIT: &[(&str, &str)] = &[
@@ -170,7 +150,26 @@ pub(super) static COPILOT: Host = Host {
     aliases: &["copilot-cli"],
     title: "Copilot CLI",
     names_event_by: "hook_event_name",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("bash", ToolSort::Shell),
+            tool("powershell", ToolSort::Shell),
+            tool("view", ToolSort::Read).keys(PATH),
+            tool("create", ToolSort::Write)
+                .keys(&[("file_path", "path"), ("content", "file_text")]),
+            tool("edit", ToolSort::Edit).keys(EDIT),
+            tool("str_replace_editor", ToolSort::Edit).keys(EDIT),
+            // Its documents count it among those that edit.
+            tool("apply_patch", ToolSort::Edit),
+            tool("grep", ToolSort::Grep),
+            tool("rg", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("web_fetch", ToolSort::Fetch),
+            tool("web_search", ToolSort::WebSearch),
+            tool("task", ToolSort::Agent),
+        ],
+        mcp: Mcp::Hyphen,
+    },
     like: Some("claude"),
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),

@@ -26,28 +26,26 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
     )
 };
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("bash", ToolSort::Shell),
-        tool("view", ToolSort::Read),
-        tool("write", ToolSort::Write),
-        tool("edit", ToolSort::Edit),
-        tool("multiedit", ToolSort::Edit),
-        tool("grep", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("ls", ToolSort::List),
-        tool("fetch", ToolSort::Fetch),
-        tool("web_search", ToolSort::WebSearch),
-        tool("agent", ToolSort::Agent),
-    ],
-    mcp: Mcp::Single,
-};
-
 pub(super) static CRUSH: Host = Host {
     name: "crush",
     title: "Crush",
     names_event_by: "event",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("bash", ToolSort::Shell),
+            tool("view", ToolSort::Read),
+            tool("write", ToolSort::Write),
+            tool("edit", ToolSort::Edit),
+            tool("multiedit", ToolSort::Edit),
+            tool("grep", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("ls", ToolSort::List),
+            tool("fetch", ToolSort::Fetch),
+            tool("web_search", ToolSort::WebSearch),
+            tool("agent", ToolSort::Agent),
+        ],
+        mcp: Mcp::Single,
+    },
     variables: &[
         variable("CRUSH_PROJECT_DIR", Tells::Project),
         variable("CRUSH_CWD", Tells::Folder),

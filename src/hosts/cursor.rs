@@ -95,28 +95,26 @@ const fn stop_gate(name: &'static str, event: &'static str) -> HostEvent {
 const COMMAND: &[&str] = &["command", "sandbox"];
 const EDITS: &[&str] = &["file_path", "edits"];
 
-/// Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
-/// event of edited files is read as.
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("Shell", ToolSort::Shell),
-        tool("Read", ToolSort::Read),
-        tool("Write", ToolSort::Write),
-        tool("Write", ToolSort::Edit),
-        tool("Edit", ToolSort::Edit),
-        tool("Grep", ToolSort::Grep),
-        tool("Task", ToolSort::Agent),
-    ],
-    mcp: Mcp::Bare,
-};
-
 const NOT_CURSORS: &[&str] = &["prompt_id", "turn_id", "timestamp", "sessionId"];
 
 pub(super) static CURSOR: Host = Host {
     name: "cursor",
     title: "Cursor",
     like: None,
-    tools: &TOOLS,
+    // Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
+    // event of edited files is read as.
+    tools: &HostTools {
+        rows: &[
+            tool("Shell", ToolSort::Shell),
+            tool("Read", ToolSort::Read),
+            tool("Write", ToolSort::Write),
+            tool("Write", ToolSort::Edit),
+            tool("Edit", ToolSort::Edit),
+            tool("Grep", ToolSort::Grep),
+            tool("Task", ToolSort::Agent),
+        ],
+        mcp: Mcp::Bare,
+    },
     variables: &[
         variable("CURSOR_PROJECT_DIR", Tells::Project),
         variable("CURSOR_VERSION", Tells::Fact("raw.cursor_version")),
@@ -132,7 +130,7 @@ pub(super) static CURSOR: Host = Host {
         // Its `tool_output` is JSON in a string, and stays one.
         ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
             .keys(&[SESSION, ("tool_output", "result"), DURATION])
-            .text_keys(&["tool_output"]),
+            .as_text(&["tool_output"]),
         ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE)
             .keys(&[SESSION, ("error_message", "error"), DURATION]),
         ROW.gate("subagentStart", "subagent.start", &GATES).keys(&[
@@ -152,11 +150,11 @@ pub(super) static CURSOR: Host = Host {
             .keys(&[SESSION, ("output", "result"), DURATION])
             .of_tool("Shell", COMMAND),
         ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
-            .text_keys(&["tool_input"])
+            .as_text(&["tool_input"])
             .of_servers(),
         ROW.told("afterMCPExecution", "tool.post", &TOLD)
             .keys(&[SESSION, ("result_json", "result"), DURATION])
-            .text_keys(&["tool_input", "result_json"])
+            .as_text(&["tool_input", "result_json"])
             .of_servers(),
         ROW.gate("beforeReadFile", "tool.pre", &GATES)
             .of_tool("Read", &["file_path"]),

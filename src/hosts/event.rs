@@ -77,41 +77,38 @@ impl HostEvent {
     };
 }
 
-/// Each gives the same row with another value in one column, so that most rows of a table are short.
+/// Gives each column a function that makes the same row with another value there, so that most rows
+/// of a table are short.
+macro_rules! columns {
+    ($($column:ident: $kind:ty,)+) => {
+        $(
+            #[must_use]
+            pub const fn $column(mut self, $column: $kind) -> HostEvent {
+                self.$column = $column;
+                self
+            }
+        )+
+    };
+}
+
 impl HostEvent {
-    #[must_use]
-    pub(super) const fn aliases(mut self, names: &'static [&'static str]) -> HostEvent {
-        self.aliases = names;
-        self
+    columns! {
+        aliases: &'static [&'static str],
+        keys: &'static [(&'static str, &'static str)],
+        also: &'static [(&'static str, &'static str)],
+        stand_ins: &'static [StandIn],
+        inside: &'static [InnerFacts],
+        in_parts: &'static [&'static str],
+        as_text: &'static [&'static str],
+        blocks: bool,
+        on_failure: OnFailure,
+        schedule: Schedule,
+        conduct: Conduct,
     }
 
     #[must_use]
     pub(super) const fn when(mut self, key: &'static str, value: &'static str) -> HostEvent {
         self.when = Some((key, value));
-        self
-    }
-
-    #[must_use]
-    pub const fn keys(mut self, keys: &'static [(&'static str, &'static str)]) -> HostEvent {
-        self.keys = keys;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn also(mut self, keys: &'static [(&'static str, &'static str)]) -> HostEvent {
-        self.also = keys;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn stand_ins(mut self, keys: &'static [StandIn]) -> HostEvent {
-        self.stand_ins = keys;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn inside(mut self, objects: &'static [InnerFacts]) -> HostEvent {
-        self.inside = objects;
         self
     }
 
@@ -128,18 +125,6 @@ impl HostEvent {
     #[must_use]
     pub(super) const fn of_servers(mut self) -> HostEvent {
         self.is_of_servers = true;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn in_parts(mut self, keys: &'static [&'static str]) -> HostEvent {
-        self.in_parts = keys;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn text_keys(mut self, keys: &'static [&'static str]) -> HostEvent {
-        self.as_text = keys;
         self
     }
 
@@ -164,30 +149,6 @@ impl HostEvent {
     #[must_use]
     pub(super) const fn teaches(mut self) -> HostEvent {
         self.text_teaches = true;
-        self
-    }
-
-    #[must_use]
-    pub const fn blocks(mut self, blocks: bool) -> HostEvent {
-        self.blocks = blocks;
-        self
-    }
-
-    #[must_use]
-    pub const fn on_failure(mut self, on_failure: OnFailure) -> HostEvent {
-        self.on_failure = on_failure;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn schedule(mut self, schedule: Schedule) -> HostEvent {
-        self.schedule = schedule;
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn conduct(mut self, conduct: Conduct) -> HostEvent {
-        self.conduct = conduct;
         self
     }
 

@@ -12,24 +12,6 @@ use super::prelude::*;
 
 const EDIT: &[(&str, &str)] = &[("old_string", "old_str"), ("new_string", "new_str")];
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("Execute", ToolSort::Shell),
-        tool("Read", ToolSort::Read),
-        tool("Create", ToolSort::Write),
-        tool("Edit", ToolSort::Edit).keys(EDIT),
-        tool("MultiEdit", ToolSort::Edit),
-        tool("ApplyPatch", ToolSort::Patch).keys(&[("command", "input")]),
-        tool("Grep", ToolSort::Grep),
-        tool("Glob", ToolSort::Glob),
-        tool("LS", ToolSort::List),
-        tool("FetchUrl", ToolSort::Fetch),
-        tool("WebSearch", ToolSort::WebSearch),
-        tool("Task", ToolSort::Agent),
-    ],
-    mcp: Mcp::Double,
-};
-
 static PRE_TOOL_USE: ReplyForm = form(
     &[
         REFUSE,
@@ -48,7 +30,23 @@ pub(super) static FACTORY: Host = Host {
     aliases: &["droid", "factory-droid"],
     title: "Factory Droid",
     program: Some("droid"),
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("Execute", ToolSort::Shell),
+            tool("Read", ToolSort::Read),
+            tool("Create", ToolSort::Write),
+            tool("Edit", ToolSort::Edit).keys(EDIT),
+            tool("MultiEdit", ToolSort::Edit),
+            tool("ApplyPatch", ToolSort::Patch).keys(&[("command", "input")]),
+            tool("Grep", ToolSort::Grep),
+            tool("Glob", ToolSort::Glob),
+            tool("LS", ToolSort::List),
+            tool("FetchUrl", ToolSort::Fetch),
+            tool("WebSearch", ToolSort::WebSearch),
+            tool("Task", ToolSort::Agent),
+        ],
+        mcp: Mcp::Double,
+    },
     variables: &[variable("FACTORY_PROJECT_DIR", Tells::Project)],
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),

@@ -58,23 +58,6 @@ static AFTER_TOOL: ReplyForm = form(
     READS_ADDED,
 );
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("run_shell_command", ToolSort::Shell),
-        tool("read_file", ToolSort::Read),
-        tool("write_file", ToolSort::Write),
-        tool("replace", ToolSort::Edit),
-        tool("search_file_content", ToolSort::Grep).also(&["grep_search"]),
-        tool("grep_search", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("list_directory", ToolSort::List),
-        tool("web_fetch", ToolSort::Fetch),
-        tool("google_web_search", ToolSort::WebSearch),
-        tool("delegate_to_agent", ToolSort::Agent),
-    ],
-    mcp: Mcp::Single,
-};
-
 /// What it waits: its documents, and measured. Its settings count milliseconds.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
@@ -87,7 +70,22 @@ pub(super) static GEMINI: Host = Host {
     name: "gemini",
     aliases: &["gemini-cli"],
     title: "Gemini CLI",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("run_shell_command", ToolSort::Shell),
+            tool("read_file", ToolSort::Read),
+            tool("write_file", ToolSort::Write),
+            tool("replace", ToolSort::Edit),
+            tool("search_file_content", ToolSort::Grep).also(&["grep_search"]),
+            tool("grep_search", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("list_directory", ToolSort::List),
+            tool("web_fetch", ToolSort::Fetch),
+            tool("google_web_search", ToolSort::WebSearch),
+            tool("delegate_to_agent", ToolSort::Agent),
+        ],
+        mcp: Mcp::Single,
+    },
     variables: &[
         variable("GEMINI_PROJECT_DIR", Tells::Project),
         variable("GEMINI_CWD", Tells::Folder),

@@ -17,22 +17,6 @@ const EDIT: &[(&str, &str)] = &[
     ("new_string", "after"),
 ];
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("shell", ToolSort::Shell),
-        tool("read_image", ToolSort::Read).keys(&[("file_path", "source")]),
-        tool("write", ToolSort::Write).keys(&[("file_path", "path")]),
-        tool("edit", ToolSort::Edit).keys(EDIT),
-        tool("tree", ToolSort::List),
-        tool("developer__shell", ToolSort::Shell),
-        tool("developer__read_image", ToolSort::Read).keys(&[("file_path", "source")]),
-        tool("developer__write", ToolSort::Write).keys(&[("file_path", "path")]),
-        tool("developer__edit", ToolSort::Edit).keys(EDIT),
-        tool("developer__tree", ToolSort::List),
-    ],
-    mcp: Mcp::Plain,
-};
-
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(30));
 const OF_TOOLS: &[(&str, &str)] = &[("working_dir", "cwd"), ("tool_call_id", "toolUseId")];
 
@@ -40,7 +24,21 @@ pub(super) static GOOSE: Host = Host {
     name: "goose",
     title: "goose",
     names_event_by: "event",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("shell", ToolSort::Shell),
+            tool("read_image", ToolSort::Read).keys(&[("file_path", "source")]),
+            tool("write", ToolSort::Write).keys(&[("file_path", "path")]),
+            tool("edit", ToolSort::Edit).keys(EDIT),
+            tool("tree", ToolSort::List),
+            tool("developer__shell", ToolSort::Shell),
+            tool("developer__read_image", ToolSort::Read).keys(&[("file_path", "source")]),
+            tool("developer__write", ToolSort::Write).keys(&[("file_path", "path")]),
+            tool("developer__edit", ToolSort::Edit).keys(EDIT),
+            tool("developer__tree", ToolSort::List),
+        ],
+        mcp: Mcp::Plain,
+    },
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD),
         ROW.told("SessionEnd", "session.end", &TOLD),

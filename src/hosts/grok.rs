@@ -24,24 +24,6 @@ static PRE_TOOL_USE: ReplyForm = form(
 
 static POST_TOOL_USE: ReplyForm = form(&[say(Objection, BLOCK), TEACH], &[], READS_ADDED);
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("run_terminal_command", ToolSort::Shell).also(&["Bash"]),
-        tool("read_file", ToolSort::Read)
-            .also(&["Read"])
-            .keys(&[("file_path", "target_file")]),
-        tool("write", ToolSort::Write).also(&["Write"]),
-        tool("write_file", ToolSort::Write).also(&["Write"]),
-        tool("search_replace", ToolSort::Edit).also(&["Edit", "Write"]),
-        tool("grep", ToolSort::Grep).also(&["Grep"]),
-        tool("list_dir", ToolSort::List),
-        tool("web_fetch", ToolSort::Fetch).also(&["WebFetch"]),
-        tool("web_search", ToolSort::WebSearch).also(&["WebSearch"]),
-        tool("spawn_subagent", ToolSort::Agent).also(&["Task"]),
-    ],
-    mcp: Mcp::Double,
-};
-
 /// Its settings count seconds, 5 where they say nothing.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(5));
 
@@ -50,7 +32,23 @@ pub(super) static GROK: Host = Host {
     aliases: &["grok-build"],
     title: "Grok Build",
     names_event_by: "hookEventName",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("run_terminal_command", ToolSort::Shell).also(&["Bash"]),
+            tool("read_file", ToolSort::Read)
+                .also(&["Read"])
+                .keys(&[("file_path", "target_file")]),
+            tool("write", ToolSort::Write).also(&["Write"]),
+            tool("write_file", ToolSort::Write).also(&["Write"]),
+            tool("search_replace", ToolSort::Edit).also(&["Edit", "Write"]),
+            tool("grep", ToolSort::Grep).also(&["Grep"]),
+            tool("list_dir", ToolSort::List),
+            tool("web_fetch", ToolSort::Fetch).also(&["WebFetch"]),
+            tool("web_search", ToolSort::WebSearch).also(&["WebSearch"]),
+            tool("spawn_subagent", ToolSort::Agent).also(&["Task"]),
+        ],
+        mcp: Mcp::Double,
+    },
     roots: &["workspaceRoot"],
     like: Some("claude"),
     events: &[

@@ -23,21 +23,6 @@ static PROMPTS: ReplyForm = form(
 
 const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("Bash", ToolSort::Shell),
-        tool("Read", ToolSort::Read).keys(PATH),
-        tool("Write", ToolSort::Write).keys(PATH),
-        tool("Edit", ToolSort::Edit).keys(PATH),
-        tool("Grep", ToolSort::Grep),
-        tool("Glob", ToolSort::Glob),
-        tool("FetchURL", ToolSort::Fetch),
-        tool("WebSearch", ToolSort::WebSearch),
-        tool("Agent", ToolSort::Agent),
-    ],
-    mcp: Mcp::Double,
-};
-
 /// Its settings count seconds, from 1 to 600.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(30).at_most(600));
 const ID: (&str, &str) = ("tool_call_id", "toolUseId");
@@ -47,7 +32,20 @@ pub(super) static KIMI: Host = Host {
     aliases: &["kimi-code"],
     title: "Kimi Code",
     runs_once: true,
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("Bash", ToolSort::Shell),
+            tool("Read", ToolSort::Read).keys(PATH),
+            tool("Write", ToolSort::Write).keys(PATH),
+            tool("Edit", ToolSort::Edit).keys(PATH),
+            tool("Grep", ToolSort::Grep),
+            tool("Glob", ToolSort::Glob),
+            tool("FetchURL", ToolSort::Fetch),
+            tool("WebSearch", ToolSort::WebSearch),
+            tool("Agent", ToolSort::Agent),
+        ],
+        mcp: Mcp::Double,
+    },
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD),
         ROW.told("SessionEnd", "session.end", &TOLD),

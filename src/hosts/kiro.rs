@@ -18,25 +18,6 @@ const EDIT: &[(&str, &str)] = &[
 
 const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("execute_bash", ToolSort::Shell).also(&["shell"]),
-        tool("fs_read", ToolSort::Read).also(&["read"]).keys(PATH),
-        tool("fs_write", ToolSort::Write)
-            .also(&["write"])
-            .keys(&[("file_path", "path"), ("content", "file_text")]),
-        tool("str_replace", ToolSort::Edit)
-            .also(&["write"])
-            .keys(EDIT),
-        tool("grep", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("web_fetch", ToolSort::Fetch),
-        tool("web_search", ToolSort::WebSearch),
-        tool("use_subagent", ToolSort::Agent),
-    ],
-    mcp: Mcp::At,
-};
-
 /// Its settings count seconds, 60 where they say nothing.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
@@ -44,7 +25,24 @@ pub(super) static KIRO: Host = Host {
     name: "kiro",
     title: "Kiro",
     program: Some("kiro-cli"),
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("execute_bash", ToolSort::Shell).also(&["shell"]),
+            tool("fs_read", ToolSort::Read).also(&["read"]).keys(PATH),
+            tool("fs_write", ToolSort::Write)
+                .also(&["write"])
+                .keys(&[("file_path", "path"), ("content", "file_text")]),
+            tool("str_replace", ToolSort::Edit)
+                .also(&["write"])
+                .keys(EDIT),
+            tool("grep", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("web_fetch", ToolSort::Fetch),
+            tool("web_search", ToolSort::WebSearch),
+            tool("use_subagent", ToolSort::Agent),
+        ],
+        mcp: Mcp::At,
+    },
     events: &[
         ROW.told("SessionStart", "session.start", &TOLD)
             .aliases(&["agentSpawn"]),

@@ -1,8 +1,15 @@
 //! The native reply: exit 0 allows, exit 2 blocks, the structured result is on stdout and
-//! the reason on stderr.
+//! the reason on stderr; and loom, whose contract for shell hooks is ours without its holes.
+//!
+//! loom (`@ownware/loom` 0.3) has eight events. Source: its "Hooks" document and the runtime of
+//! version 0.3.0. Hooks run in the order in which they are registered; the first block ends the chain
+//! for every event, but it blocks only `tool.pre`. What earlier hooks said has reached the model by
+//! then.
 
 use serde_json::{Map, Value};
 
+use super::prelude::{Conduct, Duration, Host, HostEvent, OnFailure};
+use super::results::Results;
 use super::row::Reply;
 use crate::engine::outcome::{HookFinding, Notice, NoticeKind, Outcome, Settled, joined};
 
@@ -142,3 +149,40 @@ pub(super) fn notices(outcome: &Outcome) -> String {
     }
     shortened(&lines)
 }
+
+/// A block is only recorded: timeouts and errors are blocks too.
+const TOLD: HostEvent = HostEvent {
+    results: Results::Native,
+    on_failure: OnFailure::Block,
+    conduct: Conduct {
+        timeout: Some(Duration::from_secs(5)),
+        refusal_ends: true,
+        keeps_said: true,
+        ..Conduct::USUAL
+    },
+    ..HostEvent::OBSERVER
+};
+
+const fn told(name: &'static str) -> HostEvent {
+    TOLD.named(name, name)
+}
+
+pub(super) static LOOM: Host = Host {
+    name: "loom",
+    aliases: &["ownware"],
+    names_event_by: "event",
+    events: &[
+        told("session.start"),
+        // loom declares it and never calls it. A host that does is one that can block a prompt.
+        TOLD.named("user.prompt.submit", "prompt.submit")
+            .blocks(true),
+        told("tool.pre").blocks(true),
+        told("tool.post"),
+        told("model.pre"),
+        told("model.post"),
+        told("session.end"),
+        told("error"),
+    ],
+    is_system: true,
+    ..Host::PLAIN
+};

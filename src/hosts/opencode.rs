@@ -1,6 +1,7 @@
-//! OpenCode: it runs no commands; its plugin starts hookrun and carries out the decision.
+//! OpenCode, its fork Kilo Code, and Amp: they run no commands; a plugin in each starts hookrun and
+//! carries out the decision.
 //!
-//! Measured with 1.18.33, and its types.
+//! Sources: OpenCode 1.18.33 and Kilo Code 7.7.9, measured, and the types of OpenCode and of Amp.
 
 use super::prelude::*;
 
@@ -22,27 +23,25 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session.error", "error"),
 ];
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("bash", ToolSort::Shell),
-        tool("read", ToolSort::Read),
-        tool("write", ToolSort::Write),
-        tool("edit", ToolSort::Edit),
-        tool("apply_patch", ToolSort::Patch),
-        tool("grep", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("list", ToolSort::List),
-        tool("webfetch", ToolSort::Fetch),
-        tool("websearch", ToolSort::WebSearch),
-        tool("task", ToolSort::Agent),
-    ],
-    mcp: Mcp::Single,
-};
-
-/// Kilo Code, a fork, loads the same.
-pub(super) const PLUGIN: Plugin = Plugin {
+/// Kilo Code loads the same.
+const PLUGIN: Plugin = Plugin {
     events: PLUGIN_EVENTS,
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("bash", ToolSort::Shell),
+            tool("read", ToolSort::Read),
+            tool("write", ToolSort::Write),
+            tool("edit", ToolSort::Edit),
+            tool("apply_patch", ToolSort::Patch),
+            tool("grep", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("list", ToolSort::List),
+            tool("webfetch", ToolSort::Fetch),
+            tool("websearch", ToolSort::WebSearch),
+            tool("task", ToolSort::Agent),
+        ],
+        mcp: Mcp::Single,
+    },
     text: include_str!("plugin/opencode.js"),
 };
 
@@ -57,6 +56,50 @@ pub(super) static OPENCODE: Host = Host {
         user: UserFile::Config("opencode/plugins/hookrun.js"),
         form: HostForm::Plugin(PLUGIN),
         must: &["start it again: plugins are read when it starts"],
+        ..Install::NONE
+    },
+    ..Host::PLAIN
+};
+
+pub(super) static KILO: Host = Host {
+    name: "kilo",
+    title: "Kilo Code",
+    fails_closed: FailsClosed::Always,
+    measured: measured("7.7.9", "2026-11-23"),
+    unseen: &["tools of subagents"],
+    install: Install {
+        project: ".kilo/plugin/hookrun.js",
+        user: UserFile::Config("kilo/plugin/hookrun.js"),
+        form: HostForm::Plugin(PLUGIN),
+        must: &["start it again: plugins are read when it starts"],
+        ..Install::NONE
+    },
+    ..Host::PLAIN
+};
+
+/// The types of Amp name them. It asks no hook whether a prompt or a stop may pass.
+const AMP_EVENTS: &[HostEvent] = &[
+    reports("session.start", "session.start"),
+    asks("agent.start", "agent.start", &[Context]),
+    asks("tool.call", "tool.pre", &[Refusal, New("toolInput")]),
+    asks("tool.result", "tool.post", &[New("result")]),
+    reports("agent.end", "agent.end"),
+];
+
+pub(super) static AMP: Host = Host {
+    name: "amp",
+    title: "Amp",
+    fails_closed: FailsClosed::Always,
+    install: Install {
+        project: ".amp/plugins/hookrun.ts",
+        user: UserFile::Config("amp/plugins/hookrun.ts"),
+        form: HostForm::Plugin(Plugin {
+            events: AMP_EVENTS,
+            tools: &HostTools::NONE,
+            text: include_str!("plugin/amp.js"),
+        }),
+        cannot: &["written by its types and documents, and not run: it asks its own server first"],
+        must: &["reload its plugins (`plugins: reload`), or start it again"],
         ..Install::NONE
     },
     ..Host::PLAIN

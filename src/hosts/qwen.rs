@@ -12,29 +12,27 @@ use super::prelude::*;
 
 static PRE_TOOL_USE: ReplyForm = form(&[REFUSE, ASK, SHOW], TOOL_READS, READS_ADDED);
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("run_shell_command", ToolSort::Shell),
-        tool("read_file", ToolSort::Read),
-        tool("write_file", ToolSort::Write),
-        tool("edit", ToolSort::Edit),
-        tool("grep_search", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("list_directory", ToolSort::List),
-        tool("web_fetch", ToolSort::Fetch),
-        tool("web_search", ToolSort::WebSearch),
-        tool("agent", ToolSort::Agent).also(&["task"]),
-    ],
-    mcp: Mcp::Double,
-};
-
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
 pub(super) static QWEN: Host = Host {
     name: "qwen",
     aliases: &["qwen-code"],
     title: "Qwen Code",
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("run_shell_command", ToolSort::Shell),
+            tool("read_file", ToolSort::Read),
+            tool("write_file", ToolSort::Write),
+            tool("edit", ToolSort::Edit),
+            tool("grep_search", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("list_directory", ToolSort::List),
+            tool("web_fetch", ToolSort::Fetch),
+            tool("web_search", ToolSort::WebSearch),
+            tool("agent", ToolSort::Agent).also(&["task"]),
+        ],
+        mcp: Mcp::Double,
+    },
     variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),

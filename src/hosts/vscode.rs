@@ -16,24 +16,6 @@ const EDIT: &[(&str, &str)] = &[
     ("new_string", "newString"),
 ];
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("run_in_terminal", ToolSort::Shell),
-        tool("read_file", ToolSort::Read).keys(&[PATH]),
-        tool("create_file", ToolSort::Write).keys(&[PATH]),
-        tool("replace_string_in_file", ToolSort::Edit).keys(EDIT),
-        tool("multi_replace_string_in_file", ToolSort::Edit).keys(EDIT),
-        tool("insert_edit_into_file", ToolSort::Edit).keys(EDIT),
-        tool("apply_patch", ToolSort::Patch).keys(&[("command", "input")]),
-        tool("grep_search", ToolSort::Grep).keys(&[("pattern", "query")]),
-        tool("file_search", ToolSort::Glob).keys(&[("pattern", "query")]),
-        tool("list_dir", ToolSort::List),
-        tool("fetch_webpage", ToolSort::Fetch).keys(&[("url", "urls")]),
-        tool("runSubagent", ToolSort::Agent),
-    ],
-    mcp: Mcp::Single,
-};
-
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(30));
 
 pub(super) static VSCODE: Host = Host {
@@ -41,7 +23,23 @@ pub(super) static VSCODE: Host = Host {
     aliases: &["vs-code"],
     title: "VS Code",
     program: Some("code"),
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("run_in_terminal", ToolSort::Shell),
+            tool("read_file", ToolSort::Read).keys(&[PATH]),
+            tool("create_file", ToolSort::Write).keys(&[PATH]),
+            tool("replace_string_in_file", ToolSort::Edit).keys(EDIT),
+            tool("multi_replace_string_in_file", ToolSort::Edit).keys(EDIT),
+            tool("insert_edit_into_file", ToolSort::Edit).keys(EDIT),
+            tool("apply_patch", ToolSort::Patch).keys(&[("command", "input")]),
+            tool("grep_search", ToolSort::Grep).keys(&[("pattern", "query")]),
+            tool("file_search", ToolSort::Glob).keys(&[("pattern", "query")]),
+            tool("list_dir", ToolSort::List),
+            tool("fetch_webpage", ToolSort::Fetch).keys(&[("url", "urls")]),
+            tool("runSubagent", ToolSort::Agent),
+        ],
+        mcp: Mcp::Single,
+    },
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),

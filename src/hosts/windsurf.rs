@@ -1,8 +1,11 @@
-//! Windsurf, now Devin Desktop: Cascade's hooks, an event for each sort of tool.
+//! Windsurf, now Devin Desktop, and Devin CLI.
 //!
-//! Source: its page "Cascade Hooks". The facts of an event are in `tool_info`. Exit status 2 with
-//! words on stderr blocks what is about to happen; nothing asks, rewrites or teaches.
+//! Windsurf has Cascade's hooks, an event for each sort of tool. Source: its page "Cascade Hooks".
+//! The facts of an event are in `tool_info`. Devin CLI has Claude Code's events, and also runs the
+//! hooks of Claude Code's settings. Source: its pages about hooks and their lifecycle. In both, exit
+//! status 2 with words on stderr blocks what is about to happen; nothing asks or rewrites.
 
+use super::claude;
 use super::prelude::*;
 
 static TOLD: ReplyForm = form(&[], &[], &[]);
@@ -32,15 +35,6 @@ const SESSION: (&str, &str) = ("trajectory_id", "sessionId");
 const TOOL: (&str, &str) = ("mcp_tool_name", "toolName");
 const INPUT: (&str, &str) = ("mcp_tool_arguments", "toolInput");
 
-const TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("run_command", ToolSort::Shell).keys(&[("command", "command_line")]),
-        tool("read_code", ToolSort::Read),
-        tool("write_code", ToolSort::Edit),
-    ],
-    mcp: Mcp::Double,
-};
-
 /// What it waits is nowhere stated, and no setting says it.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
@@ -53,7 +47,14 @@ pub(super) static WINDSURF: Host = Host {
     title: "Windsurf",
     names_event_by: "agent_action_name",
     spelling: KeySpelling::Snake,
-    tools: &TOOLS,
+    tools: &HostTools {
+        rows: &[
+            tool("run_command", ToolSort::Shell).keys(&[("command", "command_line")]),
+            tool("read_code", ToolSort::Read),
+            tool("write_code", ToolSort::Edit),
+        ],
+        mcp: Mcp::Double,
+    },
     events: &[
         ROW.gate("pre_user_prompt", "prompt.submit", &GATES)
             .keys(&[SESSION, ("user_prompt", "prompt")]),
@@ -101,4 +102,53 @@ pub(super) static WINDSURF: Host = Host {
         ..Install::SETTINGS
     },
     ..Host::PLAIN
+};
+
+const DEVIN_ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::guessed(30));
+
+pub(super) static DEVIN: Host = Host {
+    name: "devin",
+    aliases: &["devin-cli"],
+    title: "Devin CLI",
+    tools: &HostTools {
+        rows: &[
+            tool("exec", ToolSort::Shell),
+            tool("read", ToolSort::Read),
+            tool("write", ToolSort::Write),
+            tool("edit", ToolSort::Edit),
+            tool("grep", ToolSort::Grep),
+            tool("glob", ToolSort::Glob),
+            tool("webfetch", ToolSort::Fetch),
+            tool("web_search", ToolSort::WebSearch),
+        ],
+        mcp: Mcp::Double,
+    },
+    variables: &[variable("DEVIN_PROJECT_DIR", Tells::Project)],
+    events: &[
+        DEVIN_ROW.told("SessionStart", "session.start", &claude::TEACHES),
+        DEVIN_ROW.told("SessionEnd", "session.end", &claude::TOLD),
+        DEVIN_ROW.gate(
+            "UserPromptSubmit",
+            "prompt.submit",
+            &claude::GATES_AND_TEACHES,
+        ),
+        DEVIN_ROW.gate("PreToolUse", "tool.pre", &claude::GATES),
+        DEVIN_ROW.gate("PermissionRequest", "permission.request", &claude::GATES),
+        claude::post_tool_use(DEVIN_ROW, &claude::TEACHES),
+        DEVIN_ROW.open_gate("Stop", "agent.stop", &claude::GATES),
+    ],
+    reads: &["claude"],
+    settings: Some(HostFile {
+        dialect: "devin",
+        places: &[".devin", "devin", "hooks.v1.json"],
+        comments: Comments::Read,
+        ..HostFile::FAMILY
+    }),
+    install: Install {
+        project: ".devin/config.json",
+        user: UserFile::Config("devin/config.json"),
+        local: Some("config.local.json"),
+        ..Install::SETTINGS
+    },
+    ..claude::FAMILY
 };
