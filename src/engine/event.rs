@@ -1,4 +1,6 @@
-//! What happened in the host, in our own words.
+//! What happened in the host, in our own words: one occurrence of an event, with its rules, its host
+//! and the facts. It comes from raw JSON, or from typed parts that are checked against the event's row
+//! of the catalog.
 //!
 //! Hosts name the same moment differently; the dialects translate. Everything after decoding
 //! speaks only the names in [`catalog`]. No I/O here, and no host's JSON.
@@ -7,13 +9,528 @@ pub mod action;
 pub mod catalog;
 pub mod context;
 pub mod json;
-mod occurrence;
 mod spec;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+
+use crate::engine::spelling::{self, near_misses, plain};
+use action::{Effect, GuessedCommand, PathChange};
+use catalog::{Catalog, UnknownEvent};
+use json::scalar_text;
 
 pub use action::{Access, Action, ActionKind};
 pub use context::{Context, ContextError};
-pub(crate) use occurrence::FileFacts;
-pub use occurrence::{BuildError, Event, EventBuilder, Links};
 pub use spec::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule,
 };
+
+/// Keys that hookrun keeps for itself; no row of the catalog has them, and any event may carry them.
+const OWN_KEYS: &[&str] = &["event", "action", "raw"];
+
+/// A key of the context that was meant as one of the event's that is missing: in another spelling,
+/// as `tool_name` for `toolName`; or misspelled, if no host adds keys.
+fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, String)> {
+    if host == NATIVE {
+        let known = spec.context.iter().map(|key| key.name.as_ref());
+        let found = context.keys().filter(|key| !OWN_KEYS.contains(key));
+        let (found, meant) = near_misses(found, known).into_iter().next()?;
+        return Some((found.to_string(), meant.to_string()));
+    }
+    let names = spec.context.iter().map(|key| key.name.as_ref());
+    let missing = names.filter(|name| context.raw(name).is_none());
+    let missing: Vec<(&str, String)> = missing.map(|name| (name, plain(name))).collect();
+    context.keys().find_map(|found| {
+        let found_plain = plain(found);
+        let (meant, _) = missing.iter().find(|(_, wanted)| *wanted == found_plain)?;
+        Some((found.to_string(), meant.to_string()))
+    })
+}
+
+/// One occurrence: the rules of its name, its host, and the facts. Clones share them until one of
+/// them is rewritten.
+#[derive(Debug, Clone)]
+pub struct Event {
+    facts: Arc<EventFacts>,
+}
+
+#[derive(Debug, Clone)]
+struct EventFacts {
+    spec: Arc<EventSpec>,
+    host: Cow<'static, str>,
+    /// As it came, and checked.
+    given: Context,
+    /// Read once somebody looks: most events have no hook, and no one reads their command lines.
+    read: OnceLock<ReadFacts>,
+    links: Option<Links>,
+}
+
+/// What hooks see.
+#[derive(Debug, Clone)]
+struct ReadFacts {
+    /// With the action.
+    context: Context,
+    action: Option<Action>,
+    guesses: Vec<GuessedCommand>,
+    changes: Vec<PathChange>,
+}
+
+impl Event {
+    /// An event as `host` reports it. For a tool event the [`Action`] is taken from the
+    /// context's `action`, or derived from `toolName` and `toolInput` and added to it; for an
+    /// event with `changes` it is writing those paths.
+    ///
+    /// # Errors
+    /// When the context names another event, `action` is not what [`Action`] describes, a key
+    /// is a slip of one that the event has and the context has not, or one that the event requires
+    /// is missing: a policy would see nothing.
+    pub fn new(
+        spec: Arc<EventSpec>,
+        host: impl Into<Cow<'static, str>>,
+        mut context: Context,
+    ) -> Result<Event, ContextError> {
+        for key in ["event", "action", "toolName", "toolInput"] {
+            if context.raw(key) == Some("null") {
+                context.remove(key);
+            }
+        }
+        let host = host.into();
+        if let Some((found, meant)) = slip(&spec, &host, &context) {
+            return Err(ContextError::Slip { found, meant });
+        }
+        spec.check(&host, &context)?;
+        match context
+            .raw("event")
+            .map(|raw| scalar_text(raw).unwrap_or_default())
+        {
+            Some(name) if spec.name == name.as_str() => {}
+            // The host's own name for it: hooks read ours.
+            Some(name) if spec.is_called(&name) => {
+                context.set("event", &Value::from(spec.name.as_ref()));
+            }
+            Some(name) => {
+                return Err(ContextError::OtherEvent {
+                    asked: spec.name.to_string(),
+                    found: name,
+                });
+            }
+            None => context.set_first("event", &Value::from(spec.name.as_ref())),
+        }
+        let read = OnceLock::new();
+        if context.raw("action").is_none() && context.raw("toolName").is_some() {
+            Action::check(&context)?;
+        } else {
+            let _ = read.set(ReadFacts::of(&spec, context.clone())?);
+        }
+        let facts = EventFacts {
+            spec,
+            host,
+            given: context,
+            read,
+            links: None,
+        };
+        Ok(Event {
+            facts: Arc::new(facts),
+        })
+    }
+
+    /// The rules of this event.
+    pub fn spec(&self) -> &EventSpec {
+        &self.facts.spec
+    }
+
+    /// `native`, or the name of a dialect.
+    pub fn host(&self) -> &str {
+        &self.facts.host
+    }
+
+    /// The facts.
+    pub fn context(&self) -> &Context {
+        &self.facts.read().context
+    }
+
+    /// What a tool, a commit or a push is about to do, the same in every host. Only such events
+    /// have one.
+    pub fn action(&self) -> Option<&Action> {
+        self.facts.read().action.as_ref()
+    }
+
+    /// On a gate, the texts of a shell's input that it may run, though no key says so.
+    pub(crate) fn guessed_commands(&self) -> &[GuessedCommand] {
+        &self.facts.read().guesses
+    }
+
+    /// The paths that a commit or a push changes, and how.
+    pub(crate) fn changes(&self) -> &[PathChange] {
+        &self.facts.read().changes
+    }
+
+    /// The absolute paths of the files that hooks can be handed: of a commit or a push those that
+    /// are there afterwards, of a tool those that were found. Relative paths are to `cwd`.
+    pub(crate) fn files(&self, cwd: &Path) -> Vec<PathBuf> {
+        if !self.changes().is_empty() {
+            let files = PathChange::files(self.changes()).into_iter();
+            return files.map(|change| cwd.join(&change.file)).collect();
+        }
+        let named = self.action().map_or(&[][..], |action| &action.paths);
+        let seen = self.links().map(|links| &links.files);
+        named
+            .iter()
+            .map(|path| cwd.join(path))
+            .filter(|path| seen.is_some_and(|seen| seen.contains_key(path)))
+            .collect()
+    }
+
+    /// Where the links in its paths lead; `None` until they were followed.
+    pub fn links(&self) -> Option<&Links> {
+        self.facts.links.as_ref()
+    }
+
+    /// The event with what was found about its paths: `resolved` goes into its action, unless its
+    /// host has said so itself.
+    #[must_use]
+    pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
+        let facts = Arc::make_mut(&mut self.facts);
+        facts.links = Some(links);
+        let ReadFacts {
+            context, action, ..
+        } = facts.read_mut();
+        if let Some(action) = action.as_mut().filter(|action| action.resolved.is_empty()) {
+            action.resolved = resolved;
+            if let Some(raw) = context
+                .raw("action")
+                .filter(|_| !action.resolved.is_empty())
+            {
+                context.set_raw("action", action.completed(raw));
+            }
+        }
+        self
+    }
+
+    /// Replaces one field of the context; what the action is made of gives a new [`Action`].
+    ///
+    /// # Errors
+    /// When the tool input or the list of changes that results cannot be read.
+    pub fn rewrite(&mut self, field: &str, value: &Value) -> Result<(), ContextError> {
+        let mut changed = EventFacts::clone(&self.facts);
+        let read = changed.read_mut();
+        read.context.set(field, value);
+        if matches!(field, "toolInput" | "toolName" | "changes") {
+            read.context.remove("action");
+            *read = ReadFacts::of(&self.facts.spec, read.context.clone())?;
+            changed.links = None;
+        }
+        self.facts = Arc::new(changed);
+        Ok(())
+    }
+}
+
+impl EventFacts {
+    fn read(&self) -> &ReadFacts {
+        self.read.get_or_init(|| {
+            let read = ReadFacts::of(&self.spec, self.given.clone());
+            read.expect("a context that was checked can be read")
+        })
+    }
+
+    fn read_mut(&mut self) -> &mut ReadFacts {
+        self.read();
+        self.read.get_mut().expect("it was just read")
+    }
+}
+
+impl ReadFacts {
+    fn of(spec: &EventSpec, mut context: Context) -> Result<ReadFacts, ContextError> {
+        let changes = match spec.carries("changes") {
+            true => PathChange::read_all(&context),
+            false => Ok(None),
+        };
+        let action = find_action(changes.as_ref(), &mut context)?;
+        let gated = action.as_ref().filter(|_| spec.blocks);
+        let guesses = gated.map_or_else(Vec::new, |one| one.guessed_commands(&context));
+        let changes = changes.ok().flatten().unwrap_or_default();
+        Ok(ReadFacts {
+            context,
+            action,
+            guesses,
+            changes,
+        })
+    }
+}
+
+/// The action of an event, which goes into its context too. A list of changes that cannot be read
+/// is an error if the action is made of it.
+fn find_action(
+    changes: Result<&Option<Vec<PathChange>>, &ContextError>,
+    context: &mut Context,
+) -> Result<Option<Action>, ContextError> {
+    if let Some(given) = context.raw("action") {
+        let mut action = Action::read(given)?;
+        // Several texts in one are read one by one, where they are at hand.
+        if let Ok(Some(derived)) = Action::derive(context)
+            && derived.command == action.command
+        {
+            action.line = derived.line;
+            action.effects = derived.effects;
+        }
+        context.set_raw("action", action.completed(given));
+        return Ok(Some(action));
+    }
+    let action = match Action::derive(context)? {
+        None => changes
+            .map_err(ContextError::clone)?
+            .as_deref()
+            .map(Action::writing),
+        derived => derived,
+    };
+    if let Some(action) = &action {
+        context.set_raw("action", action.to_json());
+    }
+    Ok(action)
+}
+
+/// What was found on the disk about the paths of an event: matching reads no disk.
+#[derive(Debug, Clone, Default)]
+pub struct Links {
+    /// Folders that relative globs mean: as they are named, and with links followed.
+    pub(crate) bases: Vec<(PathBuf, PathBuf)>,
+    /// Where the texts lead that may each be a path, though no key says so.
+    pub(crate) guesses: Vec<PathBuf>,
+    /// What the command line does to files, at absolute paths with links followed.
+    pub(crate) effects: Vec<Effect>,
+    /// Whether every path was followed: of very many none is.
+    pub(crate) is_whole: bool,
+    /// Whether every text that may be a path is among the guesses.
+    pub(crate) has_all_guesses: bool,
+    /// What was seen of files, by their absolute paths: of those that a tool names, and of those
+    /// whose type their names do not tell.
+    pub(crate) files: HashMap<PathBuf, FileFacts>,
+}
+
+/// What was seen of a file on the disk.
+#[derive(Debug, Clone)]
+pub(crate) struct FileFacts {
+    pub(crate) is_executable: bool,
+    /// How it begins, if that was read.
+    pub(crate) start: Option<Vec<u8>>,
+}
+
+impl Links {
+    /// The folder that is called `named`, with links followed.
+    pub(crate) fn base<'a>(&'a self, named: &'a Path) -> &'a Path {
+        let known = self.bases.iter().find(|(name, _)| name == named);
+        known.map_or(named, |(_, real)| real)
+    }
+}
+
+/// Makes one [`Event`]; see [`Event::builder`].
+#[derive(Debug, Clone)]
+pub struct EventBuilder {
+    spec: Result<Arc<EventSpec>, UnknownEvent>,
+    host: Cow<'static, str>,
+    fields: Vec<(String, Value)>,
+}
+
+/// Why an event cannot be made of such parts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// No event has this name.
+    #[error(transparent)]
+    UnknownEvent(#[from] UnknownEvent),
+    /// The event carries no such key, or its value has another type.
+    #[error("{0}")]
+    Part(String),
+    /// The context cannot be one of this event.
+    #[error(transparent)]
+    Context(#[from] ContextError),
+}
+
+impl Event {
+    /// A builder for an event by its name in the built-in catalog. [`EventBuilder::build`] reports
+    /// what is wrong with the name or a part.
+    ///
+    /// ```
+    /// use hookrun::Event;
+    /// use serde_json::json;
+    ///
+    /// let event = Event::tool_pre("bash", json!({ "command": "ls" }))
+    ///     .session("s-1")
+    ///     .turn(3)
+    ///     .cwd("/srv/app")
+    ///     .with("toolUseId", "call-7")
+    ///     .build()?;
+    /// assert_eq!(event.action().and_then(|action| action.command.as_deref()), Some("ls"));
+    ///
+    /// let problem = Event::builder("model.pre").with("modl", "m-1").build().unwrap_err();
+    /// assert_eq!(problem.to_string(), "`model.pre` carries no `modl`; did you mean `model`?");
+    /// # Ok::<(), hookrun::BuildError>(())
+    /// ```
+    pub fn builder(name: &str) -> EventBuilder {
+        EventBuilder::new(Catalog::default().find(name))
+    }
+
+    /// A builder for an event that a team has declared.
+    pub fn of(spec: Arc<EventSpec>) -> EventBuilder {
+        EventBuilder::new(Ok(spec))
+    }
+
+    /// An event of the built-in catalog from the text of its context. Keys that the event does
+    /// not have are kept: hosts may add facts.
+    ///
+    /// # Errors
+    /// When no event has this name, or the text is no context of it; see [`Event::new`].
+    pub fn from_json(name: &str, context: &str) -> Result<Event, BuildError> {
+        let spec = Catalog::default().find(name)?;
+        Ok(Event::new(spec, NATIVE, Context::parse(context)?)?)
+    }
+
+    /// `tool.pre`: a tool is about to run.
+    pub fn tool_pre(tool: &str, input: Value) -> EventBuilder {
+        Event::builder("tool.pre")
+            .with("toolName", tool)
+            .with("toolInput", input)
+    }
+
+    /// `tool.post`: a tool has run, with this result.
+    pub fn tool_post(tool: &str, input: Value, result: impl Into<Value>) -> EventBuilder {
+        let builder = Event::builder("tool.post")
+            .with("toolName", tool)
+            .with("toolInput", input);
+        builder.with("result", result).with("isError", false)
+    }
+}
+
+impl EventBuilder {
+    fn new(spec: Result<Arc<EventSpec>, UnknownEvent>) -> EventBuilder {
+        EventBuilder {
+            spec,
+            host: NATIVE.into(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// Sets any key that the event carries; a second value replaces the first.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> EventBuilder {
+        let value = value.into();
+        match self.fields.iter_mut().find(|(known, _)| known == key) {
+            Some((_, old)) => *old = value,
+            None => self.fields.push((key.to_string(), value)),
+        }
+        self
+    }
+
+    /// `sessionId`: the session.
+    #[must_use]
+    pub fn session(self, id: &str) -> EventBuilder {
+        self.with("sessionId", id)
+    }
+
+    /// `turnIndex`: the turn, counted from 0.
+    #[must_use]
+    pub fn turn(self, index: u64) -> EventBuilder {
+        self.with("turnIndex", index)
+    }
+
+    /// `cwd`: the working directory of the session, and of its hooks.
+    #[must_use]
+    pub fn cwd(self, folder: &str) -> EventBuilder {
+        self.with("cwd", folder)
+    }
+
+    /// The host, if it is not `native`.
+    #[must_use]
+    pub fn host(mut self, host: impl Into<Cow<'static, str>>) -> EventBuilder {
+        self.host = host.into();
+        self
+    }
+
+    /// The event, its context in the order of the catalog.
+    ///
+    /// # Errors
+    /// When no event has the name, the event carries no such key, a value is of another type, or
+    /// for the reasons of [`Event::new`].
+    pub fn build(mut self) -> Result<Event, BuildError> {
+        let spec = self.spec?;
+        for (key, value) in &self.fields {
+            check(&spec, key, value)?;
+        }
+        self.fields.sort_by_key(|(key, _)| {
+            let place = spec.context.iter().position(|known| known.name == *key);
+            place.unwrap_or(usize::MAX)
+        });
+        let mut context = Context::empty();
+        for (key, value) in &self.fields {
+            context.set(key, value);
+        }
+        Ok(Event::new(spec, self.host, context)?)
+    }
+}
+
+/// Whether `spec` carries `key`, with such a value.
+fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), BuildError> {
+    let problem = match spec.key(key) {
+        _ if OWN_KEYS.contains(&key) => return Ok(()),
+        Some(known) if known.kind.fits(value) => return Ok(()),
+        Some(known) => format!(
+            "`{key}` of `{}` must be a JSON {}",
+            spec.name,
+            known.kind.name()
+        ),
+        None => {
+            let names = spec.context.iter().map(|known| known.name.as_ref());
+            let nearest = spelling::nearest(key, names);
+            let cure = nearest.map(|near| format!("; did you mean `{near}`?"));
+            let cure = cure.unwrap_or_default();
+            format!("`{}` carries no `{key}`{cure}", spec.name)
+        }
+    };
+    Err(BuildError::Part(problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_come_in_the_order_of_the_catalog() {
+        let wanted = r#"{"event":"tool.pre","turnIndex":2,"toolName":"note","toolInput":{"x":1},"action":{"kind":"other"}}"#;
+        let event = Event::tool_pre("note", json!({ "x": 1 }))
+            .turn(2)
+            .build()
+            .unwrap();
+        assert_eq!(event.context().to_json(), wanted.as_bytes());
+    }
+
+    fn problem(builder: EventBuilder) -> String {
+        builder.build().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_the_catalog_does_not_know_is_an_error() {
+        assert!(problem(Event::builder("tool.pree")).contains("did you mean `tool.pre`?"));
+        let pre = Event::tool_pre("bash", json!({ "command": "ls" }));
+        assert!(problem(pre.clone().with("result", 1)).contains("`tool.pre` carries no `result`"));
+        assert_eq!(
+            problem(pre.clone().with("turnIndex", "2")),
+            "`turnIndex` of `tool.pre` must be a JSON integer"
+        );
+        assert!(problem(Event::tool_pre("bash", json!("ls"))).contains("must be a JSON object"));
+        assert!(problem(pre.clone().with("action", json!({}))).contains("kind"));
+        assert!(
+            pre.with("raw", json!({ "any": 1 }))
+                .host("mine")
+                .build()
+                .is_ok()
+        );
+        assert!(Event::from_json("tool.pre", r#"{"toolName":"x","own":1}"#).is_ok());
+        assert!(Event::from_json("tool.pre", "[]").is_err());
+        assert!(problem(Event::builder("tool.pre")).contains("`toolName` is missing"));
+    }
+}

@@ -128,7 +128,7 @@ const ONLY_IN: &[(&str, &[&str], &str)] = &[
     ("static mut", &[], "no global mutable state"),
     (
         "OnceLock",
-        &["engine/event/occurrence.rs", "engine/exec/signals.rs"],
+        &["engine/event.rs", "engine/exec/signals.rs"],
         "no global mutable state; an event has its own, and a signal handler knows nothing else",
     ),
     ("LazyLock", &[], "no global mutable state"),

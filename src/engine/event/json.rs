@@ -231,29 +231,38 @@ pub(super) fn push_key(place: usize, key: &str, out: &mut Vec<u8>) {
     out.push(b':');
 }
 
+/// Where in a JSON text a reader is: inside a string or outside.
+#[derive(Debug, Clone, Default)]
+struct StringState {
+    is_inside: bool,
+    is_escaped: bool,
+}
+
+impl StringState {
+    /// Whether the next byte is one of a string, quotes included.
+    fn takes(&mut self, byte: u8) -> bool {
+        let was_inside = self.is_inside;
+        if self.is_escaped {
+            self.is_escaped = false;
+        } else if byte == b'"' {
+            self.is_inside = !was_inside;
+        } else if was_inside && byte == b'\\' {
+            self.is_escaped = true;
+        }
+        was_inside || self.is_inside
+    }
+}
+
 /// Takes the white space out of valid JSON between its tokens, wherever the text is cut.
 /// Numbers and strings keep the very bytes they arrived in.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Compact {
-    in_string: bool,
-    is_escaped: bool,
-}
+pub(super) struct Compact(StringState);
 
 impl Compact {
     pub(super) fn push(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         let mut copied = 0;
-        for (at, &byte) in bytes.iter().enumerate() {
-            if self.in_string {
-                if self.is_escaped {
-                    self.is_escaped = false;
-                } else if byte == b'\\' {
-                    self.is_escaped = true;
-                } else if byte == b'"' {
-                    self.in_string = false;
-                }
-            } else if byte == b'"' {
-                self.in_string = true;
-            } else if byte.is_ascii_whitespace() {
+        for (at, byte) in bytes.iter().enumerate() {
+            if !self.0.takes(*byte) && byte.is_ascii_whitespace() {
                 out.extend_from_slice(&bytes[copied..at]);
                 copied = at + 1;
             }
@@ -293,8 +302,7 @@ pub enum Hopeless {
 pub struct Scanner {
     scanned: usize,
     depth: usize,
-    in_string: bool,
-    escaped: bool,
+    string: StringState,
     done: Option<FrameState>,
 }
 
@@ -302,47 +310,22 @@ impl Scanner {
     /// Looks at the part of `buffer` that is new since the last call. A UTF-8 byte order mark
     /// before the document is skipped.
     pub fn scan(&mut self, buffer: &[u8]) -> FrameState {
-        if let Some(done) = self.done {
-            return done;
-        }
-        while self.scanned < buffer.len() {
-            let step = if self.in_string {
-                self.string(buffer)
-            } else {
-                self.structure(buffer)
-            };
-            if let Some(done) = step {
-                self.done = Some(done);
-                return done;
-            }
-        }
-        if self.depth > 0 {
-            FrameState::Open
-        } else {
-            FrameState::Empty
-        }
-    }
-
-    /// Skips to the end of a string, or of what has arrived of it.
-    fn string(&mut self, buffer: &[u8]) -> Option<FrameState> {
-        for &byte in &buffer[self.scanned..] {
+        while self.done.is_none() && self.scanned < buffer.len() {
+            let byte = buffer[self.scanned];
             self.scanned += 1;
-            if self.escaped {
-                self.escaped = false;
-            } else if byte == b'\\' {
-                self.escaped = true;
-            } else if byte == b'"' {
-                self.in_string = false;
-                return None;
+            if self.depth == 0 || !self.string.takes(byte) {
+                self.done = self.structure(byte);
             }
         }
-        None
+        match self.done {
+            Some(done) => done,
+            None if self.depth > 0 => FrameState::Open,
+            None => FrameState::Empty,
+        }
     }
 
     /// Takes one byte outside strings.
-    fn structure(&mut self, buffer: &[u8]) -> Option<FrameState> {
-        let byte = buffer[self.scanned];
-        self.scanned += 1;
+    fn structure(&mut self, byte: u8) -> Option<FrameState> {
         match byte {
             b'{' | b'[' => {
                 self.depth += 1;
@@ -356,7 +339,6 @@ impl Scanner {
                     return Some(FrameState::Complete { end: self.scanned });
                 }
             }
-            b'"' if self.depth > 0 => self.in_string = true,
             b' ' | b'\t' | b'\r' | b'\n' => {}
             _ if self.depth > 0 => {}
             0xEF | 0xBB | 0xBF if self.scanned <= 3 => {}

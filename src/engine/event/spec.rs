@@ -155,15 +155,7 @@ names! { JsonType:
 impl JsonType {
     /// Whether `value` is of this type.
     pub fn fits(self, value: &serde_json::Value) -> bool {
-        match self {
-            JsonType::String => value.is_string(),
-            JsonType::Integer => value.is_i64() || value.is_u64(),
-            JsonType::Number => value.is_number(),
-            JsonType::Boolean => value.is_boolean(),
-            JsonType::Object => value.is_object(),
-            JsonType::Array => value.is_array(),
-            JsonType::Any => true,
-        }
+        self.fits_text(&value.to_string())
     }
 
     /// Whether the JSON text `raw` is a value of this type; a large value is not parsed for that.
