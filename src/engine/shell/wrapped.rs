@@ -194,16 +194,21 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
         | Kind::Trap
         | Kind::Texts
         | Kind::Source => {
-            let reader = WrapperReader {
+            let mut reader = WrapperReader {
                 row,
                 name,
                 words: words.to_vec(),
                 at,
-                options: WrapperOptions::default(),
+                assigns: Vec::new(),
+                texts: Vec::new(),
+                marks: Vec::new(),
+                runs_nothing: false,
+                starts_shell: false,
+                is_swapped: false,
             };
-            let mut options = reader.read()?;
-            assigns = std::mem::take(&mut options.assigns);
-            options.runs(row, name)?
+            reader.read()?;
+            assigns = std::mem::take(&mut reader.assigns);
+            reader.runs()?
         }
     };
     if program_row.kind == Kind::Git {
@@ -253,9 +258,12 @@ fn command_row(
     (row, at)
 }
 
-/// What the options of a wrapper say, and the words after them.
-#[derive(Default)]
-struct WrapperOptions {
+/// Reads the options of a wrapper, and tells what it runs.
+struct WrapperReader<'r> {
+    row: &'r ProgramRow,
+    name: &'r str,
+    words: Vec<Word>,
+    at: usize,
     assigns: Vec<Assignment>,
     /// Values that are texts for a shell.
     texts: Vec<String>,
@@ -265,16 +273,6 @@ struct WrapperOptions {
     starts_shell: bool,
     /// The operands are a text instead of words, or the other way round.
     is_swapped: bool,
-    rest: Vec<Word>,
-}
-
-/// Reads the options of a wrapper.
-struct WrapperReader<'r> {
-    row: &'r ProgramRow,
-    name: &'r str,
-    words: Vec<Word>,
-    at: usize,
-    options: WrapperOptions,
 }
 
 impl WrapperReader<'_> {
@@ -287,15 +285,15 @@ impl WrapperReader<'_> {
         )
     }
 
-    /// Reads up to the first word of the command. WrapperOptions may be before and after the operands
-    /// that precede it, as `ssh`, `su` and `flock` have it.
-    fn read(mut self) -> Result<WrapperOptions, InDoubt> {
+    /// Reads up to the first word of the command. Options may be before and after the operands that
+    /// precede it, as `ssh`, `su` and `flock` have it.
+    fn read(&mut self) -> Result<(), InDoubt> {
         let mut is_open = true;
         let mut operands = 0;
         while let Some(word) = self.words.get(self.at) {
             let text = word.text().unwrap_or_default();
             // `runuser -u USER` has no operand before the command.
-            let is_swapped = self.row.kind == Kind::Login && self.options.is_swapped;
+            let is_swapped = self.row.kind == Kind::Login && self.is_swapped;
             let wants_operand = operands < self.row.operands && !is_swapped;
             if is_open && text == "--" {
                 is_open = false;
@@ -303,14 +301,16 @@ impl WrapperReader<'_> {
                 // Another way to write `--login` or `--ignore-environment`.
             } else if is_open && self.is_option(text) {
                 let text = text.to_string();
-                self.option(&text)?;
+                let first = self.at;
+                self.at += 1;
+                for option in self.row.options_in(&text) {
+                    self.take(&option, first)?;
+                }
                 continue;
             } else if let Some((name, value)) = word.assignment().filter(|_| self.row.assigns) {
                 let value = (!value.contains(UNKNOWN)).then(|| value.to_string());
-                self.options.assigns.push(Assignment {
-                    name: name.to_string(),
-                    value,
-                });
+                let name = name.to_string();
+                self.assigns.push(Assignment { name, value });
             } else if word.may_split && wants_operand {
                 return Err(self.doubt());
             } else if wants_operand {
@@ -320,23 +320,12 @@ impl WrapperReader<'_> {
             }
             self.at += 1;
         }
-        self.options.rest = self.words.split_off(self.at.min(self.words.len()));
-        Ok(self.options)
+        Ok(())
     }
 
     fn is_option(&self, text: &str) -> bool {
         let sign = text.chars().next();
         text.len() > 1 && (sign == Some('-') || sign == Some('+') && self.row.kind == Kind::Shell)
-    }
-
-    /// Reads the option at `at`, with its values.
-    fn option(&mut self, text: &str) -> Result<(), InDoubt> {
-        let first = self.at;
-        self.at += 1;
-        self.row
-            .options_in(text)
-            .iter()
-            .try_for_each(|option| self.take(option, first))
     }
 
     /// Notes what an option means. `first` is where its word is.
@@ -355,139 +344,121 @@ impl WrapperReader<'_> {
             .joined()
             .or(values.first().map(|word| word.value.as_str()));
         let value = value.map(str::to_string);
-        let options = &mut self.options;
-        options.runs_nothing |= marks.contains('!');
-        options.starts_shell |= marks.contains('~');
-        options.is_swapped |= marks.contains('=');
+        self.runs_nothing |= marks.contains('!');
+        self.starts_shell |= marks.contains('~');
+        self.is_swapped |= marks.contains('=');
         self.at = (after + taken).min(self.words.len());
         match value {
-            Some(value) if marks.contains('$') => self.options.texts.push(value),
-            Some(value) if marks.contains('@') => self.options.marks.push(value),
+            Some(value) if marks.contains('$') => self.texts.push(value),
+            Some(value) if marks.contains('@') => self.marks.push(value),
             Some(value) if marks.contains('%') => {
                 let split = shell_words::split(&value).map_err(|_| self.doubt())?;
                 // What `env` itself puts in for `${NAME}` is not known.
-                let word = |text: &String| match text.contains("${") {
+                let words = split.iter().map(|text| match text.contains("${") {
                     true => Word::unknown(text),
                     false => Word::literal(text),
-                };
-                self.words.splice(first..self.at, split.iter().map(word));
+                });
+                self.words.splice(first..self.at, words);
                 self.at = first;
             }
             _ => {}
         }
         Ok(())
     }
-}
 
-/// The words as a program that joins them by blanks gives them to a shell.
-fn joined(words: &[Word]) -> String {
-    words
-        .iter()
-        .map(|word| word.value.as_str())
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-impl WrapperOptions {
-    /// What a wrapper with these options runs.
-    fn runs(self, row: &ProgramRow, name: &str) -> Result<Vec<Inner>, InDoubt> {
+    /// What it runs.
+    fn runs(mut self) -> Result<Vec<Inner>, InDoubt> {
         if self.runs_nothing {
             return Ok(Vec::new());
         }
         if !self.texts.is_empty() {
             return Ok(self.texts.into_iter().map(Inner::Text).collect());
         }
-        let first = self.rest.first();
-        let inner = match row.kind {
-            Kind::Shell => return self.runs_of_shell(name),
-            Kind::Login if !self.is_swapped => Some(if first.is_none() {
-                Inner::Stdin
-            } else {
-                Inner::Unknown
-            }),
-            Kind::Texts => None,
-            Kind::Trap => first
-                .filter(|word| !matches!(word.value.as_str(), "" | "-") && self.rest.len() > 1)
-                .map(|word| Inner::Text(word.value.clone())),
-            Kind::Source => first.and_then(stream),
-            Kind::Parallel => return Ok(self.runs_of_parallel()),
-            Kind::WordsAndMore => first.is_some().then(|| Inner::Words(self.with_more())),
-            Kind::Words | Kind::Text | Kind::Login if first.is_some() => Some(
-                match (row.kind == Kind::Text) != self.is_swapped || row.kind == Kind::Login {
-                    true if row.kind != Kind::Login => Inner::Text(joined(&self.rest)),
-                    _ => Inner::Words(self.rest),
-                },
-            ),
-            Kind::Itself
-            | Kind::Words
-            | Kind::Text
-            | Kind::Login
-            | Kind::After(_)
-            | Kind::AfterDashes
-            | Kind::Git
-            | Kind::Alias
-            | Kind::Interpreter => match row.alone {
-                _ if self.starts_shell => Some(Inner::Stdin),
-                Alone::Shell => Some(Inner::Stdin),
-                Alone::RemoteShell => Some(Inner::WrittenStdin),
-                Alone::Command => None,
-            },
+        let kind = self.row.kind;
+        let rest = self.words.split_off(self.at.min(self.words.len()));
+        if kind == Kind::Parallel {
+            return Ok(runs_of_parallel(&rest, &self.marks));
+        }
+        let Some(first) = rest.first() else {
+            return Ok(self.runs_alone().into_iter().collect());
+        };
+        let inner = match (kind, self.is_swapped) {
+            (Kind::Shell, _) => self.runs_of_shell(first, rest.len())?,
+            (Kind::Login, false) => Some(Inner::Unknown),
+            (Kind::Trap, _) if rest.len() > 1 && !matches!(first.value.as_str(), "" | "-") => {
+                Some(Inner::Text(first.value.clone()))
+            }
+            (Kind::Trap | Kind::Texts, _) => None,
+            (Kind::Source, _) => stream(first),
+            (Kind::WordsAndMore, _) => Some(Inner::Words(with_more(&rest, &self.marks))),
+            (Kind::Text, false) | (Kind::Words, true) => Some(Inner::Text(joined(&rest))),
+            _ => Some(Inner::Words(rest)),
         };
         Ok(inner.into_iter().collect())
     }
 
-    fn runs_of_shell(self, name: &str) -> Result<Vec<Inner>, InDoubt> {
-        let first = self.rest.first();
-        let inner = match first {
-            Some(text) if self.is_swapped => Inner::Text(text.value.clone()),
-            None if self.is_swapped => return Ok(Vec::new()),
-            Some(word) if !self.starts_shell => match stream(word) {
-                Some(inner) => inner,
-                // It may be `-c`.
-                None if word.text().is_none() && (word.may_split || self.rest.len() > 1) => {
-                    return Err(InDoubt(format!("{name} {}", word.shown())));
-                }
-                None => return Ok(Vec::new()),
+    /// What it runs if no words follow its options.
+    fn runs_alone(&self) -> Option<Inner> {
+        match (self.row.kind, self.is_swapped) {
+            (Kind::Trap | Kind::Texts | Kind::Source | Kind::WordsAndMore, _)
+            | (Kind::Shell, true) => None,
+            (Kind::Shell, false) | (Kind::Login, false) => Some(Inner::Stdin),
+            _ if self.starts_shell => Some(Inner::Stdin),
+            _ => match self.row.alone {
+                Alone::Shell => Some(Inner::Stdin),
+                Alone::RemoteShell => Some(Inner::WrittenStdin),
+                Alone::Command => None,
             },
-            _ => Inner::Stdin,
-        };
-        Ok(vec![inner])
+        }
     }
 
-    /// The words of `xargs`: what it reads takes the place of a mark, or is added.
-    fn with_more(self) -> Vec<Word> {
-        let mut words = self.rest;
-        for mark in self.marks.iter().map(String::as_str).chain(["{}"]) {
-            words
-                .iter_mut()
-                .for_each(|word| *word = word.with_unknown(mark));
+    /// What a shell runs after whose options so many words follow.
+    fn runs_of_shell(&self, first: &Word, words: usize) -> Result<Option<Inner>, InDoubt> {
+        if self.is_swapped {
+            return Ok(Some(Inner::Text(first.value.clone())));
         }
-        words.push(Word::unknown("…"));
-        words
+        if self.starts_shell {
+            return Ok(Some(Inner::Stdin));
+        }
+        let inner = stream(first);
+        // It may be `-c`.
+        if inner.is_none() && first.text().is_none() && (first.may_split || words > 1) {
+            return Err(InDoubt(format!("{} {}", self.name, first.shown())));
+        }
+        Ok(inner)
     }
+}
 
-    fn runs_of_parallel(self) -> Vec<Inner> {
-        let is_end = |word: &Word| word.value.starts_with(":::");
-        let end = self.rest.iter().position(is_end).unwrap_or(self.rest.len());
-        let (words, values) = self.rest.split_at(end);
-        if !words.is_empty() {
-            let text = joined(
-                &WrapperOptions {
-                    rest: words.to_vec(),
-                    marks: self.marks,
-                    ..WrapperOptions::default()
-                }
-                .with_more(),
-            );
-            return vec![Inner::Text(text)];
-        }
-        match values.split_first() {
-            Some((mark, texts)) if mark.value == ":::" && !texts.iter().any(is_end) => texts
-                .iter()
-                .map(|word| Inner::Text(word.value.clone()))
-                .collect(),
-            _ => vec![Inner::Unknown],
-        }
+/// The words as a program that joins them by blanks gives them to a shell.
+fn joined(words: &[Word]) -> String {
+    let texts: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
+    texts.join(" ")
+}
+
+/// The words of `xargs`: what it reads takes the place of a mark, or is added.
+fn with_more(words: &[Word], marks: &[String]) -> Vec<Word> {
+    let mut all = words.to_vec();
+    for mark in marks.iter().map(String::as_str).chain(["{}"]) {
+        all.iter_mut()
+            .for_each(|word| *word = word.with_unknown(mark));
+    }
+    all.push(Word::unknown("…"));
+    all
+}
+
+fn runs_of_parallel(rest: &[Word], marks: &[String]) -> Vec<Inner> {
+    let is_end = |word: &Word| word.value.starts_with(":::");
+    let end = rest.iter().position(is_end).unwrap_or(rest.len());
+    let (words, values) = rest.split_at(end);
+    if !words.is_empty() {
+        return vec![Inner::Text(joined(&with_more(words, marks)))];
+    }
+    match values.split_first() {
+        Some((mark, texts)) if mark.value == ":::" && !texts.iter().any(is_end) => texts
+            .iter()
+            .map(|word| Inner::Text(word.value.clone()))
+            .collect(),
+        _ => vec![Inner::Unknown],
     }
 }
 
