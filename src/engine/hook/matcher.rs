@@ -25,8 +25,7 @@ pub use path::{PathMatch, decide_paths};
 pub use row::{Condition, MatcherError, Mismatch, PathBase};
 use row::{EXCEPT, OF_HOST, of_field, wrong};
 pub(crate) use row::{Glob, expression_error, path_glob};
-use runs::RunsForm;
-pub(crate) use runs::RunsMatch;
+pub(crate) use runs::{RunsForm, RunsMatch, written};
 pub use tool::check_tool;
 use tool::{ToolMatch, ToolWord};
 
@@ -370,9 +369,8 @@ impl Matcher {
             let line = event.action().map(|action| &action.line);
             let mut simple = line.iter().flat_map(|line| &line.commands);
             let is_meant = command.is_some_and(|text| fits_command(form, text))
-                || simple.any(|one| {
-                    form.is_match(&runs::written(one)) || form.is_match(&runs::whole(one))
-                });
+                || simple
+                    .any(|one| form.is_match(&written(one)) || form.is_match(&runs::whole(one)));
             if !is_meant && !may_run(form, event) {
                 let found = command.map(shortened);
                 return Err(Mismatch::of("command", "command", form.to_string(), found));
@@ -511,7 +509,7 @@ impl Matcher {
     fn takes_command(&self, command: &ShellCommand) -> bool {
         let form = self.command.as_ref();
         (self.runs.is_empty() || self.runs.iter().any(|form| form.meets(command)))
-            && form.is_none_or(|form| form.is_match(&runs::written(command)))
+            && form.is_none_or(|form| form.is_match(&written(command)))
     }
 }
 

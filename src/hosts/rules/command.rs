@@ -1,14 +1,9 @@
 //! What a permission rule says of a command: `git *`. A guard had better run once too often.
 
-use std::borrow::Cow;
-
 use regex::Regex;
 
-use crate::engine::hook::matcher::{MatcherError, expression_error};
-use crate::engine::shell::{Assignment, CommandLine, ShellCommand, ShellWord};
-
-/// In a longer row of options nothing looks for the command's own words behind them.
-const MOST_OPTIONS: usize = 64;
+use crate::engine::hook::matcher::{MatcherError, RunsForm, expression_error, written};
+use crate::engine::shell::{CommandLine, ShellCommand};
 
 /// The form of a command.
 #[derive(Debug, Clone)]
@@ -16,39 +11,28 @@ pub(super) struct CommandForm {
     form: Regex,
     /// A form with signs of the shell in it is about a line, and may be anywhere in one.
     within: Option<Regex>,
-    /// What is before the first `*`, and whether more than the end is left open.
-    start: String,
-    is_open: bool,
+    /// The same as the words of a command, options of its own anywhere between them.
+    runs: Option<RunsForm>,
 }
 
 impl CommandForm {
     /// `*` is any text, and what is before ` *` or `:*` at the end is enough.
-    pub(super) fn read(written: &str) -> Result<CommandForm, MatcherError> {
-        let (start, end) = match written
-            .strip_suffix(":*")
-            .or_else(|| written.strip_suffix(" *"))
-        {
-            Some(start) => (start, r"(?:\s.*)?"),
-            None => (written, ""),
-        };
-        let known = start.split('*').next().unwrap_or_default().to_string();
-        let is_open = start.contains('*');
-        let start = start
-            .split('*')
-            .map(regex::escape)
-            .collect::<Vec<_>>()
-            .join(".*");
-        let is_of_line = written.contains(['&', '|', ';', '<', '>', '\n']);
+    pub(super) fn read(rule: &str) -> Result<CommandForm, MatcherError> {
+        let start = rule.strip_suffix(":*").or_else(|| rule.strip_suffix(" *"));
+        let end = if start.is_some() { r"(?:\s.*)?" } else { "" };
+        let start = start.unwrap_or(rule);
+        let parts: Vec<String> = start.split('*').map(regex::escape).collect();
+        let parts = parts.join(".*");
+        let is_of_line = rule.contains(['&', '|', ';', '<', '>', '\n']);
         let within = if is_of_line {
-            Some(expression_of(&format!("(?s){start}"))?)
+            Some(expression_of(&format!("(?s){parts}"))?)
         } else {
             None
         };
         Ok(CommandForm {
-            form: expression_of(&format!("(?s)^{start}{end}$"))?,
+            form: expression_of(&format!("(?s)^{parts}{end}$"))?,
             within,
-            start: known,
-            is_open,
+            runs: words_of(start).filter(|_| !is_of_line),
         })
     }
 
@@ -64,159 +48,39 @@ impl CommandForm {
         }
         let wrappers = line.wrappers();
         let mut commands = line.commands.iter().chain(&wrappers);
-        commands.any(|one| self.fits_command(one, is_gate))
+        let runs = self.runs.as_ref();
+        commands.any(|one| self.fits_command(one))
+            || runs.is_some_and(|runs| runs.find(line, is_gate, &|_| false).is_some())
     }
 
-    fn fits_command(&self, command: &ShellCommand, is_gate: bool) -> bool {
-        texts(command, &self.start).into_iter().any(|one| {
-            let known = one.known.and_then(|known| one.text.get(..known));
-            self.form.is_match(&one.text) || is_gate && known.is_some_and(|it| self.may_begin(it))
-        })
+    /// Whether a command has this form as it is written, or without its quotes; with or without the
+    /// variables that it is given.
+    fn fits_command(&self, command: &ShellCommand) -> bool {
+        let words = std::iter::once(&command.program).chain(&command.args);
+        let unquoted: Vec<&str> = words.map(|word| word.shown()).collect();
+        let mut given = String::new();
+        for one in &command.assigns {
+            let value = one.value.as_deref().unwrap_or_default();
+            given.push_str(&format!("{}={value} ", one.name));
+        }
+        let texts = [written(command), unquoted.join(" ")];
+        texts
+            .iter()
+            .any(|text| self.form.is_match(text) || self.form.is_match(&format!("{given}{text}")))
     }
+}
 
-    /// Whether what a word becomes when the line runs may be what this form wants.
-    fn may_begin(&self, known: &str) -> bool {
-        // An unknown word may also become none.
-        self.start.starts_with(known)
-            || self.start == known.trim_end()
-            || self.is_open && known.starts_with(&self.start)
+/// The words of a form: a `*` alone stands for any number of them.
+fn words_of(start: &str) -> Option<RunsForm> {
+    let mut words: Vec<&str> = start.split_whitespace().collect();
+    for word in words.iter_mut().skip(1) {
+        if *word == "*" {
+            *word = "**";
+        }
     }
+    RunsForm::read(&words.join(" ")).ok()
 }
 
 fn expression_of(form: &str) -> Result<Regex, MatcherError> {
     Regex::new(form).map_err(|error| expression_error(&error.to_string()))
-}
-
-/// A command as a form is compared with it.
-#[derive(Default)]
-struct CommandText {
-    text: String,
-    /// How much of the text is known before the line runs, where that is not all.
-    known: Option<usize>,
-}
-
-/// A word of such a text, and where it goes on as only the run knows.
-#[derive(Clone)]
-struct TextWord<'c> {
-    text: Cow<'c, str>,
-    open_at: Option<usize>,
-}
-
-/// A command with and without the folder of its program, the variables that it is given, and the
-/// options before its first operand; its words unquoted, and as they are written. Those only that
-/// may begin with `start`.
-fn texts(command: &ShellCommand, start: &str) -> Vec<CommandText> {
-    let words: Vec<&ShellWord> = std::iter::once(&command.program)
-        .chain(&command.args)
-        .collect();
-    let before: Vec<TextWord> = command.assigns.iter().map(TextWord::of_variable).collect();
-    let is_quoted = words
-        .iter()
-        .any(|word| word.text.as_ref() != Some(&word.written));
-    let rest = [TextWord {
-        text: Cow::Borrowed(""),
-        open_at: Some(0),
-    }];
-    let mut all = Vec::new();
-    for is_written in [false, true].into_iter().take(1 + usize::from(is_quoted)) {
-        let words: Vec<TextWord> = words
-            .iter()
-            .map(|word| TextWord::read(word, is_written))
-            .collect();
-        let Some((program, args)) = words.split_first() else {
-            continue;
-        };
-        for program in std::iter::once(program.clone()).chain(program.without_folder()) {
-            let mut forms: Vec<(&[TextWord], &[TextWord])> = vec![(&before, args)];
-            if !start.is_empty() {
-                forms.push((&[], args));
-            }
-            if start.trim_end().contains(' ') {
-                for (number, at) in starts(args).take(MOST_OPTIONS + 1).enumerate() {
-                    let is_known = number < MOST_OPTIONS;
-                    forms.push((&[], if is_known { &args[at..] } else { &rest }));
-                }
-            }
-            for (before, args) in forms {
-                let first = before.first().unwrap_or(&program);
-                let is_open = first.open_at.is_some();
-                if is_open || start.starts_with(&*first.text) || first.text.starts_with(start) {
-                    let words = before.iter().chain([&program]).chain(args);
-                    all.push(words.fold(CommandText::default(), CommandText::with));
-                }
-            }
-            if start.is_empty() {
-                // A form that begins with `*` takes any beginning.
-                break;
-            }
-        }
-    }
-    all
-}
-
-/// Where the words after a command's options may begin: what follows one may be its value.
-fn starts(args: &[TextWord<'_>]) -> impl Iterator<Item = usize> {
-    let mut follows_option = false;
-    let before = args.iter().take_while(move |word| {
-        let is_option = word.text.starts_with('-');
-        is_option | std::mem::replace(&mut follows_option, is_option)
-    });
-    (1..).zip(before).map(|(at, _)| at)
-}
-
-impl CommandText {
-    fn with(mut self, word: &TextWord<'_>) -> CommandText {
-        if !self.text.is_empty() {
-            self.text.push(' ');
-        }
-        self.known = self.known.or(word.open_at.map(|at| self.text.len() + at));
-        self.text.push_str(&word.text);
-        self
-    }
-}
-
-impl<'c> TextWord<'c> {
-    fn known(text: &'c str) -> TextWord<'c> {
-        TextWord {
-            text: Cow::Borrowed(text),
-            open_at: None,
-        }
-    }
-
-    fn read(word: &'c ShellWord, is_written: bool) -> TextWord<'c> {
-        match &word.text {
-            Some(_) | None if is_written => TextWord::known(&word.written),
-            Some(text) if word.is_pattern => {
-                let open_at = text.find(['*', '?', '[']).unwrap_or_default();
-                TextWord {
-                    text: Cow::Borrowed(text),
-                    open_at: Some(open_at),
-                }
-            }
-            Some(text) => TextWord::known(text),
-            None => TextWord {
-                text: Cow::Borrowed(&word.written),
-                open_at: Some(0),
-            },
-        }
-    }
-
-    fn of_variable(variable: &'c Assignment) -> TextWord<'c> {
-        let value = variable.value.as_deref();
-        let text = format!("{}={}", variable.name, value.unwrap_or_default());
-        let open_at = value.is_none().then_some(text.len());
-        TextWord {
-            text: Cow::Owned(text),
-            open_at,
-        }
-    }
-
-    fn without_folder(&self) -> Option<TextWord<'c>> {
-        let start = self.text[..self.open_at.unwrap_or(self.text.len())].rfind('/')? + 1;
-        let text = Cow::Owned(self.text[start..].to_string());
-        Some(TextWord {
-            text,
-            open_at: self.open_at.map(|at| at - start),
-        })
-    }
 }

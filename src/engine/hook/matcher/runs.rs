@@ -65,7 +65,7 @@ impl RunsForm {
     /// # Errors
     /// When it is empty, begins with an option, has an empty alternative, an option that is no
     /// option, or a word after the `$`.
-    pub(super) fn read(written: &str) -> Result<RunsForm, MatcherError> {
+    pub(crate) fn read(written: &str) -> Result<RunsForm, MatcherError> {
         let words = shell_words::split(written).map_err(|_| wrong("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
             return Err(wrong("it names no program"));
@@ -110,7 +110,7 @@ impl RunsForm {
 
     /// The first command of a line that is meant and not left out. With `in_doubt`, else one that
     /// may be.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         line: &CommandLine,
         in_doubt: bool,
@@ -352,7 +352,7 @@ pub(super) fn whole(command: &ShellCommand) -> String {
 }
 
 /// A command as it is written; one that nobody can see is what reads it.
-pub(super) fn written(command: &ShellCommand) -> String {
+pub(crate) fn written(command: &ShellCommand) -> String {
     match command.through.last() {
         Some(wrapper) if matches!(command.program.written.as_str(), "" | "…") => {
             joined(&wrapper.name, &wrapper.args)
