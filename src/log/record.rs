@@ -13,14 +13,13 @@ use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::cut::Cutter;
 use super::redact::Redactor;
 use super::report::RunReport;
 use crate::engine::event::Context;
-use crate::engine::event::json::entries_but;
 use crate::engine::run::TraceContext;
 
 /// The version of the form of a line: its key `hookrun`.
@@ -112,11 +111,10 @@ fn without_commands(context: &Context) -> Cow<'_, Context> {
     else {
         return Cow::Borrowed(context);
     };
+    let mut rest: Map<String, Value> = serde_json::from_str(action).unwrap_or_default();
+    rest.shift_remove("commands");
     let mut kept = context.clone();
-    kept.set_raw(
-        "action",
-        format!("{{{}}}", entries_but(action, &["commands"]).join(",")),
-    );
+    kept.set_raw("action", Value::Object(rest).to_string());
     Cow::Owned(kept)
 }
 

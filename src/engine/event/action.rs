@@ -13,9 +13,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::context::{Context, ContextError};
-use super::json::{child, elements, entries_but, key_text, raw_entries, string_text};
+use super::json::{child, elements, key_text, raw_entries, string_text};
 use crate::engine::shell::{self, CommandLine};
 pub use effects::Access;
 use effects::LineEffects;
@@ -124,31 +125,14 @@ impl Action {
     /// The JSON text of the action that a host gave, with what was found out since. What else the
     /// host said stays.
     pub(super) fn completed(&self, raw: &str) -> String {
-        let found = [
-            (
-                "commands",
-                json_text(&self.line.commands),
-                self.line.commands.is_empty(),
-            ),
-            (
-                "uncertain",
-                json_text(&self.line.doubt),
-                self.line.doubt.is_none(),
-            ),
-            ("paths", json_text(&self.paths), self.paths.is_empty()),
-            (
-                "resolved",
-                json_text(&self.resolved),
-                self.resolved.is_empty(),
-            ),
-        ];
-        let given = entries_but(raw, &found.each_ref().map(|(key, ..)| *key));
-        let found = found.iter().filter(|(.., is_empty)| !is_empty);
-        let found = found.map(|(key, value, _)| format!("\"{key}\":{value}"));
-        format!(
-            "{{{}}}",
-            given.into_iter().chain(found).collect::<Vec<_>>().join(",")
-        )
+        let mut whole: Map<String, Value> = serde_json::from_str(raw).unwrap_or_default();
+        for key in ["commands", "uncertain", "paths", "resolved"] {
+            whole.shift_remove(key);
+        }
+        if let Ok(Value::Object(own)) = serde_json::to_value(self) {
+            whole.extend(own);
+        }
+        Value::Object(whole).to_string()
     }
 
     /// The action of a tool event that comes without one: `None` if there is no `toolName`.
@@ -326,7 +310,7 @@ impl Action {
 
     /// The action as contexts have it.
     pub fn to_json(&self) -> String {
-        json_text(self)
+        serde_json::to_string(self).unwrap_or_default()
     }
 }
 
@@ -488,8 +472,4 @@ fn distinct(mut paths: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));
     paths
-}
-
-fn json_text(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }

@@ -203,14 +203,6 @@ pub(crate) fn raw_entries(raw: &str) -> Vec<(&RawValue, &RawValue)> {
     }
 }
 
-/// The entries of a JSON object without these, as text.
-pub(crate) fn entries_but(raw: &str, keys: &[&str]) -> Vec<String> {
-    let entries = raw_entries(raw).into_iter();
-    let kept = entries.filter(|(key, _)| !keys.contains(&key_text(key).as_ref()));
-    kept.map(|(key, value)| format!("{}:{}", key.get(), value.get()))
-        .collect()
-}
-
 /// A key, borrowed where it has no escapes. A lone surrogate becomes U+FFFD: one such key must
 /// not hide the others.
 pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {

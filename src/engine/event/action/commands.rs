@@ -47,33 +47,72 @@ const PEOPLE_KEYS: &[&str] = &[
 
 /// The command lines in a tool input: a tool may read any of them, and a policy must see it.
 pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
-    let is_shell = input.kind == ActionKind::Shell;
-    let runs = is_shell || input.kind.is_unknown();
+    let mut lines = Vec::new();
+    of_object(input.kind, &input.entries, true, &mut lines);
+    lines
+}
+
+/// Adds the command lines of one object: its own, each with its arguments; then those deeper in it,
+/// and those of its texts that may be programs. At the top, a list under a command's key is one
+/// command.
+fn of_object(kind: ActionKind, entries: &[(Key, &str)], is_top: bool, lines: &mut Vec<String>) {
+    let is_shell = kind == ActionKind::Shell;
+    let runs = is_shell || kind.is_unknown();
     let more = if runs { MORE_COMMAND_KEYS } else { &[] };
     let of_shell = if is_shell { SHELL_KEYS } else { &[] };
-    let mut lines: Vec<(&Key, String)> = Vec::new();
+    let mut own: Vec<(&Key, String)> = Vec::new();
     for wanted in COMMAND_KEYS.iter().chain(more).chain(of_shell) {
-        for (key, raw) in input.entries.iter().filter(|(key, _)| key.is(wanted)) {
+        for (key, raw) in entries.iter().filter(|(key, _)| key.is(wanted)) {
             let found = command_lines(raw, key.is(LIST_KEY));
-            lines.extend(found.into_iter().map(|line| (key, line)));
+            own.extend(found.into_iter().map(|line| (key, line)));
         }
     }
     let is_editor = matches!(
-        input.kind,
+        kind,
         ActionKind::Read | ActionKind::Write | ActionKind::Edit
     );
-    lines.retain(|(_, line)| {
+    own.retain(|(_, line)| {
         let is_of_editor = is_editor && EDITOR_COMMANDS.contains(&line.as_str());
         !line.trim().is_empty() && !is_of_editor
     });
     if runs {
-        add_arguments(&mut lines, &input.entries);
+        add_arguments(&mut own, entries);
     }
-    let mut lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
-    if runs {
-        lines.extend(deep(input));
+    lines.extend(own.into_iter().map(|(_, line)| line));
+    if !runs {
+        return;
     }
-    lines
+    for (key, raw) in entries {
+        if !is_shell && key.is_in(PROGRAM_KEYS) {
+            lines.extend(string_text(raw).filter(|text| is_program(text)));
+        }
+        let inner = if key.is_in(INPUT_KEYS) {
+            inner_json(raw)
+        } else {
+            None
+        };
+        let raw = inner.as_deref().unwrap_or(raw).trim_start();
+        let is_taken = is_top
+            && (key.is_of_command() || key.is_in(ARGUMENT_KEYS))
+            && elements(raw).is_some_and(|list| is_plain(&list));
+        if !is_taken {
+            below(raw, key, lines);
+        }
+    }
+}
+
+fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
+    for one in elements(raw).into_iter().flatten() {
+        if key.is_of_command() {
+            lines.extend(command_lines(one.get(), false));
+        }
+        below(one.get(), key, lines);
+    }
+    let mut entries: Vec<(Key, &str)> = Vec::new();
+    for (key, value) in raw_entries(raw) {
+        entries.push((Key::new(&key_text(key)), value.get()));
+    }
+    of_object(ActionKind::Other, &entries, false, lines);
 }
 
 /// Adds to each command the words that another key has for it.
@@ -135,58 +174,6 @@ fn joined(words: Vec<String>) -> String {
 fn is_shell(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or_default();
     ["sh", "bash", "dash", "zsh", "ksh", "fish"].contains(&name)
-}
-
-/// The command lines deeper in a tool input, and those texts of it that may be programs: of each
-/// object its commands with its arguments.
-fn deep(input: &ToolInput<'_>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (key, raw) in &input.entries {
-        if input.kind != ActionKind::Shell && key.is_in(PROGRAM_KEYS) {
-            lines.extend(string_text(raw).filter(|text| is_program(text)));
-        }
-        let inner = if key.is_in(INPUT_KEYS) {
-            inner_json(raw)
-        } else {
-            None
-        };
-        let raw = inner.as_deref().unwrap_or(raw).trim_start();
-        let is_taken = (key.is_of_command() || key.is_in(ARGUMENT_KEYS))
-            && elements(raw).is_some_and(|list| is_plain(&list));
-        if !is_taken {
-            below(raw, key, &mut lines);
-        }
-    }
-    lines
-}
-
-fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
-    let list = elements(raw);
-    for one in list.iter().flatten() {
-        if key.is_of_command() {
-            lines.extend(command_lines(one.get(), false));
-        }
-        below(one.get(), key, lines);
-    }
-    let mut own: Vec<(Key, &str)> = Vec::new();
-    for (key, value) in raw_entries(raw) {
-        own.push((Key::new(&key_text(key)), value.get()));
-    }
-    let mut commands: Vec<(&Key, String)> = Vec::new();
-    for (key, value) in &own {
-        if key.is_of_command() {
-            let found = command_lines(value, key.is(LIST_KEY));
-            commands.extend(found.into_iter().map(|line| (key, line)));
-        } else if key.is_in(PROGRAM_KEYS) {
-            lines.extend(string_text(value).filter(|text| is_program(text)));
-        }
-        below(value, key, lines);
-    }
-    add_arguments(&mut commands, &own);
-    let is_whole = commands.is_empty();
-    lines.extend(commands.into_iter().map(|(_, line)| line));
-    let words = own.iter().filter(|(key, _)| is_whole && key.is("argv"));
-    lines.extend(words.filter_map(|(_, raw)| words_text(raw)));
 }
 
 fn is_program(text: &str) -> bool {

@@ -125,10 +125,9 @@ impl LineEffects {
                 "<" | "<&" => Access::Read,
                 _ => Access::Write,
             };
-            self.word(&redirect.target, access, Reach::Itself);
             // What it reads is named as well.
-            if let Some(last) = self.effects.last_mut() {
-                last.is_named = !last.path.contains(UNKNOWN_PART);
+            if let Some(effect) = self.word(&redirect.target, access, Reach::Itself) {
+                effect.is_named = !effect.path.contains(UNKNOWN_PART);
             }
         }
         if let Some(name) = command.name() {
@@ -252,9 +251,9 @@ impl LineEffects {
                 self.add(folder.to_string(), Access::Write, Reach::Below);
                 continue;
             }
-            self.add(path, Access::Write, Reach::Itself);
-            if let Some(last) = self.effects.last_mut() {
-                (last.is_pattern, last.is_named) = (true, false);
+            if let Some(effect) = self.add(path, Access::Write, Reach::Itself) {
+                effect.is_pattern = true;
+                effect.is_named = false;
             }
         }
     }
@@ -266,10 +265,9 @@ impl LineEffects {
         let has_letter = is_bundle && letters.is_some_and(|letters| letters.contains('x'));
         if !words.row.uses('}') || words.has('}') || has_letter {
             let folder = into.or(words.values('/').next()).unwrap_or(".");
-            self.add(folder.to_string(), Access::Write, Reach::Into);
             // The option has made it a folder to work in already.
-            if let Some(last) = self.effects.last_mut() {
-                last.is_named = false;
+            if let Some(effect) = self.add(folder.to_string(), Access::Write, Reach::Into) {
+                effect.is_named = false;
             }
         } else {
             self.words(all, Access::Read, Reach::Below);
@@ -308,12 +306,11 @@ impl LineEffects {
             } else {
                 (format!("{folder}/{name}"), Reach::Itself)
             };
-            self.add(path, Access::Write, reach);
-            if let Some(last) = self.effects.last_mut() {
-                last.is_pattern = name.contains(['*', '?', '[']);
+            if let Some(effect) = self.add(path, Access::Write, reach) {
+                effect.is_pattern = name.contains(['*', '?', '[']);
                 // Over a file, or into a folder of that name: only the first is a name.
-                last.is_named = is_sure;
-                last.is_in_folder = !is_sure;
+                effect.is_named = is_sure;
+                effect.is_in_folder = !is_sure;
             }
         }
     }
@@ -324,26 +321,24 @@ impl LineEffects {
         }
     }
 
-    fn word(&mut self, word: &ShellWord, access: Access, reach: Reach) {
-        let path = word.text.as_ref().or(word.parts.as_ref());
-        let Some(path) = path else { return };
-        self.add(path.clone(), access, reach);
-        if let Some(last) = self.effects.last_mut() {
-            last.is_pattern = word.is_pattern || word.text.is_none() && path.contains('*');
-            last.is_named &= word.text.is_some();
-            let is_unknown = last.path.contains(UNKNOWN_PART);
-            last.unknown = is_unknown.then(|| word.shown().to_string());
-        }
+    fn word(&mut self, word: &ShellWord, access: Access, reach: Reach) -> Option<&mut Effect> {
+        let path = word.text.as_ref().or(word.parts.as_ref())?;
+        let effect = self.add(path.clone(), access, reach)?;
+        effect.is_pattern = word.is_pattern || word.text.is_none() && path.contains('*');
+        effect.is_named &= word.text.is_some();
+        let is_unknown = effect.path.contains(UNKNOWN_PART);
+        effect.unknown = is_unknown.then(|| word.shown().to_string());
+        Some(effect)
     }
 
     /// Adds an effect, unless it is on one of the devices that every program has open.
-    fn add(&mut self, path: String, access: Access, reach: Reach) {
+    fn add(&mut self, path: String, access: Access, reach: Reach) -> Option<&mut Effect> {
         let device = path.strip_prefix("/dev/").unwrap_or_default();
         let is_device = matches!(device, "null" | "tty")
             || device.starts_with("std")
             || device.starts_with("fd/");
         if matches!(path.as_str(), "" | "-") || is_device {
-            return;
+            return None;
         }
         let is_placed = self.folder.is_some() && is_relative(&path);
         let path = match &self.folder {
@@ -361,6 +356,7 @@ impl LineEffects {
             is_placed,
             command: self.command,
         });
+        self.effects.last_mut()
     }
 
     fn enter(&mut self, folder: &str) {
