@@ -45,16 +45,18 @@ mod tool;
 mod answer;
 mod context;
 mod convention;
-pub mod folders;
 mod reply;
 pub mod rules;
 pub mod signs;
 pub mod tools;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Conduct, EventSpec, OnFailure, catalog};
+use crate::engine::event::{Conduct, Context, EventSpec, OnFailure, catalog};
 use crate::engine::spelling;
 use install::{FailsClosed, HostForm, Plugin, UserFile};
 use settings::HostFile;
@@ -140,10 +142,20 @@ pub fn settings_file(name: &str) -> Option<&'static HostFile> {
     find(name)?.settings.as_ref()
 }
 
-/// The dialect that is called `name`, if its system has settings with hooks.
-pub fn with_settings(name: &str) -> Option<&'static str> {
-    let host = find(name)?;
-    host.settings.as_ref().map(|file| file.dialect)
+impl HostFile {
+    /// The host whose file it is.
+    ///
+    /// # Panics
+    /// For a file of a host that is not in the list.
+    pub fn host(&'static self) -> &'static Host {
+        let mut hosts = HOSTS.iter().copied();
+        let own = hosts.find(|host| {
+            host.settings
+                .as_ref()
+                .is_some_and(|it| std::ptr::eq(it, self))
+        });
+        own.expect("every settings file is of a host in the list")
+    }
 }
 
 /// Variables that move the folder of a user's settings of a host.
@@ -417,5 +429,65 @@ impl Binding {
             ..row.conduct
         };
         spec
+    }
+}
+
+/// The folders that a host names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct HostFolders {
+    /// What its user has opened: the roots of the project.
+    pub roots: Vec<PathBuf>,
+    /// Where a command is about to run.
+    pub cwd: Option<PathBuf>,
+}
+
+/// The dialect of this name, if its events say where the host works. Systems say it in their own ways.
+///
+/// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
+/// CLI sent.
+pub fn naming_folders(dialect: &str) -> Option<&'static Host> {
+    find(dialect).filter(|host| host.name == dialect && host.has_forms())
+}
+
+/// The variable in which a host of this dialect names its project: the first of those that it
+/// sets, because the others have the names of other hosts.
+pub(crate) fn project_variable(dialect: &str) -> Option<&'static str> {
+    let mut variables = naming_folders(dialect)?.variables.iter();
+    let project = variables.find(|one| one.tells == Tells::Project)?;
+    Some(project.name)
+}
+
+/// The variables in which hosts name their projects.
+pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {
+    HOSTS.iter().filter_map(|host| project_variable(host.name))
+}
+
+impl HostFolders {
+    /// The folders in a context of this dialect, in the host's own keys. What its user has opened is
+    /// the project, wherever the agent has gone since; a working directory may be anywhere. A native
+    /// event has only a working directory.
+    pub fn told(dialect: &str, context: &Context) -> HostFolders {
+        let keys = match naming_folders(dialect) {
+            Some(host) => host.roots,
+            None if find(dialect).is_none() => &[],
+            None => return HostFolders::default(),
+        };
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for key in keys {
+            match context.value(key).ok().flatten() {
+                Some(Value::String(folder)) => roots.push(folder.into()),
+                Some(Value::Array(all)) => {
+                    roots.extend(all.iter().filter_map(Value::as_str).map(PathBuf::from));
+                }
+                Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
+                }
+            }
+        }
+        roots.retain(|folder| !folder.as_os_str().is_empty());
+        let cwd = context
+            .string("cwd")
+            .filter(|cwd| !cwd.is_empty())
+            .map(PathBuf::from);
+        HostFolders { roots, cwd }
     }
 }

@@ -13,7 +13,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
 use crate::engine::hook::Warm;
 use crate::engine::run::ColdReason;
-use crate::hosts::{self, Host, folders, installable, native};
+use crate::hosts::{self, Host, HostFolders, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
 use crate::log::read::newest_first;
@@ -234,7 +234,7 @@ fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
     }
     let context = record.context().and_then(|text| Context::parse(text).ok());
     let told = context
-        .map(|context| folders::told(&record.host, &context))
+        .map(|context| HostFolders::told(&record.host, &context))
         .unwrap_or_default();
     told.roots
         .iter()

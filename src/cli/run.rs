@@ -29,7 +29,7 @@ use crate::engine::exec::{Abort, Subreaper};
 use crate::engine::harmless;
 use crate::engine::run::told_to_stop;
 use crate::engine::runner::Runner;
-use crate::hosts::{LATEST, Reply, Wait, folders, native};
+use crate::hosts::{LATEST, Reply, Wait, naming_folders, native};
 use crate::lab::report::{CheckFormat, run_checks};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use rustix::process::{Resource, Rlimit};
@@ -213,7 +213,7 @@ impl EventRun<'_> {
         }
         check_depth(env)?;
         // It may say where the hooks are.
-        if context.is_none() && folders::are_told(request.host()) {
+        if context.is_none() && naming_folders(request.host()).is_some() {
             context = Some(self.read_event(&abort)?);
         }
         let choice = args.source.trusting(&args.trust, env, request.host());

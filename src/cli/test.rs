@@ -13,7 +13,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::exec::Budget;
 use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
-use crate::hosts::folders;
+use crate::hosts::naming_folders;
 use crate::lab::report::human::{About, EventOrigin};
 use crate::lab::report::{CheckFormat, Paths, human, write_json};
 use crate::log::report::run_report;
@@ -68,7 +68,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         }
     };
     // It may say where the hooks are.
-    if input.is_none() && folders::are_told(request.host()) {
+    if input.is_none() && naming_folders(request.host()).is_some() {
         input = Some(read()?);
     }
     let context = input.iter().flatten().map(|input| &input.context).next();

@@ -30,8 +30,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::engine::exec::command::access_cure;
 use crate::engine::hook::LayerKind;
-use crate::hosts;
-use crate::hosts::folders::{self, HostFolders};
+use crate::hosts::{self, HostFolders};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
@@ -54,7 +53,7 @@ impl Choice {
     #[must_use]
     pub fn told_in(mut self, dialect: &str, context: Option<&Context>) -> Choice {
         if let Some(context) = context {
-            let HostFolders { roots, cwd } = folders::told(dialect, context);
+            let HostFolders { roots, cwd } = HostFolders::told(dialect, context);
             self.told.roots.extend(roots);
             self.told.cwd = cwd;
         }
@@ -147,9 +146,9 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
     if let Some((name, file)) = parts
-        && let Some(host) = hosts::with_settings(name)
+        && let Some(settings) = hosts::settings_file(name)
     {
-        return (Some(host), Path::new(file));
+        return (Some(settings.host().name), Path::new(file));
     }
     (None, written)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::engine::hook::OWN_IMAGE;
 use crate::engine::names::words;
-use crate::hosts::{dialects, folders, moving_variables};
+use crate::hosts::{dialects, moving_variables, project_variable, project_variables};
 
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
@@ -136,17 +136,13 @@ impl Environment {
 
     /// What these variables say; of two with one name the last.
     fn of(variables: &[(OsString, OsString)]) -> Environment {
-        let lookup = |name: &str| {
-            let variable = variables.iter().rev().find(|(known, _)| known == name);
-            variable.map(|(_, value)| value.clone())
-        };
         let names = variables
             .iter()
             .filter_map(|(name, _)| name.to_str().map(str::to_string));
-        Environment::read(&Lookup(&lookup), names.collect())
+        Environment::read(Lookup(variables), names.collect())
     }
 
-    fn read(all: &Lookup<'_>, names: Vec<String>) -> Environment {
+    fn read(all: Lookup<'_>, names: Vec<String>) -> Environment {
         let home = all.folder("HOME");
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
         let is_on = |name| all.text(name).is_some_and(|value| value != "false");
@@ -177,7 +173,7 @@ impl Environment {
                 .into_iter()
                 .filter_map(|name| Some((name, all.folder(name)?)))
                 .collect(),
-            host_projects: folders::variables()
+            host_projects: project_variables()
                 .filter_map(|name| Some((name, all.folder(name)?)))
                 .collect(),
             temporary: all
@@ -232,30 +228,18 @@ impl Environment {
 
     /// The same in another folder of this machine. Hooks start there, too.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub fn moved_to(mut self, cwd: PathBuf) -> Environment {
-        self.variables
-            .get_or_insert_with(|| std::env::vars_os().collect());
+        self.variables.get_or_insert_with(all_variables);
         Environment { cwd, ..self }
     }
 
     /// The same for clients that this process has not started and that have not started it: what
     /// hosts have told it is not about them, and their hooks do not get it.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn without_hosts(mut self) -> Environment {
         self.host_projects.clear();
         self.inherited.retain(|name| !is_of_host(name));
-        let all = self
-            .variables
-            .take()
-            .unwrap_or_else(|| std::env::vars_os().collect());
+        let all = self.variables.take().unwrap_or_else(all_variables);
         let mut kept = all;
         kept.retain(|(name, _)| !name.to_str().is_some_and(is_of_host));
         self.variables = Some(kept);
@@ -264,7 +248,7 @@ impl Environment {
 
     /// The projects that a host of this dialect names by its variables.
     pub(crate) fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
-        let variable = folders::variable_of(dialect);
+        let variable = project_variable(dialect);
         let of_host = self
             .host_projects
             .iter()
@@ -275,36 +259,31 @@ impl Environment {
     /// What hookrun has passed to the hook that started this process, if one did.
     #[must_use]
     pub(crate) fn inside() -> Inside {
+        let variables = variables_here();
+        let all = Lookup(&variables);
         Inside {
-            hook: text("HOOKRUN_HOOK"),
-            session: text("HOOKRUN_SESSION_ID"),
-            state: folder("HOOKRUN_STATE_DIR"),
-            socket: text("HOOKRUN_SOCKET"),
-            has_ui: text("HOOKRUN_HAS_UI").as_deref() == Some("1"),
+            hook: all.text("HOOKRUN_HOOK"),
+            session: all.text("HOOKRUN_SESSION_ID"),
+            state: all.folder("HOOKRUN_STATE_DIR"),
+            socket: all.text("HOOKRUN_SOCKET"),
+            has_ui: all.text("HOOKRUN_HAS_UI").as_deref() == Some("1"),
         }
     }
 
     /// All variables; `None` if one of them is not UTF-8.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn all_readable() -> Option<Vec<(String, String)>> {
-        std::env::vars_os()
+        all_variables()
+            .into_iter()
             .map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect()
     }
 
     /// The variables whose names begin with `prefix`; what is not UTF-8 is replaced.
     #[must_use]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the environment"
-    )]
     pub(crate) fn beginning_with(prefix: &str) -> Vec<(String, String)> {
         let mut variables = Vec::new();
-        for (name, value) in std::env::vars_os() {
+        for (name, value) in all_variables() {
             let name = name.to_string_lossy().into_owned();
             if name.starts_with(prefix) {
                 variables.push((name, value.to_string_lossy().into_owned()));
@@ -361,31 +340,38 @@ impl Environment {
     }
 }
 
-/// The variables of a process, by name.
-struct Lookup<'a>(&'a dyn Fn(&str) -> Option<OsString>);
+/// The variables of a process, by name; of two with one name the last.
+#[derive(Clone, Copy)]
+struct Lookup<'a>(&'a [(OsString, OsString)]);
 
-impl Lookup<'_> {
-    fn variable(&self, name: &str) -> Option<OsString> {
-        (self.0)(name).filter(|value| !value.is_empty())
+impl<'a> Lookup<'a> {
+    fn find(self, name: &str) -> Option<&'a OsString> {
+        let variable = self.0.iter().rev().find(|(known, _)| known == name);
+        variable.map(|(_, value)| value)
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    fn variable(self, name: &str) -> Option<OsString> {
+        self.find(name).filter(|value| !value.is_empty()).cloned()
+    }
+
+    fn text(self, name: &str) -> Option<String> {
         self.variable(name)
             .and_then(|value| value.into_string().ok())
     }
 
-    fn folder(&self, name: &str) -> Option<PathBuf> {
+    fn folder(self, name: &str) -> Option<PathBuf> {
         self.variable(name)
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     }
 
     /// What a variable says that counts as not set.
-    fn unusable(&self, name: &str) -> Option<String> {
-        (self.0)(name).map(|value| value.to_string_lossy().into_owned())
+    fn unusable(self, name: &str) -> Option<String> {
+        self.find(name)
+            .map(|value| value.to_string_lossy().into_owned())
     }
 
-    fn is_utf8(&self) -> bool {
+    fn is_utf8(self) -> bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"];
         let locale = names
             .into_iter()
@@ -419,30 +405,19 @@ fn run_id() -> String {
     )
 }
 
-fn text(name: &str) -> Option<String> {
-    Lookup(&set_here).text(name)
-}
-
-fn folder(name: &str) -> Option<PathBuf> {
-    Lookup(&set_here).folder(name)
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the one place that reads the environment"
-)]
-fn set_here(name: &str) -> Option<OsString> {
-    std::env::var_os(name)
-}
-
 /// All variables, copied once: the system goes through all of them for each name, and a run wants
-/// fifty. Of two with one name it takes the first.
+/// fifty.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the environment"
 )]
+fn all_variables() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// All variables, the last first: of two with one name the system takes the first.
 fn variables_here() -> Vec<(OsString, OsString)> {
-    let mut all: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    let mut all = all_variables();
     all.reverse();
     all
 }

@@ -19,7 +19,7 @@ use crate::engine::hook::Hook;
 use crate::engine::spelling;
 use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::HostFile;
-use crate::hosts::{HostEvent, find, settings_file, settings_files};
+use crate::hosts::{HostEvent, settings_file, settings_files};
 
 /// What decides about a settings file besides its text.
 #[derive(Debug, Clone, Copy)]
@@ -236,13 +236,12 @@ impl HostFile {
     }
 
     /// The event of the host that is called so.
-    fn row(&self, event: &str) -> Option<&'static HostEvent> {
-        let mut events = find(self.dialect)?.events.iter();
-        events.find(|row| row.name == event)
+    fn row(&'static self, event: &str) -> Option<&'static HostEvent> {
+        self.host().events.iter().find(|row| row.name == event)
     }
 
     /// Whether any key of `section` is an event of the host.
-    fn has_events(&self, section: &Tree) -> bool {
+    fn has_events(&'static self, section: &Tree) -> bool {
         let entries = section.entries().unwrap_or_default();
         entries.iter().any(|entry| self.row(&entry.key).is_some())
     }

@@ -8,8 +8,6 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
-
 const DENY: ReplyRule = say(Refusal, &[("decision", Word("deny")), ("reason", Text)]);
 
 static PRE_TOOL_USE: ReplyForm = form(
@@ -97,14 +95,14 @@ pub(super) static AGY: Host = Host {
     },
     roots: &["workspacePaths"],
     events: &[
-        ROW.told("PreInvocation", "model.pre", &TOLD),
+        ROW.told("PreInvocation", "model.pre", &SILENT),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
             .keys(OF_TOOLS)
             .inside(CALL),
-        ROW.told("PostToolUse", "tool.post", &TOLD)
+        ROW.told("PostToolUse", "tool.post", &SILENT)
             .keys(OF_TOOLS)
             .inside(CALL),
-        ROW.told("PostInvocation", "model.post", &TOLD),
+        ROW.told("PostInvocation", "model.post", &SILENT),
         ROW.open_gate("Stop", "agent.stop", &STOP),
     ],
     fails_closed: FailsClosed::Always,
@@ -114,7 +112,6 @@ pub(super) static AGY: Host = Host {
         &["event"],
     )],
     settings: Some(HostFile {
-        dialect: "agy",
         places: &[".agents/hooks.json", ".gemini/config/hooks.json"],
         ungrouped: &["PreInvocation", "PostInvocation", "Stop"],
         has_sets: true,

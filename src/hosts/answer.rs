@@ -72,8 +72,7 @@ impl Binding {
         };
         match self.row.results {
             Results::Native | Results::Plugin(_) => {}
-            Results::Keys(keys) => reading.read_keys(keys, answer)?,
-            Results::Form(_) => reading.read_form(self.row.results, answer)?,
+            Results::Keys(_) | Results::Form(_) => reading.read(self.row.results, answer)?,
             Results::Whole(field, _) => {
                 let whole = answer.iter().cloned().collect();
                 reading.verdict.update.push((field.to_string(), whole));
@@ -129,37 +128,25 @@ impl Binding {
 impl KeyMeaning {
     /// A value with which the event does not go on as it would without the hook.
     fn blocking_value(self) -> Option<Value> {
-        match self {
-            KeyMeaning::Refusal(flag) => Some(Value::Bool(flag)),
-            KeyMeaning::Objection => Some(Value::from("…")),
-            KeyMeaning::Action(words) => {
-                let mut words = words.iter();
-                let (word, _) =
-                    words.find(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))?;
-                Some(Value::from(*word))
-            }
-            KeyMeaning::Reason
-            | KeyMeaning::Field(..)
-            | KeyMeaning::Entry(..)
-            | KeyMeaning::Question(_)
-            | KeyMeaning::Context
-            | KeyMeaning::Output => None,
+        if let KeyMeaning::Refusal(flag) = self {
+            return Some(Value::Bool(flag));
         }
+        if self == KeyMeaning::Objection {
+            return Some(Value::from("…"));
+        }
+        let mut words = self.words().iter();
+        let (word, _) = words.find(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))?;
+        Some(Value::from(*word))
     }
 
     fn refuses(self, value: &Value) -> bool {
-        match self {
-            KeyMeaning::Refusal(flag) => *value == Value::Bool(flag),
-            KeyMeaning::Objection => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            KeyMeaning::Action(words) => words
-                .iter()
-                .any(|(word, act)| *act == Act::Refuse && value == word),
-            KeyMeaning::Reason
-            | KeyMeaning::Field(..)
-            | KeyMeaning::Entry(..)
-            | KeyMeaning::Question(_)
-            | KeyMeaning::Context
-            | KeyMeaning::Output => false,
+        let mut words = self.words().iter();
+        if let KeyMeaning::Refusal(flag) = self {
+            *value == Value::Bool(flag)
+        } else if self == KeyMeaning::Objection {
+            value.as_str().is_some_and(|text| !text.trim().is_empty())
+        } else {
+            words.any(|(word, act)| *act == Act::Refuse && value == word)
         }
     }
 }
@@ -224,22 +211,34 @@ struct Translation {
 }
 
 impl Translation {
-    fn read_keys(
-        &mut self,
-        keys: &'static [ReplyKey],
-        answer: &[(String, Value)],
-    ) -> Result<(), String> {
-        // Of a key that is there twice the last value counts.
-        let entries: Map<String, Value> = answer.iter().cloned().collect();
-        for (name, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
-            match keys
-                .iter()
-                .find(|key| key.name == name || key.list() == Some(name))
+    fn read(&mut self, results: Results, answer: &[(String, Value)]) -> Result<(), String> {
+        for key in results.reads() {
+            let head = key.name.split('.').next().unwrap_or_default();
+            if let Some(above) = values_at(answer, head).last()
+                && head != key.name
+                && !(above.is_object() || above.is_null())
             {
-                Some(key) => self.take(key, name, value)?,
-                None => self.notes.push(format!(
+                return Err(format!("`{head}` must be a JSON object"));
+            }
+            for name in std::iter::once(key.name).chain(key.list()) {
+                // Of a key that is there twice the last value counts.
+                let value = values_at(answer, name).last();
+                if let Some(value) = value.filter(|value| !value.is_null()) {
+                    self.take(key, name, value)?;
+                }
+            }
+        }
+        let Results::Keys(keys) = results else {
+            return Ok(());
+        };
+        for (name, _) in answer.iter().filter(|(_, value)| !value.is_null()) {
+            if !keys
+                .iter()
+                .any(|key| key.name == name || key.list() == Some(name))
+            {
+                self.notes.push(format!(
                     "the key `{name}` means nothing in a result of this event and was ignored"
-                )),
+                ));
             }
         }
         match (self.act, action_of(keys)) {
@@ -256,23 +255,6 @@ impl Translation {
             }
             _ => Ok(()),
         }
-    }
-
-    fn read_form(&mut self, form: Results, answer: &[(String, Value)]) -> Result<(), String> {
-        for key in form.reads() {
-            let head = key.name.split('.').next().unwrap_or_default();
-            if let Some(above) = values_at(answer, head).last()
-                && head != key.name
-                && !(above.is_object() || above.is_null())
-            {
-                return Err(format!("`{head}` must be a JSON object"));
-            }
-            let value = values_at(answer, key.name).last();
-            if let Some(value) = value.filter(|value| !value.is_null()) {
-                self.take(key, key.name, value)?;
-            }
-        }
-        Ok(())
     }
 
     fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {

@@ -276,7 +276,6 @@ pub(super) static CLAUDE: Host = Host {
     ],
     settings: Some(HostFile {
         shell: Some("sh"),
-        dialect: "claude",
         places: &[".claude"],
         hook: &[
             setting("type", Kind),

@@ -124,7 +124,6 @@ pub(super) static CODEX: Host = Host {
     settings: Some(HostFile {
         // That of the account, which is this one for most.
         shell: Some("bash"),
-        dialect: "codex",
         places: &[".codex"],
         // What the person has accepted.
         beside: &["state"],

@@ -14,7 +14,6 @@ const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
 const BLOCK_OR_ALLOW: KeyMeaning =
     KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)]);
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
 static TEACHES: ReplyForm = form(&[CONTEXT], &[ADDED], &[]);
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {
@@ -129,13 +128,6 @@ const ROW: HostEvent = HostEvent::OBSERVER
     .as_text(TEXTS)
     .waits(Wait::seconds(30));
 
-const PATH: &[(&str, &str)] = &[("file_path", "path")];
-const EDIT: &[(&str, &str)] = &[
-    ("file_path", "path"),
-    ("old_string", "old_str"),
-    ("new_string", "new_str"),
-];
-
 /// VS Code writes much of the same, with a `transcript_path` and a `tool_use_id`.
 const NOT_COPILOTS: &[&str] = words!(
     "transcript_path" "tool_use_id" "type" "prompt_id" "turn_id" "model" "permission_mode"
@@ -157,8 +149,8 @@ pub(super) static COPILOT: Host = Host {
             tool("view", ToolSort::Read).keys(PATH),
             tool("create", ToolSort::Write)
                 .keys(&[("file_path", "path"), ("content", "file_text")]),
-            tool("edit", ToolSort::Edit).keys(EDIT),
-            tool("str_replace_editor", ToolSort::Edit).keys(EDIT),
+            tool("edit", ToolSort::Edit).keys(STR_EDIT),
+            tool("str_replace_editor", ToolSort::Edit).keys(STR_EDIT),
             // Its documents count it among those that edit.
             tool("apply_patch", ToolSort::Edit),
             tool("grep", ToolSort::Grep),
@@ -173,7 +165,7 @@ pub(super) static COPILOT: Host = Host {
     like: Some("claude"),
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),
-        ROW.told("sessionEnd", "session.end", &TOLD),
+        ROW.told("sessionEnd", "session.end", &SILENT),
         ROW.gate("userPromptSubmitted", "prompt.submit", &PROMPT)
             .aliases(&["UserPromptSubmit"]),
         ROW.told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
@@ -192,9 +184,9 @@ pub(super) static COPILOT: Host = Host {
         ROW.told("subagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("subagentStop", "subagent.stop", &SUBAGENT_STOP)
             .keys(&[("response", "lastAssistantMessage")]),
-        ROW.told("preCompact", "compact.pre", &TOLD),
+        ROW.told("preCompact", "compact.pre", &SILENT),
         ROW.told("notification", "notification", &TEACHES),
-        ROW.told("errorOccurred", "error", &TOLD),
+        ROW.told("errorOccurred", "error", &SILENT),
     ],
     measured: measured("1.0.102", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,
@@ -235,7 +227,6 @@ pub(super) static COPILOT: Host = Host {
     words: &["toolArgs"],
     settings: Some(HostFile {
         shell: Some("bash"),
-        dialect: "copilot",
         places: &[".github", ".copilot"],
         hook: &[
             setting("type", Kind),

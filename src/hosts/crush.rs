@@ -65,7 +65,6 @@ pub(super) static CRUSH: Host = Host {
     )],
     unseen: &["tools of subagents"],
     settings: Some(HostFile {
-        dialect: "crush",
         places: &["crush", "crush.json", ".crush.json"],
         hook: &[
             setting("name", Name),

@@ -28,7 +28,6 @@ const PERMISSION: &[ReplyKey] = &[
 const CONTEXT: ReplyRule = say(Context, &[("additional_context", Text)]);
 const ADDED: &[ReplyKey] = &[key("additional_context", KeyMeaning::Context)];
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
 static SESSION_START: ReplyForm = form(&[CONTEXT], ADDED, &[]);
 
 /// Any tool: a question is not enforced, so it blocks.
@@ -125,7 +124,7 @@ pub(super) static CURSOR: Host = Host {
     roots: &["workspace_roots"],
     events: &[
         ROW.told("sessionStart", "session.start", &SESSION_START),
-        ROW.told("sessionEnd", "session.end", &TOLD),
+        ROW.told("sessionEnd", "session.end", &SILENT),
         ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
         // Its `tool_output` is JSON in a string, and stays one.
         ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
@@ -146,31 +145,31 @@ pub(super) static CURSOR: Host = Host {
         ]),
         ROW.gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING)
             .of_tool("Shell", COMMAND),
-        ROW.told("afterShellExecution", "tool.post", &TOLD)
+        ROW.told("afterShellExecution", "tool.post", &SILENT)
             .keys(&[SESSION, ("output", "result"), DURATION])
             .of_tool("Shell", COMMAND),
         ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
             .as_text(&["tool_input"])
             .of_servers(),
-        ROW.told("afterMCPExecution", "tool.post", &TOLD)
+        ROW.told("afterMCPExecution", "tool.post", &SILENT)
             .keys(&[SESSION, ("result_json", "result"), DURATION])
             .as_text(&["tool_input", "result_json"])
             .of_servers(),
         ROW.gate("beforeReadFile", "tool.pre", &GATES)
             .of_tool("Read", &["file_path"]),
-        ROW.told("afterFileEdit", "tool.post", &TOLD)
+        ROW.told("afterFileEdit", "tool.post", &SILENT)
             .of_tool("Edit", EDITS),
         ROW.gate("beforeTabFileRead", "tool.pre", &GATES)
             .of_tool("Read", &["file_path"]),
-        ROW.told("afterTabFileEdit", "tool.post", &TOLD)
+        ROW.told("afterTabFileEdit", "tool.post", &SILENT)
             .of_tool("Edit", EDITS),
         ROW.gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
         ROW.told("preCompact", "compact.pre", &PRE_COMPACT),
         stop_gate("stop", "agent.stop"),
-        ROW.told("afterAgentResponse", "message.end", &TOLD),
-        ROW.told("afterAgentThought", "message.thought", &TOLD)
+        ROW.told("afterAgentResponse", "message.end", &SILENT),
+        ROW.told("afterAgentThought", "message.thought", &SILENT)
             .keys(&[SESSION, ("text", "thought")]),
-        ROW.told("workspaceOpen", "resources.discover", &TOLD),
+        ROW.told("workspaceOpen", "resources.discover", &SILENT),
     ],
     fails_closed: FailsClosed::Always,
     unseen: &["tools of cloud agents, which run no hooks of a user"],
@@ -186,7 +185,6 @@ pub(super) static CURSOR: Host = Host {
     ],
     words: &["conversation_id", "generation_id", "workspace_roots"],
     settings: Some(HostFile {
-        dialect: "cursor",
         places: &[".cursor"],
         hook: &[
             setting("type", Kind),

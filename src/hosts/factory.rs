@@ -62,7 +62,6 @@ pub(super) static FACTORY: Host = Host {
     measured: measured("0.225.2", "2026-11-23"),
     unseen: &["prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)"],
     settings: Some(HostFile {
-        dialect: "factory",
         places: &[".factory"],
         ..HostFile::FAMILY
     }),

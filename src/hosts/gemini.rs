@@ -128,7 +128,6 @@ pub(super) static GEMINI: Host = Host {
     words: &["llm_request", "llm_response"],
     settings: Some(HostFile {
         shell: Some("bash"),
-        dialect: "gemini",
         places: &[".gemini"],
         beside: &["disabled", "enabled"],
         hook: &[

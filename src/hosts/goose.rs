@@ -8,7 +8,6 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[DECISION, REASON], &[]);
 
 const EDIT: &[(&str, &str)] = &[
@@ -40,14 +39,14 @@ pub(super) static GOOSE: Host = Host {
         mcp: Mcp::Plain,
     },
     events: &[
-        ROW.told("SessionStart", "session.start", &TOLD),
-        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.told("SessionStart", "session.start", &SILENT),
+        ROW.told("SessionEnd", "session.end", &SILENT),
         // It cannot be blocked.
-        ROW.told("UserPromptSubmit", "prompt.submit", &TOLD)
+        ROW.told("UserPromptSubmit", "prompt.submit", &SILENT)
             .keys(&[("message", "prompt")]),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(OF_TOOLS),
-        ROW.told("PostToolUse", "tool.post", &TOLD).keys(OF_TOOLS),
-        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+        ROW.told("PostToolUse", "tool.post", &SILENT).keys(OF_TOOLS),
+        ROW.told("PostToolUseFailure", "tool.error", &SILENT)
             .keys(OF_TOOLS),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
@@ -55,7 +54,6 @@ pub(super) static GOOSE: Host = Host {
     fails_closed: FailsClosed::Always,
     settings: Some(HostFile {
         shell: Some("sh"),
-        dialect: "goose",
         places: &[".agents"],
         hook: &[
             setting("type", Kind),

@@ -9,7 +9,6 @@
 use super::claude::{NEW_INPUT, TOOL_READS};
 use super::prelude::*;
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[refuse(BLOCK)], &[DECISION, REASON], &[]);
 
 static PRE_TOOL_USE: ReplyForm = form(
@@ -52,9 +51,9 @@ pub(super) static GROK: Host = Host {
     roots: &["workspaceRoot"],
     like: Some("claude"),
     events: &[
-        ROW.told("SessionStart", "session.start", &TOLD)
+        ROW.told("SessionStart", "session.start", &SILENT)
             .aliases(&["session_start"]),
-        ROW.told("SessionEnd", "session.end", &TOLD)
+        ROW.told("SessionEnd", "session.end", &SILENT)
             .aliases(&["session_end"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES)
             .aliases(&["user_prompt_submit"]),
@@ -63,9 +62,9 @@ pub(super) static GROK: Host = Host {
         ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
             .aliases(&["post_tool_use"])
             .keys(&[("toolResult", "result")]),
-        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+        ROW.told("PostToolUseFailure", "tool.error", &SILENT)
             .aliases(&["post_tool_use_failure"]),
-        ROW.told("Notification", "notification", &TOLD)
+        ROW.told("Notification", "notification", &SILENT)
             .aliases(&["notification"])
             .keys(&[("notificationType", "kind")]),
         ROW.open_gate("Stop", "agent.stop", &GATES)
@@ -83,7 +82,6 @@ pub(super) static GROK: Host = Host {
         NOT_OF_SYSTEMS,
     )],
     settings: Some(HostFile {
-        dialect: "grok",
         places: &[".grok"],
         ..HostFile::FAMILY
     }),

@@ -21,8 +21,6 @@ static PROMPTS: ReplyForm = form(
     READS,
 );
 
-const PATH: &[(&str, &str)] = &[("file_path", "path")];
-
 /// Its settings count seconds, from 1 to 600.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(30).at_most(600));
 const ID: (&str, &str) = ("tool_call_id", "toolUseId");
@@ -80,7 +78,6 @@ pub(super) static KIMI: Host = Host {
     )],
     // A key that is not one of these four makes the whole file invalid (2.1.0).
     settings: Some(HostFile {
-        dialect: "kimi",
         places: &[".kimi-code"],
         is_toml: true,
         hook: &[

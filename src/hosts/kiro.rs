@@ -7,16 +7,7 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
-
-const EDIT: &[(&str, &str)] = &[
-    ("file_path", "path"),
-    ("old_string", "old_str"),
-    ("new_string", "new_str"),
-];
-
-const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
 /// Its settings count seconds, 60 where they say nothing.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
@@ -34,7 +25,7 @@ pub(super) static KIRO: Host = Host {
                 .keys(&[("file_path", "path"), ("content", "file_text")]),
             tool("str_replace", ToolSort::Edit)
                 .also(&["write"])
-                .keys(EDIT),
+                .keys(STR_EDIT),
             tool("grep", ToolSort::Grep),
             tool("glob", ToolSort::Glob),
             tool("web_fetch", ToolSort::Fetch),
@@ -44,18 +35,17 @@ pub(super) static KIRO: Host = Host {
         mcp: Mcp::At,
     },
     events: &[
-        ROW.told("SessionStart", "session.start", &TOLD)
+        ROW.told("SessionStart", "session.start", &SILENT)
             .aliases(&["agentSpawn"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES),
         ROW.gate("PreToolUse", "tool.pre", &GATES),
-        ROW.told("PostToolUse", "tool.post", &TOLD)
+        ROW.told("PostToolUse", "tool.post", &SILENT)
             .keys(&[("tool_response", "result")]),
-        ROW.told("Stop", "agent.stop", &TOLD),
+        ROW.told("Stop", "agent.stop", &SILENT),
     ],
     unseen: &["the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)"],
     // All hooks are in one list, each with its event and an action.
     settings: Some(HostFile {
-        dialect: "kiro",
         places: &[".kiro"],
         hook: &[
             setting("name", Name),

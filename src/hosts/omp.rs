@@ -6,6 +6,7 @@
 //! call; so does a mistake in what is loaded. It sets no time limit, so that a person may answer
 //! before a tool call; hookrun keeps its usual one for every other event.
 
+use super::pi::{PLUGIN_CALL, PLUGIN_INPUT, PLUGIN_RESULT, PLUGIN_TEXT, PLUGIN_TOOLS};
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Entry, Field, Reason, Refusal};
 use super::results::ReplySlot;
@@ -72,27 +73,9 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_before_tree", "session.tree.pre", BLOCKS).within(28),
     asks("session_before_compact", "compact.pre", BLOCKS).within(28),
     reports("session_compact", "compact.post").within(28),
-    asks(
-        "input",
-        "prompt.submit",
-        &[
-            ReplySlot::Refusal,
-            ReplySlot::New("prompt"),
-            ReplySlot::Context,
-        ],
-    )
-    .within(28),
-    asks(
-        "tool_call",
-        "tool.pre",
-        &[
-            ReplySlot::Refusal,
-            ReplySlot::Question,
-            ReplySlot::New("toolInput"),
-            ReplySlot::Context,
-        ],
-    ),
-    asks("tool_result", "tool.post", super::pi::PLUGIN_RESULT).within(28),
+    PLUGIN_INPUT.within(28),
+    PLUGIN_CALL,
+    asks("tool_result", "tool.post", PLUGIN_RESULT).within(28),
     asks("user_bash", "user.bash", BLOCKS).within(28),
     asks("session_stop", "agent.stop", BLOCKS)
         .on_failure(OnFailure::Allow)
@@ -223,8 +206,8 @@ pub(super) static OMP: Host = Host {
         user: moved("PI_CODING_AGENT_DIR", ".omp/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: &super::pi::PLUGIN_TOOLS,
-            text: super::pi::PLUGIN_TEXT,
+            tools: &PLUGIN_TOOLS,
+            text: PLUGIN_TEXT,
         }),
         cannot: &[
             "it waits 30 s for hooks, longer only while a tool call asks a person: what takes longer \

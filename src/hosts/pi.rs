@@ -86,6 +86,27 @@ pub(super) const PLUGIN_RESULT: &[ReplySlot] = &[
     ReplySlot::Context,
 ];
 
+pub(super) const PLUGIN_INPUT: HostEvent = asks(
+    "input",
+    "prompt.submit",
+    &[
+        ReplySlot::Refusal,
+        ReplySlot::New("prompt"),
+        ReplySlot::Context,
+    ],
+);
+
+pub(super) const PLUGIN_CALL: HostEvent = asks(
+    "tool_call",
+    "tool.pre",
+    &[
+        ReplySlot::Refusal,
+        ReplySlot::Question,
+        ReplySlot::New("toolInput"),
+        ReplySlot::Context,
+    ],
+);
+
 const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_start", "session.start", &[ReplySlot::Context]),
     reports("session_shutdown", "session.end"),
@@ -94,25 +115,8 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_before_tree", "session.tree.pre", BLOCKS),
     asks("session_before_compact", "compact.pre", BLOCKS),
     reports("session_compact", "compact.post"),
-    asks(
-        "input",
-        "prompt.submit",
-        &[
-            ReplySlot::Refusal,
-            ReplySlot::New("prompt"),
-            ReplySlot::Context,
-        ],
-    ),
-    asks(
-        "tool_call",
-        "tool.pre",
-        &[
-            ReplySlot::Refusal,
-            ReplySlot::Question,
-            ReplySlot::New("toolInput"),
-            ReplySlot::Context,
-        ],
-    ),
+    PLUGIN_INPUT,
+    PLUGIN_CALL,
     asks("tool_result", "tool.post", PLUGIN_RESULT),
     asks("user_bash", "user.bash", BLOCKS),
     reports("turn_start", "turn.start"),

@@ -96,5 +96,18 @@ pub(super) const PERMISSION: KeyMeaning = KeyMeaning::Action(&[
 pub(super) const YES_OR_NO: KeyMeaning =
     KeyMeaning::Action(&[("deny", Act::Refuse), ("allow", Act::Allow)]);
 
+/// The event can only be watched, and nothing is said of it.
+pub(super) static SILENT: ReplyForm = form(&[], &[], &[]);
+
+/// A path under the key of several hosts.
+pub(super) const PATH: &[(&str, &str)] = &[("file_path", "path")];
+
+/// An edit under the keys of several hosts.
+pub(super) const STR_EDIT: &[(&str, &str)] = &[
+    ("file_path", "path"),
+    ("old_string", "old_str"),
+    ("new_string", "new_str"),
+];
+
 /// Claude Code and Codex CLI wait 600 s for most events.
 pub(super) const WAITS_LONG: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(600));

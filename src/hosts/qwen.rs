@@ -59,7 +59,6 @@ pub(super) static QWEN: Host = Host {
     converts: &["claude"],
     settings: Some(HostFile {
         shell: Some("bash"),
-        dialect: "qwen",
         places: &[".qwen"],
         hook: &[
             setting("type", Kind),

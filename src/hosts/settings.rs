@@ -43,8 +43,6 @@ pub enum Comments {
 /// The settings file of an agent host: `hooks`, by event.
 #[derive(Debug)]
 pub struct HostFile {
-    /// The name of its dialect, and the prefix that says so of a file: `claude:FILE`.
-    pub dialect: &'static str,
     /// Where such files are: folders, and paths of files that are this host's whatever else is in
     /// their folders.
     pub places: &'static [&'static str],
@@ -90,7 +88,6 @@ pub struct HostFile {
 impl HostFile {
     /// No groups, seconds, and no switch: what most hosts have. Tables begin with it.
     pub const PLAIN: HostFile = HostFile {
-        dialect: "",
         places: &[],
         is_grouped: false,
         ungrouped: &[],

@@ -201,7 +201,8 @@ impl Host {
         let Some(name) = event.context().string("toolName") else {
             return false;
         };
-        let is_unnamed = style(event) == Some(Mcp::Bare) && !name.starts_with("mcp_");
+        let is_bare = host_of(event).is_some_and(|host| host.tools.mcp == Mcp::Bare);
+        let is_unnamed = is_bare && !name.starts_with("mcp_");
         let is_elsewhere = event.host() != self.name && event.spec().blocks;
         is_unnamed && is_elsewhere && !servers(&name, event).is_empty()
     }
@@ -437,7 +438,8 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
 /// ways, none where it is no such name. A server that the host does not name is called as the host.
 fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
-    let style = style(event);
+    let host = host_of(event);
+    let style = host.map(|host| host.tools.mcp);
     let server = context
         .text("raw.mcp_context.server_name")
         .or_else(|| context.text("mcpServer"));
@@ -461,7 +463,8 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     if let Some((server, tool)) = name.strip_prefix('@').and_then(|rest| rest.split_once('/')) {
         return vec![owned(server, tool)];
     }
-    if style == Some(Mcp::Plain) && !is_own(name, event) {
+    let is_own = host.is_some_and(|host| host.tools.named(name).next().is_some());
+    if style == Some(Mcp::Plain) && !is_own {
         return name
             .split_once("__")
             .map(|(server, tool)| owned(server, tool))
@@ -480,16 +483,6 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
         None if is_bare => vec![owned(event.host(), name)],
         None => Vec::new(),
     }
-}
-
-/// How the host of `event` writes such names.
-fn style(event: &Event) -> Option<Mcp> {
-    host_of(event).map(|host| host.tools.mcp)
-}
-
-/// Whether the host of `event` has a tool of its own with this name.
-fn is_own(name: &str, event: &Event) -> bool {
-    host_of(event).is_some_and(|host| host.tools.named(name).next().is_some())
 }
 
 fn owned(server: &str, tool: &str) -> (String, String) {

@@ -54,7 +54,6 @@ pub(super) static VSCODE: Host = Host {
     reads: &["claude", "copilot"],
     // It reads no matcher: a hook sees every tool.
     settings: Some(HostFile {
-        dialect: "vscode",
         places: &[".github", ".copilot"],
         hook: &[
             setting("type", Kind),

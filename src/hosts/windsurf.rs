@@ -8,7 +8,6 @@
 use super::claude;
 use super::prelude::*;
 
-static TOLD: ReplyForm = form(&[], &[], &[]);
 static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
 
 const FACTS: &[InnerFacts] = &[InnerFacts {
@@ -67,17 +66,17 @@ pub(super) static WINDSURF: Host = Host {
         ROW.gate("pre_mcp_tool_use", "tool.pre", &GATES)
             .keys(&[SESSION, TOOL, INPUT])
             .of_servers(),
-        ROW.told("post_run_command", "tool.post", &TOLD)
+        ROW.told("post_run_command", "tool.post", &SILENT)
             .of_tool("run_command", COMMAND),
-        ROW.told("post_write_code", "tool.post", &TOLD)
+        ROW.told("post_write_code", "tool.post", &SILENT)
             .of_tool("write_code", EDITS),
-        ROW.told("post_read_code", "tool.post", &TOLD)
+        ROW.told("post_read_code", "tool.post", &SILENT)
             .of_tool("read_code", FILE),
-        ROW.told("post_mcp_tool_use", "tool.post", &TOLD)
+        ROW.told("post_mcp_tool_use", "tool.post", &SILENT)
             .keys(&[SESSION, TOOL, INPUT, ("mcp_result", "result")])
             .of_servers(),
         // Its text stays under `raw`: a message is an object elsewhere.
-        ROW.told("post_cascade_response", "message.end", &TOLD),
+        ROW.told("post_cascade_response", "message.end", &SILENT),
     ],
     unseen: &["tools other than commands, files and MCP tools: search, web, browser"],
     signs: &[sign(
@@ -87,7 +86,6 @@ pub(super) static WINDSURF: Host = Host {
     )],
     settings: Some(HostFile {
         shell: Some("bash"),
-        dialect: "windsurf",
         places: &[".windsurf", "windsurf"],
         hook: &[
             setting("command", Command),
@@ -139,7 +137,6 @@ pub(super) static DEVIN: Host = Host {
     ],
     reads: &["claude"],
     settings: Some(HostFile {
-        dialect: "devin",
         places: &[".devin", "devin", "hooks.v1.json"],
         comments: Comments::Read,
         ..HostFile::FAMILY

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Environment};
-use crate::hosts::folders::HostFolders;
-use crate::hosts::{self, dialects, git, installable, native};
+use crate::hosts::{self, HostFolders, dialects, git, installable, native};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{ArgGroup, Args, ValueEnum};
 

@@ -185,7 +185,7 @@ pub(super) fn hook_of(
     row: &HostEvent,
     launch: &Launch,
 ) -> Map<String, Value> {
-    let mut arguments = format!("run --host {}", shape.dialect);
+    let mut arguments = format!("run --host {}", shape.host().name);
     if shape.names_event {
         arguments.push_str(&format!(" {}", row.name));
     }

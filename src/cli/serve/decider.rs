@@ -26,7 +26,7 @@ use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
 use crate::engine::ui::{Asker, DialogAnswer, Ui, yes_or_no};
-use crate::hosts::{Binding, Reply, folders, native};
+use crate::hosts::{Binding, HostFolders, Reply, native};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::Result;
@@ -348,7 +348,7 @@ impl DecisionServer {
         context: &Context,
     ) -> Arc<ReadHooks> {
         let host = request.host();
-        let mut told = folders::told(host, context);
+        let mut told = HostFolders::told(host, context);
         let mut cwd = self.env.cwd.clone();
         match place {
             ClientPlace::OfServer => {}

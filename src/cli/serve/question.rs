@@ -10,8 +10,7 @@ use crate::decide::LoadedHooks;
 use crate::engine::event::Context;
 use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
-use crate::hosts::folders::HostFolders;
-use crate::hosts::{self, Binding, Reply, dialects, native};
+use crate::hosts::{self, Binding, HostFolders, Reply, dialects, native};
 
 /// An event, in the words of the client.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
 use crate::engine::spelling;
+use crate::hosts::HostEvent;
 use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::{HostFile, HostHookKey, MatcherSubject};
-use crate::hosts::{self, HostEvent};
 
 /// The kind of hook that hookrun runs.
 const COMMAND: &str = "command";
@@ -160,16 +160,15 @@ impl SettingsReader<'_> {
 
     /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the
     /// host is none of them.
-    fn unknown_event(&mut self, file: &HostFile, name: &str, at: usize) {
-        let host = file.dialect;
-        let cause = format!("`{name}` is no event of {host}");
-        let dialect = hosts::find(host).expect("every settings file is of a dialect: tested");
-        let other_name = dialect.called(name).first().map(|binding| binding.row.name);
-        if let Some(like) = other_name.or_else(|| dialect.nearest(name)) {
+    fn unknown_event(&mut self, file: &'static HostFile, name: &str, at: usize) {
+        let host = file.host();
+        let cause = format!("`{name}` is no event of {}", host.name);
+        let other_name = host.called(name).first().map(|binding| binding.row.name);
+        if let Some(like) = other_name.or_else(|| host.nearest(name)) {
             return self.fault(at, cause, format!("did you mean `{like}`?"));
         }
         let cause = format!("{cause} that hookrun knows: its hooks do not run here");
-        let cure = format!("`hookrun events --host {host}` lists those");
+        let cure = format!("`hookrun events --host {}` lists those", host.name);
         self.warning(at, cause, &cure);
     }
 
@@ -259,7 +258,7 @@ impl SettingsReader<'_> {
     fn draft_of(&mut self, hook: &SettingsHook<'_>) -> HookDraft {
         let HookPlace { file, row, .. } = hook.place;
         let mut draft = HookDraft::of_event(row.name, self.reader.at(hook.at));
-        draft.dialect = hosts::find(file.dialect);
+        draft.dialect = Some(file.host());
         draft.wanted = self.wanted_of(hook);
         draft.hook.parallel = hook.place.is_parallel;
         draft.hook.idle = hook.idle();
@@ -338,7 +337,7 @@ impl SettingsReader<'_> {
             self.text(&entry.tree, &entry.key)
         });
         let wanted = WantedEvents {
-            dialect: hosts::find(file.dialect)?,
+            dialect: file.host(),
             event: row.name,
             matcher,
             condition,

@@ -13,7 +13,7 @@ use crate::config::layer::{HIDDEN, Layer};
 use crate::config::sets::LOCK;
 use crate::engine::hook::Handler;
 use crate::engine::shell;
-use crate::hosts::folders;
+use crate::hosts::project_variables;
 
 /// The parts of the hook set of a layer in `folder`: its files, those that `handlers` name, the lock
 /// file of its shared sets, and what it says as a set itself; of a shared set that `folder`
@@ -84,7 +84,7 @@ fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BT
 /// All words of a line for the shell, wherever they are.
 fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
     let mut filled = line.to_string();
-    let of_hosts = folders::variables().map(|name| (name, folder));
+    let of_hosts = project_variables().map(|name| (name, folder));
     for (name, value) in [("HOOKRUN_HOOK_DIR", base), ("HOOKRUN_PROJECT_DIR", folder)]
         .into_iter()
         .chain(of_hosts)

@@ -11,8 +11,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
-use crate::hosts::folders::{self, HostFolders};
-use crate::hosts::{self, Binding, Host, native};
+use crate::hosts::{self, Binding, Host, HostFolders, native};
 use crate::log::DecisionLine;
 
 /// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
@@ -68,7 +67,7 @@ impl Hooks {
     }
 
     pub(super) fn of(&mut self, record: &DecisionLine<'_>) -> Result<Rc<HostHooks>, BrokenHooks> {
-        let told = if folders::are_told(&record.host) {
+        let told = if hosts::naming_folders(&record.host).is_some() {
             told(record)
         } else {
             HostFolders::default()
@@ -131,7 +130,7 @@ fn told(record: &DecisionLine<'_>) -> HostFolders {
     let came = context.as_ref().and_then(|context| context.raw("raw"));
     let came = came.and_then(|raw| Context::parse(raw).ok());
     came.or(context)
-        .map(|context| folders::told(&record.host, &context))
+        .map(|context| HostFolders::told(&record.host, &context))
         .unwrap_or_default()
 }
 

@@ -54,7 +54,6 @@ static OTTER: Host = Host {
         HostEvent::OBSERVER.open_gate("rest", "agent.stop", &GATES),
     ],
     settings: Some(HostFile {
-        dialect: "otter",
         places: &[".otter"],
         shell: Some("sh"),
         hook: &[

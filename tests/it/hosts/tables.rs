@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hookrun::Context;
-use hookrun::hosts::folders::{HostFolders, told};
 use hookrun::hosts::git::{Argument, Changes, GIT_HOOKS};
 use hookrun::hosts::settings::MatcherSubject;
 use hookrun::hosts::signs;
-use hookrun::hosts::{KeySpelling, SignedEvents, Wait, dialects, find, settings_files};
+use hookrun::hosts::{
+    HostFolders, KeySpelling, SignedEvents, Wait, dialects, find, settings_files,
+};
 use hookrun::internals::event::catalog;
 
 #[test]
@@ -60,7 +61,7 @@ fn rows_of_one_name_are_told_apart_by_one_key() {
 #[test]
 fn settings_files_are_over_the_events_of_their_dialects() {
     for file in settings_files() {
-        let dialect = find(file.dialect).unwrap();
+        let dialect = file.host();
         let known = |name: &str| dialect.events.iter().find(|row| row.name == name);
         let subjects = file.subjects.iter();
         for (subject, event) in
@@ -165,18 +166,18 @@ fn what_is_open_is_told_apart_from_where_a_command_runs() {
     let cwd = Some(PathBuf::from("/c"));
     let roots = ["/a", "/b"].map(PathBuf::from).to_vec();
     assert_eq!(
-        told("cursor", &context),
+        HostFolders::told("cursor", &context),
         HostFolders {
             roots,
             cwd: cwd.clone()
         }
     );
     assert_eq!(
-        told("claude", &context),
+        HostFolders::told("claude", &context),
         HostFolders {
             roots: Vec::new(),
             cwd
         }
     );
-    assert_eq!(told("pi", &context), HostFolders::default());
+    assert_eq!(HostFolders::told("pi", &context), HostFolders::default());
 }

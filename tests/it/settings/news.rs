@@ -9,8 +9,8 @@ use crate::install::HOSTS;
 use crate::sandbox::{Ran, Sandbox};
 
 /// A file of a host with one hook for its shell, before it runs.
-fn with_hook(file: &HostFile, hook: &Value) -> Sandbox {
-    let dialect = hosts::find(file.dialect).unwrap();
+fn with_hook(file: &'static HostFile, hook: &Value) -> Sandbox {
+    let dialect = file.host();
     let event = dialect.called("tool.pre")[0].row.name;
     let shell = dialect.tools.rows[0].name;
     let mut one = hook.clone();
@@ -55,7 +55,7 @@ fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
         // One that is not known yet too.
         for kind in ["http", "prompt", "agent", "wasm"] {
             seen += 1;
-            let host = file.dialect;
+            let host = file.host().name;
             let hook = json!({"type": kind, "url": "https://h.example/x"});
             let sandbox = with_hook(file, &hook);
             ask(&sandbox, host, "bash").allows();
