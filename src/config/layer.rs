@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::problem::Problem;
@@ -165,12 +164,7 @@ pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
             is_folder,
         });
     }
-    found.sort_by(|a, b| {
-        a.path
-            .as_os_str()
-            .as_bytes()
-            .cmp(b.path.as_os_str().as_bytes())
-    });
+    found.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     Ok(found)
 }
 

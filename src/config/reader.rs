@@ -239,14 +239,12 @@ impl<'s> Setting<'s, '_> {
     /// The complaint about one value of a list, or about the value itself.
     fn wrong_with(&self, tree: &Tree) -> Complaint {
         let name = self.name;
-        let written = match &tree.value {
-            TreeValue::Text(text) => text.clone(),
-            TreeValue::Number(_) | TreeValue::Flag(_) => tree.describe(),
-            TreeValue::Fraction(_)
-            | TreeValue::Date(_)
-            | TreeValue::List(_)
-            | TreeValue::Table(_)
-            | TreeValue::Other(_) => String::new(),
+        let written = if let Some(text) = tree.text() {
+            text.to_string()
+        } else if matches!(tree.value, TreeValue::Number(_) | TreeValue::Flag(_)) {
+            tree.describe()
+        } else {
+            String::new()
         };
         let cause = format!(
             "`{name}` takes {}, not {}",

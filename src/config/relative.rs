@@ -105,30 +105,20 @@ fn joined(base: &Path, word: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// The place of the interpreter among the words of a command.
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
-    let name = |word: &W| {
-        Path::new(word.as_ref())
-            .file_name()?
-            .to_str()
-            .map(str::to_string)
-    };
-    let is_wrapped = words
-        .first()
-        .and_then(name)
-        .is_some_and(|name| RUNNERS.contains(&name.as_str()) || shell::is_wrapper(&name));
-    let is_interpreter = |word: &W| {
-        let is_called = |known: &&str, name: &str| without_version(known) == without_version(name);
-        name(word).is_some_and(|name| {
-            let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
-            known.any(|known| is_called(known, &name))
-        })
-    };
-    let among = if is_wrapped {
-        words.len()
-    } else {
-        words.len().min(1)
-    };
-    words[..among].iter().position(is_interpreter)
+    let first = base_name(words.first()?.as_ref());
+    let is_wrapped = RUNNERS.contains(&first) || shell::is_wrapper(first);
+    let among = if is_wrapped { words.len() } else { 1 };
+    words[..among].iter().position(|word| {
+        let name = without_version(base_name(word.as_ref()));
+        let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
+        known.any(|known| without_version(known) == name)
+    })
+}
+
+fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
 }
 
 /// The words of which one, mostly the first, is the file that an interpreter runs; none if there is

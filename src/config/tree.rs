@@ -107,16 +107,13 @@ impl Tree {
 
     /// Its number, whole or not; `None` if it is none.
     pub(super) fn number(&self) -> Option<f64> {
-        match &self.value {
-            TreeValue::Number(number) => Some(*number as f64),
-            TreeValue::Fraction(text) => text.parse().ok(),
-            TreeValue::Text(_)
-            | TreeValue::Flag(_)
-            | TreeValue::Date(_)
-            | TreeValue::List(_)
-            | TreeValue::Table(_)
-            | TreeValue::Other(_) => None,
+        if let TreeValue::Number(number) = self.value {
+            return Some(number as f64);
         }
+        if let TreeValue::Fraction(text) = &self.value {
+            return text.parse().ok();
+        }
+        None
     }
 
     pub(crate) fn text(&self) -> Option<&str> {

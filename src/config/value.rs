@@ -88,28 +88,20 @@ impl KeyValue {
     /// What to write for `key` instead of `written`; that is empty for a value without a word.
     pub(super) fn cure(self, key: &str, written: &str) -> String {
         let key = key.rsplit('.').next().unwrap_or(key);
-        let words = match self {
-            KeyValue::Flag => vec!["true", "false"],
-            KeyValue::OneOf(words) => words(),
-            KeyValue::Pattern if key == "findings" => {
-                return format!("write `{key} = '^error src/main.tf:7 '`");
-            }
-            KeyValue::Text
-            | KeyValue::Texts
-            | KeyValue::Number
-            | KeyValue::Duration
-            | KeyValue::Size
-            | KeyValue::Table(_)
-            | KeyValue::Tables(_)
-            | KeyValue::Map(_)
-            | KeyValue::Either(_)
-            | KeyValue::Pattern
-            | KeyValue::Json => return format!("write `{key} = {}`", self.texts().1),
+        let example = self.texts().1;
+        let words = if let KeyValue::OneOf(words) = self {
+            words()
+        } else if matches!(self, KeyValue::Flag) {
+            vec!["true", "false"]
+        } else if matches!(self, KeyValue::Pattern) && key == "findings" {
+            return format!("write `{key} = '^error src/main.tf:7 '`");
+        } else {
+            return format!("write `{key} = {example}`");
         };
         match spelling::nearest(written, words.iter().copied()) {
             Some(meant) if matches!(self, KeyValue::Flag) => format!("write `{key} = {meant}`"),
             Some(meant) => format!("write `{key} = \"{meant}\"`"),
-            None if written.is_empty() => format!("write `{key} = {}`", self.texts().1),
+            None if written.is_empty() => format!("write `{key} = {example}`"),
             None => format!("`{key}` is one of {}", words.join(", ")),
         }
     }

@@ -475,20 +475,14 @@ pub(super) fn is_constant(text: &str, name: &str) -> bool {
 
 /// How often a text names a variable other than by `$NAME`.
 pub(super) fn changes(text: &str, name: &str) -> usize {
-    let mut changes = 0;
-    let mut at = 0;
-    for word in variable_names(text) {
-        let before = &text[..at];
-        at += word.len()
-            + text[at + word.len()..]
-                .chars()
-                .next()
-                .map_or(0, char::len_utf8);
+    let named = text.match_indices(name).filter(|(at, _)| {
+        let before = &text[..*at];
+        let after = &text[at + name.len()..];
         // Or it is an option: `rm -f "$f"`.
         let is_read = before.ends_with(['$', '-']) || before.ends_with("${");
-        changes += usize::from(word == name && !is_read);
-    }
-    changes
+        !is_read && !before.ends_with(is_of_name) && !after.starts_with(is_of_name)
+    });
+    named.count()
 }
 
 fn variable_names(text: &str) -> impl Iterator<Item = &str> {

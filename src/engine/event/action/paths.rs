@@ -261,23 +261,18 @@ fn path_of(text: String) -> String {
     let rest = text[5..].strip_prefix("//").unwrap_or(&text[5..]);
     let rest = rest.strip_prefix("localhost").unwrap_or(rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    let mut bytes = Vec::with_capacity(rest.len());
-    let mut left = rest.as_bytes();
-    while let Some((byte, after)) = left.split_first() {
-        let code = after
-            .get(..2)
-            .and_then(|code| std::str::from_utf8(code).ok());
-        match code
-            .and_then(|code| u8::from_str_radix(code, 16).ok())
-            .filter(|_| *byte == b'%')
-        {
-            Some(decoded) => {
-                bytes.push(decoded);
-                left = &after[2..];
+    let mut parts = rest.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part.get(..2);
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(&part.as_bytes()[2..]);
             }
             None => {
-                bytes.push(*byte);
-                left = after;
+                bytes.push(b'%');
+                bytes.extend(part.as_bytes());
             }
         }
     }

@@ -182,35 +182,12 @@ fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, 
 
 /// Whether `text` has this form: words with `*` (any text), `?` (one character) and `[…]` (one of
 /// these characters).
-pub(super) fn has_form(mut form: &str, mut text: &str) -> bool {
-    // What is left after the last `*`, and the text that it was tried on.
-    let mut last: Option<(&str, &str)> = None;
-    loop {
-        if let Some(rest) = form.strip_prefix('*') {
-            last = Some((rest, text));
-            form = rest;
-            continue;
-        }
-        let after = first(form).and_then(|(fits, rest)| {
-            let c = text.chars().next()?;
-            fits(c).then(|| (rest, &text[c.len_utf8()..]))
-        });
-        match after {
-            Some((rest_of_form, rest)) => (form, text) = (rest_of_form, rest),
-            None if form.is_empty() && text.is_empty() => return true,
-            None => {
-                let Some((rest, tried)) = last else {
-                    return false;
-                };
-                let Some(c) = tried.chars().next() else {
-                    return false;
-                };
-                let tried = &tried[c.len_utf8()..];
-                last = Some((rest, tried));
-                (form, text) = (rest, tried);
-            }
-        }
+pub(super) fn has_form(form: &str, text: &str) -> bool {
+    if !form.contains(['*', '?', '[']) {
+        return form == text;
     }
+    let letters: Vec<FormSign<'_>> = text.chars().map(FormSign::One).collect();
+    have_a_name_in_common(&signs(form), &letters)
 }
 
 /// Whether a text that begins like this may have the form.
@@ -218,23 +195,6 @@ pub(super) fn may_have_form(form: &str, start: &str) -> bool {
     let known = form.split(['*', '?', '[']).next().unwrap_or_default();
     let is_open = known.len() < form.len();
     known.starts_with(start) || is_open && start.starts_with(known)
-}
-
-/// The first character of a form that does not begin with `*`, as a test, and what is after it.
-fn first(form: &str) -> Option<(impl Fn(char) -> bool, &str)> {
-    let one = form.chars().next()?;
-    let class = form.strip_prefix('[').and_then(|rest| {
-        let end = rest.char_indices().skip(1).find(|(_, c)| *c == ']')?.0;
-        Some((&rest[..end], &rest[end + 1..]))
-    });
-    let rest = class.map_or(&form[one.len_utf8()..], |(_, rest)| rest);
-    Some((
-        move |c| match class {
-            Some((members, _)) => is_member(members, c),
-            None => one == '?' || one == c,
-        },
-        rest,
-    ))
 }
 
 fn is_member(members: &str, c: char) -> bool {
@@ -251,26 +211,29 @@ fn is_member(members: &str, c: char) -> bool {
     is_listed != negated.is_some()
 }
 
-/// A sign of a form: any text, any character, or one.
-#[derive(Clone, Copy, PartialEq)]
-enum FormSign {
+/// A sign of a form: any text, any character, one of these, or this one.
+#[derive(Clone, Copy)]
+enum FormSign<'f> {
     Many,
     Any,
+    Class(&'f str),
     One(char),
 }
 
-fn signs(form: &str) -> Vec<FormSign> {
+fn signs(form: &str) -> Vec<FormSign<'_>> {
     let mut signs = Vec::new();
     let mut rest = form.chars();
     while let Some(c) = rest.next() {
-        signs.push(match c {
-            '*' => FormSign::Many,
-            '?' => FormSign::Any,
-            '[' if rest.as_str().contains(']') => {
-                let _ = rest.find(|c| *c == ']');
-                FormSign::Any
+        let after = rest.as_str();
+        let class = after.char_indices().skip(1).find(|(_, c)| *c == ']');
+        signs.push(match (c, class) {
+            ('*', _) => FormSign::Many,
+            ('?', _) => FormSign::Any,
+            ('[', Some((end, _))) => {
+                rest = after[end + 1..].chars();
+                FormSign::Class(&after[..end])
             }
-            c => FormSign::One(c),
+            _ => FormSign::One(c),
         });
     }
     signs
@@ -282,11 +245,11 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
     if !word.contains(['*', '?', '[']) {
         return has_form(form, word);
     }
-    if form.starts_with('.') && !word.starts_with('.') {
-        return false;
-    }
-    let form = signs(form);
-    let word = signs(word);
+    let is_hidden = form.starts_with('.') && !word.starts_with('.');
+    !is_hidden && have_a_name_in_common(&signs(form), &signs(word))
+}
+
+fn have_a_name_in_common(form: &[FormSign<'_>], word: &[FormSign<'_>]) -> bool {
     // Whether the rests from each place on have a name in common, for one place in `form` after the
     // other, the last first.
     let mut below: Vec<bool> = vec![false; word.len() + 1];
@@ -299,14 +262,23 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
                     below[in_word] || in_word < word.len() && row[in_word + 1]
                 }
                 (one, Some(FormSign::Many)) => row[in_word + 1] || one.is_some() && below[in_word],
-                (Some(one), Some(other)) => {
-                    let is_same = *one == FormSign::Any || *other == FormSign::Any || one == other;
-                    is_same && below[in_word + 1]
-                }
+                (Some(one), Some(other)) => one.may_be(other) && below[in_word + 1],
                 (None, Some(_)) | (Some(_), None) => false,
             };
         }
         below = row;
     }
     below[0]
+}
+
+impl FormSign<'_> {
+    /// Whether some character is both.
+    fn may_be(&self, other: &FormSign<'_>) -> bool {
+        match (self, other) {
+            (FormSign::One(one), FormSign::One(other)) => one == other,
+            (FormSign::Class(members), FormSign::One(c))
+            | (FormSign::One(c), FormSign::Class(members)) => is_member(members, *c),
+            _ => true,
+        }
+    }
 }
