@@ -20,7 +20,8 @@ use std::time::Duration;
 
 use super::git::EventGit;
 use super::tree::{
-    DiskStamp, FileChange, IndexEntry, PrivateTree, failed, lines, names, read_line, with_nul,
+    DiskStamp, FileChange, IndexEntry, PrivateTree, failed, lines, names, read_line, shown,
+    with_nul,
 };
 use crate::engine::complaint::Complaint;
 
@@ -91,8 +92,8 @@ pub(super) fn stage(
         match staging.write(path, fix, entries.get(path)) {
             Ok(OnDisk::Fixed) => {}
             Ok(OnDisk::Merged) => merged.push(path),
-            Ok(OnDisk::Left(why)) => left.push(format!("{} {why}", path.display())),
-            Err(complaint) => left.push(format!("{} ({complaint})", path.display())),
+            Ok(OnDisk::Left(why)) => left.push(format!("{} {why}", shown(path))),
+            Err(complaint) => left.push(format!("{} ({complaint})", shown(path))),
         }
     }
     let hooks: BTreeSet<&str> = fixes

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use super::git::{EventGit, GitCall};
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
+use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, StagedFolder, duration_text};
 
 /// How long one run waits for another in the same work tree, if there is no budget.
@@ -145,8 +146,9 @@ impl PrivateTree {
         for stale in ["staged.lock", "index.lock"] {
             let _ = fs::remove_file(folder.join(stale));
         }
-        let index = Environment::beginning_with("GIT_INDEX_FILE");
-        let index = index.first().map(|(_, file)| top.join(file));
+        let variables = Environment::beginning_with("GIT_INDEX_FILE");
+        let index = variables.iter().find(|(name, _)| name == "GIT_INDEX_FILE");
+        let index = index.map(|(_, file)| top.join(file));
         let mut tree = PrivateTree {
             index: index.unwrap_or_else(|| git_dir.join("index")),
             git_dir,
@@ -415,15 +417,16 @@ pub(super) fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> Complaint
     move |error| Complaint::new(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
+/// A path on one line.
+pub(super) fn shown(path: &Path) -> String {
+    plain(&path.to_string_lossy())
+}
+
 /// The first of these paths, and how many there are.
 pub(super) fn names<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> String {
     const SHOWN: usize = 5;
     let all: BTreeSet<&PathBuf> = paths.collect();
-    let shown: Vec<String> = all
-        .iter()
-        .take(SHOWN)
-        .map(|path| path.display().to_string())
-        .collect();
+    let shown: Vec<String> = all.iter().take(SHOWN).map(|path| shown(path)).collect();
     let names = shown.join(", ");
     match all.len().saturating_sub(SHOWN) {
         0 => names,

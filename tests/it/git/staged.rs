@@ -380,6 +380,7 @@ fn modes_links_and_submodules_stay_as_they_are() {
 fn names_of_any_kind_are_fixed() {
     let git = formatting();
     let names = [
+        "0\n.txt",
         "a b.txt",
         "-dash.txt",
         "q\"'$x.txt",
@@ -391,7 +392,7 @@ fn names_of_any_kind_are_fixed() {
         git.stage(name, &lines("2  ", "8"));
         git.put(name, &lines("2  ", "mine  "));
     }
-    git.commits(&[]);
+    git.commits(&[]).says("staged *.txt, -dash.txt, 0\\n.txt, ");
     for name in names {
         git.has(
             name,
