@@ -35,7 +35,7 @@ fn hook(name: &str, matcher: Matcher, parallel: bool) -> Hook {
     let handler = Handler::File(PathBuf::from(PROGRAM));
     Hook {
         matcher,
-        parallel,
+        parallel: Some(parallel),
         ..Hook::new(name, "tool.pre", handler)
     }
 }

@@ -146,7 +146,7 @@ fn dropping_the_decision_ends_its_hooks() {
     never.limits.timeout = Some(LONG);
     let mut command = shell("echo $$ > pid.new; mv pid.new pid; exec sleep 60");
     for hook in [&mut never, &mut command] {
-        hook.parallel = true;
+        hook.parallel = Some(true);
     }
     let reminders = Reminders::default();
     let runner = runner(&folder, [never, command]).reminders(reminders.clone());

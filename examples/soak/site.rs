@@ -196,7 +196,7 @@ fn hook(
     Ok(Hook {
         name,
         matcher,
-        parallel: part.parallel,
+        parallel: Some(part.parallel),
         rewrite: part.rewrite,
         limits: Limits {
             timeout: Some(part.timeout),

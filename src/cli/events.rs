@@ -111,7 +111,15 @@ fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
     let context = event["context"].take();
     let action = event["action"].take();
     let sample = event["sample"].take();
+    let timeout = event["timeoutMs"].take();
     members(out, &event)?;
+    if let Some(timeout) = timeout.as_u64() {
+        line(
+            out,
+            "timeout",
+            &duration_text(Duration::from_millis(timeout)),
+        )?;
+    }
     key_table("context", &context, out)?;
     key_table("action, which hookrun adds", &action, out)?;
     writeln!(out, "\n{BOLD}sample{BOLD:#}\n  {sample}")?;
@@ -172,6 +180,8 @@ fn catalog_json(spec: &EventSpec) -> Value {
         "textTeaches": spec.conduct.text_teaches,
         "onFailure": spec.on_failure.name(),
         "schedule": spec.schedule.name(),
+        "stop": spec.blocks.then_some(spec.conduct.stop.name()),
+        "timeoutMs": spec.conduct.timeout.map(millis),
         "rewrites": rewrites,
         "context": context,
         "action": spec.has_action().then_some(action),

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog::Catalog;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
 use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Fixes, Handler, Hook, Reads, Sees, Warm};
@@ -69,7 +70,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             }
             let specs = config.catalog.iter();
             for spec in specs.filter(|spec| registry.has(&spec.name)) {
-                bound_to(spec, dialect, &registry, &paths, out)?;
+                bound_to(spec, dialect, &config.catalog, &registry, &paths, out)?;
             }
             for line in missing_events(&config, env) {
                 writeln!(out, "note: {line}")?;
@@ -129,12 +130,13 @@ fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Wri
 fn bound_to(
     spec: &EventSpec,
     dialect: Option<&'static Host>,
+    catalog: &Catalog,
     registry: &Registry,
     paths: &Paths,
     out: &mut dyn Write,
 ) -> Result<()> {
     let bound = registry.bound(&spec.name);
-    let mut rules = host_rules(dialect, spec);
+    let mut rules = host_rules(dialect, spec, catalog);
     rules.dedup_by(|one, other| shown(&one.spec) == shown(&other.spec));
     if let (true, Some(dialect)) = (rules.is_empty(), dialect) {
         let host = dialect.name;
@@ -231,7 +233,11 @@ struct HostRules {
 
 /// The rules of `spec` in a host of `dialect`: one set for each of its events that is bound to
 /// it, none where it has no such event. Without a dialect, those of the catalog.
-fn host_rules(dialect: Option<&'static Host>, spec: &EventSpec) -> Vec<HostRules> {
+fn host_rules(
+    dialect: Option<&'static Host>,
+    spec: &EventSpec,
+    catalog: &Catalog,
+) -> Vec<HostRules> {
     let Some(dialect) = dialect else {
         return vec![HostRules {
             name: spec.name.to_string(),
@@ -241,7 +247,7 @@ fn host_rules(dialect: Option<&'static Host>, spec: &EventSpec) -> Vec<HostRules
     let rows = dialect.events.iter().filter(|row| row.event == spec.name);
     rows.map(|row| HostRules {
         name: row.full_name(),
-        spec: Binding { dialect, row }.spec(),
+        spec: catalog.settled(Binding { dialect, row }.spec()),
     })
     .collect()
 }
@@ -355,8 +361,10 @@ struct ListedRules {
     /// Where that comes from: `event`, `hook` or `dialect`.
     on_failure_from: &'static str,
     timeout_ms: u64,
-    /// How hooks of the event run: `sequential`, `parallel` or `detached`.
+    /// How hooks of the event run: `sequential`, `grouped`, `parallel` or `detached`.
     schedule: &'static str,
+    /// When hooks no longer run because one has blocked the event: `first`, `group` or `never`.
+    stop: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -412,10 +420,12 @@ impl ListedHook {
             Some((_, text)) => ask = Some(text.to_string()),
             None => {}
         }
-        let spec = config.catalog.find(&hook.event);
-        let rules = spec
-            .map(|spec| host_rules(dialect, &spec))
-            .unwrap_or_default();
+        let mut rules = Vec::new();
+        let mut is_grouped = false;
+        if let Ok(spec) = config.catalog.find(&hook.event) {
+            rules = host_rules(dialect, &spec, &config.catalog);
+            is_grouped = spec.schedule == Schedule::Grouped;
+        }
         ListedHook {
             name: hook.name.clone(),
             event: hook.event.clone(),
@@ -430,7 +440,7 @@ impl ListedHook {
             deny,
             ask,
             priority: hook.priority,
-            parallel: hook.parallel,
+            parallel: hook.parallel.unwrap_or(is_grouped),
             rules: rules
                 .iter()
                 .map(|rules| ListedRules::of(hook, rules))
@@ -486,6 +496,7 @@ impl ListedRules {
             on_failure_from,
             timeout_ms: milliseconds(hook.timeout(&rules.spec)),
             schedule: rules.spec.schedule.name(),
+            stop: rules.spec.conduct.stop.name(),
         }
     }
 }

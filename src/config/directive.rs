@@ -170,6 +170,16 @@ impl DirectiveReader<'_, '_> {
             Some((name, value)) => (name, Some(value)),
             None => (word, None),
         };
+        if let Some(rest) = word.strip_prefix("unless.") {
+            let key = rest.split(['=', '.']).next().unwrap_or_default();
+            row_of(MATCH_KEYS, name, key)?;
+            let draft = &mut *self.draft;
+            std::mem::swap(&mut draft.patterns, &mut draft.except);
+            let taken = self.word(rest, at);
+            let draft = &mut *self.draft;
+            std::mem::swap(&mut draft.patterns, &mut draft.except);
+            return taken;
+        }
         if let Some(field) = name
             .strip_prefix("where.")
             .filter(|field| !field.is_empty())
@@ -276,6 +286,10 @@ const MAY_REPEAT: &[&str] = &[
     "not",
     "type",
     "runs",
+    "unless.path",
+    "unless.not",
+    "unless.type",
+    "unless.runs",
     "sandbox.read",
     "sandbox.write",
 ];
@@ -287,8 +301,9 @@ fn separated(words: &[String]) -> Option<Complaint> {
         let Some((name, _)) = word.split_once('=') else {
             continue;
         };
+        let key = name.strip_prefix("unless.").unwrap_or(name);
         let takes_expression =
-            matches!(name, "command" | "description") || name.starts_with("where.");
+            matches!(key, "command" | "description") || key.starts_with("where.");
         if !takes_expression && word.ends_with([',', ';']) {
             let cause = format!("the last character of `{word}` would be part of its value");
             let setting = word.trim_end_matches([',', ';']);
@@ -362,8 +377,8 @@ fn unknown(name: &str) -> Complaint {
     } else {
         let known = known.join(", ").replace(", where", "");
         format!(
-            "quote a value with spaces; the keys of a directive are {known}, where.FIELD, limits.KEY, \
-             sandbox and sandbox.KEY"
+            "quote a value with spaces; the keys of a directive are {known}, where.FIELD, unless.KEY, \
+             limits.KEY, sandbox and sandbox.KEY"
         )
     };
     Complaint::with_cure(format!("unknown setting `{name}`"), cure)

@@ -14,7 +14,7 @@ const OURS: &str = "HOOKRUN_";
 /// hookrun that a hook starts. A hook gets no others of the caller's: it would take them for ours.
 #[rustfmt::skip]
 const SETTINGS: &[&str] = words!(
-    "HOOKRUN_LOG" "HOOKRUN_DECISIONS" "HOOKRUN_RECORD" "HOOKRUN_REPLAY" "HOOKRUN_TOKEN"
+    "HOOKRUN_LOG" "HOOKRUN_DECISIONS" "HOOKRUN_RECORD" "HOOKRUN_REPLAY" "HOOKRUN_SKIP" "HOOKRUN_TOKEN"
     "HOOKRUN_ARCHIVE_DIR" "HOOKRUN_AUDIT_FILE" "HOOKRUN_AUDIT_REQUIRED" "HOOKRUN_CHECKPOINT_KEEP"
     "HOOKRUN_CHECKPOINT_RESTORE" "HOOKRUN_COMMITS_ALLOW" "HOOKRUN_COMMITS_LARGE"
     "HOOKRUN_COMMITS_SUBJECT" "HOOKRUN_COMPACT_CHARS" "HOOKRUN_CONTEXT_COMMITS"
@@ -60,6 +60,8 @@ pub struct Environment {
     pub decisions: Option<String>,
     /// `$HOOKRUN_RECORD`: the file to which events are recorded.
     pub record: Option<PathBuf>,
+    /// `$HOOKRUN_SKIP`: the hooks that do not run at git's events.
+    pub skip: Vec<String>,
     /// Whether it is a job of a CI system, whose log obeys commands: by the variables of
     /// `CI_SYSTEMS`.
     pub is_ci: bool,
@@ -165,6 +167,13 @@ impl Environment {
             log: all.text("HOOKRUN_LOG"),
             decisions: all.text("HOOKRUN_DECISIONS"),
             record: all.variable("HOOKRUN_RECORD").map(PathBuf::from),
+            skip: all
+                .text("HOOKRUN_SKIP")
+                .unwrap_or_default()
+                .split(|c: char| c == ',' || c.is_whitespace())
+                .filter(|name| !name.is_empty())
+                .map(str::to_string)
+                .collect(),
             is_ci: CI_SYSTEMS.iter().copied().any(is_on),
             is_buildkite: is_on("BUILDKITE"),
             workspace: all.folder("GITHUB_WORKSPACE"),

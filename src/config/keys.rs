@@ -23,14 +23,15 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.text().map(|line| draft.command = Some((line.into(), key.tree.offset)))),
     KeyRow::key("shell", KeyValue::Flag, "false", "run the command with `sh -c`, for pipes, globs and variables",
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
-    KeyRow::directive("timeout", KeyValue::Duration, "\"5s\"", "the longest time that it may run",
+    KeyRow::directive("timeout", KeyValue::Duration, "the event's, else \"5s\"", "the longest time that it may run",
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
     KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "the events that it runs for; every key must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
+    KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`; in a directive `unless.path`, `unless.where.FIELD`", set_except),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
-    KeyRow::directive("parallel", KeyValue::Flag, "false", "it may run in parallel with adjacent parallel hooks",
-        |draft, key| key.flag().map(|flag| draft.hook.parallel = flag)),
+    KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent parallel hooks; by default with those of its priority",
+        |draft, key| key.flag().map(|flag| draft.hook.parallel = Some(flag))),
     KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "the result of a failure",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
     KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "whether to kill or keep its background processes",
@@ -76,13 +77,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| set_rule(draft, key, |reason| Decision::Block { reason })),
     KeyRow::key("ask", KeyValue::Text, "", "asks a person this question",
         |draft, key| set_rule(draft, key, |question| Decision::Ask { question })),
-    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`",
-        |draft, key| {
-            let mut except = HookDraft::default();
-            key.take(MATCH_KEYS, "except.", &mut except)?;
-            draft.except = except.patterns;
-            Ok(())
-        }),
+    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`", set_except),
     KeyRow::key("documents", KeyValue::Texts, "none", "JSON, YAML or TOML files of the project, or globs; `where` then matches paths in them, such as `resources[].acl`", |draft, key| {
         let files = key.some_texts("name a file or a glob, or drop it")?;
         draft.documents.extend(files.into_iter().map(|file| (file.value, key.at())));
@@ -210,6 +205,13 @@ fn set_rule(
         ));
     }
     draft.placeholders(names, key.at());
+    Ok(())
+}
+
+fn set_except(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let mut except = HookDraft::default();
+    key.take(MATCH_KEYS, &format!("{}.", key.name), &mut except)?;
+    draft.except = except.patterns;
     Ok(())
 }
 

@@ -11,6 +11,9 @@ use crate::engine::hook::LayerKind;
 
 pub const MANIFEST: &str = "hookrun.toml";
 
+/// The file in which one person switches hooks off; it is not committed.
+pub(crate) const LOCAL: &str = "hookrun.local.toml";
+
 pub const DROP_INS: &str = "hooks.d";
 
 pub const HIDDEN: &str = ".hookrun";

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use super::discover::{self, Choice};
 use super::env::Environment;
+use super::event_tables::EventSettings;
 use super::hold::{ProjectTrust, TrustJudge, owner_policy};
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
@@ -17,7 +18,7 @@ use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
 use super::trust::{TrustReport, is_about_trust};
-use super::{commands, reader, set_layers, sources};
+use super::{commands, reader, set_layers, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
@@ -43,6 +44,8 @@ pub struct Config {
     pub sets: Vec<UsedSet>,
     /// Whether the hooks of the project are trusted, where that was asked.
     pub trust: ProjectTrust,
+    /// A line for each hook that a local file switches off.
+    pub skipped: Vec<String>,
 }
 
 /// What is kept of decisions, as all layers say it.
@@ -117,7 +120,7 @@ impl Config {
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
         let misdeclared = all
-            .flat_map(|(_, manifest)| manifest.rejected_events.clone())
+            .flat_map(|(_, manifest)| manifest.events.misdeclared.clone())
             .collect();
         let mut loader = ConfigLoader {
             catalog: &catalog,
@@ -127,9 +130,9 @@ impl Config {
             problems,
             seen: HashSet::new(),
         };
-        for (layer, manifests) in layers.iter().zip(&manifests) {
+        for (layer, files) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
-            load_layer(&mut loader, layer, manifests);
+            load_layer(&mut loader, layer, files);
             loader.find_duplicates(first);
             let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
             if layer.kind == LayerKind::Project && *folder != project {
@@ -137,11 +140,12 @@ impl Config {
                     hook.root = Some(folder.clone());
                 }
             }
+            set_timeouts(&mut loader.hooks[first..], layer, &layers, &manifests);
             if let Some(set) = &layer.set {
                 set_layers::bind(&mut loader, first, set);
             }
             if let Some(judge) = &mut judge {
-                judge.look(layer, manifests, first..loader.hooks.len(), &policy);
+                judge.look(layer, files, first..loader.hooks.len(), &policy);
             }
         }
         let ConfigLoader {
@@ -154,6 +158,10 @@ impl Config {
             judge.settle(&mut hooks, &catalog, &mut problems)
         });
         let trust = trust.unwrap_or_default();
+        let mut skipped = Vec::new();
+        if choice.trust.is_some() {
+            skipped = skip::switch_off(&mut hooks, &layers, &project, scope, &mut problems);
+        }
         problems.extend(commands::shadow_commands(&mut hooks));
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);
@@ -167,6 +175,7 @@ impl Config {
             log,
             sets,
             trust,
+            skipped,
         }
     }
 
@@ -208,6 +217,12 @@ impl Config {
     pub(crate) fn nearest_folder(&self) -> &Path {
         let project = self.layers.iter().rfind(|layer| layer.is_own_of_project());
         project.map_or(&self.project, |layer| &layer.folder)
+    }
+
+    /// Skips hooks because `HOOKRUN_SKIP` names them. Returns a line for each; none if no hook has
+    /// this name.
+    pub(crate) fn skip(&mut self, name: &str) -> Vec<String> {
+        skip::by_variable(&mut self.hooks, name)
     }
 
     /// Whether anything is wrong that keeps gates closed.
@@ -328,7 +343,7 @@ fn own_events(
 ) -> Catalog {
     let mut own: Vec<EventSpec> = Vec::new();
     for (file, manifest) in manifests.iter().flatten() {
-        for (spec, at) in &manifest.events {
+        for (spec, at) in &manifest.events.declared {
             match own
                 .iter()
                 .find(|known| known.name.eq_ignore_ascii_case(&spec.name))
@@ -344,7 +359,34 @@ fn own_events(
         }
     }
     own.extend(commands);
-    Catalog::with(own)
+    let all = manifests.iter().flatten();
+    let settings = all.flat_map(|(_, manifest)| &manifest.events.settings);
+    settings.fold(Catalog::with(own), |catalog, set| match set.stop {
+        Some(stop) => catalog.stopping(set.event, stop),
+        None => catalog,
+    })
+}
+
+/// Gives hooks of `layer` without a timeout the one that files set for their events. A file sets it for its own layer and the shared sets that it declares; the user's
+/// file and the system's also for the layers after theirs. The last one counts.
+fn set_timeouts(
+    hooks: &mut [Hook],
+    layer: &Layer,
+    layers: &[Layer],
+    manifests: &[Vec<(PathBuf, Manifest)>],
+) {
+    let mut settings: Vec<&EventSettings> = Vec::new();
+    for (other, files) in layers.iter().zip(manifests) {
+        let is_owners = matches!(other.kind, LayerKind::System | LayerKind::User);
+        let is_before = is_owners && other.kind < layer.kind && other.set.is_none();
+        if is_before || other == layer || layer.declared_in.as_ref() == Some(&other.folder) {
+            settings.extend(files.iter().flat_map(|(_, file)| &file.events.settings));
+        }
+    }
+    for hook in hooks.iter_mut().filter(|hook| hook.own_timeout().is_none()) {
+        let of_event = settings.iter().filter(|one| one.event == hook.event);
+        hook.limits.timeout = of_event.filter_map(|one| one.timeout).next_back();
+    }
 }
 
 /// The catalog in which events that a project declares are gates, if its files have changed since
@@ -362,6 +404,6 @@ fn closed_events(
     });
     let names = changed
         .flat_map(|(_, files)| files)
-        .flat_map(|(_, manifest)| &manifest.events);
+        .flat_map(|(_, manifest)| &manifest.events.declared);
     names.fold(catalog, |catalog, (spec, _)| catalog.closing(&spec.name))
 }

@@ -338,7 +338,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         ("rewrite", hook.rewrite),
         ("on_failure", hook.on_failure.is_some()),
         ("background", hook.background == Background::Detach),
-        ("parallel", hook.parallel),
+        ("parallel", hook.parallel == Some(true)),
         ("priority", hook.priority != DEFAULT_PRIORITY),
         ("reads", hook.reads.is_some()),
         ("files", hook.takes_files()),

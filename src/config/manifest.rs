@@ -1,21 +1,18 @@
 //! `hookrun.toml`: hooks that run a command, events that you declare, and the log.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::draft::HookDraft;
+use super::event_tables::{self, EVENT_TABLE, EventTables};
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
 use super::problem::{Position, Problem};
-use super::reader::{DocumentReader, KeyRow, Setting, names, specs};
+use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::{self, DeclaredSet};
-use super::tree::{Tree, TreeEntry};
+use super::tree::Tree;
 use super::trust::{TRUST_KEYS, TrustTable};
-use super::value::{KeyValue, split_command, words};
+use super::value::{KeyValue, split_command};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{
-    Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, catalog,
-};
 use crate::engine::hook::{FILES, Handler};
 
 #[derive(Debug, Default)]
@@ -23,9 +20,7 @@ pub struct Manifest {
     pub(super) hooks: Vec<HookTable>,
     /// What could be read of hooks that have mistakes: it may have more of them.
     pub(super) rejected: Vec<HookDraft>,
-    pub(super) events: Vec<(EventSpec, Position)>,
-    /// The names of events that are declared with a mistake: they are not unknown.
-    pub(super) rejected_events: Vec<String>,
+    pub(super) events: EventTables,
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
@@ -44,7 +39,8 @@ pub(super) struct HookTable {
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("hook", KeyValue::Tables(|| specs(HOOK_KEYS)), "none", "a hook", set_hooks),
     KeyRow::key("rule", KeyValue::Tables(|| [specs(RULE_KEYS), specs(MATCH_KEYS)].concat()), "none", "a rule: a hook without a program", set_rules),
-    KeyRow::key("event", KeyValue::Map(&KeyValue::Table(|| specs(EVENT_KEYS))), "none", "an event that you declare", set_events),
+    KeyRow::key("event", KeyValue::Map(&EVENT_TABLE), "none", "an event that you declare, or `stop` and `timeout` of a built-in one",
+        |manifest, key| event_tables::set_events(&mut manifest.events, key)),
     KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "the decision log",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
     KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(sets::SET_KEYS))), "none", "shared hook sets, by name", set_sets),
@@ -93,7 +89,8 @@ pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec
     let (mut manifest, mut problems) = read(text, file);
     let mut hooks = manifest.hooks.iter();
     if !hooks.all(|table| table.draft.rule.is_some())
-        || !manifest.events.is_empty()
+        || !manifest.events.declared.is_empty()
+        || !manifest.events.settings.is_empty()
         || !manifest.sets.is_empty()
     {
         let cause = "a file in an event's folder may contain only rules";
@@ -176,17 +173,13 @@ fn set_tables(
     Ok(())
 }
 
-/// Whether a table neither has a key nor an unknown one that was probably meant to be it.
-fn lacks(reader: &DocumentReader<'_>, table: &Tree, key: &str) -> bool {
-    table.at(&[key]).is_none() && !reader.meant.contains(&key)
-}
-
 /// Finds what a rule lacks, and makes it a hook of `tool.pre` that is called by its place if it
 /// says nothing else.
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
-    let says_nothing = ["deny", "ask"].iter().all(|key| lacks(reader, table, key));
-    let is_for_all = MATCH_KEYS.iter().all(|row| lacks(reader, table, row.name));
+    let says_nothing = ["deny", "ask"].iter().all(|key| reader.lacks(table, key));
+    let mut conditions = MATCH_KEYS.iter().map(|row| row.name).chain(["except"]);
+    let is_for_all = conditions.all(|key| reader.lacks(table, key));
     match &draft.rule {
         Some(decision) => draft.hook.handler = Handler::Rule(decision.clone()),
         None if says_nothing => {
@@ -196,11 +189,11 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         None => {}
     }
     if is_for_all {
-        let cure = "add `runs`, `command`, `path`, `tool` or `where`";
+        let cure = "add `runs`, `command`, `path`, `tool`, `where` or `except`";
         reader.fault(table.offset, "the rule would match every event", cure);
     }
     draft.look_in_documents();
-    if !draft.documents.is_empty() && lacks(reader, table, "where") {
+    if !draft.documents.is_empty() && reader.lacks(table, "where") {
         let cure = "add `where = { \"resources[].acl\" = \"^public\" }`";
         reader.fault(
             table.offset,
@@ -227,12 +220,12 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
 /// already a problem.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     for key in ["name", "command"] {
-        if lacks(reader, table, key) {
+        if reader.lacks(table, key) {
             let cause = format!("the hook has no `{key}`");
             reader.fault(table.offset, cause, format!("add `{key} = …`"));
         }
     }
-    if lacks(reader, table, "event") {
+    if reader.lacks(table, "event") {
         let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
         reader.fault(table.offset, "the hook has no `event`", cure);
     }
@@ -286,198 +279,6 @@ fn check_name(
         let cause = format!("two hooks are called `{name}`; the first is at line {first}");
         reader.fault(offset, cause, "give one of them another name");
     }
-}
-
-fn set_events(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let Some(tables) = key.tree.entries() else {
-        let cure = "write `[event.\"deploy.pre\"]`";
-        return Err(Complaint::with_cure("`event` is not a table", cure));
-    };
-    let mut tables: Vec<&TreeEntry> = tables.iter().collect();
-    tables.sort_by(|a, b| a.key.cmp(&b.key));
-    for entry in tables {
-        if let Some(meant) = dotted(entry) {
-            let cause = format!("`{meant}` in a table header is two tables");
-            key.reader
-                .fault(entry.at, cause, format!("write `[event.\"{meant}\"]`"));
-            manifest.rejected_events.push(meant);
-            continue;
-        }
-        match read_event(key.reader, entry) {
-            Some(spec) => manifest.events.push((spec, key.reader.at(entry.at))),
-            None => manifest.rejected_events.push(entry.key.clone()),
-        }
-    }
-    Ok(())
-}
-
-/// The name of the event that `[event.deploy.pre]` means, which is a table in a table.
-fn dotted(entry: &TreeEntry) -> Option<String> {
-    let keys = names(EVENT_KEYS);
-    let mut inner = entry.tree.entries()?.iter();
-    let inner = inner
-        .find(|inner| !keys.contains(&inner.key.as_str()) && inner.tree.entries().is_some())?;
-    let below = dotted(inner).unwrap_or_else(|| inner.key.clone());
-    Some(format!("{}.{below}", entry.key))
-}
-
-/// The keys of an `[event."name"]` table: an event of your own.
-#[rustfmt::skip]
-pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
-    KeyRow::key("summary", KeyValue::Text, "required", "completes \"runs when …\"",
-        |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),
-    KeyRow::key("blocks", KeyValue::Flag, "true", "a hook can block it",
-        |draft, key| key.flag().map(|flag| draft.blocks = Some(flag))),
-    KeyRow::key("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "\"block\" if it can be blocked", "the result of a failing hook",
-        |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.on_failure = Some(means))),
-    KeyRow::key("schedule", KeyValue::OneOf(|| words(Schedule::NAMES)), "\"sequential\"", "how its hooks run",
-        |draft, key| key.one_of(Schedule::NAMES).map(|schedule| draft.schedule = Some(schedule))),
-    KeyRow::key("context", KeyValue::Map(&KeyValue::OneOf(|| words(JsonType::NAMES))), "empty", "field = JSON type, for samples and schemas", set_context),
-    KeyRow::key("required", KeyValue::Texts, "none", "keys that `context` must have",
-        |draft, key| key.texts().map(|keys| draft.required = keys.into_iter().map(|key| key.value).collect())),
-    KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for fields that hooks may rewrite", set_rewrites),
-];
-
-#[derive(Debug, Default)]
-pub struct EventDraft {
-    summary: Option<String>,
-    blocks: Option<bool>,
-    on_failure: Option<OnFailure>,
-    schedule: Option<Schedule>,
-    context: Vec<ContextKey>,
-    required: Vec<String>,
-    rewrites: Vec<Rewrite>,
-}
-
-fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<EventSpec> {
-    let before = reader.problems.len();
-    let name = entry.key.as_str();
-    let at = entry.at;
-    let mut draft = EventDraft::default();
-    reader.meant.clear();
-    match entry.tree.entries() {
-        Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
-        None => {
-            let cure = format!("write `[event.\"{name}\"]`");
-            reader.fault(entry.tree.offset, "an event is not a table", cure);
-            return None;
-        }
-    }
-    if let Some(complaint) = bad_name(name) {
-        reader.complain(at, complaint);
-    }
-    if lacks(reader, &entry.tree, "summary") {
-        reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
-    }
-    let declared: Vec<&str> = draft.context.iter().map(|key| key.name.as_ref()).collect();
-    let mut required = draft.required.iter();
-    if let Some(key) = required.find(|key| !declared.contains(&key.as_str())) {
-        let cause = format!("`required` names `{key}`, and `context` has no such key");
-        reader.fault(at, cause, format!("add `{key} = \"string\"` to `context`"));
-    }
-    if draft.schedule == Some(Schedule::Detached) && draft.blocks != Some(false) {
-        let cause = "a detached event cannot be blocked: nothing waits for its hooks";
-        reader.fault(
-            at,
-            cause,
-            "add `blocks = false`, or choose another schedule",
-        );
-    }
-    (reader.problems.len() == before).then(|| draft.spec(name))
-}
-
-fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for (name, kind) in named(key, JsonType::NAMES, "a JSON type")? {
-        let about = "declared in hookrun.toml".into();
-        let sample = kind.sample().into();
-        draft.context.push(ContextKey {
-            name: name.into(),
-            kind,
-            about,
-            sample,
-        });
-    }
-    Ok(())
-}
-
-fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for (field, merge) in named(key, Merge::NAMES, "a merge rule")? {
-        draft.rewrites.push(Rewrite {
-            field: field.into(),
-            merge,
-        });
-    }
-    Ok(())
-}
-
-/// The entries of a table, each with the value that its word names.
-fn named<V: Copy>(
-    key: &mut Setting<'_, '_>,
-    names: &[(V, &'static str)],
-    takes: &str,
-) -> Result<Vec<(String, V)>, Complaint> {
-    let mut found = Vec::new();
-    for entry in key.table()? {
-        match names
-            .iter()
-            .find(|(_, name)| entry.tree.text() == Some(name))
-        {
-            Some((value, _)) => found.push((entry.key.clone(), *value)),
-            None => {
-                let cause = format!("`{}.{}` takes {takes}", key.name, entry.key);
-                let cure = format!("one of {}", words(names).join(", "));
-                key.reader.fault(entry.tree.offset, cause, cure);
-            }
-        }
-    }
-    Ok(found)
-}
-
-impl EventDraft {
-    fn spec(mut self, name: &str) -> EventSpec {
-        // Two declarations are the same in whichever order they name their fields.
-        self.context.sort_by(|a, b| a.name.cmp(&b.name));
-        self.rewrites.sort_by(|a, b| a.field.cmp(&b.field));
-        let blocks = self.blocks.unwrap_or(true);
-        let by_default = if blocks {
-            OnFailure::Block
-        } else {
-            OnFailure::Allow
-        };
-        EventSpec {
-            name: name.to_string().into(),
-            summary: self.summary.unwrap_or_default().into(),
-            aliases: &[],
-            context: self.context.into(),
-            required: self.required.into_iter().map(Cow::from).collect(),
-            blocks,
-            rewrites: self.rewrites.into(),
-            on_failure: self.on_failure.unwrap_or(by_default),
-            schedule: self.schedule.unwrap_or(Schedule::Sequential),
-            conduct: Conduct::USUAL,
-        }
-    }
-}
-
-fn bad_name(name: &str) -> Option<Complaint> {
-    if let Some(known) = catalog::find(name) {
-        let cause = format!("`{name}` is already an event: {}", known.summary);
-        return Some(Complaint::with_cure(cause, "give yours another name"));
-    }
-    if catalog::command_name(name).is_some() {
-        let cause = format!("`{name}` is a command and needs no declaration");
-        let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
-        return Some(Complaint::with_cure(cause, cure));
-    }
-    let has_good_letters = name
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
-    if has_good_letters && !name.split('.').any(str::is_empty) {
-        return None;
-    }
-    let cause = format!("`{name}` cannot be the name of an event");
-    let cure = "use letters, digits, `-` and dots between them: `deploy.pre`";
-    Some(Complaint::with_cure(cause, cure))
 }
 
 #[rustfmt::skip]

@@ -144,6 +144,11 @@ impl<'r> DocumentReader<'r> {
         self.lines.position(offset)
     }
 
+    /// Whether a table neither has a key nor an unknown one that was probably meant to be it.
+    pub(super) fn lacks(&self, table: &Tree, key: &str) -> bool {
+        table.at(&[key]).is_none() && !self.meant.contains(&key)
+    }
+
     pub(crate) fn fault(&mut self, at: usize, cause: impl Into<String>, cure: impl Into<String>) {
         self.complain(at, Complaint::with_cure(cause, cure));
     }

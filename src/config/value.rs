@@ -116,6 +116,10 @@ pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -
     let cure = match (spelling::nearest(name, known.iter().copied()), group) {
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),
         (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
+        (None, None) if known.contains(&"where") => format!(
+            "known here: {}; a field of the context is `where = {{ {name} = … }}`",
+            known.join(", ")
+        ),
         (None, None) => format!("known here: {}", known.join(", ")),
     };
     Complaint::with_cure(format!("unknown key `{name}`"), cure)

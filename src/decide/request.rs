@@ -193,7 +193,7 @@ impl<'a> EventRequest<'a> {
     pub fn sample(&self, config: &Config, cwd: &Path) -> Result<HostedEvent, Complaint> {
         let binding = self.bindings.first().copied();
         let spec = match binding {
-            Some(binding) => binding.spec(),
+            Some(binding) => config.catalog.settled(binding.spec()),
             None => find_event(config, &self.name)?.as_ref().clone(),
         };
         let mut context = Context::parse(spec.sample()).map_err(Complaint::of)?;
@@ -218,7 +218,7 @@ impl<'a> EventRequest<'a> {
         binding: Option<Binding>,
     ) -> Result<HostedEvent, Complaint> {
         let spec = match binding {
-            Some(binding) => Arc::new(binding.spec()),
+            Some(binding) => Arc::new(config.catalog.settled(binding.spec())),
             None => find_event(config, &self.name)?,
         };
         let sent = self.dialect.is_none().then(|| context.clone());

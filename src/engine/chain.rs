@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::engine::event::context::Payload;
-use crate::engine::event::{Event, Merge, OnFailure};
+use crate::engine::event::{Event, Merge, OnFailure, Stop};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
 use crate::engine::hook::{Departure, EditedField, Handler, Hook, Reads, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
@@ -64,6 +64,7 @@ pub fn run(
         rewriter: None,
         runs: Vec::new(),
         turned: Vec::new(),
+        last_group: None,
         is_settled: false,
         is_asking_again: false,
     };
@@ -137,6 +138,8 @@ struct Chain<'c> {
     runs: Vec<HookRun>,
     /// The hooks that have had their turn.
     turned: Vec<FinishedTurn>,
+    /// The group after which no hook runs, because one of it has blocked.
+    last_group: Option<(i64, Option<u64>)>,
     is_settled: bool,
     /// Hooks run a second time, only for their decisions.
     is_asking_again: bool,
@@ -161,6 +164,8 @@ struct FinishedTurn {
 
 impl Chain<'_> {
     fn step(&mut self, number: usize, step: PlanStep) {
+        let group = step.hooks.first().map(|planned| planned.hook.group());
+        self.is_settled |= self.last_group.is_some() && self.last_group != group;
         let mut wanted: Vec<HookTurn> = Vec::new();
         let mut places = Vec::new();
         for planned in step.hooks {
@@ -204,7 +209,7 @@ impl Chain<'_> {
         let Some(rewriter) = self.rewriter.clone() else {
             return;
         };
-        if !spec.blocks {
+        if !spec.blocks || self.merger.is_blocked() {
             return;
         }
         let conduct = spec.conduct;
@@ -292,8 +297,9 @@ impl Chain<'_> {
             }
             Some(_) | None => {}
         }
-        if self.merger.hear(&hook.name, OnFailure::Block, &heard) == Flow::Ends {
-            self.is_settled = true;
+        match self.merger.hear(&hook.name, OnFailure::Block, &heard) {
+            Flow::GoesOn => {}
+            Flow::EndsGroup | Flow::Ends => self.is_settled = true,
         }
     }
 
@@ -473,7 +479,7 @@ impl Chain<'_> {
     /// A test for whether the trace of one of these hooks settles the event.
     fn settles(&self, hooks: &[Arc<Hook>]) -> impl Fn(&Trace) -> bool + use<> {
         let spec = self.seen().spec();
-        let blocks = spec.blocks;
+        let blocks = spec.blocks && spec.conduct.stop == Stop::First;
         // A failure ends the other hooks of its step only if all of them fail closed: the loop does
         // not know which hook a failure comes from.
         let all_close = hooks
@@ -492,13 +498,25 @@ impl Chain<'_> {
             trace.ending,
             Ending::OutOfBudget { .. } | Ending::Aborted { .. }
         );
+        if is_ours && self.merger.is_blocked() {
+            self.is_settled = true;
+            return;
+        }
         let own = hook.on_failure(self.event.spec());
         let on_failure = if is_ours { OnFailure::Block } else { own };
         // A hook that asks may still rewrite in the same answer.
         let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
-        if self.merger.hear(&hook.name, on_failure, &heard) == Flow::Ends {
-            self.is_settled = true;
-            return;
+        match self.merger.hear(&hook.name, on_failure, &heard) {
+            // Later hooks would not run either.
+            Flow::GoesOn | Flow::EndsGroup if is_ours => {
+                self.is_settled = self.merger.is_blocked();
+            }
+            Flow::GoesOn => {}
+            Flow::EndsGroup => self.last_group = Some(hook.group()),
+            Flow::Ends => {
+                self.is_settled = true;
+                return;
+            }
         }
         if let Some(verdict) = trace.ending.verdict() {
             self.take(hook, verdict, is_frozen);

@@ -26,7 +26,7 @@ use json::scalar_text;
 pub use action::{Access, Action, ActionKind};
 pub use context::{Context, ContextError};
 pub use spec::{
-    Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule,
+    Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule, Stop,
 };
 
 /// Keys that hookrun keeps for itself; no row of the catalog has them, and any event may carry them.

@@ -222,12 +222,50 @@ impl Settled {
 #[error("{reason}")]
 pub struct Refusal {
     /// The hook that blocked; `None` when hookrun itself did (a broken configuration, a budget that
-    /// is used up).
+    /// is used up). Of several the first whose policy blocked.
     pub hook: Option<String>,
+    /// The others that blocked, in plan order: where the event's `stop` lets hooks run after a block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     /// The reason, for the host, the model and the person.
     pub reason: String,
     /// Whether a policy was applied or something failed.
     pub cause: Cause,
+}
+
+impl Refusal {
+    /// The one refusal that several make: the reason has each hook's own below its name.
+    pub(crate) fn of_all(blocks: &[Refusal]) -> Option<Refusal> {
+        let policy = blocks.iter().find(|block| block.cause == Cause::Policy);
+        let first = policy.or(blocks.first())?;
+        if blocks.len() == 1 {
+            return Some(first.clone());
+        }
+        let mut reason = String::new();
+        for Refusal {
+            hook, reason: own, ..
+        } in blocks
+        {
+            reason.push_str(&format!("{}:\n", hook.as_deref().unwrap_or("hookrun")));
+            for line in own.trim_end().lines() {
+                reason.push_str(&format!("  {line}\n"));
+            }
+        }
+        let hooks = blocks.iter().filter_map(|block| block.hook.clone());
+        Some(Refusal {
+            hook: first.hook.clone(),
+            others: hooks
+                .filter(|hook| first.hook.as_ref() != Some(hook))
+                .collect(),
+            reason: reason.trim_end().to_string(),
+            cause: first.cause,
+        })
+    }
+
+    /// The hooks that blocked.
+    pub(crate) fn hooks(&self) -> impl Iterator<Item = &String> {
+        self.hook.iter().chain(&self.others)
+    }
 }
 
 /// Whether a policy was applied or something failed.
@@ -340,6 +378,7 @@ impl Outcome {
         Outcome {
             settled: Settled::Refused(Refusal {
                 hook: None,
+                others: Vec::new(),
                 reason: reason.into(),
                 cause: Cause::Failure,
             }),
@@ -440,6 +479,7 @@ impl Outcome {
         let asked = joined(questions);
         let refusal = Refusal {
             hook: questions.first().map(|first| first.hook.clone()),
+            others: Vec::new(),
             reason: if why_not.is_empty() {
                 asked
             } else {

@@ -53,7 +53,8 @@ impl Plan {
     /// The plan for `event`, from the hooks bound to it in their order.
     ///
     /// An event with a parallel or detached schedule has one step. In a sequential schedule each
-    /// hook is a step, but neighbours that all have `parallel = true` share one.
+    /// hook is a step, but neighbours that all have `parallel = true` share one. In a grouped
+    /// schedule neighbours of one group share one, unless they say `parallel = false`.
     pub fn build(bound: &[Arc<Hook>], event: &Event, place: &PathBase) -> Plan {
         let mut plan = Plan::in_order(bound, event.spec());
         for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
@@ -147,12 +148,20 @@ fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
     }
     match spec.schedule {
         Schedule::Parallel | Schedule::Detached => true,
-        Schedule::Sequential => {
-            // The next hook must see a rewrite, so hooks that rewrite run alone.
-            let mut hooks = step.hooks.iter().map(|planned| planned.hook.as_ref());
-            std::iter::once(hook)
-                .chain(&mut hooks)
-                .all(|hook| hook.parallel && !hook.rewrite)
+        Schedule::Sequential | Schedule::Grouped => {
+            let is_grouped = spec.schedule == Schedule::Grouped;
+            let mut others = step.hooks.iter().map(|planned| planned.hook.as_ref());
+            may_share(hook, is_grouped)
+                && others.all(|other| {
+                    let is_asked = hook.parallel.is_some() && other.parallel.is_some();
+                    may_share(other, is_grouped) && (is_asked || other.group() == hook.group())
+                })
         }
     }
+}
+
+/// Whether a hook may run at the same time as others. The next hook must see a rewrite, so hooks
+/// that rewrite run alone.
+fn may_share(hook: &Hook, is_grouped: bool) -> bool {
+    hook.parallel.unwrap_or(is_grouped) && !hook.rewrite
 }

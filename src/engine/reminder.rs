@@ -168,10 +168,13 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
         reminders.push(blocked(&notice.hook, &notice.text));
     }
     if let Some(refusal) = outcome.refusal() {
-        reminders.push(blocked(
-            refusal.hook.as_deref().unwrap_or("hookrun"),
-            &refusal.reason,
-        ));
+        let hooks: Vec<&str> = refusal.hooks().map(String::as_str).collect();
+        let hooks = if hooks.is_empty() {
+            "hookrun".to_string()
+        } else {
+            hooks.join(", ")
+        };
+        reminders.push(blocked(&hooks, &refusal.reason));
     }
     reminders
 }

@@ -21,7 +21,8 @@ use super::native;
 use super::row::Reply;
 use crate::engine::event::catalog;
 use crate::engine::names::words;
-use crate::engine::outcome::{Cause, Outcome, Settled, joined};
+use crate::engine::outcome::{Cause, Settled, joined};
+use crate::engine::run::{Fate, Run};
 use Argument::{Flag, MessageFile, Rest, Text};
 
 pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
@@ -56,21 +57,30 @@ const fn hook(name: &'static str, event: &'static str, arguments: &'static [Argu
         lines: None,
         changes: Changes::Unknown,
         presence: Presence::Plain,
+        has_head: false,
+        operation: None,
     }
 }
 
 /// Every hook of git that the catalog has.
 pub static GIT_HOOKS: &[GitHook] = &[
-    hook("pre-commit", "commit.pre", &[]).changes(Changes::Index),
+    hook("pre-commit", "commit.pre", &[])
+        .changes(Changes::Index)
+        .with_head(),
     hook(
         "prepare-commit-msg",
         "commit.msg.prepare",
         &[MessageFile, Text("source"), Text("commit")],
-    ),
-    hook("commit-msg", "commit.msg", &[MessageFile]),
+    )
+    .with_head(),
+    hook("commit-msg", "commit.msg", &[MessageFile]).with_head(),
     hook("post-commit", "commit.post", &[]),
     hook("post-rewrite", "commit.rewrite", &[Text("trigger")]).lines(REWRITTEN),
-    hook("pre-merge-commit", "merge.pre", &[]).changes(Changes::Index),
+    // git notes the merge only after this.
+    hook("pre-merge-commit", "merge.pre", &[])
+        .changes(Changes::Index)
+        .with_head()
+        .within("merge"),
     hook("post-merge", "merge.post", &[Flag("isSquash")]),
     hook("applypatch-msg", "patch.msg", &[MessageFile]),
     hook("pre-applypatch", "patch.pre", &[]).changes(Changes::Index),
@@ -99,7 +109,8 @@ pub static GIT_HOOKS: &[GitHook] = &[
     hook("pre-auto-gc", "gc.pre", &[]),
     hook("pre-push", "push.pre", &[Text("remote"), Text("url")])
         .lines(PUSHED)
-        .changes(Changes::Sent),
+        .changes(Changes::Sent)
+        .with_head(),
     hook("push-to-checkout", "push.checkout", &[Text("newSha")]).presence(Presence::Replaces),
     hook("pre-receive", "receive.pre", &[])
         .lines(MOVED)
@@ -225,10 +236,23 @@ impl GitHook {
         ])
     }
 
-    /// The reply to an outcome: git reads the exit status and shows stderr. An event that cannot
-    /// be blocked goes on in any case.
-    pub fn reply(&self, outcome: &Outcome, blocks: bool) -> Reply {
+    /// The reply to a run: git reads the exit status and shows stderr. An event that cannot be
+    /// blocked goes on in any case. Several blocks have a line that sums them up first.
+    pub fn reply(&self, run: &Run) -> Reply {
+        let outcome = &run.outcome;
+        let blocks = run.event.spec().blocks;
         match &outcome.settled {
+            Settled::Refused(refusal) if !refusal.others.is_empty() => {
+                let names: Vec<&str> = refusal.hooks().map(String::as_str).collect();
+                let ran = run
+                    .hooks
+                    .iter()
+                    .filter(|hook| matches!(hook.fate, Fate::Ran(_)))
+                    .count();
+                let seconds = run.took.as_secs_f64();
+                let summary = format!(" by {}; {ran} hooks, {seconds:.1} s", names.join(", "));
+                self.stop(&format!("{summary}\n{}", refusal.reason), blocks)
+            }
             Settled::Refused(refusal) => match (&refusal.hook, refusal.cause) {
                 (Some(hook), Cause::Policy | Cause::Person) => {
                     self.stop(&format!(" by hook `{hook}`: {}", refusal.reason), blocks)

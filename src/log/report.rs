@@ -71,6 +71,9 @@ pub struct RunReport {
     pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
+    /// The other hooks that blocked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_blocked_by: Vec<String>,
     /// `policy`, `failure` or `person`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<TableWord>,
@@ -107,6 +110,38 @@ impl RunReport {
     pub fn traces(&self) -> impl Iterator<Item = (&HookReport, &TraceReport)> {
         let hooks = self.hooks.iter();
         hooks.filter_map(|hook| Some((hook, hook.trace.as_ref()?)))
+    }
+
+    /// The hooks that blocked it, each with its reason. If hookrun did by itself, it is called `own`.
+    pub(crate) fn blocks<'r>(&'r self, own: &'r str) -> Vec<(&'r str, &'r str)> {
+        let Some(reason) = self.reason.as_deref() else {
+            return Vec::new();
+        };
+        let first = self.decided_by.as_deref().unwrap_or(own);
+        if self.also_blocked_by.is_empty() {
+            return vec![(first, reason)];
+        }
+        let mut blocks = Vec::new();
+        for hook in &self.hooks {
+            let Some(trace) = &hook.trace else { continue };
+            let verdict = trace.verdict.as_ref();
+            let own_reason = verdict.and_then(|verdict| verdict.reason.as_deref());
+            if hook.name == first || self.also_blocked_by.contains(&hook.name) {
+                let words = own_reason.or(trace.failure.as_deref());
+                blocks.push((hook.name.as_str(), words.unwrap_or(reason)));
+            }
+        }
+        blocks
+    }
+
+    /// The hooks that blocked it, in words; `otherwise` if none did.
+    pub(crate) fn deciders(&self, otherwise: &str) -> String {
+        let hooks = self.decided_by.iter().chain(&self.also_blocked_by);
+        let hooks: Vec<&str> = hooks.map(String::as_str).collect();
+        if hooks.is_empty() {
+            return otherwise.to_string();
+        }
+        hooks.join(", ")
     }
 }
 
@@ -201,6 +236,7 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
         decision: outcome.settled.word().into(),
         reason: refusal.map(|refusal| refusal.reason.clone()),
         decided_by: refusal.and_then(|refusal| refusal.hook.clone()),
+        also_blocked_by: refusal.map_or_else(Vec::new, |refusal| refusal.others.clone()),
         cause: refusal.map(|refusal| refusal.cause.name().into()),
         questions: match &outcome.settled {
             Settled::Asked { questions } => questions.clone(),

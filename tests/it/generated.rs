@@ -681,6 +681,9 @@ fn git_hooks() -> String {
         let spec = hookrun::internals::event::catalog::find(hook.event).unwrap();
         keys.extend(spec.carries("pushOptions").then(|| code("pushOptions")));
         keys.extend((hook.changes != Changes::Unknown).then(|| code("changes")));
+        if hook.has_head {
+            keys.extend([code("branch"), code("state")]);
+        }
         let gate = if spec.blocks { "yes" } else { "" };
         [
             code(hook.name),

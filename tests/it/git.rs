@@ -4,6 +4,7 @@ mod contract;
 mod doctor;
 mod files;
 mod install;
+mod results;
 mod staged;
 
 use std::ffi::OsStr;
@@ -65,7 +66,13 @@ impl Git {
     }
 
     fn run(&self, folder: &str, arguments: &[&str]) -> Ran {
-        self.command(self.git_command(arguments), folder)
+        self.run_as(|_| {}, folder, arguments)
+    }
+
+    fn run_as(&self, adjust: impl FnOnce(&mut Command), folder: &str, arguments: &[&str]) -> Ran {
+        let mut command = self.git_command(arguments);
+        adjust(&mut command);
+        self.command(command, folder)
     }
 
     /// git with a scrubbed environment.

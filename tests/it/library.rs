@@ -208,10 +208,10 @@ fn an_abort_from_another_thread_ends_functions_and_commands() {
     let sandbox = Sandbox::new();
     let (mut slow, release) = hangs("function");
     slow.limits.timeout = Some(LONG);
-    slow.parallel = true;
+    slow.parallel = Some(true);
     let mut command = shell("command", "touch started; exec sleep 60");
     command.limits.timeout = Some(LONG);
-    command.parallel = true;
+    command.parallel = Some(true);
     let abort = Abort::new().unwrap();
     let runner = runner(&sandbox, [slow, command]).abort(abort.clone());
     let run = thread::scope(|scope| {
@@ -279,7 +279,7 @@ fn a_function_and_a_command_run_beside_each_other() {
     );
     let mut hooks = [waits, command];
     for hook in &mut hooks {
-        hook.parallel = true;
+        hook.parallel = Some(true);
         hook.limits.timeout = Some(LONG);
     }
     let run = runner(&sandbox, hooks).handle(&call_in(&sandbox));
@@ -295,7 +295,7 @@ fn a_refusal_voids_what_runs_beside_it() {
     command.limits.timeout = Some(LONG);
     let no = Hook::function("no", "tool.pre", |_| Verdict::block("no"));
     let mut hooks = [no, slow, command];
-    hooks.iter_mut().for_each(|hook| hook.parallel = true);
+    hooks.iter_mut().for_each(|hook| hook.parallel = Some(true));
     let run = runner(&sandbox, hooks).jobs(3).handle(&call("ls"));
     assert_eq!(reason(&run), "no");
     assert_eq!(

@@ -177,7 +177,7 @@ fn hook_of(spec: &Value) -> Hook {
     if spec["cold"].is_null() {
         hook.warm = Some(Warm::Fork);
     }
-    hook.parallel = true;
+    hook.parallel = Some(true);
     hook.limits.files = spec["files"].as_u64();
     hook.limits.output_bytes = spec["output_bytes"].as_u64();
     // Five seconds can be too few on a busy machine.

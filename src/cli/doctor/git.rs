@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use crate::config::layer::LOCAL;
 use crate::config::{Config, Environment};
 use crate::hosts::git;
 
 use super::Seen;
 use crate::cli::exit::Result;
 use crate::cli::host::command::Launch;
-use crate::cli::host::git::{HookScript, Repository, is_executable};
+use crate::cli::host::git::{HookScript, Repository, ask, is_executable};
 use crate::cli::host::installed::HooksByEvent;
 use crate::cli::validate::{Findings, error, warning};
 
@@ -30,6 +31,7 @@ pub(super) fn look(
         }
         Err(_) => return Ok(None),
     };
+    about_local_files(config, findings)?;
     let scripts = repository.scripts()?;
     let asking = scripts.iter().filter(|script| script.asks()).count();
     let wanted = HooksByEvent::of(&config.hooks);
@@ -69,6 +71,25 @@ pub(super) fn look(
     Ok(Some(format!(
         "git: installed in {asking} {noun} of this repository"
     )))
+}
+
+/// Files for one person that are committed.
+fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
+    for layer in config
+        .layers
+        .iter()
+        .filter(|layer| layer.is_own_of_project())
+    {
+        let file = layer.folder.join(LOCAL);
+        let is_tracked = file.exists()
+            && ask(&layer.folder, &["ls-files", "--error-unmatch", "--", LOCAL])?.is_some();
+        if is_tracked {
+            let cause = "git tracks it, so it would switch hooks off for everybody";
+            let cure = format!("`git rm --cached {LOCAL}`, and ignore it");
+            findings.add(warning(&file, cause, cure));
+        }
+    }
+    Ok(())
 }
 
 /// What to do if another hook has replaced the shim, and a kept one is there too.

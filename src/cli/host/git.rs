@@ -243,7 +243,7 @@ fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
 }
 
 /// What git answers, without the end of the line; `None` if it says no.
-fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
+pub(crate) fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     let mut arguments = vec![OsString::from("-C"), folder.into()];
     arguments.extend(words.iter().map(OsString::from));
     let Output { status, stdout, .. } = Errand::new("git", &arguments, PATIENCE)

@@ -72,7 +72,7 @@ fn entry(
         let timeout = format!("{}ms", timeout.as_millis()).replace("000ms", "s");
         entry = entry.with("timeout", toml_text(&timeout));
     }
-    if hook.parallel {
+    if hook.parallel == Some(true) {
         entry = entry.with("parallel", "true");
     }
     match hook.on_failure {

@@ -1,13 +1,15 @@
 //! `hookrun run --host git HOOK [-- ARG…]`: decide for git. Exit 0 goes on, 1 blocks. If hookrun
 //! itself fails, everything that can be blocked is.
 
+mod head;
+
 use std::ffi::OsString;
 use std::fs;
 use std::sync::Arc;
 
-use crate::config::{Config, ConfigScope, Environment};
+use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::decide::git::{EventGit, OWN_WORK};
-use crate::decide::hooks::check_depth;
+use crate::decide::hooks::{check_depth, nearest_hook};
 use crate::decide::staged::StagedFiles;
 use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Respondent, Terms, find_event};
 use crate::engine::complaint::Complaint;
@@ -15,6 +17,7 @@ use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::hook::StagedText;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run};
+use crate::engine::spelling::did_you_mean;
 use crate::hosts::git::{self, GitHook, GitInput, read_changes};
 use crate::hosts::{LATEST, native};
 use serde_json::{Map, Value};
@@ -100,7 +103,8 @@ impl GitRequest<'_> {
         } = self;
         check_depth(env)?;
         let choice = args.source.trusting(&args.trust, env, git::NAME);
-        let config = Config::load(&choice, env, ConfigScope::Event(hook.event));
+        let mut config = Config::load(&choice, env, ConfigScope::Event(hook.event));
+        let skips = skip_lines(&mut config, &choice, env);
         let spec = find_event(&config, hook.event)?;
         let complaint = config.complaint().or_else(|| config.trust.held(&spec.name));
         let person = Person::find(env);
@@ -145,10 +149,11 @@ impl GitRequest<'_> {
         {
             run.outcome = run.outcome.with_notice(fixed);
         }
-        let mut reply = hook.reply(&run.outcome, spec.blocks);
+        let mut reply = hook.reply(&run);
         if !person::is_watched(args.format) {
             reply.stderr.insert_str(0, &warnings(&run));
         }
+        reply.stderr.insert_str(0, &skips);
         if let Some(complaint) = complaint
             && reply.status == native::ALLOWED
         {
@@ -177,6 +182,12 @@ impl GitRequest<'_> {
             given.message = Some(fs::read(file).map_err(failed(what))?);
         }
         let mut context = self.hook.context(&given).map_err(Complaint::of)?;
+        if self.hook.has_head {
+            let mut variables = given.variables.iter();
+            let git_dir = variables.find(|(name, _)| name == "GIT_DIR");
+            let git_dir = git_dir.map(|(_, folder)| folder.as_str());
+            head::add(&mut context, self.hook, &given.cwd, git_dir)?;
+        }
         let listings = self.hook.listings(&context).map_err(Complaint::of)?;
         if self.hook.changes != git::Changes::Unknown {
             context.insert("changes".to_string(), self.changes(&listings, git)?.into());
@@ -239,6 +250,37 @@ impl GitRequest<'_> {
         );
         fs::write(file, format!("{text}{end}")).map_err(failed(what))
     }
+}
+
+/// Skips what the person wants to skip. The lines that say so.
+fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String {
+    let mut lines = config.skipped.clone();
+    let mut unknown = Vec::new();
+    for name in &env.skip {
+        let skips = config.skip(name);
+        if skips.is_empty() {
+            unknown.push(name);
+        }
+        lines.extend(skips);
+    }
+    if !unknown.is_empty() {
+        // They may be of another event.
+        let mut hooks = Config::load(choice, env, ConfigScope::All).hooks;
+        hooks.retain(|hook| git::find(&hook.event).is_some());
+        for name in unknown {
+            if hooks.iter().any(|hook| hook.name == *name) {
+                continue;
+            }
+            let names = hooks.iter().map(|hook| hook.name.as_str());
+            let help = did_you_mean(nearest_hook(name, names), || {
+                "`hookrun list` shows them".to_string()
+            });
+            lines.push(format!(
+                "warning: HOOKRUN_SKIP names `{name}`, and git runs no such hook; {help}"
+            ));
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// What hooks that answered printed on stderr, if nothing blocked: git shows it to the person.

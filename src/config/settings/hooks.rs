@@ -260,7 +260,7 @@ impl SettingsReader<'_> {
         let mut draft = HookDraft::of_event(row.name, self.reader.at(hook.at));
         draft.dialect = Some(file.host());
         draft.wanted = self.wanted_of(hook);
-        draft.hook.parallel = hook.place.is_parallel;
+        draft.hook.parallel = Some(hook.place.is_parallel);
         draft.hook.idle = hook.idle();
         draft.hook.limits.timeout = Some(self.time_of(hook));
         draft.hook.on_failure = self.on_failure_of(hook);

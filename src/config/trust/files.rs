@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
-use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST, RESERVED, SUITES};
+use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
 
 /// A larger set is not read: each of its files is looked at for every event.
@@ -71,7 +71,7 @@ fn is_read_as_toml(path: &Path) -> bool {
     let is_of_event = names.next().is_some_and(|above| above == DROP_INS)
         && !RESERVED.iter().any(|reserved| folder == *reserved)
         && path.extension().is_some_and(|ending| ending == "toml");
-    name == MANIFEST || is_of_event
+    name == MANIFEST || name == LOCAL || is_of_event
 }
 
 /// The values of a document without its comments and blanks; `None` for what is not TOML.

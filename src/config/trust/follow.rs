@@ -12,7 +12,7 @@ use super::files::{HookFiles, counted_content, counts_for_trust};
 use super::parts::find_repository;
 use super::store::{FollowedBranch, TrustStore, TrustedBy};
 use crate::config::git::GitRepository;
-use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST};
+use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST};
 use crate::config::sets::LOCK;
 use crate::engine::complaint::Complaint;
 
@@ -50,6 +50,10 @@ pub(crate) fn accept(
     let differs = format!("`{branch}` has other hooks");
     let own = own_content(report, &files).ok_or(&*differs)?;
     let committed = committed_content(report, &git, &now).map_err(|complaint| complaint.cause)?;
+    let local = in_repository(report, Path::new(LOCAL));
+    if own.contains_key(&local) && !committed.contains_key(&local) {
+        return Err(format!("`{LOCAL}` is not on `{branch}`"));
+    }
     // What is read here must also be what was loaded.
     if own != committed || files.digest() != report.digest {
         return Err(differs);

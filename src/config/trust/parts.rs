@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::config::layer::{HIDDEN, Layer};
+use crate::config::layer::{HIDDEN, LOCAL, Layer};
 use crate::config::sets::LOCK;
 use crate::engine::hook::Handler;
 use crate::engine::shell;
@@ -32,8 +32,8 @@ pub(crate) fn parts<'h>(
             let below = path.strip_prefix(&layer.folder).unwrap_or(path);
             parts.insert(below.to_path_buf());
         }
-        // What pins shared sets, and all of the hidden folder.
-        for beside in [LOCK, HIDDEN] {
+        // The pins of shared sets, the switches of one person, and all of the hidden folder.
+        for beside in [LOCK, LOCAL, HIDDEN] {
             if folder.join(beside).symlink_metadata().is_ok() {
                 parts.insert(PathBuf::from(beside));
             }

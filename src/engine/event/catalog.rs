@@ -13,7 +13,7 @@ mod rows;
 
 use std::sync::Arc;
 
-use super::spec::{Conduct, ContextKey, EventSpec, OnFailure};
+use super::spec::{Conduct, ContextKey, EventSpec, OnFailure, Stop};
 use crate::engine::spelling;
 use keys::{ARGS, CWD, SESSION_ID};
 use rows::GATE;
@@ -37,6 +37,8 @@ pub fn find(name: &str) -> Option<&'static EventSpec> {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     own: Vec<Arc<EventSpec>>,
+    /// Built-in events of which `hookrun.toml` sets something.
+    settled: Vec<Arc<EventSpec>>,
 }
 
 /// Nothing has this name: a misspelt event is an error, never ignored.
@@ -53,7 +55,29 @@ impl Catalog {
     pub fn with(own: Vec<EventSpec>) -> Catalog {
         Catalog {
             own: own.into_iter().map(Arc::new).collect(),
+            settled: Vec::new(),
         }
+    }
+
+    /// The same with another `stop` of the built-in event `name`.
+    #[must_use]
+    pub(crate) fn stopping(mut self, name: &str, stop: Stop) -> Catalog {
+        if let Some(known) = self.settled.iter_mut().find(|spec| spec.name == name) {
+            Arc::make_mut(known).conduct.stop = stop;
+        } else if let Some(spec) = find(name) {
+            let mut spec = spec.clone();
+            spec.conduct.stop = stop;
+            self.settled.push(Arc::new(spec));
+        }
+        self
+    }
+
+    /// The rules of a host for an event, with what `hookrun.toml` sets of it.
+    pub(crate) fn settled(&self, mut spec: EventSpec) -> EventSpec {
+        if let Some(known) = self.settled.iter().find(|known| known.name == spec.name) {
+            spec.conduct.stop = known.conduct.stop;
+        }
+        spec
     }
 
     /// The same with the own event `name` as a gate that a failure blocks.
@@ -68,7 +92,11 @@ impl Catalog {
 
     /// Every event, the built-in ones first.
     pub fn iter(&self) -> impl Iterator<Item = &EventSpec> {
-        EVENTS.iter().chain(self.own.iter().map(Arc::as_ref))
+        let built_in = EVENTS.iter().map(|spec| {
+            let settled = self.settled.iter().find(|known| known.name == spec.name);
+            settled.map_or(spec, Arc::as_ref)
+        });
+        built_in.chain(self.own.iter().map(Arc::as_ref))
     }
 
     /// The event that `name` names, in any case: a team's own event, else a canonical name,
@@ -85,7 +113,8 @@ impl Catalog {
             return Ok(Arc::clone(own));
         }
         if let Some(spec) = find(name) {
-            return Ok(Arc::new(spec.clone()));
+            let settled = self.settled.iter().find(|known| known.name == spec.name);
+            return Ok(settled.map_or_else(|| Arc::new(spec.clone()), Arc::clone));
         }
         if let Some(command) = command_name(name) {
             let names = self.own.iter().filter_map(|spec| command_name(&spec.name));
@@ -193,8 +222,8 @@ mod tests {
     fn assert_rules(spec: &EventSpec) {
         let name = &spec.name;
         let changes_something = spec.blocks || !spec.rewrites.is_empty();
-        let is_sequential = spec.schedule == Schedule::Sequential;
-        assert_eq!(changes_something, is_sequential, "{name}");
+        let is_in_order = matches!(spec.schedule, Schedule::Sequential | Schedule::Grouped);
+        assert_eq!(changes_something, is_in_order, "{name}");
         assert!(
             spec.blocks || spec.on_failure == OnFailure::Allow,
             "{name} fails closed and cannot be blocked"

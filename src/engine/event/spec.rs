@@ -231,20 +231,41 @@ names! { OnFailure: Block "block", Allow "allow" }
 /// How the hooks of one event are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
-    /// In plan order; each sees the context as the earlier ones left it; the first block ends it.
+    /// In plan order; each sees the context as the earlier ones left it.
     Sequential,
+    /// In plan order, hooks of one group in parallel: of one priority, and as files of one number.
+    /// Hooks that rewrite or say `parallel = false` run alone.
+    Grouped,
     /// At once; the outcome is as if in plan order.
     Parallel,
     /// Started and not waited for; supervised to their timeouts.
     Detached,
 }
 
-names! { Schedule: Sequential "sequential", Parallel "parallel", Detached "detached" }
+names! {
+    Schedule: Sequential "sequential", Grouped "grouped", Parallel "parallel", Detached "detached"
+}
+
+/// When hooks of a gate no longer run because one of them has blocked it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// After the first block.
+    #[default]
+    First,
+    /// After the group of the hook that blocked: hooks of the same priority.
+    Group,
+    /// Never: one attempt shows everything that is wrong.
+    Never,
+}
+
+names! { Stop: First "first", Group "group", Never "never" }
 
 /// Rules for the hooks of one event that some systems have and the catalog has not. The default is
 /// the catalog's way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Conduct {
+    /// When hooks no longer run because one has blocked the event.
+    pub stop: Stop,
     /// How long a hook may run whose own spec does not say; `None` for the usual 5 s,
     /// [`Duration::MAX`] for no limit.
     pub timeout: Option<Duration>,
@@ -272,6 +293,7 @@ pub struct Conduct {
 impl Conduct {
     /// The catalog's way.
     pub const USUAL: Conduct = Conduct {
+        stop: Stop::First,
         timeout: None,
         refusal_ends: false,
         keeps_said: false,

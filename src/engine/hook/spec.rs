@@ -43,8 +43,9 @@ pub struct Hook {
     /// Which events of that name it wants.
     pub matcher: Matcher,
     pub priority: i64,
-    /// It may run together with its neighbours that say the same.
-    pub parallel: bool,
+    /// Whether it may run together with its neighbours that may too; `None` leaves it to the
+    /// event's schedule.
+    pub parallel: Option<bool>,
     /// What a failure of it means; `None` leaves it to the event.
     pub on_failure: Option<OnFailure>,
     /// What it may use up.
@@ -114,7 +115,7 @@ impl Hook {
             handler,
             matcher: Matcher::default(),
             priority: DEFAULT_PRIORITY,
-            parallel: false,
+            parallel: None,
             on_failure: None,
             limits: Limits::default(),
             sandbox: None,
@@ -152,7 +153,8 @@ impl Hook {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    fn own_timeout(&self) -> Option<Duration> {
+    /// The timeout of its spec, else of its dialect.
+    pub(crate) fn own_timeout(&self) -> Option<Duration> {
         let of_dialect = self
             .convention
             .as_ref()
@@ -168,6 +170,17 @@ impl Hook {
             .as_ref()
             .and_then(|convention| convention.on_failure());
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
+    }
+
+    /// Its priority, and of a file of `hooks.d` the number before its name (`10-format.sh`): with
+    /// these people say that it runs earlier or later than others.
+    pub(crate) fn group(&self) -> (i64, Option<u64>) {
+        let mut number = None;
+        if let Handler::File(_) = self.handler {
+            let after = self.name.trim_start_matches(|c: char| c.is_ascii_digit());
+            number = self.name[..self.name.len() - after.len()].parse().ok();
+        }
+        (self.priority, number)
     }
 
     /// Why it does not run for events although it is enabled.

@@ -7,10 +7,13 @@ use super::{
     Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question, Refusal,
     Rewritten, Settled, Verdict,
 };
-use crate::engine::event::{EventSpec, Merge, OnFailure};
+use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
 
 /// How the words for a crash begin; they need no `failed:` before them.
 pub const CRASHED: &str = "crashed: ";
+
+/// Why rewrites are void.
+const BLOCKED: &str = "the event was blocked";
 
 /// What came back from one hook.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,14 +27,16 @@ pub enum Contribution {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     GoesOn,
+    /// The event is blocked: those of the same group still count, and no others.
+    EndsGroup,
     /// The event is blocked: they do not count.
     Ends,
 }
 
 /// Takes one hook after another, in plan order.
 ///
-/// 1. A block of an event that can be blocked blocks it: the first one in plan order gives the
-///    reason, later hooks do not count, and what was said or rewritten before is void.
+/// 1. A block of an event that can be blocked blocks it, and what was said or rewritten is void.
+///    Whether later hooks count is the event's [`Stop`]; the reason has that of every block.
 /// 2. A failure is a block where failures block (`on_failure`), else a notice.
 /// 3. A block of or a question about an event that cannot be blocked is a notice.
 /// 4. Otherwise any question asks.
@@ -41,6 +46,8 @@ pub enum Flow {
 pub struct Merger<'s> {
     spec: &'s EventSpec,
     outcome: Outcome,
+    /// In plan order.
+    blocks: Vec<Refusal>,
 }
 
 impl<'s> Merger<'s> {
@@ -48,12 +55,13 @@ impl<'s> Merger<'s> {
         Merger {
             spec,
             outcome: Outcome::default(),
+            blocks: Vec::new(),
         }
     }
 
     /// Takes the next hook in plan order. `on_failure` is its own choice or the event's.
     pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Contribution) -> Flow {
-        if self.outcome.refusal().is_some() {
+        if self.is_blocked() && self.spec.conduct.stop == Stop::First {
             return Flow::Ends;
         }
         match heard {
@@ -64,19 +72,22 @@ impl<'s> Merger<'s> {
 
     /// Blocks for a reason of hookrun's own, unless the event is blocked already.
     pub fn refuse(&mut self, reason: String) {
-        if self.outcome.refusal().is_some() {
-            return;
+        if !self.is_blocked() {
+            self.settle(None, reason, Cause::Failure);
         }
-        self.settle(Refusal {
-            hook: None,
-            reason,
-            cause: Cause::Failure,
-        });
+    }
+
+    /// Whether a hook has blocked the event.
+    pub fn is_blocked(&self) -> bool {
+        !self.blocks.is_empty()
     }
 
     /// Notes a rewrite that the chain applied or rejected.
     pub fn rewritten(&mut self, rewritten: Rewritten) {
         self.outcome.rewrites.push(rewritten);
+        if self.is_blocked() {
+            self.outcome.void_rewrites(BLOCKED);
+        }
     }
 
     /// Whether a rewrite of `field` counts already.
@@ -108,11 +119,7 @@ impl<'s> Merger<'s> {
         };
         if self.spec.blocks && on_failure == OnFailure::Block {
             let reason = format!("hook `{hook}` {words} (fail closed)");
-            return self.settle(Refusal {
-                hook: Some(hook.to_string()),
-                reason,
-                cause: Cause::Failure,
-            });
+            return self.settle(Some(hook), reason, Cause::Failure);
         }
         if on_failure == OnFailure::Block && self.spec.conduct.refusal_ends {
             self.notice(hook, NoticeKind::Refusal, words);
@@ -132,11 +139,7 @@ impl<'s> Merger<'s> {
         }
         match &verdict.decision {
             Decision::Block { reason } if self.spec.blocks => {
-                return self.settle(Refusal {
-                    hook: Some(hook.to_string()),
-                    reason: reason.clone(),
-                    cause: Cause::Policy,
-                });
+                return self.settle(Some(hook), reason.clone(), Cause::Policy);
             }
             Decision::Block { reason } => {
                 self.notice(hook, NoticeKind::Refusal, reason.clone());
@@ -149,7 +152,8 @@ impl<'s> Merger<'s> {
             }
             Decision::Allow => {}
         }
-        if verdict.output.is_some() || verdict.additional_context.is_some() {
+        let counts = !self.is_blocked() || self.spec.conduct.keeps_said;
+        if counts && (verdict.output.is_some() || verdict.additional_context.is_some()) {
             self.outcome.said.push(HookText {
                 hook: hook.to_string(),
                 output: verdict.output.clone(),
@@ -170,21 +174,35 @@ impl<'s> Merger<'s> {
                 self.notice(&hook, NoticeKind::Question, question);
             }
             Settled::Asked { questions } => questions.push(question),
-            Settled::Allowed | Settled::Refused(_) => {
+            Settled::Allowed => {
                 self.outcome.settled = Settled::Asked {
                     questions: vec![question],
                 };
             }
+            // It does not happen, whatever a person would say.
+            Settled::Refused(_) => {}
         }
     }
 
-    fn settle(&mut self, refusal: Refusal) -> Flow {
-        self.outcome.settled = Settled::Refused(refusal);
+    fn settle(&mut self, hook: Option<&str>, reason: String, cause: Cause) -> Flow {
+        self.blocks.push(Refusal {
+            hook: hook.map(str::to_string),
+            others: Vec::new(),
+            reason,
+            cause,
+        });
+        if let Some(refusal) = Refusal::of_all(&self.blocks) {
+            self.outcome.settled = Settled::Refused(refusal);
+        }
         if !self.spec.conduct.keeps_said {
             self.outcome.said.clear();
         }
-        self.outcome.void_rewrites("the event was blocked");
-        Flow::Ends
+        self.outcome.void_rewrites(BLOCKED);
+        match self.spec.conduct.stop {
+            Stop::First => Flow::Ends,
+            Stop::Group => Flow::EndsGroup,
+            Stop::Never => Flow::GoesOn,
+        }
     }
 
     fn notice(&mut self, hook: &str, kind: NoticeKind, text: String) {

@@ -16,6 +16,10 @@ pub struct GitHook {
     pub changes: Changes,
     /// When `install` writes it.
     pub presence: Presence,
+    /// Whether its context says which branch is checked out, and which operation is in progress.
+    pub has_head: bool,
+    /// The operation that it is always part of.
+    pub operation: Option<&'static str>,
 }
 
 /// What one argument of a hook says.
@@ -106,6 +110,16 @@ impl GitHook {
 
     pub(super) const fn changes(mut self, changes: Changes) -> GitHook {
         self.changes = changes;
+        self
+    }
+
+    pub(super) const fn with_head(mut self) -> GitHook {
+        self.has_head = true;
+        self
+    }
+
+    pub(super) const fn within(mut self, operation: &'static str) -> GitHook {
+        self.operation = Some(operation);
         self
     }
 

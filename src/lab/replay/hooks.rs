@@ -164,7 +164,7 @@ impl HostHooks {
 
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {
         match binding {
-            Some(binding) => Ok(Arc::new(binding.spec())),
+            Some(binding) => Ok(Arc::new(self.catalog.settled(binding.spec()))),
             None => self
                 .catalog
                 .find(event)

@@ -391,7 +391,7 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
             }
         }
         _ => {
-            let who = plain(run.decided_by.as_deref().unwrap_or("hookrun itself"));
+            let who = plain(&run.deciders("hookrun itself"));
             writeln!(out, "{BAD}BLOCKED{BAD:#} by {who}")?;
             prose(out, "reason", run.reason.as_deref().unwrap_or_default())?;
             let cause = match run.cause.as_deref() {

@@ -65,8 +65,7 @@ fn add_annotations(report: &RunReport, list: &mut CheckList) {
         let annotation = titled("error", title, &question.question);
         add(report, list, &question.hook, annotation);
     }
-    if let Some(reason) = &report.reason {
-        let by = report.decided_by.as_deref().unwrap_or(OWN);
+    for (by, reason) in report.blocks(OWN) {
         let annotation = Annotation {
             is_summary: is_found(report, by, reason),
             ..titled("error", format!("{by} blocked {event}"), reason)

@@ -417,7 +417,7 @@ fn deciders(outcome: &Outcome) -> Vec<String> {
     match &outcome.settled {
         Settled::Allowed => Vec::new(),
         Settled::Asked { questions } => questions.iter().map(|one| one.hook.clone()).collect(),
-        Settled::Refused(refusal) => refusal.hook.iter().cloned().collect(),
+        Settled::Refused(refusal) => refusal.hooks().cloned().collect(),
     }
 }
 

@@ -69,7 +69,7 @@ fn programs_get_json() {
             "priority": 100, "parallel": false,
             "rules": [{
                 "event": "turn.start", "blocks": false, "onFailure": "allow", "onFailureFrom": "event",
-                "timeoutMs": 5000, "schedule": "parallel",
+                "timeoutMs": 5000, "schedule": "parallel", "stop": "first",
             }],
             "background": "kill", "lives": "event", "warm": "off", "limits": {},
             "rewrite": false, "dialect": "native", "enabled": true,

@@ -42,10 +42,8 @@ policy
 "
         )
     };
-    let gate =
-        "blocks yes, onFailure block, onFailureFrom event, timeoutMs 90000, schedule sequential";
-    let start =
-        "blocks no, onFailure allow, onFailureFrom event, timeoutMs 90000, schedule parallel";
+    let gate = "blocks yes, onFailure block, onFailureFrom event, timeoutMs 90000, schedule sequential, stop first";
+    let start = "blocks no, onFailure allow, onFailureFrom event, timeoutMs 90000, schedule parallel, stop first";
     ran.exits(0);
     assert_eq!(
         ran.stdout,

@@ -442,6 +442,12 @@ fn an_editor_and_hookrun_complain_about_the_same() {
         ),
         ("[hook]\nname = 'a'\n", "not a list"),
         ("[event.'deploy.pre']\nblocks = true\n", "has no `summary`"),
+        ("[event.'commit.pre']\nstop = 'first'\ntimeout = '1m'\n", ""),
+        ("[event.'commit.pre']\nstop = 'last'\n", "takes one of"),
+        (
+            "[[hook]]\nname = 'a'\nevent = 'commit.pre'\ncommand = 'true'\nunless = { path = 'x' }\n",
+            "",
+        ),
         (
             "[event.'deploy.pre']\nsummary = 'x'\ncontext = { at = 'int' }\n",
             "takes a JSON type",
@@ -625,6 +631,13 @@ fn every_key_of_a_report_is_in_some_report() {
     see(
         &["replay", "log.jsonl", "broken.jsonl", "--format", "json"],
         "",
+    );
+    let both =
+        "[[rule]]\nruns = \"git push\"\ndeny = \"no\"\n[event.\"tool.pre\"]\nstop = \"never\"\n";
+    fs::write(sandbox.at("hookrun.toml"), format!("{MANIFEST}\n{both}")).unwrap();
+    see(
+        &["run", "tool.pre", "--format", "json"],
+        &command("git push"),
     );
     see(&["list", "--format", "json"], "");
     for name in ["slow", "sure"] {

@@ -30,7 +30,7 @@ fn without_directives_a_hook_has_the_defaults() {
             "parallel": false,
             "rules": [{
                 "event": "tool.pre", "blocks": true, "onFailure": "block", "onFailureFrom": "event",
-                "timeoutMs": 5000, "schedule": "sequential",
+                "timeoutMs": 5000, "schedule": "sequential", "stop": "first",
             }],
             "background": "kill",
             "lives": "event", "warm": "off",
@@ -60,7 +60,7 @@ fn every_key_can_stand_in_a_directive() {
         "priority": -5, "parallel": true, "rewrite": true,
         "rules": [{
                 "event": "tool.pre", "blocks": true, "onFailure": "allow", "onFailureFrom": "hook",
-                "timeoutMs": 90000, "schedule": "sequential",
+                "timeoutMs": 90000, "schedule": "sequential", "stop": "first",
             }],
         "background": "detach", "dialect": "native", "enabled": false,
         "wants": "tool bash|write, path src/**, command /rm .*-rf/, toolInput.url /^https/",

@@ -58,7 +58,7 @@ enabled = false
             "priority": -3, "parallel": true,
             "rules": [{
                 "event": event, "blocks": true, "onFailure": "allow", "onFailureFrom": "hook",
-                "timeoutMs": 10000, "schedule": "sequential",
+                "timeoutMs": 10000, "schedule": "sequential", "stop": "first",
             }],
             "limits": {
                 "memoryBytes": 64 << 20, "cpuMs": 2000, "files": 64,

@@ -66,7 +66,7 @@ blocs = true
         "hookrun.toml:15:11: unknown key `tol` [did you mean `tool`?]",
         "hookrun.toml:16:1: unknown key `tool` [write `match = { tool = … }`]",
         "hookrun.toml:18:8: `tool.pre` is already an event: a tool is about to run \
-         [give yours another name]",
+         [give yours another name; of this one only `stop` and `timeout` can be set]",
         "hookrun.toml:21:8: `bad name` cannot be the name of an event \
          [use letters, digits, `-` and dots between them: `deploy.pre`]",
         "hookrun.toml:21:8: the event has no `summary` [complete \"runs when …\"]",

@@ -343,7 +343,7 @@ fn check_word(hook: &Hook, word: &str) {
     let holds = match name {
         "timeout" => parse_duration(value) == Ok(hook.usual_timeout()),
         "priority" => value.parse() == Ok(hook.priority),
-        "parallel" => value == hook.parallel.to_string(),
+        "parallel" => hook.parallel.is_some_and(|flag| value == flag.to_string()),
         "rewrite" => value == hook.rewrite.to_string(),
         "enabled" => value == hook.enabled.to_string(),
         "on_failure" => hook.on_failure.is_some_and(|choice| choice.name() == value),
@@ -380,7 +380,7 @@ fn check_settings(hook: &Hook, table: &Table<'_>, source: &str) {
             .get(key)
             .map_or(Some(false), |value| value.get_ref().as_bool())
     };
-    assert_eq!(Some(hook.parallel), flag("parallel"));
+    assert_eq!(Some(hook.parallel.unwrap_or(false)), flag("parallel"));
     assert_eq!(Some(hook.rewrite), flag("rewrite"));
     assert_eq!(
         hook.enabled,

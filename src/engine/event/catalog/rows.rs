@@ -9,9 +9,10 @@
 //! own protocols instead of one answer, and the four `p4-` hooks of git-p4.
 
 use std::borrow::Cow::Borrowed;
+use std::time::Duration;
 
 use super::keys::*;
-use crate::engine::event::spec::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule};
+use crate::engine::event::spec::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, Stop};
 
 /// What events of one sort have in common.
 #[derive(Clone, Copy)]
@@ -20,6 +21,8 @@ pub(super) struct EventSort {
     pub(super) on_failure: OnFailure,
     pub(super) schedule: Schedule,
     pub(super) most_refusals: Option<u32>,
+    stop: Stop,
+    timeout: Option<Duration>,
 }
 
 /// May block what is about to happen, and blocks if it fails.
@@ -28,6 +31,8 @@ pub(super) const GATE: EventSort = EventSort {
     on_failure: OnFailure::Block,
     schedule: Schedule::Sequential,
     most_refusals: None,
+    stop: Stop::First,
+    timeout: None,
 };
 
 /// May block; if it fails, the event goes on. For a block that a failing hook would turn into a
@@ -63,6 +68,23 @@ const NOTICE: EventSort = EventSort {
     ..TRANSFORM
 };
 
+/// A gate of git. A person waits, and one attempt should show everything that is wrong; linters and
+/// type checkers take longer than guards of a tool.
+const GIT_GATE: EventSort = EventSort {
+    schedule: Schedule::Grouped,
+    stop: Stop::Never,
+    timeout: Some(GIT_TIMEOUT),
+    ..GATE
+};
+
+/// A report of git after the fact.
+const GIT_OBSERVER: EventSort = EventSort {
+    timeout: Some(GIT_TIMEOUT),
+    ..OBSERVER
+};
+
+const GIT_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The rows of the table: name, sort and summary; what hosts also call it, the keys that it has,
 /// those that it needs, its rewrites, and whether its text teaches the model. A macro, because a
 /// row is readable only in a form that rustfmt leaves alone.
@@ -89,6 +111,8 @@ macro_rules! events {
             on_failure: $sort.on_failure,
             schedule: $sort.schedule,
             conduct: Conduct {
+                stop: $sort.stop,
+                timeout: $sort.timeout,
                 most_refusals: $sort.most_refusals,
                 text_teaches: false $(|| $teaches)?,
                 ..Conduct::USUAL
@@ -452,74 +476,74 @@ pub static EVENTS: &[EventSpec] = events! {
         has [NAME CHANGE CWD];
 
     // git: commits, patches, rebases and pushes, on the client and on the server.
-    "commit.pre" GATE "a commit is about to be made",
+    "commit.pre" GIT_GATE "a commit is about to be made",
         also ["pre-commit"],
-        has [CHANGES CWD];
-    "commit.msg.prepare" GATE "a commit message is about to be edited",
+        has [CHANGES CURRENT_BRANCH OPERATION CWD];
+    "commit.msg.prepare" GIT_GATE "a commit message is about to be edited",
         also ["prepare-commit-msg"],
-        has [COMMIT_MESSAGE FILE_PATH ORIGIN COMMIT CWD],
+        has [COMMIT_MESSAGE FILE_PATH ORIGIN COMMIT CURRENT_BRANCH OPERATION CWD],
         rewrites [Chain "message"];
-    "commit.msg" GATE "a commit message has been written",
+    "commit.msg" GIT_GATE "a commit message has been written",
         also ["commit-msg"],
-        has [COMMIT_MESSAGE FILE_PATH CWD],
+        has [COMMIT_MESSAGE FILE_PATH CURRENT_BRANCH OPERATION CWD],
         rewrites [Chain "message"];
-    "commit.post" OBSERVER "a commit has been made",
+    "commit.post" GIT_OBSERVER "a commit has been made",
         also ["post-commit"],
         has [CWD];
-    "commit.rewrite" OBSERVER "commits have been replaced by others",
+    "commit.rewrite" GIT_OBSERVER "commits have been replaced by others",
         also ["post-rewrite"],
         has [TRIGGER COMMITS CWD];
-    "merge.pre" GATE "a merge is about to be committed",
+    "merge.pre" GIT_GATE "a merge is about to be committed",
         also ["pre-merge-commit"],
-        has [CHANGES CWD];
-    "merge.post" OBSERVER "a merge is done",
+        has [CHANGES CURRENT_BRANCH OPERATION CWD];
+    "merge.post" GIT_OBSERVER "a merge is done",
         also ["post-merge"],
         has [IS_SQUASH CWD];
-    "patch.msg" GATE "the message of a mailed patch has been read",
+    "patch.msg" GIT_GATE "the message of a mailed patch has been read",
         also ["applypatch-msg"],
         has [COMMIT_MESSAGE FILE_PATH CWD],
         rewrites [Chain "message"];
-    "patch.pre" GATE "a mailed patch is about to be committed",
+    "patch.pre" GIT_GATE "a mailed patch is about to be committed",
         also ["pre-applypatch"],
         has [CHANGES CWD];
-    "patch.post" OBSERVER "a mailed patch has been committed",
+    "patch.post" GIT_OBSERVER "a mailed patch has been committed",
         also ["post-applypatch"],
         has [CWD];
-    "patch.send" GATE "a patch is about to be mailed",
+    "patch.send" GIT_GATE "a patch is about to be mailed",
         also ["sendemail-validate"],
         has [FILE_PATH HEADER_FILE CWD];
-    "rebase.pre" GATE "a branch is about to be rebased",
+    "rebase.pre" GIT_GATE "a branch is about to be rebased",
         also ["pre-rebase"],
         has [UPSTREAM BRANCH CWD];
-    "checkout.post" OBSERVER "a branch or file has been checked out",
+    "checkout.post" GIT_OBSERVER "a branch or file has been checked out",
         also ["post-checkout"],
         has [OLD_SHA NEW_SHA IS_BRANCH CWD];
-    "index.post" OBSERVER "the index has been written",
+    "index.post" GIT_OBSERVER "the index has been written",
         also ["post-index-change"],
         has [WORKTREE_CHANGED SKIP_WORKTREE_CHANGED CWD];
-    "gc.pre" GATE "garbage is about to be collected",
+    "gc.pre" GIT_GATE "garbage is about to be collected",
         also ["pre-auto-gc"],
         has [CWD];
-    "push.pre" GATE "commits are about to be pushed",
+    "push.pre" GIT_GATE "commits are about to be pushed",
         also ["pre-push"],
-        has [REMOTE URL PUSHED_REFS CHANGES CWD];
-    "push.checkout" GATE "a push is about to change what is checked out",
+        has [REMOTE URL PUSHED_REFS CHANGES CURRENT_BRANCH OPERATION CWD];
+    "push.checkout" GIT_GATE "a push is about to change what is checked out",
         also ["push-to-checkout"],
         has [NEW_SHA CWD];
-    "receive.pre" GATE "pushed commits are about to be accepted",
+    "receive.pre" GIT_GATE "pushed commits are about to be accepted",
         also ["pre-receive"],
         has [REFS PUSH_OPTIONS CHANGES CWD];
-    "receive.post" OBSERVER "pushed commits have been taken in",
+    "receive.post" GIT_OBSERVER "pushed commits have been taken in",
         also ["post-receive"],
         has [REFS PUSH_OPTIONS CWD];
-    "ref.update" GATE "one reference is about to move by a push",
+    "ref.update" GIT_GATE "one reference is about to move by a push",
         also ["update"],
         has [REF OLD_SHA NEW_SHA CHANGES CWD];
-    "ref.update.post" OBSERVER "references have moved by a push",
+    "ref.update.post" GIT_OBSERVER "references have moved by a push",
         also ["post-update"],
         has [REF_NAMES CWD];
     // git listens only while `state` is `preparing` or `prepared`.
-    "ref.transaction" GATE "references are about to change together",
+    "ref.transaction" GIT_GATE "references are about to change together",
         also ["reference-transaction"],
         has [STATE REFS CWD];
 };

@@ -1,0 +1,292 @@
+//! The `[event."NAME"]` tables: events that users declare, and what they set of built-in ones.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::problem::Position;
+use super::reader::{DocumentReader, KeyRow, Setting, names, specs};
+use super::tree::TreeEntry;
+use super::value::{KeyValue, words};
+use crate::engine::complaint::Complaint;
+use crate::engine::event::{
+    Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, Stop, catalog,
+};
+
+/// The events of a file.
+#[derive(Debug, Default)]
+pub(super) struct EventTables {
+    pub(super) declared: Vec<(EventSpec, Position)>,
+    /// Settings of built-in events.
+    pub(super) settings: Vec<EventSettings>,
+    /// The names of events that are declared with a mistake: they are not unknown.
+    pub(super) misdeclared: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct EventSettings {
+    /// Its canonical name.
+    pub(super) event: &'static str,
+    pub(super) stop: Option<Stop>,
+    pub(super) timeout: Option<Duration>,
+}
+
+pub(super) fn set_events(
+    events: &mut EventTables,
+    key: &mut Setting<'_, '_>,
+) -> Result<(), Complaint> {
+    let Some(tables) = key.tree.entries() else {
+        let cure = "write `[event.\"deploy.pre\"]`";
+        return Err(Complaint::with_cure("`event` is not a table", cure));
+    };
+    let mut tables: Vec<&TreeEntry> = tables.iter().collect();
+    tables.sort_by(|a, b| a.key.cmp(&b.key));
+    for entry in tables {
+        if let Some(meant) = dotted(entry) {
+            let cause = format!("`{meant}` in a table header is two tables");
+            key.reader
+                .fault(entry.at, cause, format!("write `[event.\"{meant}\"]`"));
+            events.misdeclared.push(meant);
+            continue;
+        }
+        if let Some(known) = catalog::find(&entry.key) {
+            let settings = read_settings(key.reader, entry, known);
+            events.settings.extend(settings);
+            continue;
+        }
+        match read_event(key.reader, entry) {
+            Some(spec) => events.declared.push((spec, key.reader.at(entry.at))),
+            None => events.misdeclared.push(entry.key.clone()),
+        }
+    }
+    Ok(())
+}
+
+/// The name of the event that `[event.deploy.pre]` means, which is a table in a table.
+fn dotted(entry: &TreeEntry) -> Option<String> {
+    let keys = names(EVENT_KEYS);
+    let mut inner = entry.tree.entries()?.iter();
+    let inner = inner
+        .find(|inner| !keys.contains(&inner.key.as_str()) && inner.tree.entries().is_some())?;
+    let below = dotted(inner).unwrap_or_else(|| inner.key.clone());
+    Some(format!("{}.{below}", entry.key))
+}
+
+/// The keys of an `[event."name"]` table: all for an event that you declare, the first two for a built-in one.
+#[rustfmt::skip]
+pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
+    KeyRow::key("stop", KeyValue::OneOf(|| words(Stop::NAMES)), "\"never\" at git's events, else \"first\"", "when no more hooks run because one has blocked: after the `first` block, after its `group` (the hooks of its priority), or `never`",
+        |draft, key| key.one_of(Stop::NAMES).map(|stop| draft.stop = Some(stop))),
+    KeyRow::key("timeout", KeyValue::Duration, "\"60s\" at git's events, else \"5s\"", "the longest time that a hook may run, unless it says otherwise",
+        |draft, key| key.duration().map(|time| draft.timeout = Some(time))),
+    KeyRow::key("summary", KeyValue::Text, "required", "completes \"runs when …\"",
+        |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),
+    KeyRow::key("blocks", KeyValue::Flag, "true", "a hook can block it",
+        |draft, key| key.flag().map(|flag| draft.blocks = Some(flag))),
+    KeyRow::key("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "\"block\" if it can be blocked", "the result of a failing hook",
+        |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.on_failure = Some(means))),
+    KeyRow::key("schedule", KeyValue::OneOf(|| words(Schedule::NAMES)), "\"sequential\"", "how its hooks run",
+        |draft, key| key.one_of(Schedule::NAMES).map(|schedule| draft.schedule = Some(schedule))),
+    KeyRow::key("context", KeyValue::Map(&KeyValue::OneOf(|| words(JsonType::NAMES))), "empty", "field = JSON type, for samples and schemas", set_context),
+    KeyRow::key("required", KeyValue::Texts, "none", "keys that `context` must have",
+        |draft, key| key.texts().map(|keys| draft.required = keys.into_iter().map(|key| key.value).collect())),
+    KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for fields that hooks may rewrite", set_rewrites),
+];
+
+/// How many of them can be set of a built-in event: the first.
+const BUILT_IN_KEYS: usize = 2;
+
+/// The table of an event: a declaration, or settings of a built-in one.
+pub(super) const EVENT_TABLE: KeyValue = KeyValue::Either(&[
+    KeyValue::Table(|| specs(EVENT_KEYS)),
+    KeyValue::Table(|| specs(&EVENT_KEYS[..BUILT_IN_KEYS])),
+]);
+
+#[derive(Debug, Default)]
+pub struct EventDraft {
+    stop: Option<Stop>,
+    timeout: Option<Duration>,
+    summary: Option<String>,
+    blocks: Option<bool>,
+    on_failure: Option<OnFailure>,
+    schedule: Option<Schedule>,
+    context: Vec<ContextKey>,
+    required: Vec<String>,
+    rewrites: Vec<Rewrite>,
+}
+
+/// Reads what a file sets of a built-in event.
+fn read_settings(
+    reader: &mut DocumentReader<'_>,
+    entry: &TreeEntry,
+    known: &'static EventSpec,
+) -> Option<EventSettings> {
+    let before = reader.problems.len();
+    let name = &entry.key;
+    let (settings, others) = EVENT_KEYS.split_at(BUILT_IN_KEYS);
+    let table = entry.tree.entries().unwrap_or_default();
+    if table
+        .iter()
+        .any(|inner| names(others).contains(&inner.key.as_str()))
+    {
+        let cause = format!("`{name}` is already an event: {}", known.summary);
+        let cure = "give yours another name; of this one only `stop` and `timeout` can be set";
+        reader.fault(entry.at, cause, cure);
+        return None;
+    }
+    if table.is_empty() {
+        let cause = format!("`[event.\"{name}\"]` sets nothing");
+        reader.fault(entry.at, cause, "add `stop` or `timeout`, or remove it");
+    }
+    let mut draft = EventDraft::default();
+    reader.take(table, settings, "", &mut draft);
+    check_stop(&draft, reader, entry, known.blocks);
+    (reader.problems.len() == before).then_some(EventSettings {
+        event: &known.name,
+        stop: draft.stop,
+        timeout: draft.timeout,
+    })
+}
+
+fn check_stop(
+    draft: &EventDraft,
+    reader: &mut DocumentReader<'_>,
+    entry: &TreeEntry,
+    is_gate: bool,
+) {
+    if draft.stop.is_some() && !is_gate {
+        let cause = format!("`stop` has no effect: `{}` cannot be blocked", entry.key);
+        reader.fault(entry.at, cause, "drop it");
+    }
+}
+
+fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<EventSpec> {
+    let before = reader.problems.len();
+    let name = entry.key.as_str();
+    let at = entry.at;
+    let mut draft = EventDraft::default();
+    reader.meant.clear();
+    match entry.tree.entries() {
+        Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
+        None => {
+            let cure = format!("write `[event.\"{name}\"]`");
+            reader.fault(entry.tree.offset, "an event is not a table", cure);
+            return None;
+        }
+    }
+    if let Some(complaint) = bad_name(name) {
+        reader.complain(at, complaint);
+    }
+    if reader.lacks(&entry.tree, "summary") {
+        reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
+    }
+    let declared: Vec<&str> = draft.context.iter().map(|key| key.name.as_ref()).collect();
+    let mut required = draft.required.iter();
+    if let Some(key) = required.find(|key| !declared.contains(&key.as_str())) {
+        let cause = format!("`required` names `{key}`, and `context` has no such key");
+        reader.fault(at, cause, format!("add `{key} = \"string\"` to `context`"));
+    }
+    check_stop(&draft, reader, entry, draft.blocks.unwrap_or(true));
+    if draft.schedule == Some(Schedule::Detached) && draft.blocks != Some(false) {
+        let cause = "a detached event cannot be blocked: nothing waits for its hooks";
+        reader.fault(
+            at,
+            cause,
+            "add `blocks = false`, or choose another schedule",
+        );
+    }
+    (reader.problems.len() == before).then(|| draft.spec(name))
+}
+
+fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for (name, kind) in named(key, JsonType::NAMES, "a JSON type")? {
+        let about = "declared in hookrun.toml".into();
+        let sample = kind.sample().into();
+        draft.context.push(ContextKey {
+            name: name.into(),
+            kind,
+            about,
+            sample,
+        });
+    }
+    Ok(())
+}
+
+fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for (field, merge) in named(key, Merge::NAMES, "a merge rule")? {
+        draft.rewrites.push(Rewrite {
+            field: field.into(),
+            merge,
+        });
+    }
+    Ok(())
+}
+
+/// The entries of a table, each with the value that its word names.
+fn named<V: Copy>(
+    key: &mut Setting<'_, '_>,
+    names: &[(V, &'static str)],
+    takes: &str,
+) -> Result<Vec<(String, V)>, Complaint> {
+    let mut found = Vec::new();
+    for entry in key.table()? {
+        match names
+            .iter()
+            .find(|(_, name)| entry.tree.text() == Some(name))
+        {
+            Some((value, _)) => found.push((entry.key.clone(), *value)),
+            None => {
+                let cause = format!("`{}.{}` takes {takes}", key.name, entry.key);
+                let cure = format!("one of {}", words(names).join(", "));
+                key.reader.fault(entry.tree.offset, cause, cure);
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl EventDraft {
+    fn spec(mut self, name: &str) -> EventSpec {
+        // Two declarations are the same in whichever order they name their fields.
+        self.context.sort_by(|a, b| a.name.cmp(&b.name));
+        self.rewrites.sort_by(|a, b| a.field.cmp(&b.field));
+        let blocks = self.blocks.unwrap_or(true);
+        let by_default = if blocks {
+            OnFailure::Block
+        } else {
+            OnFailure::Allow
+        };
+        EventSpec {
+            name: name.to_string().into(),
+            summary: self.summary.unwrap_or_default().into(),
+            aliases: &[],
+            context: self.context.into(),
+            required: self.required.into_iter().map(Cow::from).collect(),
+            blocks,
+            rewrites: self.rewrites.into(),
+            on_failure: self.on_failure.unwrap_or(by_default),
+            schedule: self.schedule.unwrap_or(Schedule::Sequential),
+            conduct: Conduct {
+                stop: self.stop.unwrap_or_default(),
+                timeout: self.timeout,
+                ..Conduct::USUAL
+            },
+        }
+    }
+}
+
+fn bad_name(name: &str) -> Option<Complaint> {
+    if catalog::command_name(name).is_some() {
+        let cause = format!("`{name}` is a command and needs no declaration");
+        let cure = "bind a hook to it: `event = \"command.NAME\"`, with a `description`";
+        return Some(Complaint::with_cure(cause, cure));
+    }
+    let has_good_letters = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if has_good_letters && !name.split('.').any(str::is_empty) {
+        return None;
+    }
+    let cause = format!("`{name}` cannot be the name of an event");
+    let cure = "use letters, digits, `-` and dots between them: `deploy.pre`";
+    Some(Complaint::with_cure(cause, cure))
+}

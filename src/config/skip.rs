@@ -1,0 +1,173 @@
+//! Hooks that one person does not want to run at git's events: by `HOOKRUN_SKIP`, and by
+//! `hookrun.local.toml` beside the project's own files.
+//!
+//! Only hooks of the project can be skipped, no rules, and only at git's events, so
+//! that neither switches off a guard of an agent.
+
+use std::path::{Path, PathBuf};
+
+use super::layer::{HIDDEN, LOCAL, Layer};
+use super::loader::ConfigScope;
+use super::problem::{PlacedValue, Problem, Severity};
+use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
+use super::value::KeyValue;
+use crate::engine::complaint::Complaint;
+use crate::engine::hook::{Hook, LayerKind};
+use crate::engine::spelling::{self, did_you_mean};
+use crate::hosts::git;
+
+const VARIABLE: &str = "HOOKRUN_SKIP";
+
+/// The content of such a file.
+#[derive(Debug, Default)]
+struct LocalFile {
+    off: Vec<PlacedValue<String>>,
+}
+
+#[rustfmt::skip]
+const LOCAL_KEYS: &[KeyRow<LocalFile>] = &[
+    KeyRow::key("hook", KeyValue::Map(&KeyValue::Table(|| specs(SWITCH_KEYS))), "none", "hooks, by name", set_switches),
+];
+
+#[rustfmt::skip]
+const SWITCH_KEYS: &[KeyRow<Switch>] = &[
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: it does not run at git's events",
+        |switch, key| key.flag().map(|is_on| switch.is_off = !is_on)),
+];
+
+#[derive(Debug, Default)]
+struct Switch {
+    is_off: bool,
+}
+
+fn set_switches(local: &mut LocalFile, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for entry in key.table()? {
+        let name = &entry.key;
+        let table = entry.tree.entries().unwrap_or_default();
+        if let Some(inner) = table.iter().find(|inner| inner.tree.entries().is_some()) {
+            let cause = format!("`{name}.{}` in a table header is two tables", inner.key);
+            let cure = format!("write `[hook.\"{name}.{}\"]`", inner.key);
+            key.reader.fault(entry.at, cause, cure);
+            continue;
+        }
+        if entry.tree.entries().is_none() {
+            let cure = format!("write `[hook.\"{name}\"]`, and `enabled = false` below it");
+            key.reader
+                .fault(entry.at, format!("`hook.{name}` is not a table"), cure);
+        }
+        let mut switch = Switch::default();
+        key.reader.take(table, SWITCH_KEYS, "", &mut switch);
+        if switch.is_off {
+            local.off.push(PlacedValue {
+                value: name.clone(),
+                at: key.reader.at(entry.at),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn read(text: &str, file: &Path) -> (LocalFile, Vec<Problem>) {
+    let mut reader = DocumentReader::new(text, file);
+    let document = reader.toml(text, |_| None);
+    let mut local = LocalFile::default();
+    let table = document.entries().unwrap_or_default();
+    reader.take(table, LOCAL_KEYS, "", &mut local);
+    (local, reader.problems)
+}
+
+/// Why a hook cannot be skipped; `None` if it can.
+fn obstacle(hook: &Hook) -> Option<String> {
+    if git::find(&hook.event).is_none() {
+        return Some(format!("{} is not an event of git", hook.event));
+    }
+    if hook.is_rule() {
+        return Some("it is a rule".to_string());
+    }
+    let layer = hook.source.layer;
+    (layer != LayerKind::Project).then(|| format!("it is of the {} layer", layer.name()))
+}
+
+/// Switches off what the local files of `layers` say. With `scope` All also finds names that mean no
+/// hook. Returns a line for each hook that does not run.
+pub(super) fn switch_off(
+    hooks: &mut [Hook],
+    layers: &[Layer],
+    project: &Path,
+    scope: ConfigScope<'_>,
+    problems: &mut Vec<Problem>,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (folder, file) in local_files(layers) {
+        let local = reader::load(&file, problems, read);
+        for PlacedValue { value: name, at } in local.off {
+            let mut own: Vec<&mut Hook> = Vec::new();
+            let mut names = Vec::new();
+            for hook in hooks.iter_mut() {
+                if hook.root.as_deref().unwrap_or(project) != folder {
+                    continue;
+                }
+                names.push(hook.name.clone());
+                if hook.name == name {
+                    own.push(hook);
+                }
+            }
+            if own.is_empty() && scope == ConfigScope::All {
+                let cause = format!("no hook of this project is named `{name}`");
+                let nearest = spelling::nearest(&name, names.iter().map(String::as_str));
+                let cure = did_you_mean(nearest, || "remove it".to_string());
+                problems.push(Complaint::with_cure(cause, cure).warning(&file, Some(at)));
+            }
+            let mut obstacles: Vec<String> = own.iter().filter_map(|hook| obstacle(hook)).collect();
+            if obstacles.len() == own.len()
+                && let Some(why) = obstacles.pop()
+            {
+                let cause = format!("`{name}` cannot be switched off here: {why}");
+                let cure = "remove it; only hooks of the project at git's events can be";
+                problems.push(Complaint::with_cure(cause, cure).warning(&file, Some(at)));
+            }
+            for hook in own.into_iter().filter(|hook| obstacle(hook).is_none()) {
+                hook.enabled = false;
+                lines.push(format!("skip {name} ({LOCAL})"));
+                let cause = format!("`{name}` does not run at {}", hook.event);
+                let note = Complaint::new(cause).in_file(&file, Some(at));
+                problems.push(Problem {
+                    severity: Severity::Note,
+                    ..note
+                });
+            }
+        }
+    }
+    lines
+}
+
+/// The local files of the project's folders, each with its folder.
+fn local_files(layers: &[Layer]) -> Vec<(&Path, PathBuf)> {
+    let mut files = Vec::new();
+    for layer in layers.iter().filter(|layer| layer.is_own_of_project()) {
+        for place in [layer.folder.clone(), layer.folder.join(HIDDEN)] {
+            let file = place.join(LOCAL);
+            if file.symlink_metadata().is_ok() {
+                files.push((layer.folder.as_path(), file));
+            }
+        }
+    }
+    files
+}
+
+/// Skips the hooks of the name `name` because of `HOOKRUN_SKIP`. Returns a line for each; none if
+/// there is no such hook.
+pub(super) fn by_variable(hooks: &mut [Hook], name: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for hook in hooks.iter_mut().filter(|hook| hook.name == name) {
+        if let Some(why) = obstacle(hook) {
+            lines.push(format!("cannot skip {name} ({VARIABLE}): {why}"));
+            continue;
+        }
+        if hook.may_run() {
+            hook.idle = Some(format!("skipped by {VARIABLE}"));
+        }
+        lines.push(format!("skip {name} ({VARIABLE})"));
+    }
+    lines
+}
