@@ -1,17 +1,20 @@
-//! What belongs to the hooks of a folder: their files, the files that their commands name, and the
+//! What belongs to the hooks of a folder: their files, the files that their commands run, and the
 //! repository that they are in. What is trusted in one work tree is trusted in all of them.
 //!
 //! The repository is found from the files alone: git is not run, and no variable (`GIT_DIR`) counts.
 //! A `.git` file that leads elsewhere than git makes it lead is ignored.
 
 use std::cell::LazyCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::config::layer::{HIDDEN, LOCAL, Layer};
 use crate::config::sets::LOCK;
+use crate::engine::exec::command::{INTERPRETERS, without_version};
 use crate::engine::hook::Handler;
+use crate::engine::names::words;
 use crate::engine::shell;
 use crate::hosts::project_variables;
 
@@ -55,12 +58,18 @@ pub(crate) fn parts<'h>(
     parts.into_iter().collect()
 }
 
-/// The files that `handler` names, below `folder` or beside it in the repository at `root`. `base`
+/// The files that `handler` runs, below `folder` or beside it in the repository at `root`. `base`
 /// is the folder of the configuring file.
 ///
 /// Programs of the system and other files elsewhere did not come with the project. Files that a
-/// named script reads in turn are not found.
+/// named script reads in turn are not found, and operands that are only data do not count.
 fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BTreeSet<PathBuf> {
+    let line = match handler {
+        Handler::Words { words, .. } => shell_words::join(words),
+        Handler::Shell(line) => line.clone(),
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => return BTreeSet::new(),
+    };
+    let line = filled(&line, base, folder);
     let mut words = Vec::new();
     match handler {
         Handler::Words { words: all, .. } => {
@@ -68,21 +77,122 @@ fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BT
                 let value = word.split_once('=').filter(|_| word.starts_with('-'));
                 words.push(value.map_or(word.as_str(), |(_, value)| value).to_string());
                 if word.contains(|c: char| c.is_whitespace() || "$\"'`;".contains(c)) {
-                    words.extend(words_of_line(word, base, folder));
+                    words.extend(words_of_line(&filled(word, base, folder)));
                 }
             }
         }
-        Handler::Shell(line) => words.extend(words_of_line(line, base, folder)),
-        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => {}
+        _ => words.extend(words_of_line(&line)),
     }
-    words
-        .iter()
-        .filter_map(|word| in_repository(word, base, folder, root))
-        .collect()
+    let mut files: Vec<(String, PathBuf)> = Vec::new();
+    for word in words {
+        if let Some(file) = in_repository(&word, base, folder, root) {
+            files.push((word, file));
+        }
+    }
+    // Most commands name no file, and their lines need not be read.
+    if !files.is_empty()
+        && let Some(code) = words_that_run(&line)
+    {
+        files.retain(|(word, file)| code.contains(word) || is_program(&folder.join(file)));
+    }
+    files.into_iter().map(|(_, file)| file).collect()
 }
 
-/// All words of a line for the shell, wherever they are.
-fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
+fn is_program(file: &Path) -> bool {
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Programs that run a script: the interpreters that hookrun knows, and these.
+const RUN_A_SCRIPT: &[&str] = words!("." "source" "python" "awk" "gawk" "mawk" "sed");
+
+/// Programs whose words may all be code, or name the file that says what to run.
+const RUN_ANYTHING: &[&str] = words!(
+    "make" "gmake" "just" "task" "npm" "npx" "pnpm" "yarn" "bunx" "uv" "uvx" "poetry" "pdm" "hatch"
+    "pipenv" "pipx" "go" "cargo" "docker" "podman" "nix" "php" "eval"
+);
+
+/// The words of a line for the shell that name programs and scripts, and their options; `None` if
+/// any word may be run.
+fn words_that_run(line: &str) -> Option<HashSet<String>> {
+    let read = shell::read(line);
+    if read.doubt.is_some() {
+        return None;
+    }
+    let mut code = HashSet::new();
+    for command in read.commands.iter().chain(&read.wrappers()) {
+        let mut words = vec![command.program.text.as_deref()?];
+        for word in &command.args {
+            words.push(word.text.as_deref().unwrap_or(UNKNOWN));
+        }
+        code.insert(words[0].to_string());
+        for (place, word) in words.iter().enumerate() {
+            let name = without_version(word.rsplit('/').next().unwrap_or_default());
+            let rest = &words[place + 1..];
+            if RUN_ANYTHING.contains(&name) {
+                code.extend(rest.iter().map(|word| (*word).to_string()));
+            } else if is_interpreter(name) {
+                let script = up_to_script(rest)?;
+                code.extend(script.iter().map(|word| value_of(word).to_string()));
+            }
+        }
+    }
+    code.extend(assigned(line));
+    Some(code)
+}
+
+/// Stands for a word that is unknown before the line runs: it may name stdin.
+const UNKNOWN: &str = "-";
+
+fn is_interpreter(name: &str) -> bool {
+    let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
+    RUN_A_SCRIPT.contains(&name) || known.any(|known| without_version(known) == name)
+}
+
+/// Letters of options that take a value and leave the script to a later word, in any interpreter.
+const VALUE_LETTERS: &str = "CEFIMOWXdlorvz";
+
+/// The words of an interpreter up to its script, with the values of its options; `None` if it reads
+/// the script from stdin.
+fn up_to_script<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
+    let mut is_value = false;
+    for (place, word) in words.iter().enumerate() {
+        if matches!(*word, "-" | "-s" | "/dev/stdin") {
+            return None;
+        }
+        if word.starts_with('-') {
+            let is_long = word.starts_with("--") && !word.contains('=');
+            is_value = is_long || word.ends_with(|c| VALUE_LETTERS.contains(c));
+        } else if is_value {
+            is_value = false;
+        } else {
+            return Some(&words[..=place]);
+        }
+    }
+    None
+}
+
+/// The value of an option, `FILE` of `--require=FILE`; any other word as it is.
+fn value_of(word: &str) -> &str {
+    let value = word.split_once('=').filter(|_| word.starts_with('-'));
+    value.map_or(word, |(_, value)| value)
+}
+
+/// The values of variables that are set in a line, whichever command gets them: `BASH_ENV=FILE`.
+fn assigned(line: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    for word in shell_words::split(line).unwrap_or_default() {
+        if let Some((name, value)) = word.split_once('=')
+            && !name.starts_with('-')
+        {
+            values.push(value.to_string());
+        }
+    }
+    values
+}
+
+/// A line in which the variables that name folders of the project are filled.
+fn filled(line: &str, base: &Path, folder: &Path) -> String {
     let mut filled = line.to_string();
     let of_hosts = project_variables().map(|name| (name, folder));
     for (name, value) in [("HOOKRUN_HOOK_DIR", base), ("HOOKRUN_PROJECT_DIR", folder)]
@@ -91,8 +201,13 @@ fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
     {
         filled = fill(&filled, name, &value.to_string_lossy());
     }
+    filled
+}
+
+/// All words of a line for the shell, wherever they are.
+fn words_of_line(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for command in shell::read(&filled).commands {
+    for command in shell::read(line).commands {
         let targets = command
             .redirects
             .into_iter()
@@ -106,12 +221,7 @@ fn words_of_line(line: &str, base: &Path, folder: &Path) -> Vec<String> {
             .chain(targets);
         words.extend(all.chain(through).filter_map(|word| word.text));
     }
-    // `BASH_ENV=FILE`, whichever command gets it.
-    let values = shell_words::split(&filled).unwrap_or_default();
-    let values = values
-        .iter()
-        .filter_map(|word| Some(word.split_once('=')?.1.to_string()));
-    words.extend(values);
+    words.extend(assigned(line));
     words
 }
 

@@ -275,6 +275,73 @@ fn nothing_that_was_changed_after_it_was_trusted_runs() {
     }
 }
 
+/// Commands that run `tools/check` as a script, which is not executable.
+const RUNNING: &[&str] = &[
+    "command = 'sh tools/check'",
+    "command = 'sh -e tools/check x'",
+    "command = 'node --require ./tools/check main.js'",
+    "command = 'python3 -W ignore tools/check'",
+    "command = 'chronic -e python3.12 tools/check'",
+    "command = 'make -s -f tools/check lint'",
+    "command = 'env -i X=1 sh tools/check'",
+    "command = 'awk -f tools/check data'",
+    "command = \"bash -c '. ./tools/check'\"",
+    "command = \"env BASH_ENV=tools/check bash -c true\"",
+    "shell = true\ncommand = 'cat tools/check | sh -e'",
+    "shell = true\ncommand = 'bash -e < tools/check'",
+    "shell = true\ncommand = 'python3 - < tools/check'",
+    "shell = true\ncommand = 'sh $FLAGS tools/check'",
+    "shell = true\ncommand = '$RUN tools/check'",
+    "shell = true\ncommand = 'true && eval \"$(cat tools/check)\"'",
+    "shell = true\ncommand = 'source tools/check; run'",
+    "shell = true\ncommand = 'echo tools/check | xargs sh'",
+];
+
+/// Commands for which it is data.
+const READING: &[&str] = &[
+    "command = 'wc -l tools/check'",
+    "command = 'prettier --check tools/check'",
+    "command = 'ruff --config=tools/check check'",
+    "command = 'sh -e other.sh tools/check'",
+    "command = 'python3 -u other.py tools/check'",
+    "command = \"python3 -c 'import json' tools/check\"",
+    "command = \"sed -n 1p tools/check\"",
+    "shell = true\ncommand = 'grep -q x tools/check || exit 1'",
+    "shell = true\ncommand = 'jq . < tools/check > /dev/null'",
+];
+
+#[test]
+fn the_script_of_a_command_is_trusted_content_and_its_data_is_not() {
+    for (commands, is_part) in [(RUNNING, true), (READING, false)] {
+        for command in commands {
+            let sandbox = Sandbox::new()
+                .file("tools/check", "true\n")
+                .file("hookrun.toml", &format!("{NAMED}{command}\n"))
+                .without_trust();
+            let shown = sandbox.hookrun(&["trust", "--show"], b"").stdout;
+            assert_eq!(
+                shown.contains("tools/check\n"),
+                is_part,
+                "{command}: {shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_hook_may_read_a_file_that_changes() {
+    let sandbox = Sandbox::new()
+        .file("package.json", "{}\n")
+        .file(
+            "hookrun.toml",
+            &format!("{NAMED}command = 'wc -l package.json'\n"),
+        )
+        .trusted();
+    sandbox.gate().exits(0);
+    fs::write(sandbox.at("package.json"), "{ }\n").unwrap();
+    sandbox.gate().exits(0);
+}
+
 /// What is mounted over what, in the namespace of one process.
 const MOUNTS: &[(&str, &str)] = &[
     ("evil/hooks.d", "hooks.d"),
