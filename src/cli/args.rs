@@ -20,7 +20,7 @@ pub(crate) use look::{
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{RunArgs, RunFormat, ServeArgs};
-pub(crate) use sets::{AddedSet, SetsAction, SetsArgs, UpdatedSets};
+pub(crate) use sets::{AddedSet, OutdatedSets, SetsAction, SetsArgs, UpdatedSets};
 pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs, WritePlace};
 
 use crate::cli::streams::{Color, OutputShape};

@@ -171,7 +171,7 @@ impl WritePlan {
     /// it may run.
     pub(super) fn write_and_offer(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
         self.write_untrusted(&Paths::from(&env.cwd), out)?;
-        offer(env, out)
+        offer(env, out).map(drop)
     }
 
     /// Writes all of it, and says so. Somebody has yet to look at what the files say.

@@ -56,8 +56,10 @@ pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             each(&here, out, |host, out| install_into(host, args, env, out))?
         }
     };
-    if !args.place.dry_run {
-        offer(env, out)?;
+    let is_git = named == Some(hosts::git::NAME);
+    let is_trusted = args.place.dry_run || offer(env, out)?;
+    if is_git && !is_trusted {
+        return Ok(ExitStatus::No);
     }
     Ok(done)
 }

@@ -9,12 +9,13 @@ use rustix::fs::{Access, access};
 use serde_json::{Value, json};
 
 use super::files::{Becomes, FileWrite, WritePlan};
-use crate::cli::args::{AddedSet, SetsAction, SetsArgs, TextFormat, UpdatedSets};
+use crate::cli::args::{AddedSet, OutdatedSets, SetsAction, SetsArgs, TextFormat, UpdatedSets};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::files::Target;
 use crate::cli::streams;
 use crate::config::discover::MANIFEST;
-use crate::config::sets::{self, DeclaredSet, LOCK, Lock, is_path, quoted};
+use crate::config::sets::{self, DeclaredSet, LOCK, Lock, LockedSet, is_path, quoted};
+use crate::config::trust::TrustStore;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
@@ -35,6 +36,7 @@ pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> R
         SetsAction::Add(added) => add(added, &config, env, out),
         SetsAction::Update(args) => update(args, &config, env, out),
         SetsAction::Verify => verify(&config, out, env),
+        SetsAction::Outdated(args) => outdated(args, env, out),
         SetsAction::List { format } => list(&config, *format, env, out),
     }
 }
@@ -73,8 +75,9 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         is_signed: args.signed,
         at: Position::default(),
     };
-    let locked = fetch::newest(&set, &file, None, env)?;
+    let locked = fetch::newest(&set, &file, None, &config.trust.policy, env)?;
     writeln!(out, "added {}", plain(&locked.to_string()))?;
+    let needs_trust = !args.user && !is_vouched(&locked, config, env);
     let place = file.with_file_name(LOCK);
     let mut lock = lock_of(&place, config);
     lock.put(locked);
@@ -83,7 +86,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         whole(&place, lock.text())?,
     ];
     write(changes, env, out)?;
-    if !args.user {
+    if needs_trust {
         writeln!(out, "{LOOK}")?;
     }
     Ok(ExitStatus::Yes)
@@ -151,18 +154,20 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         streams::remark(NONE_DECLARED);
     }
     let mut locks: Vec<(PathBuf, Lock)> = Vec::new();
-    let mut has_changed = false;
+    let mut needs_trust = false;
     for set in &sets {
         let old = set.locked.as_ref();
         let pin = if args.moved { None } else { old };
-        let new = fetch::newest(&set.declared, &set.file, pin, env)?;
+        let new = fetch::newest(&set.declared, &set.file, pin, &config.trust.policy, env)?;
         let word = if old == Some(&new) {
             "unchanged"
         } else {
             "updated"
         };
         writeln!(out, "{word} {}", plain(&new.to_string()))?;
-        has_changed |= old.map(|old| &old.tree) != Some(&new.tree);
+        let has_changed = old.map(|old| &old.tree) != Some(&new.tree);
+        let is_of_project = set.layer == LayerKind::Project;
+        needs_trust |= has_changed && is_of_project && !is_vouched(&new, config, env);
         let place = set.file.with_file_name(LOCK);
         match locks.iter_mut().find(|(file, _)| *file == place) {
             Some((_, lock)) => lock.put(new),
@@ -178,10 +183,16 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         changes.push(whole(file, lock.text())?);
     }
     write(changes, env, out)?;
-    if has_changed && sets.iter().any(|set| set.layer == LayerKind::Project) {
+    if needs_trust {
         writeln!(out, "{LOOK}")?;
     }
     Ok(ExitStatus::Yes)
+}
+
+/// Whether a trusted signer has signed what was fetched.
+fn is_vouched(locked: &LockedSet, config: &Config, env: &Environment) -> bool {
+    let store = TrustStore::of(env);
+    config.trust.policy.vouches(&locked.tree, store.as_ref())
 }
 
 /// The declared sets of this name; without one, those whose lock may be written.
@@ -211,13 +222,14 @@ fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>>
     Err(Complaint::with_cure(cause, help))
 }
 
-fn verify(config: &Config, out: &mut dyn Write, env: &Environment) -> Result {
+/// Checks and fetches all sets: 0 all can be used, 1 not all.
+pub(crate) fn verify(config: &Config, out: &mut dyn Write, env: &Environment) -> Result {
     if config.sets.is_empty() {
         streams::remark(NONE_DECLARED);
     }
     let mut exit = ExitStatus::Yes;
     for set in &config.sets {
-        match verified(set, env) {
+        match verified(set, config, env) {
             Ok(line) => writeln!(out, "{}", plain(&line))?,
             Err(complaint) => {
                 streams::remark(&format!("error: {}\n", plain(&complaint.to_string())));
@@ -229,7 +241,7 @@ fn verify(config: &Config, out: &mut dyn Write, env: &Environment) -> Result {
 }
 
 /// Checks the files and the signature of a set, and fetches its files if they are not there.
-fn verified(set: &UsedSet, env: &Environment) -> Result<String> {
+fn verified(set: &UsedSet, config: &Config, env: &Environment) -> Result<String> {
     let locked = match (&set.locked, &set.folder) {
         (Some(locked), _) => locked,
         (None, Err(cause)) => return Err(Complaint::new(cause.clone())),
@@ -238,14 +250,76 @@ fn verified(set: &UsedSet, env: &Environment) -> Result<String> {
             return Err(Complaint::new(cause));
         }
     };
+    let policy = &config.trust.policy;
     if set.folder.is_ok() {
-        if set.declared.is_signed {
-            fetch::locked(set, locked, env)?;
+        let may_be_vouched = !policy.signers.is_empty() && !set.is_vouched;
+        if set.declared.is_signed || may_be_vouched {
+            fetch::locked(set, locked, policy, env)?;
         }
         return Ok(format!("ok {locked}"));
     }
-    fetch::locked(set, locked, env)?;
+    fetch::locked(set, locked, policy, env)?;
     Ok(format!("fetched {locked}"))
+}
+
+/// Compares the sets of several projects with their repositories: 0 all are current, 1 one is
+/// behind, 2 that is unknown of one.
+fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Result {
+    let mut folders: Vec<PathBuf> = args.folders.iter().map(|one| env.cwd.join(one)).collect();
+    if folders.is_empty() {
+        folders.push(env.cwd.clone());
+    }
+    let paths = Paths::from(&env.cwd);
+    let mut entries = Vec::new();
+    let mut exit = ExitStatus::Yes;
+    for folder in folders {
+        let there = Environment {
+            cwd: folder.canonicalize().unwrap_or(folder),
+            ..env.clone()
+        };
+        let project = paths.show(&there.cwd);
+        let config = Config::load(&Choice::default(), &there, ConfigScope::All);
+        let sets = config.sets.iter();
+        for set in sets.filter(|set| set.layer == LayerKind::Project) {
+            let (state, newest) = freshness(set, env);
+            if state == BEHIND {
+                exit = ExitStatus::No;
+            } else if state == UNKNOWN && exit == ExitStatus::Yes {
+                exit = ExitStatus::CouldNot;
+            }
+            if !args.json {
+                let DeclaredSet { name, rev, .. } = &set.declared;
+                let line = format!("{project}: {name} {rev}: {state}{newest}");
+                writeln!(out, "{}", plain(&line))?;
+            }
+            let newest = newest.trim_start_matches(": ");
+            let set = json_of(set, &paths);
+            entries
+                .push(json!({ "project": project, "state": state, "newest": newest, "set": set }));
+        }
+    }
+    if args.json {
+        writeln!(out, "{:#}", json!({ "version": 1, "sets": entries }))?;
+    }
+    Ok(exit)
+}
+
+const BEHIND: &str = "behind";
+const UNKNOWN: &str = "unknown";
+
+/// How a set compares with its repository, and the newest version or the reason.
+fn freshness(set: &UsedSet, env: &Environment) -> (&'static str, String) {
+    let rev = &set.declared.rev;
+    let Some(locked) = &set.locked else {
+        return (UNKNOWN, ": it is not locked".to_string());
+    };
+    match fetch::newest_reference(&set.declared, &set.file, env) {
+        Ok(Some((_, commit))) if commit == locked.commit => ("current", String::new()),
+        Ok(Some((newest, _))) if newest == *rev => (BEHIND, format!(": {rev} was moved")),
+        Ok(Some((newest, _))) => (BEHIND, format!(": {newest}")),
+        Ok(None) => (UNKNOWN, format!(": the repository has no `{rev}`")),
+        Err(complaint) => (UNKNOWN, format!(": {}", complaint.cause)),
+    }
 }
 
 /// Shows all sets: 0 all can be used, 1 not all.
@@ -282,6 +356,8 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
         "tree": locked.map(|locked| format!("sha256:{}", locked.tree)),
         "files": locked.map(|locked| locked.files),
         "signed": locked.is_some_and(|locked| locked.is_signed),
+        "signer": locked.map(|locked| &locked.signer).filter(|signer| !signer.is_empty()),
+        "trustedSigner": set.is_vouched.then_some(true),
         "layer": set.layer.name(),
         "file": paths.show(&set.file),
         "line": set.declared.at.line,
@@ -304,8 +380,15 @@ fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         rows.push(("commit", locked.commit.clone()));
         rows.push(("tree", tree));
         if locked.is_signed {
-            let signed = "git has verified the signature of the commit";
-            rows.push(("signed", signed.to_string()));
+            let by = match locked.signer.as_str() {
+                "" => String::new(),
+                signer => format!(" of {signer}"),
+            };
+            rows.push(("signed", format!("git has verified the signature{by}")));
+        }
+        if set.is_vouched {
+            let trusted = "`[trust] signers` names the key: it needs no `hookrun trust`";
+            rows.push(("trust", trusted.to_string()));
         }
     }
     if let Err(problem) = &set.folder {

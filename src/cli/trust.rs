@@ -172,21 +172,21 @@ fn follow_branch(
 }
 
 /// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
-pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<()> {
+/// Returns whether they may.
+pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
     let Some(store) = TrustStore::of(env) else {
-        return Ok(());
+        return Ok(true);
     };
     let seen = SeenProject::look(store, env)?;
     if seen.is_trusted() {
-        return Ok(());
+        return Ok(true);
     }
-    match Terminal::open(env) {
-        Some(terminal) => ask(&seen, &terminal, env, out).map(drop),
-        None => Ok(writeln!(
-            out,
-            "  to do: `hookrun trust`: this project's hooks run only after you trust them"
-        )?),
-    }
+    let Some(terminal) = Terminal::open(env) else {
+        let what = "`hookrun trust`: this project's hooks run only after you trust them";
+        writeln!(out, "  to do: {what}")?;
+        return Ok(false);
+    };
+    Ok(ask(&seen, &terminal, env, out)? == ExitStatus::Yes)
 }
 
 /// Shows what would run and what is wrong with it, and asks until there is an answer.

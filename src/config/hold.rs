@@ -23,6 +23,8 @@ pub struct ProjectTrust {
     pub reports: Vec<TrustReport>,
     /// The files of those that are, as they were read.
     pub(crate) seals: Vec<TrustSeal>,
+    /// What the owner of the machine says about trust.
+    pub(crate) policy: TrustPolicy,
     /// What is said about events that go on without hooks that are not trusted.
     held: Vec<HeldHook>,
 }
@@ -78,6 +80,8 @@ struct OwnedHooks {
     hooks: Range<usize>,
     /// Files of the folder that a shared set names.
     named: Vec<PathBuf>,
+    /// Whether it is a shared set of a trusted signer, which needs nothing of the folder.
+    is_signed: bool,
 }
 
 impl<'j> TrustJudge<'j> {
@@ -117,10 +121,16 @@ impl<'j> TrustJudge<'j> {
         } else {
             Vec::new()
         };
+        let is_signed = if is_set {
+            layer.is_signed && named.is_empty()
+        } else {
+            self.has_only_signed_sets(layer, files, &folder)
+        };
         self.owned.push(OwnedHooks {
             folder: folder.clone(),
             hooks,
             named,
+            is_signed,
         });
         // The files of a shared set are checked against the lock file of its project.
         if is_set {
@@ -130,7 +140,7 @@ impl<'j> TrustJudge<'j> {
         parts.extend(of_sets.flat_map(|owned| owned.named.iter().cloned()));
         parts.sort();
         parts.dedup();
-        let is_sealed = self.judge(&folder, parts, policy);
+        let is_sealed = self.judge(&folder, parts, is_signed, policy);
         let report = self
             .found
             .reports
@@ -139,6 +149,26 @@ impl<'j> TrustJudge<'j> {
         if let (Some(report), Some(store)) = (report, &self.store) {
             store.remember(&report.folder, &report.repository);
         }
+    }
+
+    /// Whether all hooks of a folder come with sets of trusted signers.
+    fn has_only_signed_sets(
+        &self,
+        layer: &Layer,
+        files: &[(PathBuf, Manifest)],
+        folder: &Path,
+    ) -> bool {
+        let others = [&layer.drop_ins, &layer.settings, &layer.loose];
+        if others.iter().any(|places| !places.is_empty())
+            || !files.iter().all(|(_, manifest)| manifest.has_only_sets)
+        {
+            return false;
+        }
+        let count: usize = files.iter().map(|(_, manifest)| manifest.sets.len()).sum();
+        let sets = self.owned.iter().filter(|owned| owned.folder == folder);
+        let signed = sets.filter(|set| set.is_signed).count();
+        // A set that cannot be used has no layer, and is not among them.
+        signed > 0 && signed == count
     }
 
     /// Looks at folders of the project in which there are no hooks, and once were.
@@ -160,16 +190,22 @@ impl<'j> TrustJudge<'j> {
             }
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
             if store.had_hooks(&folder) {
-                self.judge(&folder, Vec::new(), policy);
+                self.judge(&folder, Vec::new(), false, policy);
             }
         }
     }
 
     /// Judges the hooks in a folder, and says whether their files are known and trusted.
-    fn judge(&mut self, folder: &Path, parts: Vec<PathBuf>, policy: &TrustPolicy) -> bool {
-        let (mut report, mut seal) = self.look_at(folder, parts, policy);
+    fn judge(
+        &mut self,
+        folder: &Path,
+        parts: Vec<PathBuf>,
+        is_signed: bool,
+        policy: &TrustPolicy,
+    ) -> bool {
+        let (mut report, mut seal) = self.look_at(folder, parts, is_signed, policy);
         match accept_branch(&report, self.store.as_ref()) {
-            Some(Ok(())) => (report, seal) = self.look_at(folder, report.parts, policy),
+            Some(Ok(())) => (report, seal) = self.look_at(folder, report.parts, false, policy),
             Some(Err(why)) => report.not_of_branch = Some(why),
             None => {}
         }
@@ -183,12 +219,14 @@ impl<'j> TrustJudge<'j> {
         &self,
         folder: &Path,
         parts: Vec<PathBuf>,
+        is_signed: bool,
         policy: &TrustPolicy,
     ) -> (TrustReport, Option<TrustSeal>) {
         let since = self.read_since;
         trust::judge(
             folder,
             parts,
+            is_signed,
             since,
             self.choice,
             policy,
@@ -218,7 +256,7 @@ impl<'j> TrustJudge<'j> {
             for owned in self
                 .owned
                 .iter()
-                .filter(|owned| owned.folder == report.folder)
+                .filter(|owned| owned.folder == report.folder && !owned.is_signed)
             {
                 let hooks = &mut hooks[owned.hooks.clone()];
                 self.found.held.extend(hold(hooks, catalog, &why));

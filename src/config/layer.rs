@@ -48,6 +48,8 @@ pub struct Layer {
     pub(crate) set: Option<String>,
     /// The folder of the layer that declares it, for a set in the store.
     pub(crate) declared_in: Option<PathBuf>,
+    /// Whether a signer that the owner of the machine trusts has signed the set.
+    pub(crate) is_signed: bool,
 }
 
 impl Layer {
@@ -62,6 +64,7 @@ impl Layer {
             loose: Vec::new(),
             set: None,
             declared_in: None,
+            is_signed: false,
         }
     }
 

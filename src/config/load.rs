@@ -115,7 +115,7 @@ impl Config {
         }
         let mut judge = TrustJudge::new(choice, env, read_since);
         let policy = owner_policy(&layers, &manifests, env, &mut problems);
-        let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
+        let sets = set_layers::add(&mut layers, &mut manifests, env, &policy, &mut problems);
         let commands = commands::find_events(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
@@ -157,7 +157,8 @@ impl Config {
             judge.look_for_lost(&looked, &layers, &policy);
             judge.settle(&mut hooks, &catalog, &mut problems)
         });
-        let trust = trust.unwrap_or_default();
+        let mut trust = trust.unwrap_or_default();
+        trust.policy = policy;
         let mut skipped = Vec::new();
         if choice.trust.is_some() {
             skipped = skip::switch_off(&mut hooks, &layers, &project, scope, &mut problems);

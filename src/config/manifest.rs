@@ -24,6 +24,8 @@ pub struct Manifest {
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
+    /// Whether it declares sets and says nothing else.
+    pub(super) has_only_sets: bool,
 }
 
 #[derive(Debug)]
@@ -70,12 +72,9 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     });
     let syntax_errors = reader.problems.len();
     let mut manifest = Manifest::default();
-    reader.take(
-        document.entries().unwrap_or_default(),
-        TOP_KEYS,
-        "",
-        &mut manifest,
-    );
+    let entries = document.entries().unwrap_or_default();
+    reader.take(entries, TOP_KEYS, "", &mut manifest);
+    manifest.has_only_sets = entries.iter().all(|entry| entry.key == "sets");
     if syntax_errors > 0 {
         // What was read after a syntax error is a guess, and so is what is wrong with it.
         reader.problems.truncate(syntax_errors);

@@ -10,7 +10,7 @@ use super::manifest::{self, Manifest};
 use super::problem::Problem;
 use super::reader;
 use super::sets::{DeclaredSet, LOCK, Lock, LockedSet};
-use super::trust::{self, FileList, HookFiles, TrustStore};
+use super::trust::{self, FileList, HookFiles, TrustPolicy, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, LayerKind};
 
@@ -28,6 +28,8 @@ pub struct UsedSet {
     pub(crate) locked: Option<LockedSet>,
     /// Its folder in the store, or why it cannot be used.
     pub(crate) folder: Result<PathBuf, String>,
+    /// Whether a signer that the owner of the machine trusts has signed it.
+    pub(crate) is_vouched: bool,
 }
 
 /// Adds the layers of the sets that `manifests` declare. A set that cannot be used is a problem.
@@ -35,6 +37,7 @@ pub(super) fn add(
     layers: &mut Vec<Layer>,
     manifests: &mut Vec<LayerFiles>,
     env: &Environment,
+    policy: &TrustPolicy,
     problems: &mut Vec<Problem>,
 ) -> Vec<UsedSet> {
     let mut used = Vec::new();
@@ -45,6 +48,7 @@ pub(super) fn add(
     {
         return used;
     }
+    let store = TrustStore::of(env);
     let own = std::mem::take(layers)
         .into_iter()
         .zip(std::mem::take(manifests));
@@ -59,8 +63,11 @@ pub(super) fn add(
                 let opened = folder
                     .clone()
                     .and_then(|folder| open(&layer, &folder, &declared.name, problems));
+                let tree = locked.as_ref().map(|locked| locked.tree.as_str());
+                let is_vouched = policy.vouches(tree.unwrap_or_default(), store.as_ref());
                 match opened {
-                    Ok((set, files)) => {
+                    Ok((mut set, files)) => {
+                        set.is_signed = is_vouched;
                         layers.push(set);
                         manifests.push(files);
                     }
@@ -74,6 +81,7 @@ pub(super) fn add(
                     declared: declared.clone(),
                     locked: locked.ok(),
                     folder,
+                    is_vouched,
                 });
             }
         }

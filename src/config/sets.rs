@@ -20,7 +20,7 @@ pub struct DeclaredSet {
     pub(crate) git: String,
     /// A tag, a branch or a whole commit.
     pub(crate) rev: String,
-    /// Its commit must have a signature that `git verify-commit` accepts.
+    /// Its commit or tag must have a signature that git accepts.
     pub(crate) is_signed: bool,
     /// Where it is declared.
     pub(crate) at: Position,
@@ -33,7 +33,7 @@ pub const SET_KEYS: &[KeyRow<DeclaredSet>] = &[
         |set, key| checked(key, check_url).map(|url| set.git = url)),
     KeyRow::key("rev", KeyValue::Text, "required", "a tag, a branch or a full commit id",
         |set, key| checked(key, check_rev).map(|rev| set.rev = rev)),
-    KeyRow::key("signed", KeyValue::Flag, "false", "whether `git verify-commit` must accept the signature of the commit",
+    KeyRow::key("signed", KeyValue::Flag, "false", "whether git must accept the signature of the commit, or of the tag that names it",
         |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
 ];
 
@@ -181,8 +181,12 @@ pub(crate) struct LockedSet {
     pub(crate) tree: String,
     /// How many files it has.
     pub(crate) files: usize,
-    /// Whether the signature of the commit was verified.
+    /// Whether the signature of the commit or the tag was verified.
     pub(crate) is_signed: bool,
+    /// The object of an annotated tag, which a moved tag no longer names; else empty.
+    pub(crate) tag: String,
+    /// Who signed it, as git names them; empty if git names nobody.
+    pub(crate) signer: String,
 }
 
 /// On one line: name, rev, what pins it, and files.
@@ -226,8 +230,11 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
     KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
     KeyRow::key("files", KeyValue::Number, "required", "the number of files",
         |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
-    KeyRow::key("signed", KeyValue::Flag, "false", "whether the signature of the commit was verified",
+    KeyRow::key("signed", KeyValue::Flag, "false", "whether a signature was verified",
         |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
+    KeyRow::key("tag", KeyValue::Text, "none", "the object of the annotated tag", set_tag),
+    KeyRow::key("signer", KeyValue::Text, "none", "the name of its signer, as git prints it",
+        |set, key| key.text().map(|text| set.signer = text.to_string())),
 ];
 
 impl Lock {
@@ -277,6 +284,11 @@ impl Lock {
             if set.is_signed {
                 text.push_str("signed = true\n");
             }
+            for (key, value) in [("tag", &set.tag), ("signer", &set.signer)] {
+                if !value.is_empty() {
+                    text.push_str(&format!("{key} = {}\n", quoted(value)));
+                }
+            }
         }
         text
     }
@@ -304,6 +316,24 @@ fn set_sets(lock: &mut Lock, key: &mut Setting<'_, '_>) -> Result<(), Complaint>
         }
     }
     Ok(())
+}
+
+/// Takes the number of a tag object. git gets it as an argument, so nothing but digits may be in it.
+fn set_tag(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let digits = key.text()?;
+    if !is_object(digits) {
+        return Err(Complaint::with_cure(
+            "`tag` is not the id of an object",
+            CURE,
+        ));
+    }
+    set.tag = digits.to_string();
+    Ok(())
+}
+
+/// Whether a text is the full id of an object of git.
+pub(crate) fn is_object(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Takes a digest. It is the name of a folder, so nothing but digits may be in it.

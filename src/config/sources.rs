@@ -315,9 +315,9 @@ const FIELD: &str = "hookrun hook field";
 type LineComplaint = (Complaint, usize);
 
 /// Settles which host a script was written for that does not say so: a folder with git's name for a
-/// hook means git's contract, and one with a host's name for an event that host's dialect. There a failure closes gates, even if it does not in the host,
-/// since a hook of ours in that folder by mistake blocks by any exit status. Reports what
-/// the folder or the script's code say about another convention.
+/// hook means git's contract, and one with a host's name for an event that host's dialect. There a
+/// failure closes gates, even if it does not in the host, since a hook of ours in that folder by
+/// mistake blocks by any exit status. Reports signs of another convention in the folder or the code.
 fn settle_dialect(
     loader: &mut ConfigLoader<'_>,
     draft: &mut HookDraft,
@@ -328,19 +328,13 @@ fn settle_dialect(
     if draft.says_dialect {
         return;
     }
-    let hook = git::find(folder);
-    if let Some(hook) = hook.filter(|hook| !hook.event.eq_ignore_ascii_case(folder)) {
+    let hook = git::find(folder).filter(|hook| !hook.event.eq_ignore_ascii_case(folder));
+    if let Some(hook) = hook {
         draft.is_of_git = true;
         if let Some((complaint, line)) = speaks_json(head, draft, hook) {
             loader.complain(complaint, file, Some(Position::of_line(line)));
         }
         return;
-    }
-    // The arguments of a hook that takes files are those.
-    let arguments = hook.filter(|_| !draft.hook.files);
-    if let Some((complaint, line)) = arguments.and_then(|hook| takes_argument(head, hook)) {
-        let at = Some(Position::of_line(line));
-        loader.problems.push(complaint.warning(file, at));
     }
     if let Some((complaint, line)) = settle_by_folder(loader, draft, folder, head) {
         loader.complain(complaint, file, line.map(Position::of_line));
@@ -432,27 +426,6 @@ fn speaks_json(head: &Head, draft: &HookDraft, hook: &GitHook) -> Option<LineCom
     let cause =
         format!("`{what}` is for JSON, but hooks in `{name}` get git's arguments and lines");
     let cure = format!("move it to hooks.d/{event}/, or take `$1` and stdin as git's hooks do");
-    Some((Complaint::with_cure(cause, cure), line))
-}
-
-/// That a shell script takes an argument, as git's own hooks do, where it gets none. One with
-/// functions or arguments of its own may mean those.
-fn takes_argument(head: &Head, hook: &GitHook) -> Option<LineComplaint> {
-    let text = &head.text;
-    let first = text.lines().next().unwrap_or_default();
-    if hook.arguments.is_empty() || !first.starts_with("#!") || !first.ends_with("sh") {
-        return None;
-    }
-    let has_own = ["()", "function ", "set --", "awk"];
-    if has_own.iter().any(|word| text.contains(word)) {
-        return None;
-    }
-    let mut lines = text.lines();
-    let takes = |line: &str| line.contains("\"$1\"") || line.contains(" $1");
-    let line = lines.position(|line| takes(line) && !is_comment(line))? + 1;
-    let GitHook { name, event, .. } = hook;
-    let cause = format!("`$1` is empty: hooks in `{event}` get JSON on stdin");
-    let cure = format!("move it to hooks.d/{name}/, whose hooks get git's arguments");
     Some((Complaint::with_cure(cause, cure), line))
 }
 

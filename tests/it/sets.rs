@@ -441,3 +441,35 @@ fn a_lock_keeps_other_sets_and_forgets_those_that_are_gone() {
         1
     );
 }
+
+#[test]
+fn outdated_compares_the_sets_of_several_projects_with_their_repositories() {
+    let sets = Sets::new();
+    sets.commit("r");
+    sets.git("r", &["tag", "v1.2.0"]).exits(0);
+    sets.git("r", &["tag", "v1.2.0-rc1"]).exits(0);
+    for (project, rev) in [("a", "v1"), ("b", "main"), ("c", "v1.2.0")] {
+        let manifest = format!("[sets.base]\ngit = \"../r\"\nrev = \"{rev}\"\n");
+        let folder = sets.sandbox.at(project);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("hookrun.toml"), manifest).unwrap();
+        let mut update = sets.sandbox.command(&["sets", "update"]);
+        let ran: Ran = update.current_dir(&folder).output().unwrap().into();
+        ran.exits(0);
+    }
+    sets.sets(&["outdated", "a", "b", "c"])
+        .exits(1)
+        .prints("a: base v1: behind: v1.2.0\n")
+        .prints("b: base main: current\n")
+        .prints("c: base v1.2.0: current\n");
+    sets.commit("r");
+    let ran = sets.sets(&["outdated", "--json", "b", "c"]);
+    let found: Value = serde_json::from_str(&ran.exits(1).stdout).unwrap();
+    assert_eq!(found["sets"][0]["state"], "behind", "{found}");
+    assert_eq!(found["sets"][1]["state"], "current", "{found}");
+    // Without the repository nothing can be told.
+    fs::rename(sets.sandbox.at("r"), sets.sandbox.at("gone")).unwrap();
+    sets.sets(&["outdated", "c"])
+        .exits(2)
+        .prints("c: base v1.2.0: unknown: ");
+}

@@ -1,5 +1,7 @@
 //! The arguments of `sets`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::options::TextFormat;
@@ -19,6 +21,8 @@ pub(crate) enum SetsAction {
     Update(UpdatedSets),
     /// Check the files of all locked sets, and fetch missing ones; the lock does not change
     Verify,
+    /// Show which locked sets are behind their newest version, in these projects: 1 if one is
+    Outdated(OutdatedSets),
     /// Show the sets, and whether they are usable
     List {
         /// The output format
@@ -31,7 +35,9 @@ impl SetsAction {
     pub(crate) fn shape(&self) -> OutputShape {
         match self {
             SetsAction::List { format } => format.shape(),
-            SetsAction::Add(_) | SetsAction::Update(_) | SetsAction::Verify => OutputShape::People,
+            SetsAction::Outdated(args) if args.json => OutputShape::Json,
+            SetsAction::Add(_) | SetsAction::Update(_) => OutputShape::People,
+            SetsAction::Verify | SetsAction::Outdated(_) => OutputShape::People,
         }
     }
 }
@@ -56,6 +62,17 @@ pub(crate) struct AddedSet {
     /// Declare it in your own hookrun.toml, for all projects
     #[arg(long)]
     pub(crate) user: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutdatedSets {
+    /// Folders of projects [default: the working directory]
+    #[arg(value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,11 +11,13 @@ use std::time::Duration;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result, failed};
+use crate::cli::sets;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::errand::Errand;
 use crate::engine::registry::Registry;
 use crate::hosts::git::{GIT_HOOKS, Presence};
+use crate::lab::report::plain;
 
 use super::command::own_path;
 use shim::{Change, Shim};
@@ -33,7 +35,9 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             "set core.hooksPath for this repository first: `git config core.hooksPath .git/hooks`",
         ));
     }
-    let registry = find_hooks(env, &repository)?;
+    let config = usable_config(args, env, &repository, out)?;
+    let complaint = config.complaint();
+    let registry = registry_of(config);
     let path = own_path(env)?;
     let budget = args
         .budget
@@ -42,7 +46,9 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     for script in repository.scripts()? {
         let hook = script.hook;
         let is_plain = hook.presence == Presence::Plain;
-        let asks = registry.has(hook.event) || (is_plain && args.all_events);
+        // Which hooks a broken configuration has is not known, and it blocks every gate.
+        let is_broken = complaint.is_some() && hook.is_gate();
+        let asks = registry.has(hook.event) || (is_plain && (args.all_events || is_broken));
         let change = if asks && !script.is_asked_by_husky {
             let shim = Shim {
                 hook,
@@ -57,6 +63,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
     }
     if !GIT_HOOKS.iter().any(|hook| registry.has(hook.event))
         && !args.all_events
+        && complaint.is_none()
         && !changes
             .iter()
             .any(|(_, change)| matches!(change, Change::Remove { .. }))
@@ -82,7 +89,11 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
         let what = "tool.pre hooks run for agents; git runs hooks of commit.pre, push.pre and its other events";
         writeln!(out, "  note: {what}")?;
     }
-    Ok(ExitStatus::Yes)
+    let Some(complaint) = complaint else {
+        return Ok(ExitStatus::Yes);
+    };
+    writeln!(out, "  to do: git's hooks block: {}", plain(&complaint))?;
+    Ok(ExitStatus::No)
 }
 
 pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -157,19 +168,34 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
     Ok(())
 }
 
-fn find_hooks(env: &Environment, repository: &Repository) -> Result<Registry> {
+/// The configuration of the repository. Shared sets that are not on this machine are fetched first.
+fn usable_config(
+    args: &InstallArgs,
+    env: &Environment,
+    repository: &Repository,
+    out: &mut dyn Write,
+) -> Result<Config> {
     let there = Environment {
         cwd: repository.base.clone(),
         cwd_problem: None,
         ..env.clone()
     };
     let config = Config::load(&Choice::default(), &there, ConfigScope::All);
-    if let Some(complaint) = config.complaint() {
-        return Err(Complaint::new(complaint));
+    // A signature counts once it was verified here.
+    let has_signers = !config.trust.policy.signers.is_empty();
+    let mut sets = config.sets.iter();
+    let is_ready = sets.all(|set| set.folder.is_ok() && (set.is_vouched || !has_signers));
+    if args.place.dry_run || is_ready {
+        return Ok(config);
     }
+    sets::verify(&config, out, &there)?;
+    Ok(Config::load(&Choice::default(), &there, ConfigScope::All))
+}
+
+fn registry_of(config: Config) -> Registry {
     let mut hooks = config.hooks;
     hooks.retain(|hook| hook.enabled && hook.idle.is_none());
-    Ok(Registry::loaded(hooks, config.catalog))
+    Registry::loaded(hooks, config.catalog)
 }
 
 /// A repository, as git itself describes it.

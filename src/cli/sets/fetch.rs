@@ -12,8 +12,8 @@ use crate::cli::files::temporary_folder;
 use crate::config::git::GitRepository;
 use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST};
 use crate::config::set_layers::{digest_in, digest_of};
-use crate::config::sets::{DeclaredSet, LockedSet, is_path};
-use crate::config::trust::{ContentFile, HookFiles};
+use crate::config::sets::{DeclaredSet, LockedSet, is_object, is_path};
+use crate::config::trust::{ContentFile, HookFiles, TrustPolicy, TrustStore};
 use crate::config::{Environment, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
@@ -27,11 +27,12 @@ pub(super) fn newest(
     declared: &DeclaredSet,
     file: &Path,
     old: Option<&LockedSet>,
+    policy: &TrustPolicy,
     env: &Environment,
 ) -> Result<LockedSet> {
     let repository = FetchedRepository::copy(declared, file, env)?;
-    let commit = repository.newest(declared, old)?;
-    let (set, files) = repository.set(declared, commit)?;
+    let named = repository.newest(declared, old)?;
+    let (set, files) = repository.set(declared, named)?;
     let has_hooks = files.files.iter().any(|file| {
         [MANIFEST, DROP_INS, HIDDEN]
             .iter()
@@ -41,19 +42,33 @@ pub(super) fn newest(
         let cause = format!("the set `{}` has no {MANIFEST} and no {DROP_INS}", set.name);
         return Err(Complaint::with_cure(cause, "choose another repository"));
     }
+    repository.note_signers(&set, policy, env)?;
     keep(&files, &set.tree, env)?;
     Ok(set)
 }
 
-/// Fetches what is locked, and nothing else.
-pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Result<()> {
+/// Fetches what is locked, and nothing else. Where its tag is now does not matter: a signed commit
+/// is verified by itself. One without a signature must be on a branch or a tag.
+pub(super) fn locked(
+    set: &UsedSet,
+    locked: &LockedSet,
+    policy: &TrustPolicy,
+    env: &Environment,
+) -> Result<()> {
     let repository = FetchedRepository::copy(&set.declared, &set.file, env)?;
-    if !repository.is_reachable(&locked.commit)? {
+    let tag = Some(locked.tag.clone()).filter(|tag| !tag.is_empty());
+    let mut objects = std::iter::once(&locked.commit).chain(&tag);
+    if let Err(missing) = objects.try_for_each(|object| repository.bring(object)) {
         // The tag may have been moved, which says more.
         repository.newest(&set.declared, Some(locked))?;
-        return Err(unreachable(&locked.commit));
+        return Err(missing);
     }
-    let (fetched, files) = repository.set(&set.declared, locked.commit.clone())?;
+    let named = NamedCommit {
+        commit: locked.commit.clone(),
+        tag,
+        is_tag: false,
+    };
+    let (fetched, files) = repository.set(&set.declared, named)?;
     let name = &locked.name;
     if fetched.tree != locked.tree {
         return Err(Complaint::with_cure(
@@ -61,7 +76,62 @@ pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Re
             format!("review the changes, then run `hookrun sets update {name}`"),
         ));
     }
+    let is_vouched = repository.note_signers(&fetched, policy, env)?;
+    let is_signed = set.declared.is_signed || is_vouched;
+    if !is_signed && !repository.is_reachable(&locked.commit)? {
+        repository.newest(&set.declared, Some(locked))?;
+        return Err(unreachable(&locked.commit));
+    }
     keep(&files, &fetched.tree, env)
+}
+
+/// The reference that a set should have: the highest version, or the tip of its branch; and its
+/// commit. `None` if no reference is like the one that is declared.
+pub(super) fn newest_reference(
+    declared: &DeclaredSet,
+    file: &Path,
+    env: &Environment,
+) -> Result<Option<(String, String)>> {
+    let git = GitRepository::at(&env.temporary);
+    let place = place_of(declared, file);
+    let words = ["ls-remote", "--quiet", "--heads", "--tags", "--", &place];
+    let output = git.git(&words, Vec::new())?;
+    if !output.status.success() {
+        return Err(Complaint::new(on_one_line(&output.stderr)));
+    }
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut newest: Option<(Vec<u64>, String, String)> = None;
+    for line in listed.lines() {
+        let (commit, reference) = line.split_once('\t').unwrap_or_default();
+        if reference.strip_prefix("refs/heads/") == Some(&*declared.rev) {
+            return Ok(Some((declared.rev.clone(), commit.to_string())));
+        }
+        let Some(tag) = reference.strip_prefix("refs/tags/") else {
+            continue;
+        };
+        // The commit of an annotated tag comes in the line after the tag's.
+        let tag = tag.strip_suffix("^{}").unwrap_or(tag);
+        let is_declared = tag == declared.rev;
+        let version = version_like(tag, &declared.rev).or(is_declared.then(Vec::new));
+        if let Some(version) = version
+            && newest.as_ref().is_none_or(|(best, ..)| version >= *best)
+        {
+            newest = Some((version, tag.to_string(), commit.to_string()));
+        }
+    }
+    Ok(newest.map(|(_, tag, commit)| (tag, commit)))
+}
+
+/// The numbers of a tag such as `v1.10.0`, if it is a version written as `like` is. With a commit
+/// as `like`, every version is.
+fn version_like(tag: &str, like: &str) -> Option<Vec<u64>> {
+    let prefix = tag.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let other = like.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if prefix != other && !is_object(like) {
+        return None;
+    }
+    let numbers = tag[prefix.len()..].split('.');
+    numbers.map(|number| number.parse().ok()).collect()
 }
 
 /// A copy of a repository's branches and tags, which is removed in the end.
@@ -73,6 +143,8 @@ struct FetchedRepository {
 /// What a `rev` means.
 struct NamedCommit {
     commit: String,
+    /// The object of the tag that names it, if the tag has one, which may be signed.
+    tag: Option<String>,
     is_tag: bool,
 }
 
@@ -82,12 +154,7 @@ impl FetchedRepository {
         let folder = temporary_folder("hookrun-sets-", env)?;
         let git = GitRepository::at(folder.path());
         let url = &declared.git;
-        let place = if is_path(url) {
-            let base = file.parent().unwrap_or(file);
-            base.join(url).display().to_string()
-        } else {
-            url.clone()
-        };
+        let place = place_of(declared, file);
         // A local copy would take objects along that no branch or tag reaches.
         let clone = ["clone", "--bare", "--no-local", "--quiet", "--template="];
         let words = [&clone[..], &["--", &place, "."]].concat();
@@ -105,7 +172,7 @@ impl FetchedRepository {
     }
 
     /// The commit that `rev` names now. A tag must name the commit of `old` still.
-    fn newest(&self, declared: &DeclaredSet, old: Option<&LockedSet>) -> Result<String> {
+    fn newest(&self, declared: &DeclaredSet, old: Option<&LockedSet>) -> Result<NamedCommit> {
         let DeclaredSet { name, rev, .. } = declared;
         let now = self.resolve(rev)?;
         match old {
@@ -118,19 +185,27 @@ impl FetchedRepository {
                     format!("ask its authors; `hookrun sets update {name} --moved` accepts it"),
                 ))
             }
-            Some(_) | None => Ok(now.commit),
+            Some(_) | None => Ok(now),
         }
     }
 
     /// The commit that a tag, a branch or a full commit id names.
     fn resolve(&self, rev: &str) -> Result<NamedCommit> {
         for (kind, is_tag) in [("refs/tags/", true), ("refs/heads/", false)] {
-            if let Some(commit) = self.git.commit(&format!("{kind}{rev}"))? {
-                return Ok(NamedCommit { commit, is_tag });
-            }
+            let reference = format!("{kind}{rev}");
+            let Some(commit) = self.git.commit(&reference)? else {
+                continue;
+            };
+            let object = self.git.read(&["rev-parse", &reference], Vec::new())?;
+            let object = String::from_utf8_lossy(&object).trim().to_string();
+            let tag = Some(object).filter(|object| *object != commit);
+            return Ok(NamedCommit {
+                commit,
+                tag,
+                is_tag,
+            });
         }
-        let is_commit = matches!(rev.len(), 40 | 64) && rev.bytes().all(|b| b.is_ascii_hexdigit());
-        if !is_commit {
+        if !is_object(rev) {
             let cause = format!("the repository has no tag and no branch `{rev}`");
             return Err(Complaint::with_cure(cause, "name one, or a full commit id"));
         }
@@ -139,8 +214,27 @@ impl FetchedRepository {
         }
         Ok(NamedCommit {
             commit: rev.to_lowercase(),
+            tag: None,
             is_tag: false,
         })
+    }
+
+    /// Fetches an object that no branch or tag leads to any more, if the server still has it.
+    fn bring(&self, object: &str) -> Result<()> {
+        let exists = self.git.git(&["cat-file", "-e", object], Vec::new())?;
+        if exists.status.success() {
+            return Ok(());
+        }
+        let words = ["fetch", "--quiet", "--no-tags", "origin", object];
+        let output = self.git.git(&words, Vec::new())?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let why = on_one_line(&output.stderr);
+        Err(Complaint::with_cure(
+            format!("the repository no longer has {object}, which the lock names: {why}"),
+            "its authors can push it again; or review the set, then `hookrun sets update`",
+        ))
     }
 
     /// Whether a branch or a tag leads to `commit`. A forge also hands out commits of forks, which
@@ -151,8 +245,9 @@ impl FetchedRepository {
         Ok(output.status.success() && !output.stdout.is_empty())
     }
 
-    /// The files of `commit`, and what a lock says of them.
-    fn set(&self, declared: &DeclaredSet, commit: String) -> Result<(LockedSet, HookFiles)> {
+    /// The files of a commit, and what a lock says of them.
+    fn set(&self, declared: &DeclaredSet, named: NamedCommit) -> Result<(LockedSet, HookFiles)> {
+        let NamedCommit { commit, tag, .. } = named;
         let files = self.git.files(&commit, &[]).map_err(|complaint| {
             let cause = format!("the set `{}`: {}", declared.name, complaint.cause);
             Complaint::with_cure(cause, "a set is a small repository of plain files")
@@ -163,10 +258,7 @@ impl FetchedRepository {
                 .map(|file| ContentFile::plain(file.path, file.is_executable, file.bytes))
                 .collect(),
         );
-        if declared.is_signed {
-            self.verify(&commit)?;
-        }
-        let set = LockedSet {
+        let mut set = LockedSet {
             name: declared.name.clone(),
             git: declared.git.clone(),
             rev: declared.rev.clone(),
@@ -174,27 +266,97 @@ impl FetchedRepository {
             tree: digest_of(&files),
             files: files.files.len(),
             is_signed: declared.is_signed,
+            tag: tag.unwrap_or_default(),
+            ..LockedSet::default()
         };
+        if declared.is_signed {
+            set.signer = self.signature(&set, &[])?;
+        }
         Ok((set, files))
     }
 
-    /// Verifies the signature of `commit` by the keys that the user's settings of git trust.
-    fn verify(&self, commit: &str) -> Result<()> {
-        let words = ["-c", TRUSTED_KEY, "verify-commit", commit];
-        let output = self.git.git(&words, Vec::new())?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let why = match on_one_line(&output.stderr) {
-            nothing if nothing.is_empty() => "it has no signature".to_string(),
-            printed => printed,
+    /// Verifies the signature of the commit or the tag of a set, by the keys that the user's
+    /// settings of git trust, or by other `settings`. Returns who has signed it, if git says so.
+    fn signature(&self, set: &LockedSet, settings: &[&str]) -> Result<String> {
+        let mut reasons = Vec::new();
+        let tag = Some(set.tag.as_str()).filter(|tag| !tag.is_empty());
+        // A tag speaks only for the commit that it names.
+        let names_commit = match tag {
+            Some(tag) => self.git.commit(tag)?.as_ref() == Some(&set.commit),
+            None => false,
         };
+        let tag = tag.filter(|_| names_commit);
+        let commit = Some(set.commit.as_str());
+        for (command, object) in [("verify-commit", commit), ("verify-tag", tag)] {
+            let Some(object) = object else { continue };
+            let mut words = vec!["-c", TRUSTED_KEY];
+            words.extend(settings.iter().flat_map(|setting| ["-c", setting]));
+            words.extend([command, object]);
+            let output = self.git.git(&words, Vec::new())?;
+            if output.status.success() {
+                return Ok(signer_in(&String::from_utf8_lossy(&output.stderr)));
+            }
+            reasons.push(on_one_line(&output.stderr));
+        }
+        reasons.retain(|reason| !reason.is_empty());
+        let why = reasons
+            .first()
+            .map_or("it has no signature", String::as_str);
+        let commit = &set.commit;
         Err(Complaint::with_cure(
             format!("git does not accept the signature of commit {commit}: {why}"),
-            "its authors sign with `git commit -S`; your git must know and trust their key (for \
-             SSH keys by `gpg.ssh.allowedSignersFile`)",
+            "its authors sign with `git commit -S` or `git tag -s`; your git must know and trust \
+             their key (for SSH keys by `gpg.ssh.allowedSignersFile`)",
         ))
     }
+
+    /// Notes which files of trusted signers name the key that has signed a set. Returns whether one
+    /// does.
+    fn note_signers(
+        &self,
+        set: &LockedSet,
+        policy: &TrustPolicy,
+        env: &Environment,
+    ) -> Result<bool> {
+        let Some(store) = TrustStore::of(env) else {
+            return Ok(false);
+        };
+        for signers in &policy.signers {
+            let keys = format!("gpg.ssh.allowedSignersFile={}", signers.display());
+            // Only SSH keys of that file: the keyring of a user holds others.
+            let settings = [&keys, "gpg.program=false", "gpg.x509.program=false"];
+            if self.signature(set, &settings).is_ok() {
+                let noted = store.note_signed(&set.tree, signers);
+                noted.map_err(failed("cannot record the signature"))?;
+            }
+        }
+        Ok(policy.vouches(&set.tree, Some(&store)))
+    }
+}
+
+/// The repository of a set; a relative path is relative to the folder of the file that declares it.
+fn place_of(declared: &DeclaredSet, file: &Path) -> String {
+    let url = &declared.git;
+    if !is_path(url) {
+        return url.clone();
+    }
+    let base = file.parent().unwrap_or(file);
+    base.join(url).display().to_string()
+}
+
+/// The name in git's line about a good signature of an SSH or an OpenPGP key; empty without one.
+fn signer_in(printed: &str) -> String {
+    for (before, after) in [
+        ("signature for ", " with "),
+        ("Good signature from \"", "\""),
+    ] {
+        if let Some((_, rest)) = printed.split_once(before)
+            && let Some((name, _)) = rest.split_once(after)
+        {
+            return plain(name);
+        }
+    }
+    String::new()
 }
 
 /// What git printed about a failure.

@@ -122,10 +122,12 @@ impl SealedFiles for Vec<TrustSeal> {
 const STEP: Duration = Duration::from_millis(20);
 
 /// Looks whether the hooks in `folder`, a canonical path, are trusted, and seals those that are. The
-/// configuration was read since `read_since`.
+/// configuration was read since `read_since`. With `is_signed` all of its hooks come with sets that
+/// trusted signers have signed.
 pub(crate) fn judge(
     folder: &Path,
     parts: Vec<PathBuf>,
+    is_signed: bool,
     read_since: SystemTime,
     choice: &TrustChoice,
     policy: &TrustPolicy,
@@ -161,7 +163,7 @@ pub(crate) fn judge(
         TrustChoice::Told => false,
     };
     let is_known = store.is_some_and(|store| store.is_trusted(&report.repository, &report.digest));
-    if is_pinned || is_known {
+    if is_pinned || is_known || is_signed {
         report.state = TrustState::Trusted;
         return (report, Some(seal));
     }
@@ -285,6 +287,7 @@ impl TrustReport {
 #[rustfmt::skip]
 pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
     KeyRow::key("paths", KeyValue::Texts, "none", "folders whose projects are trusted; anyone who can write there decides what runs as you", set_paths),
+    KeyRow::key("signers", KeyValue::Text, "none", "a file of SSH keys, as `gpg.ssh.allowedSignersFile`: shared sets signed by one of them run without a question", set_signers),
 ];
 
 /// What a file says about trust.
@@ -293,6 +296,7 @@ pub struct TrustTable {
     /// Where it says so.
     pub(crate) at: Option<Position>,
     paths: Vec<PlacedValue<String>>,
+    signers: Option<String>,
 }
 
 /// What the system's and the user's files together say about trust. A project's may not.
@@ -300,37 +304,64 @@ pub struct TrustTable {
 pub(crate) struct TrustPolicy {
     /// Folders whose hooks are trusted as they are.
     pub(crate) paths: Vec<PathBuf>,
+    /// Files of keys whose owners sign sets that run without a question.
+    pub(crate) signers: Vec<PathBuf>,
 }
 
 fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for path in key.texts()? {
-        if path.value.starts_with('/') || path.value.starts_with("~/") || path.value == "~" {
-            table.paths.push(path);
-            continue;
+        match check_absolute(&path.value) {
+            Ok(()) => table.paths.push(path),
+            Err(complaint) => {
+                let problem = complaint.in_file(key.reader.file, Some(path.at));
+                key.reader.problems.push(problem);
+            }
         }
-        let cause = format!("`{}` is not an absolute path", path.value);
-        let complaint = Complaint::with_cure(cause, "begin it with `/` or `~/`");
-        key.reader
-            .problems
-            .push(complaint.in_file(key.reader.file, Some(path.at)));
     }
     Ok(())
+}
+
+fn set_signers(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    let path = key.text()?;
+    check_absolute(path)?;
+    table.signers = Some(path.to_string());
+    Ok(())
+}
+
+fn check_absolute(path: &str) -> Result<(), Complaint> {
+    if path.starts_with('/') || path.starts_with("~/") || path == "~" {
+        return Ok(());
+    }
+    let cause = format!("`{path}` is not an absolute path");
+    Err(Complaint::with_cure(cause, "begin it with `/` or `~/`"))
 }
 
 impl TrustPolicy {
     /// Adds what the file of a further layer says.
     pub(crate) fn add(&mut self, table: &TrustTable, home: Option<&Path>) {
         for PlacedValue { value, .. } in &table.paths {
-            let below_home = value
-                .strip_prefix('~')
-                .map(|rest| rest.trim_start_matches('/'));
-            let whole = match (below_home, home) {
-                (Some(rest), Some(home)) => home.join(rest),
-                (Some(_), None) => continue,
-                (None, _) => PathBuf::from(value),
-            };
-            self.paths.push(whole.canonicalize().unwrap_or(whole));
+            if let Some(whole) = below_home(value, home) {
+                self.paths.push(whole.canonicalize().unwrap_or(whole));
+            }
         }
+        let signers = table.signers.as_ref();
+        self.signers
+            .extend(signers.and_then(|file| below_home(file, home)));
+    }
+
+    /// Whether one of the signers has signed the set whose files have this digest, as far as that
+    /// was verified on this machine with the keys that the files have now.
+    pub(crate) fn vouches(&self, tree: &str, store: Option<&TrustStore>) -> bool {
+        let mut files = self.signers.iter();
+        store.is_some_and(|store| files.any(|signers| store.is_signed(tree, signers)))
+    }
+}
+
+/// A path in which `~` is the home folder; `None` without one.
+fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match path.strip_prefix('~') {
+        Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
+        None => Some(PathBuf::from(path)),
     }
 }
 

@@ -71,17 +71,16 @@ fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BT
     };
     let line = filled(&line, base, folder);
     let mut words = Vec::new();
-    match handler {
-        Handler::Words { words: all, .. } => {
-            for word in all {
-                let value = word.split_once('=').filter(|_| word.starts_with('-'));
-                words.push(value.map_or(word.as_str(), |(_, value)| value).to_string());
-                if word.contains(|c: char| c.is_whitespace() || "$\"'`;".contains(c)) {
-                    words.extend(words_of_line(&filled(word, base, folder)));
-                }
+    if let Handler::Words { words: all, .. } = handler {
+        words.extend(assigned(&line));
+        for word in all {
+            words.push(value_of(word).to_string());
+            if word.contains(|c: char| c.is_whitespace() || "$\"'`;".contains(c)) {
+                words.extend(words_of_line(&filled(word, base, folder)));
             }
         }
-        _ => words.extend(words_of_line(&line)),
+    } else {
+        words.extend(words_of_line(&line));
     }
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     for word in words {

@@ -186,6 +186,26 @@ impl TrustStore {
         Ok(records.len())
     }
 
+    fn signature(&self, tree: &str, signers: &Path) -> io::Result<PathBuf> {
+        let keys = [tree.as_bytes(), &fs::read(signers)?].concat();
+        Ok(self.folder.join("signed").join(short_digest(&keys)))
+    }
+
+    /// Notes that the set whose files have this digest is signed with a key of the file `signers`,
+    /// as the file is now.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the note not be written.
+    pub fn note_signed(&self, tree: &str, signers: &Path) -> io::Result<()> {
+        write(&self.signature(tree, signers)?, tree.as_bytes())
+    }
+
+    /// Whether that was noted. A file that everyone can write to names nobody.
+    pub fn is_signed(&self, tree: &str, signers: &Path) -> bool {
+        let note = self.signature(tree, signers);
+        !is_open_to_everyone(signers) && note.is_ok_and(|note| counts(&note))
+    }
+
     /// Whether anything of a repository was trusted.
     pub fn has_records(&self, repository: &Path) -> bool {
         !files_in(&self.of_repository(repository)).is_empty()

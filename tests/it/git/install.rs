@@ -311,3 +311,59 @@ fn hooks_of_all_repositories_are_left_alone() {
         .exits(2)
         .says("git has hooks only for one repository");
 }
+
+#[test]
+fn a_broken_configuration_gets_shims_that_block_and_say_what_to_fix() {
+    let git = Git::new(Sandbox::new().file("hookrun.toml", "[[hook]]\nnam = 1\n"));
+    git.hookrun("w", &["install", "git"])
+        .exits(1)
+        .prints("/w/.git/hooks/pre-commit\n")
+        .prints("to do: git's hooks block: the hooks have errors");
+    git.write("w/a.txt");
+    git.commit(&[])
+        .exits(1)
+        .says("`hookrun validate` shows what to fix");
+}
+
+#[test]
+fn one_command_sets_up_a_clone_with_a_shared_set() {
+    let git = Git::new(Sandbox::new());
+    let rule = "[[rule]]\nevent = 'commit.msg'\nwhere = { message = '^wip' }\ndeny = 'no wip'\n";
+    git.run(".", &["init", "-q", "-b", "main", "set"]).exits(0);
+    fs::write(git.sandbox.at("set/hookrun.toml"), rule).unwrap();
+    git.run("set", &["add", "-A"]).exits(0);
+    git.run("set", &["commit", "-q", "-m", "x"]).exits(0);
+    let add = ["sets", "add", "base", "--git", "../set", "--rev", "main"];
+    git.hookrun("w", &add).exits(0);
+    let git = Git {
+        sandbox: git.sandbox.without_trust(),
+    };
+    let state = git.sandbox.at("home/.local/state/hookrun");
+    fs::remove_dir_all(state).unwrap();
+
+    // Off a terminal the question is left to do.
+    git.hookrun("w", &["install", "git"])
+        .exits(1)
+        .prints("fetched base main")
+        .prints("/w/.git/hooks/commit-msg\n")
+        .prints("to do: `hookrun trust`");
+    let shown = git.hookrun("w", &["trust", "--show"]).stdout;
+    let at = shown.find("sha256:").unwrap();
+    let digest = &shown[at..at + 71];
+    git.hookrun("w", &["trust", "--digest", digest]).exits(0);
+    git.hookrun("w", &["install", "git"]).exits(0);
+    git.write("w/a.txt");
+    git.run("w", &["add", "-A"]).exits(0);
+    git.run("w", &["commit", "-q", "-m", "wip"])
+        .exits(1)
+        .says("no wip");
+    git.run("w", &["commit", "-q", "-m", "done"]).exits(0);
+
+    // A set that cannot be fetched leaves shims that block.
+    fs::remove_dir_all(git.sandbox.at("home/.local/state/hookrun/sets")).unwrap();
+    fs::rename(git.sandbox.at("set"), git.sandbox.at("gone")).unwrap();
+    git.hookrun("w", &["install", "git"]).exits(1);
+    git.run("w", &["commit", "-q", "--allow-empty", "-m", "done"])
+        .exits(1)
+        .says("hookrun sets verify");
+}

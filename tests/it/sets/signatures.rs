@@ -106,3 +106,159 @@ fn an_update_to_something_unsigned_keeps_what_is_locked() {
     assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
     sets.force_push().blocks_saying("no force");
 }
+
+/// Tags a new commit of `r` that is not signed with an annotated tag signed by `who`.
+fn tag_signed(sets: &Sets, who: &str, tag: &str) {
+    sets.commit("r");
+    let file = sets.sandbox.at(&format!("{who}.pub"));
+    let key = format!("user.signingKey={}", file.display());
+    let words = [
+        "-c",
+        "gpg.format=ssh",
+        "-c",
+        &key,
+        "tag",
+        "-f",
+        "-s",
+        "-m",
+        "x",
+        tag,
+    ];
+    sets.git("r", &words).exits(0);
+}
+
+/// Moves the tag away from its commit, which nothing leads to then.
+fn move_tag(sets: &Sets, tag: &str) {
+    sets.git("r", &["reset", "-q", "--hard", "HEAD^"]).exits(0);
+    sets.git("r", &["tag", "-f", tag]).exits(0);
+}
+
+#[test]
+fn a_signed_tag_is_as_good_as_a_signed_commit_and_a_moved_tag_breaks_no_lock() {
+    let sets = with_keys();
+    tag_signed(&sets, "eve", "v2");
+    add(&sets, "v2").exits(2).says(REFUSED);
+    tag_signed(&sets, "ana", "v2");
+    add(&sets, "v2").exits(0);
+    let lock = sets.sandbox.read("hookrun.lock");
+    assert!(lock.contains("signer = \"ana@acme\"\n"), "{lock}");
+    assert!(lock.contains("\ntag = \""), "{lock}");
+    sets.sets(&["list"]).prints("the signature of ana@acme");
+
+    move_tag(&sets, "v2");
+    fs::remove_dir_all(&sets.store()[0]).unwrap();
+    sets.sets(&["verify"]).exits(0).prints("fetched base v2");
+    sets.force_push().blocks_saying("no force");
+    sets.sets(&["update"]).exits(2).says("was moved");
+    assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
+
+    // An object that the server has no more cannot be had, and the reason says whose fault it is.
+    fs::remove_dir_all(&sets.store()[0]).unwrap();
+    sets.git("r", &["reflog", "expire", "--expire=now", "--all"])
+        .exits(0);
+    sets.git("r", &["gc", "-q", "--prune=now"]).exits(0);
+    sets.sets(&["verify"])
+        .exits(1)
+        .says("the tag `v2` of the set `base` was moved");
+}
+
+/// The same, and the user trusts the signers of the file `signers`.
+fn with_signers() -> Sets {
+    let sets = with_keys();
+    let sandbox = sets.sandbox.without_trust();
+    let signers = sandbox.at("signers").display().to_string();
+    let user = format!("[trust]\nsigners = \"{signers}\"\n");
+    Sets {
+        sandbox: sandbox.file("home/.config/hookrun/hookrun.toml", &user),
+    }
+}
+
+#[test]
+fn a_set_of_a_trusted_signer_runs_without_a_question() {
+    let sets = with_signers();
+    commit_signed(&sets, "ana");
+    sets.git("r", &["tag", "v1.9"]).exits(0);
+    let added = sets.add("base", "r", "v1.9");
+    assert!(
+        !added.exits(0).stdout.contains("hookrun trust"),
+        "{added:?}"
+    );
+    sets.force_push().blocks("no force: git push --force");
+    sets.sandbox.run_shell("ls").allows();
+    sets.sandbox.hookrun(&["trust", "--show"], b"").exits(0);
+
+    // So does a new version of the set.
+    let sets = sets.file("r", "hookrun.toml", STRICTER);
+    sets.git("r", &["add", "-A"]).exits(0);
+    commit_signed(&sets, "ana");
+    sets.git("r", &["tag", "v1.10"]).exits(0);
+    sets.sets(&["outdated"])
+        .exits(1)
+        .prints("base v1.9: behind: v1.10");
+    sets.edit("hookrun.toml", "v1.9", "v1.10");
+    let updated = sets.sets(&["update"]);
+    assert!(
+        !updated.exits(0).stdout.contains("hookrun trust"),
+        "{updated:?}"
+    );
+    sets.sandbox.run_shell("git push").blocks("never");
+    sets.sets(&["outdated"])
+        .exits(0)
+        .prints("base v1.10: current");
+
+    // A clone on another machine has it verified once.
+    fs::remove_dir_all(sets.sandbox.at("home/.local/state/hookrun")).unwrap();
+    sets.sandbox
+        .run_shell("git push")
+        .blocks_saying("run `hookrun sets verify`");
+    sets.sets(&["verify"]).exits(0);
+    sets.sandbox.run_shell("git push").blocks("never");
+
+    // A signer who is no longer in the file vouches for nothing.
+    fs::copy(sets.sandbox.at("eve.pub"), sets.sandbox.at("signers")).unwrap();
+    sets.sandbox
+        .run_shell("git push")
+        .blocks_saying("hookrun trust");
+}
+
+#[test]
+fn hooks_beside_signed_sets_and_sets_that_others_signed_need_a_person() {
+    let sets = with_signers();
+    commit_signed(&sets, "eve");
+    sets.git("r", &["tag", "v2"]).exits(0);
+    sets.add("base", "r", "v2").exits(0).prints("hookrun trust");
+    sets.force_push().blocks_saying("hooks not trusted");
+
+    let sets = with_signers();
+    commit_signed(&sets, "ana");
+    sets.git("r", &["tag", "v2"]).exits(0);
+    sets.add("base", "r", "v2").exits(0);
+    sets.force_push().blocks("no force: git push --force");
+    let sets = sets.file("hooks.d", "tool.pre/10-mine", "#!/bin/sh\nexit 0\n");
+    sets.sandbox
+        .run_shell("ls")
+        .blocks_saying("run `hookrun trust`");
+
+    // A project names no signers.
+    let sets = with_keys();
+    commit_signed(&sets, "ana");
+    sets.git("r", &["tag", "v2"]).exits(0);
+    sets.add("base", "r", "v2").exits(0);
+    let text = sets.sandbox.read("hookrun.toml");
+    let signers = sets.sandbox.at("signers").display().to_string();
+    let text = format!("{text}[trust]\nsigners = \"{signers}\"\n");
+    fs::write(sets.sandbox.at("hookrun.toml"), text).unwrap();
+    sets.force_push()
+        .blocks_saying("only the system's and the user's file");
+}
+
+#[test]
+fn a_set_that_was_removed_is_missed() {
+    let sets = with_signers();
+    commit_signed(&sets, "ana");
+    sets.git("r", &["tag", "v2"]).exits(0);
+    sets.add("base", "r", "v2").exits(0);
+    sets.force_push().blocks("no force: git push --force");
+    fs::write(sets.sandbox.at("hookrun.toml"), "").unwrap();
+    sets.force_push().blocks_saying("hooks changed");
+}
