@@ -243,10 +243,10 @@ fn set_status(
     let folder = shared_folder(session, env, inside).made();
     let stored = folder.and_then(|folder| {
         let entries = SessionEntries::of_status(&folder);
-        let changed = match &text {
-            Some(text) => entries.set(&key, text),
-            None => entries.remove(&key).map(|_| ()),
-        };
+        let changed = entries.change(|kept| {
+            kept.remove(&key);
+            kept.extend(text.clone().map(|text| (key.clone(), vec![text])));
+        });
         changed.map_err(Complaint::of)
     });
     if let Err(failure) = stored {
@@ -403,34 +403,31 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
         own.clone()
     };
     let entries = SessionEntries::in_folder(&folder);
-    let texts = match &args.action {
-        StateAction::Get { key } => {
-            let texts = entries.get(key).map_err(Complaint::of)?;
-            if texts.is_empty() {
-                return Ok(ExitStatus::No);
-            }
-            texts
-        }
-        StateAction::Set { key, value } => {
-            entries.set(key, value).map_err(Complaint::of)?;
-            Vec::new()
-        }
-        StateAction::Append { key, value } => {
-            entries.append(key, value).map_err(Complaint::of)?;
-            Vec::new()
-        }
-        StateAction::Remove { key } => {
-            if !entries.remove(key).map_err(Complaint::of)? {
-                return Ok(ExitStatus::No);
-            }
-            Vec::new()
-        }
-        StateAction::List => {
-            let all = entries.all().map_err(Complaint::of)?;
-            all.into_keys().collect()
-        }
+    let mut shown = Vec::new();
+    let mut removed = None;
+    let done = match &args.action {
+        StateAction::Get { key } => entries
+            .all()
+            .map(|mut kept| shown = kept.remove(key).unwrap_or_default()),
+        StateAction::List => entries.all().map(|kept| shown.extend(kept.into_keys())),
+        StateAction::Set { key, value } => entries.change(|kept| {
+            kept.insert(key.clone(), vec![value.clone()]);
+        }),
+        StateAction::Append { key, value } => entries.change(|kept| {
+            kept.entry(key.clone()).or_default().push(value.clone());
+        }),
+        StateAction::Remove { key } => entries.change(|kept| removed = kept.remove(key)),
     };
-    for text in texts {
+    done.map_err(Complaint::of)?;
+    let is_missing = match &args.action {
+        StateAction::Get { .. } => shown.is_empty(),
+        StateAction::Remove { .. } => removed.is_none(),
+        StateAction::Set { .. } | StateAction::Append { .. } | StateAction::List => false,
+    };
+    if is_missing {
+        return Ok(ExitStatus::No);
+    }
+    for text in shown {
         writeln!(out, "{text}")?;
     }
     Ok(ExitStatus::Yes)

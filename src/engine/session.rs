@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use store::PATIENCE;
-pub(crate) use store::Store;
+pub(crate) use store::{HELD, Store, lock_within};
 pub use store::{StoreError, careful, release};
 
 /// The folder that the hooks of a session share. A hook's own folder never begins with a dot.
@@ -254,47 +254,11 @@ impl SessionEntries {
         self.store.read_table(ENTRIES)
     }
 
-    /// The texts of `key`, oldest first; empty if there are none.
+    /// Changes the entries behind a lock.
     ///
     /// # Errors
-    /// When they cannot be read.
-    pub fn get(&self, key: &str) -> Result<Vec<String>, StoreError> {
-        Ok(self.all()?.remove(key).unwrap_or_default())
-    }
-
-    /// Replaces all texts of `key` with `text`.
-    ///
-    /// # Errors
-    /// When it cannot be stored.
-    pub fn set(&self, key: &str, text: &str) -> Result<(), StoreError> {
-        self.change(|kept| {
-            kept.insert(key.to_string(), vec![text.to_string()]);
-        })
-    }
-
-    /// Adds `text` to the texts of `key`.
-    ///
-    /// # Errors
-    /// When it cannot be stored.
-    pub fn append(&self, key: &str, text: &str) -> Result<(), StoreError> {
-        self.change(|kept| {
-            kept.entry(key.to_string())
-                .or_default()
-                .push(text.to_string())
-        })
-    }
-
-    /// Removes `key`. Returns whether it existed.
-    ///
-    /// # Errors
-    /// When the remaining entries cannot be stored.
-    pub fn remove(&self, key: &str) -> Result<bool, StoreError> {
-        let mut was_there = false;
-        self.change(|kept| was_there = kept.remove(key).is_some())?;
-        Ok(was_there)
-    }
-
-    fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
+    /// When they cannot be read or stored.
+    pub fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
         self.store.change_table(ENTRIES, PATIENCE, change)
     }
 }

@@ -7,12 +7,12 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 
-use crate::engine::session::{careful, make_private, release};
+use crate::engine::session::{HELD, careful, lock_within, make_private, release};
 
 const NAME: &str = "decisions.jsonl";
 
@@ -171,18 +171,9 @@ impl Recording {
     /// When there is no such folder, the file is none, or the disk is full.
     pub fn append(&self, line: &str) -> Result<(), KeepError> {
         let (mut file, _) = open(&self.file).map_err(about(&self.file))?;
-        let started = Instant::now();
-        loop {
-            match file.try_lock() {
-                Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(about(&self.file)("another process holds the lock"));
-                }
-                // A file system without locks still appends whole lines, mostly.
-                Ok(()) | Err(TryLockError::Error(_)) => break,
-            }
+        // A file system without locks still appends whole lines, mostly.
+        if let Err(TryLockError::WouldBlock) = lock_within(&file, PATIENCE) {
+            return Err(about(&self.file)(HELD));
         }
         let size = file.metadata().map_err(about(&self.file))?.len();
         let written = write(&mut file, size, line).map_err(about(&self.file));

@@ -46,6 +46,22 @@ impl Drop for FileLock {
     }
 }
 
+/// What is wrong where a lock does not become free.
+pub(crate) const HELD: &str = "another process holds the lock";
+
+/// Waits for the lock on a file.
+pub(crate) fn lock_within(file: &File, patience: Duration) -> Result<(), TryLockError> {
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Gives a lock back at once. Closing the file does not while a process that another thread starts
 /// has not yet become its program.
 pub fn release(lock: &File) {
@@ -84,26 +100,16 @@ impl Store {
     }
 
     pub(super) fn lock_within(&self, patience: Duration) -> Result<FileLock, StoreError> {
-        let started = Instant::now();
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true).write(true).create(true)).open(self.beside("lock"));
         let lock = opened.map_err(|error| self.fails(&error))?;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => {
-                    return Ok(FileLock {
-                        store: self.clone(),
-                        lock,
-                    });
-                }
-                Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(self.fails(&"another process holds the lock"));
-                }
-                Err(TryLockError::Error(error)) => return Err(self.fails(&error)),
-            }
+        match lock_within(&lock, patience) {
+            Ok(()) => Ok(FileLock {
+                store: self.clone(),
+                lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(self.fails(&HELD)),
+            Err(TryLockError::Error(error)) => Err(self.fails(&error)),
         }
     }
 
