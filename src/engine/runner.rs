@@ -1,7 +1,7 @@
 //! The entry point: takes an event, and returns what happened.
 
 #[cfg(feature = "tokio")]
-mod awaited;
+pub(crate) mod awaited;
 mod stops;
 
 use std::sync::Arc;

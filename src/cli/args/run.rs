@@ -11,7 +11,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use super::options::{SourceArgs, dialect_name, dialect_or_git, digest, duration, jobs};
 
-#[derive(Debug, PartialEq, Eq, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
     /// The event, or a host's name for it; optional if the context names it
     pub(crate) event: Option<String>,
@@ -70,9 +70,10 @@ impl RunArgs {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
     /// The structured result, if there is one
+    #[default]
     Reply,
     /// One JSON document with the complete run, including reminders
     Json,

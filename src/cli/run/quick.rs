@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::hosts::{dialects, native};
 use clap::ValueEnum;
 
-use crate::cli::args::{RunArgs, RunFormat, SourceArgs, digest, duration, jobs};
+use crate::cli::args::{RunArgs, RunFormat, digest, duration, jobs};
 
 /// The arguments of `run`, if the command line is of that form and has no mistakes.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
@@ -21,21 +21,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         return None;
     }
     let mut args = RunArgs {
-        event: None,
-        arguments: Vec::new(),
-        dialect: None,
-        source: SourceArgs {
-            hooks: Vec::new(),
-            settings: Vec::new(),
-            discover: false,
-        },
-        require: Vec::new(),
-        trust: Vec::new(),
-        budget: None,
         stdin_timeout: Duration::from_secs(5),
-        jobs: None,
-        record: None,
-        format: RunFormat::Reply,
+        ..RunArgs::default()
     };
     let mut stdin_timeout = None;
     let mut format = None;

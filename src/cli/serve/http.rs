@@ -68,14 +68,6 @@ pub(crate) struct HttpDoor {
     _socket: Option<SocketFile>,
 }
 
-#[derive(Clone)]
-struct HttpServer {
-    service: Arc<HttpService>,
-    /// A permit for each connection.
-    room: Arc<Semaphore>,
-    patience: Duration,
-}
-
 impl HttpDoor {
     /// Opens the doors that the command line names; `None` if it names none.
     ///
@@ -120,7 +112,7 @@ impl HttpDoor {
             return Err(Complaint::with_cure(cause, cure));
         }
         let cannot = || failed(format!("cannot listen on {address}"));
-        let server = HttpServer::new(&self.decider, Some(read_token(token)?), PATIENCE);
+        let server = HttpService::new(&self.decider, Some(read_token(token)?), PATIENCE);
         let _inside = self.runtime.enter();
         let listener = std::net::TcpListener::bind(address).map_err(cannot())?;
         listener.set_nonblocking(true).map_err(cannot())?;
@@ -148,7 +140,7 @@ impl HttpDoor {
     }
 
     fn serve_unix(&mut self, path: &Path) -> Result<()> {
-        let server = HttpServer::new(&self.decider, None, PATIENCE);
+        let server = HttpService::new(&self.decider, None, PATIENCE);
         let socket = SocketFile::listen(path)?;
         let _inside = self.runtime.enter();
         let listener = socket.listener.try_clone().and_then(UnixListener::from_std);
@@ -205,17 +197,18 @@ async fn take_breath(error: &io::Error) {
     tokio::time::sleep(BREATH).await;
 }
 
-impl HttpServer {
-    fn new(decider: &Arc<DecisionServer>, token: Option<String>, patience: Duration) -> HttpServer {
-        HttpServer {
-            service: Arc::new(HttpService {
-                decider: Arc::clone(decider),
-                token,
-                patience,
-            }),
+impl HttpService {
+    fn new(
+        decider: &Arc<DecisionServer>,
+        token: Option<String>,
+        patience: Duration,
+    ) -> Arc<HttpService> {
+        Arc::new(HttpService {
+            decider: Arc::clone(decider),
+            token,
             room: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
             patience,
-        }
+        })
     }
 
     /// Waits for a place among the connections.
@@ -225,12 +218,12 @@ impl HttpServer {
 
     /// Serves a connection until its client leaves, is too slow, or the door closes.
     fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-        &self,
+        self: &Arc<HttpService>,
         stream: S,
         connections: Watcher,
         permit: Option<OwnedSemaphorePermit>,
     ) -> impl Future<Output = ()> + Send + use<S> {
-        let service = Arc::clone(&self.service);
+        let service = Arc::clone(self);
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())

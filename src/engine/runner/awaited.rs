@@ -37,7 +37,7 @@ impl Runner {
         };
         let own = own.cancelled_by(abort.clone());
         let (answer, decided) = tokio::sync::oneshot::channel();
-        let mut on_drop = RaiseOnDrop { abort: Some(abort) };
+        let mut on_drop = RaiseOnDrop(Some(abort));
         let own_event = event.clone();
         let started = self.engine.beside(move || {
             // If the future was dropped, nothing receives this.
@@ -47,7 +47,7 @@ impl Runner {
             return own_failure(event, format!("cannot start a thread: {error}"));
         }
         let decided = decided.await;
-        on_drop.abort = None;
+        on_drop.0 = None;
         let run = decided.unwrap_or_else(|_| {
             own_failure(event, "the thread that decides has ended".to_string())
         });
@@ -65,13 +65,11 @@ impl Runner {
 }
 
 /// Aborts a decision whose result is no longer needed.
-struct RaiseOnDrop {
-    abort: Option<Abort>,
-}
+pub(crate) struct RaiseOnDrop(pub(crate) Option<Abort>);
 
 impl Drop for RaiseOnDrop {
     fn drop(&mut self) {
-        if let Some(abort) = &self.abort {
+        if let Some(abort) = &self.0 {
             abort.raise();
         }
     }

@@ -11,6 +11,7 @@ use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::cli::input::no_event;
 use crate::cli::serve::decider::DecisionServer;
@@ -19,6 +20,7 @@ use crate::cli::serve::stdio::{DecideParams, reply_json};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::Abort;
+use crate::engine::runner::awaited::RaiseOnDrop;
 use crate::hosts;
 
 /// The longest body.
@@ -36,7 +38,9 @@ pub(super) struct HttpService {
     pub(super) decider: Arc<DecisionServer>,
     /// What clients must show; `None` where only the same user can connect.
     pub(super) token: Option<String>,
-    /// How long a client may take with a body.
+    /// A permit for each connection.
+    pub(super) room: Arc<Semaphore>,
+    /// How long a client may take with the head and with the body of a request.
     pub(super) patience: Duration,
 }
 
@@ -181,7 +185,8 @@ impl HttpService {
             Ok(ready) => ready,
             Err(answer) => return Ok(*answer),
         };
-        let mut cancel = RaisedWhenDropped(Abort::new().ok());
+        // The client may leave.
+        let mut cancel = RaiseOnDrop(Abort::new().ok());
         let abort = cancel.0.clone();
         let deciding = tokio::task::spawn_blocking(move || {
             let answer = ready.decide(abort);
@@ -333,17 +338,6 @@ fn with_header(mut answer: HttpAnswer, name: &'static str, value: &str) -> HttpA
         answer.headers_mut().insert(name, value);
     }
     answer
-}
-
-/// Ends a decision whose client is gone.
-struct RaisedWhenDropped(Option<Abort>);
-
-impl Drop for RaisedWhenDropped {
-    fn drop(&mut self) {
-        if let Some(abort) = &self.0 {
-            abort.raise();
-        }
-    }
 }
 
 /// Whether a `Host` header names this machine from inside.

@@ -8,7 +8,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::runtime::Runtime;
 
 use super::service::{are_equal, is_loopback};
-use super::{HttpServer, MOST_CONNECTIONS, PATIENCE};
+use super::{HttpService, MOST_CONNECTIONS, PATIENCE};
 use crate::cli::serve::decider::MOST_AT_ONCE;
 use crate::cli::serve::tests::idle_server;
 
@@ -18,7 +18,7 @@ const SHORT: Duration = Duration::from_millis(100);
 /// What a server without hooks says until it closes the connection.
 fn reply_of(most_at_once: usize, request: &str) -> String {
     let (decider, _folder) = idle_server(most_at_once);
-    let server = HttpServer::new(&decider, None, SHORT);
+    let server = HttpService::new(&decider, None, SHORT);
     let runtime = Runtime::new().unwrap();
     let (mut client, theirs) = UnixStream::pair().unwrap();
     theirs.set_nonblocking(true).unwrap();
