@@ -14,12 +14,12 @@ const SLACK: Duration = Duration::from_millis(1500);
 /// answer.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {
-    origin: Instant,
     shared: Arc<HeartbeatState>,
 }
 
 #[derive(Debug)]
 struct HeartbeatState {
+    origin: Instant,
     /// Milliseconds after the origin.
     due: AtomicU64,
     is_claimed: AtomicBool,
@@ -32,14 +32,13 @@ const NOT_ANSWERED: u16 = u16::MAX;
 impl Heartbeat {
     /// A heartbeat with its first deadline `within` this time.
     pub fn new(within: Duration) -> Heartbeat {
-        let shared = HeartbeatState {
-            due: AtomicU64::new(0),
-            is_claimed: AtomicBool::new(false),
-            answered: AtomicU16::new(NOT_ANSWERED),
-        };
         let heartbeat = Heartbeat {
-            origin: Instant::now(),
-            shared: Arc::new(shared),
+            shared: Arc::new(HeartbeatState {
+                origin: Instant::now(),
+                due: AtomicU64::new(0),
+                is_claimed: AtomicBool::new(false),
+                answered: AtomicU16::new(NOT_ANSWERED),
+            }),
         };
         heartbeat.expect_within(within);
         heartbeat
@@ -47,11 +46,8 @@ impl Heartbeat {
 
     /// Promises the next heartbeat within this time, plus [`SLACK`].
     pub fn expect_within(&self, within: Duration) {
-        let due = self
-            .origin
-            .elapsed()
-            .saturating_add(within)
-            .saturating_add(SLACK);
+        let elapsed = self.shared.origin.elapsed();
+        let due = elapsed.saturating_add(within).saturating_add(SLACK);
         let due = u64::try_from(due.as_millis()).unwrap_or(u64::MAX);
         self.shared.due.store(due, Ordering::Relaxed);
     }
@@ -59,7 +55,7 @@ impl Heartbeat {
     /// The time until the deadline; `None` once it has passed.
     pub fn left(&self) -> Option<Duration> {
         let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
-        due.checked_sub(self.origin.elapsed())
+        due.checked_sub(self.shared.origin.elapsed())
             .filter(|left| !left.is_zero())
     }
 

@@ -112,7 +112,7 @@ impl Subreaper {
                     if group.is_some() && !is_killed && !is_zombie(pid) {
                         let words = format!("{} (pid {pid})", name_of(pid));
                         swept.left.push(Leftover {
-                            hook: hook_of(pid),
+                            hook: variable_of(pid, HOOK),
                             words,
                         });
                     }
@@ -269,14 +269,11 @@ fn is_zombie(pid: i32) -> bool {
         .is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
-/// The hook that a process's environment names.
-fn hook_of(pid: i32) -> Option<String> {
-    variable_of(pid, "HOOKRUN_HOOK=")
-}
+/// The variable that names the hook.
+const HOOK: &str = "HOOKRUN_HOOK=";
 
-fn mark_of(pid: i32) -> Option<String> {
-    variable_of(pid, "HOOKRUN_RUN_ID=")
-}
+/// The variable with the mark of the run.
+const MARK: &str = "HOOKRUN_RUN_ID=";
 
 /// The value of a variable in a process's initial environment.
 fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
@@ -310,7 +307,7 @@ pub(super) fn end_marked(mark: &str) {
 
 /// Whether a process carries this mark, or one that begins with it and a dot.
 fn is_marked(pid: i32, mark: &str) -> bool {
-    mark_of(pid).is_some_and(|found| is_part_of(&found, mark))
+    variable_of(pid, MARK).is_some_and(|found| is_part_of(&found, mark))
 }
 
 fn is_part_of(found: &str, mark: &str) -> bool {
@@ -333,9 +330,9 @@ impl SparedHooks {
         if self.hooks.is_empty() && self.marks.is_empty() {
             return false;
         }
-        match mark_of(pid) {
+        match variable_of(pid, MARK) {
             Some(found) => self.marks.iter().any(|mark| is_part_of(&found, mark)),
-            None => hook_of(pid).is_some_and(|hook| self.hooks.contains(&hook)),
+            None => variable_of(pid, HOOK).is_some_and(|hook| self.hooks.contains(&hook)),
         }
     }
 }

@@ -48,8 +48,7 @@ pub(super) struct Guest {
 
 #[derive(Debug, Default)]
 struct Open {
-    next: u64,
-    streams: Vec<(u64, UnixStream)>,
+    streams: Vec<Arc<UnixStream>>,
     /// The hook has ended; only messages are still accepted.
     is_over: bool,
 }
@@ -95,18 +94,16 @@ impl Guest {
 
     /// Registers an open connection; `None` if the hook has ended.
     pub(super) fn open(&self, stream: &UnixStream) -> Option<OpenQuestion<'_>> {
-        let stream = stream.try_clone().ok()?;
+        let stream = Arc::new(stream.try_clone().ok()?);
         let mut open = locked(&self.open);
         if open.is_over {
             return None;
         }
-        open.next += 1;
-        let number = open.next;
-        open.streams.push((number, stream));
+        open.streams.push(Arc::clone(&stream));
         self.clock.begin(Instant::now());
         Some(OpenQuestion {
             guest: self,
-            number,
+            stream,
         })
     }
 
@@ -114,7 +111,7 @@ impl Guest {
     pub(super) fn withdraw(&self) {
         let mut open = locked(&self.open);
         open.is_over = true;
-        for (_, stream) in &open.streams {
+        for stream in &open.streams {
             let _ = stream.shutdown(Shutdown::Both);
         }
         let _left = self
@@ -127,7 +124,7 @@ impl Guest {
 #[derive(Debug)]
 pub(super) struct OpenQuestion<'g> {
     guest: &'g Guest,
-    number: u64,
+    stream: Arc<UnixStream>,
 }
 
 impl Drop for OpenQuestion<'_> {
@@ -135,7 +132,7 @@ impl Drop for OpenQuestion<'_> {
         self.guest.clock.end(Instant::now());
         locked(&self.guest.open)
             .streams
-            .retain(|(number, _)| *number != self.number);
+            .retain(|stream| !Arc::ptr_eq(stream, &self.stream));
         self.guest.closed.notify_all();
     }
 }

@@ -3,6 +3,7 @@
 //! One that has written anything that nobody asked for, has ended, or whose files have changed gets
 //! no event.
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -229,7 +230,7 @@ pub(super) fn identity(file: &Path) -> Option<[i64; 5]> {
 #[derive(Debug)]
 struct WatchedFiles {
     named: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
+    folders: BTreeSet<PathBuf>,
     seen: Vec<(PathBuf, Option<[i64; 5]>)>,
     seen_at: Instant,
 }
@@ -242,12 +243,8 @@ impl WatchedFiles {
         if Path::new(&program.name).components().count() > 1 {
             named.push(program.path.clone());
         }
-        let mut folders: Vec<PathBuf> = named
-            .iter()
-            .filter_map(|file| Some(file.parent()?.to_path_buf()))
-            .collect();
-        folders.sort();
-        folders.dedup();
+        let folders = named.iter().filter_map(|file| file.parent());
+        let folders = folders.map(Path::to_path_buf).collect();
         named.push(program.path.clone());
         let mut files = WatchedFiles {
             named,
@@ -281,8 +278,7 @@ impl WatchedFiles {
                 files.append(&mut inside);
             }
         }
-        let identities = files.iter().map(|file| identity(file));
-        let identities: Vec<_> = identities.collect();
+        let identities: Vec<_> = files.iter().map(|file| identity(file)).collect();
         files.into_iter().zip(identities).collect()
     }
 }
