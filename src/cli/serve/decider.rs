@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -64,8 +64,11 @@ pub(crate) struct DecisionServer {
     client: Mutex<ServedClient>,
     /// The hooks that live as long as the sessions of the client, if it holds some.
     sessions: Mutex<Option<Arc<SessionHooks>>>,
-    hooks: HooksCache,
-    deciding: Arc<AtomicUsize>,
+    /// `None` for runs, which read their hooks for every event: a user may have changed one just
+    /// before.
+    hooks: Option<HooksCache>,
+    /// Each event that is decided now has a clone.
+    deciding: DecisionSlot,
     decided: AtomicU64,
     /// Whether the last decision is not in the log, and that was said.
     is_log_lost: AtomicBool,
@@ -102,16 +105,7 @@ pub(crate) struct ReadyEvent {
 }
 
 /// One of the events that are decided now, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct DecisionSlot {
-    deciding: Arc<AtomicUsize>,
-}
-
-impl Drop for DecisionSlot {
-    fn drop(&mut self) {
-        self.deciding.fetch_sub(1, Ordering::SeqCst);
-    }
-}
+pub(crate) type DecisionSlot = Arc<()>;
 
 impl DecisionServer {
     /// # Errors
@@ -131,7 +125,7 @@ impl DecisionServer {
         if let Some(jobs) = args.jobs {
             runner = runner.jobs(jobs);
         }
-        let hooks = HooksCache::default();
+        let hooks = Some(HooksCache::default());
         let env = env.clone();
         Ok(DecisionServer::of(door, args, env, abort, runner, hooks))
     }
@@ -142,7 +136,7 @@ impl DecisionServer {
         env: Environment,
         abort: Abort,
         runner: Runner,
-        hooks: HooksCache,
+        hooks: Option<HooksCache>,
     ) -> DecisionServer {
         DecisionServer {
             door,
@@ -166,7 +160,7 @@ impl DecisionServer {
     /// this server. Hooks of both spare each other.
     pub(crate) fn beside(&self, door: Door) -> DecisionServer {
         let env = self.env.clone().without_hosts();
-        self.sibling(door, env, HooksCache::default())
+        self.sibling(door, env, Some(HooksCache::default()))
     }
 
     /// The same for clients with these variables, which have nobody to ask.
@@ -175,10 +169,10 @@ impl DecisionServer {
             run_id: self.env.run_id.clone(),
             ..Environment::of_client(variables, self.env.cwd.clone())
         };
-        self.sibling(self.door, env, HooksCache::of_runs())
+        self.sibling(self.door, env, None)
     }
 
-    fn sibling(&self, door: Door, env: Environment, hooks: HooksCache) -> DecisionServer {
+    fn sibling(&self, door: Door, env: Environment, hooks: Option<HooksCache>) -> DecisionServer {
         let runner = Runner::embedded(Registry::default(), &env).beside(&self.runner());
         let abort = self.abort.clone();
         DecisionServer::of(door, self.args.clone(), env, abort, runner, hooks)
@@ -194,7 +188,7 @@ impl DecisionServer {
             client.runner = client.runner.clone().ui(Arc::clone(&ui));
             client.person = Some(ui);
         }
-        self.hooks.clear();
+        self.hooks.iter().for_each(HooksCache::clear);
     }
 
     /// From now on the client holds the sessions of its events: hooks that live as long as one start
@@ -228,7 +222,7 @@ impl DecisionServer {
 
     /// How many events are decided now.
     pub(crate) fn deciding(&self) -> usize {
-        self.deciding.load(Ordering::Relaxed)
+        Arc::strong_count(&self.deciding) - 1
     }
 
     /// Why an event is not decided now.
@@ -241,11 +235,8 @@ impl DecisionServer {
 
     /// A place among the events that are decided at once; `None` if all are taken.
     pub(crate) fn slot(&self) -> Option<DecisionSlot> {
-        let slot = DecisionSlot {
-            deciding: Arc::clone(&self.deciding),
-        };
-        let before = self.deciding.fetch_add(1, Ordering::SeqCst);
-        (before < self.most_at_once).then_some(slot)
+        let slot = Arc::clone(&self.deciding);
+        (self.deciding() <= self.most_at_once).then_some(slot)
     }
 
     /// Finds the hooks of the event; an answer if there is no event to decide.
@@ -367,8 +358,10 @@ impl DecisionServer {
             cwd,
             told,
         };
-        self.hooks
-            .get(key, |key| self.read_hooks(key, request, is_elsewhere))
+        match &self.hooks {
+            Some(hooks) => hooks.get(key, |key| self.read_hooks(key, request, is_elsewhere)),
+            None => Arc::new(self.read_hooks(&key, request, is_elsewhere)),
+        }
     }
 
     fn read_hooks(
@@ -377,6 +370,7 @@ impl DecisionServer {
         request: &EventRequest<'_>,
         is_elsewhere: bool,
     ) -> ReadHooks {
+        let read_at = Instant::now();
         let mut env = self.env.clone();
         if key.cwd != env.cwd && key.cwd.is_dir() {
             env = env.moved_to(key.cwd.clone());
@@ -393,14 +387,17 @@ impl DecisionServer {
         let mut choice = args.source.trusting(&args.trust, &env, key.host);
         let projects = std::mem::replace(&mut choice.told, key.told.clone()).roots;
         choice.told.roots.splice(0..0, projects);
-        ReadHooks::read(env, |env| {
-            let config = if key.event.is_some() {
-                request.load(&choice, env)
-            } else {
-                request.load_all(&choice, env)
-            };
-            LoadedHooks::new(config, env, |runner| runner.beside(&self.runner()))
-        })
+        let config = if key.event.is_some() {
+            request.load(&choice, &env)
+        } else {
+            request.load_all(&choice, &env)
+        };
+        ReadHooks {
+            hooks: LoadedHooks::new(config, &env, |runner| runner.beside(&self.runner())),
+            env,
+            read_at,
+            reading_took: read_at.elapsed(),
+        }
     }
 
     /// Blocks, because hookrun itself failed.

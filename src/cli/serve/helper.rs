@@ -7,7 +7,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -52,7 +51,6 @@ struct HelperServer {
     traits: String,
     first: Arc<DecisionServer>,
     servers: Mutex<HashMap<ClientVariables, Arc<DecisionServer>>>,
-    open: AtomicUsize,
 }
 
 /// Serves until nobody needs it.
@@ -80,11 +78,10 @@ pub(crate) fn helper(env: &Environment) -> Result {
         traits,
         first: Arc::new(first),
         servers: Mutex::default(),
-        open: AtomicUsize::new(0),
     });
     let mut last = Instant::now();
     while abort.times_raised() == 0 && socket.is_there() {
-        if server.open.load(Ordering::SeqCst) > 0 {
+        if server.open_runs() > 0 {
             last = Instant::now();
         } else if last.elapsed() > IDLE || !helper::is_same_file(env) {
             break;
@@ -101,19 +98,18 @@ pub(crate) fn helper(env: &Environment) -> Result {
 
 impl HelperServer {
     fn take(self: &Arc<Self>, stream: UnixStream) {
-        if helper::peer(&stream).is_none() || self.open.load(Ordering::SeqCst) >= MOST_RUNS {
+        if helper::peer(&stream).is_none() || self.open_runs() >= MOST_RUNS {
             return;
         }
-        self.open.fetch_add(1, Ordering::SeqCst);
         let server = Arc::clone(self);
         let thread = thread::Builder::new().name("hookrun-helper".to_string());
-        let started = thread.spawn(move || {
-            let _ = server.serve(&stream);
-            server.open.fetch_sub(1, Ordering::SeqCst);
-        });
-        if started.is_err() {
-            self.open.fetch_sub(1, Ordering::SeqCst);
-        }
+        // Without a thread the run decides itself.
+        let _ = thread.spawn(move || server.serve(&stream));
+    }
+
+    /// How many runs it serves: the thread of each has the server too.
+    fn open_runs(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self) - 1
     }
 
     fn serve(&self, stream: &UnixStream) -> std::io::Result<()> {

@@ -141,23 +141,11 @@ pub(crate) struct HooksKey {
 pub(crate) struct ReadHooks {
     pub(crate) hooks: LoadedHooks,
     pub(crate) env: Environment,
-    read_at: Instant,
-    reading_took: Duration,
+    pub(crate) read_at: Instant,
+    pub(crate) reading_took: Duration,
 }
 
 impl ReadHooks {
-    /// The hooks that `load` loads.
-    pub(crate) fn read(env: Environment, load: impl FnOnce(&Environment) -> LoadedHooks) -> Self {
-        let read_at = Instant::now();
-        let hooks = load(&env);
-        ReadHooks {
-            hooks,
-            env,
-            read_at,
-            reading_took: read_at.elapsed(),
-        }
-    }
-
     fn is_fresh(&self) -> bool {
         self.read_at.elapsed() < FRESH.max(self.reading_took * TIMES_READING)
     }
@@ -167,28 +155,15 @@ impl ReadHooks {
 #[derive(Debug, Default)]
 pub(crate) struct HooksCache {
     hooks: Mutex<HashMap<HooksKey, Arc<ReadHooks>>>,
-    /// Every event reads its hooks, as `run` does.
-    keeps_nothing: bool,
 }
 
 impl HooksCache {
-    /// A cache for runs, whose user may have changed a hook just before.
-    pub(crate) fn of_runs() -> HooksCache {
-        HooksCache {
-            keeps_nothing: true,
-            ..HooksCache::default()
-        }
-    }
-
     /// What was read for `key`, if that is fresh; else what `read` gives.
     pub(crate) fn get(
         &self,
         key: HooksKey,
         read: impl FnOnce(&HooksKey) -> ReadHooks,
     ) -> Arc<ReadHooks> {
-        if self.keeps_nothing {
-            return Arc::new(read(&key));
-        }
         let known = locked(&self.hooks).get(&key).cloned();
         if let Some(known) = known.filter(|known| known.is_fresh()) {
             return known;

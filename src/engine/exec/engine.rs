@@ -176,7 +176,13 @@ impl Engine {
     pub(super) fn keeper(&self) -> MutexGuard<'_, Option<Keeper>> {
         let mut kept = locked(&self.shared.kept);
         if kept.is_none() && self.may_have_keeper() {
-            *kept = self.program.as_ref().and_then(Keeper::start);
+            // Without one, hooks rely on hookrun to end them.
+            *kept = self.program.as_ref().and_then(|own| {
+                let started = Keeper::start(own);
+                started
+                    .inspect_err(|error| tracing::warn!(%error, "no keeper"))
+                    .ok()
+            });
             self.shared
                 .has_no_keeper
                 .store(kept.is_none(), Ordering::Relaxed);

@@ -41,16 +41,9 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a keeper. Returns `None` on failure: hooks then rely on hookrun to end them.
-    pub(super) fn start(own: &OwnProgram) -> Option<Keeper> {
-        let keeper = Keeper::try_start(own);
-        keeper
-            .inspect_err(|error| tracing::warn!(%error, "no keeper"))
-            .ok()
-    }
-
-    /// It begins in a session of its own: what ends hookrun's group at this moment must not end it.
-    fn try_start(own: &OwnProgram) -> io::Result<Keeper> {
+    /// Starts a keeper. It begins in a session of its own: what ends hookrun's group at this moment
+    /// must not end it.
+    pub(super) fn start(own: &OwnProgram) -> io::Result<Keeper> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
         let arguments = vec!["keep".into(), own.mark.clone().into()];
