@@ -304,9 +304,8 @@ impl std::fmt::Debug for SessionHooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let held = locked(&self.shared.sessions.held);
         f.debug_struct("SessionHooks")
-            .field("sessions", &held.sessions.len())
             .field("hooks", &held.running.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

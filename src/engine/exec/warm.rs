@@ -25,7 +25,7 @@ pub(super) use served::{MARK, ServedLife};
 
 use script::{ScriptCommand, WarmKey};
 use served::ServedPool;
-use zygote::{Spare, Urgency, Zygote, ZygoteState};
+use zygote::{SOON, Spare, Zygote, ZygoteState};
 
 use super::command::Program;
 use super::spawn::{Spawn, Variable, Variables};
@@ -133,7 +133,7 @@ impl Interpreters {
         };
         zygote.used = self.asked;
         let spare = zygote.take(file);
-        match zygote.state() {
+        match zygote.state {
             ZygoteState::Unusable => {
                 entry.insert(None);
                 return Err(ColdReason::Unusable);
@@ -141,7 +141,7 @@ impl Interpreters {
             // It has ended, for example because its libraries have changed.
             ZygoteState::Gone => drop(entry.remove()),
             ZygoteState::Usable if zygote.is_worn() => drop(entry.remove()),
-            ZygoteState::Starting | ZygoteState::Usable => zygote.ask(Urgency::Soon, file),
+            ZygoteState::Starting | ZygoteState::Usable => zygote.ask(SOON, file),
         }
         spare.ok_or(ColdReason::NotReady)
     }

@@ -287,57 +287,43 @@ impl ProcessTraits {
 mod tests {
     use super::*;
 
-    fn of(first_line: &str) -> Result<ScriptCommand, ColdReason> {
+    /// The interpreter, its `argv[0]` and its options.
+    fn of(first_line: &str) -> Result<String, ColdReason> {
         let program = Program {
             path: PathBuf::from("/hooks/guard.py"),
             name: "/hooks/guard.py".into(),
             arguments: Vec::new(),
         };
-        by_first_line(first_line.as_bytes(), &program, Some(b"/nowhere:/bin"))
+        let found = by_first_line(first_line.as_bytes(), &program, Some(b"/nowhere:/bin"))?;
+        assert_eq!(found.script, "/hooks/guard.py");
+        let words = [found.interpreter.into_os_string(), found.name];
+        let words: Vec<OsString> = words.into_iter().chain(found.options).collect();
+        Ok(words.join(OsStr::new("|")).into_string().unwrap())
     }
 
     #[test]
     fn the_first_line_is_read_as_the_system_reads_it() {
-        let found = of("/bin/sh -u\nmore").unwrap();
-        assert_eq!(
-            (found.interpreter.as_path(), found.name.as_os_str()),
-            (Path::new("/bin/sh"), OsStr::new("/bin/sh"))
-        );
-        assert_eq!(
-            (found.options, found.script),
-            (vec!["-u".into()], "/hooks/guard.py".into())
-        );
-        let found = of(" /usr/bin/env sh").unwrap();
-        assert_eq!(
-            (found.interpreter.as_path(), found.name.as_os_str()),
-            (Path::new("/bin/sh"), OsStr::new("sh"))
-        );
-        assert_eq!(
-            of("/usr/bin/env -S sh -s -u").unwrap().options,
-            ["-s", "-u"]
-        );
-        assert_eq!(
-            of("/bin/sh -s -u").unwrap().options,
-            ["-s -u"],
-            "one argument only"
-        );
+        for (line, words) in [
+            ("/bin/sh -u\nmore", "/bin/sh|/bin/sh|-u"),
+            ("/bin/sh -s -u", "/bin/sh|/bin/sh|-s -u"),
+            (" /usr/bin/env sh", "/bin/sh|sh"),
+            ("/usr/bin/env -S sh -s -u", "/bin/sh|sh|-s|-u"),
+        ] {
+            assert_eq!(of(line).as_deref(), Ok(words), "{line}");
+        }
     }
 
     #[test]
     fn what_env_would_not_start_is_no_script() {
-        for line in [
-            "/usr/bin/env",
-            "/usr/bin/env sh -u",
-            "/usr/bin/env no-such-program",
+        for (line, why) in [
+            ("/usr/bin/env", ColdReason::NoScript),
+            ("/usr/bin/env sh -u", ColdReason::NoScript),
+            ("/usr/bin/env no-such-program", ColdReason::NoScript),
+            ("/usr/bin/env -S 'sh' -u", ColdReason::Options),
+            ("/usr/bin/env -S A=1 sh", ColdReason::Options),
+            ("/usr/bin/env $X", ColdReason::Options),
         ] {
-            assert_eq!(of(line), Err(ColdReason::NoScript), "{line}");
-        }
-        for line in [
-            "/usr/bin/env -S 'sh' -u",
-            "/usr/bin/env -S A=1 sh",
-            "/usr/bin/env $X",
-        ] {
-            assert_eq!(of(line), Err(ColdReason::Options), "{line}");
+            assert_eq!(of(line), Err(why), "{line}");
         }
     }
 }

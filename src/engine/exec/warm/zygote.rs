@@ -67,7 +67,8 @@ pub(super) struct Zygote {
     /// When it was last used, as a number of requests.
     pub(super) used: u64,
     channel: OwnedFd,
-    state: ZygoteState,
+    /// What it says about itself, as far as that has arrived.
+    pub(super) state: ZygoteState,
     spares: Vec<Spare>,
     /// How many it has been asked for and has not sent.
     asked: usize,
@@ -86,14 +87,11 @@ pub(super) enum ZygoteState {
     Gone,
 }
 
-/// When to fork another process.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Urgency {
-    /// A hook waits for it.
-    Now,
-    /// After the hook that has just started: both would share the processors.
-    Soon,
-}
+/// Asks for another process at once: a hook waits for it.
+const NOW: &[u8] = b"!";
+
+/// Asks for one after the hook that has just started: both would share the processors.
+pub(super) const SOON: &[u8] = b"~";
 
 /// A process that waits for a script.
 #[derive(Debug)]
@@ -159,7 +157,7 @@ impl Zygote {
             wanted: 1,
             given: 0,
         };
-        zygote.ask(Urgency::Now, file);
+        zygote.ask(NOW, file);
         Ok(zygote)
     }
 
@@ -171,10 +169,10 @@ impl Zygote {
         if spare.is_none() && self.state == ZygoteState::Usable {
             self.wanted = (self.wanted + 1).min(MOST_SPARES);
             let before = self.asked;
-            self.ask(Urgency::Now, file);
+            self.ask(NOW, file);
             if self.asked == before {
                 // As many as may be are asked for: they are needed at once.
-                let _ = self.send(b"!");
+                let _ = self.send(NOW);
             }
             spare = self.wait(Instant::now() + FORKING);
         }
@@ -184,22 +182,13 @@ impl Zygote {
         spare
     }
 
-    /// What it says about itself, as far as that has arrived.
-    pub(super) fn state(&self) -> ZygoteState {
-        self.state
-    }
-
     pub(super) fn is_worn(&self) -> bool {
         self.given >= MOST_HOOKS
     }
 
-    /// Asks for as many processes as should wait.
-    pub(super) fn ask(&mut self, urgency: Urgency, file: &Path) {
-        let mark: &[u8] = match urgency {
-            Urgency::Now => b"!",
-            Urgency::Soon => b"~",
-        };
-        let request = [mark, file.as_os_str().as_encoded_bytes()].concat();
+    /// Asks for as many processes as should wait: [`NOW`] or [`SOON`].
+    pub(super) fn ask(&mut self, when: &[u8], file: &Path) {
+        let request = [when, file.as_os_str().as_encoded_bytes()].concat();
         while self.state != ZygoteState::Gone && self.spares.len() + self.asked < self.wanted {
             match self.send(&request) {
                 Ok(_) => self.asked += 1,
