@@ -371,12 +371,11 @@ impl Event {
     /// # Ok::<(), hookrun::BuildError>(())
     /// ```
     pub fn builder(name: &str) -> EventBuilder {
-        EventBuilder::new(Catalog::default().find(name))
-    }
-
-    /// A builder for an event that a team has declared.
-    pub fn of(spec: Arc<EventSpec>) -> EventBuilder {
-        EventBuilder::new(Ok(spec))
+        EventBuilder {
+            spec: Catalog::default().find(name),
+            host: NATIVE.into(),
+            fields: Vec::new(),
+        }
     }
 
     /// An event of the built-in catalog from the text of its context. Keys that the event does
@@ -406,14 +405,6 @@ impl Event {
 }
 
 impl EventBuilder {
-    fn new(spec: Result<Arc<EventSpec>, UnknownEvent>) -> EventBuilder {
-        EventBuilder {
-            spec,
-            host: NATIVE.into(),
-            fields: Vec::new(),
-        }
-    }
-
     /// Sets any key that the event carries; a second value replaces the first.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> EventBuilder {

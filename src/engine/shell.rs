@@ -22,6 +22,12 @@ pub(crate) use options::{GivenOperand, GivenWords, OptionWord};
 pub(crate) use parse::expand_braces;
 pub(crate) use programs::{Operands, find as find_program};
 
+use script::{ScriptReader, SizeLeft};
+
+/// What is read of all texts of a line together, in bytes and in the parser's tokens.
+const MOST_BYTES: usize = 4 << 20;
+const MOST_TOKENS: usize = 20_000;
+
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};
 
 /// Reads the text of a command line as bash would. Never fails: what cannot be read is in doubt.
@@ -30,8 +36,17 @@ pub fn read(text: &str) -> CommandLine {
 }
 
 /// Reads several texts as [`read`] does, each on its own: none of them changes what another means.
+/// What is too much for all of them together is in doubt.
 pub(crate) fn read_all(texts: &[impl AsRef<str>]) -> CommandLine {
-    script::read(texts)
+    let mut line = CommandLine::default();
+    let mut left = SizeLeft {
+        bytes: MOST_BYTES,
+        tokens: MOST_TOKENS,
+    };
+    for text in texts.iter().map(AsRef::as_ref) {
+        (line, left) = ScriptReader::read(text, line, left);
+    }
+    line
 }
 
 /// Whether the words after a program end in those of the command that it runs: `sudo rm x`.

@@ -152,22 +152,32 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
         return translated(Decision::Block { reason });
     }
     let reading = read(&text, printed.cut_bytes, &binding);
-    let failure = ThrownStatus {
-        status,
-        stdout: &text,
-        stderr: &stderr,
-        permit,
+    if status == 0 {
+        return result(&reading, binding, permit);
+    }
+    let crash = crash(status, &stderr, permit);
+    let problem = match &crash {
+        Some(problem) => format!("{CRASHED}{problem}"),
+        None => thrown(status, &text, &stderr),
+    };
+    let failure = match &crash {
+        Some(problem) => Ending::Crashed {
+            problem: problem.clone(),
+        },
+        None => Ending::Threw {
+            problem: problem.clone(),
+            left: Vec::new(),
+        },
     };
     let form = binding.row.results.form();
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
     match status {
-        0 => result(&reading, binding, permit),
         // A shell's words for a hook that never ran, and for one that a signal has ended.
-        126 | 127 | 129..=159 if form.is_some() => failure.ending(),
-        _ if stops && failure.crash().is_some() => failure.ending(),
+        126 | 127 | 129..=159 if form.is_some() => (failure, Vec::new()),
+        _ if stops && crash.is_some() => (failure, Vec::new()),
         _ if stops => blocked_by_status(printed, &reading, permit),
-        _ if form.is_none() => threw(failure, &reading, binding),
-        _ if permit.is_strict() => failure.ending(),
+        _ if form.is_none() => threw(problem, permit, &reading, binding),
+        _ if permit.is_strict() => (failure, Vec::new()),
         _ => match reading.answer(&binding) {
             Err(problem) if permit.spec.blocks => (malformed(problem), Vec::new()),
             Ok(_) | Err(_) => {
@@ -182,43 +192,14 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     }
 }
 
-/// A hook that has exited with a status that does not block.
-#[derive(Clone, Copy)]
-struct ThrownStatus<'a> {
-    status: i32,
-    stdout: &'a str,
-    stderr: &'a str,
-    permit: Permit<'a>,
-}
-
-impl ThrownStatus<'_> {
-    fn crash(self) -> Option<String> {
-        crash(self.status, self.stderr, self.permit)
-    }
-
-    /// What went wrong, in words.
-    fn words(self) -> String {
-        if let Some(problem) = self.crash() {
-            return format!("{CRASHED}{problem}");
-        }
-        let said = [self.stderr.trim(), self.stdout]
-            .into_iter()
-            .find(|text| !text.is_empty());
-        match said {
-            Some(said) => format!("exited with status {}: {}", self.status, said),
-            None => format!("exited with status {}", self.status),
-        }
-    }
-
-    fn ending(self) -> (Ending, Vec<String>) {
-        let ending = match self.crash() {
-            Some(problem) => Ending::Crashed { problem },
-            None => Ending::Threw {
-                problem: self.words(),
-                left: Vec::new(),
-            },
-        };
-        (ending, Vec::new())
+/// What a hook threw, in words.
+fn thrown(status: i32, stdout: &str, stderr: &str) -> String {
+    let printed = [stderr.trim(), stdout]
+        .into_iter()
+        .find(|text| !text.is_empty());
+    match printed {
+        Some(text) => format!("exited with status {status}: {text}"),
+        None => format!("exited with status {status}"),
     }
 }
 
@@ -231,8 +212,12 @@ fn translated(decision: Decision) -> (Ending, Vec<String>) {
 }
 
 /// An error that was thrown, and what was changed before it.
-fn threw(failure: ThrownStatus<'_>, reading: &Reading, binding: Binding) -> (Ending, Vec<String>) {
-    let permit = failure.permit;
+fn threw(
+    problem: String,
+    permit: Permit<'_>,
+    reading: &Reading,
+    binding: Binding,
+) -> (Ending, Vec<String>) {
     let answer = reading.answer(&binding).ok().flatten();
     let mut left = answer.map_or_else(Vec::new, |answer| binding.left(&answer.entries));
     let mut notes = Vec::new();
@@ -248,13 +233,7 @@ fn threw(failure: ThrownStatus<'_>, reading: &Reading, binding: Binding) -> (End
         notes.extend(wrong);
         is_fine
     });
-    (
-        Ending::Threw {
-            problem: failure.words(),
-            left,
-        },
-        notes,
-    )
+    (Ending::Threw { problem, left }, notes)
 }
 
 fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {

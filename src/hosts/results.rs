@@ -203,14 +203,6 @@ impl ReplySlot {
             ReplySlot::Output => "text to show".to_string(),
         }
     }
-
-    fn new_field(self) -> Option<&'static str> {
-        if let ReplySlot::New(field) = self {
-            Some(field)
-        } else {
-            None
-        }
-    }
 }
 
 /// What is put in a place.
@@ -288,8 +280,13 @@ impl Results {
             Results::Native => Vec::new(),
             Results::Whole(field, merge) => vec![rewrite(field, merge)],
             Results::Form(_) | Results::Plugin(_) => {
-                let new = self.says().into_iter().filter_map(ReplySlot::new_field);
-                new.map(|field| rewrite(field, Merge::Chain)).collect()
+                let mut all = Vec::new();
+                for slot in self.says() {
+                    if let ReplySlot::New(field) = slot {
+                        all.push(rewrite(field, Merge::Chain));
+                    }
+                }
+                all
             }
             Results::Keys(keys) => {
                 let mut all = Vec::new();

@@ -15,8 +15,6 @@ use super::scan::{FlatText, MissingEnd, flat_text};
 use super::word::{self, Constants, PLAIN_VALUE, ReadWord, UNKNOWN, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
-/// Of all texts in one text together; the parser takes 3 µs for each.
-const MOST_TOKENS: usize = 20_000;
 /// Commands in commands, all texts in each other together.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
@@ -24,44 +22,50 @@ const MOST_WORDS_OF_BRACES: usize = 1_000;
 const MOST_WRAPPERS: usize = 10;
 /// Words of a command, times the programs that it is run through.
 const MOST_WRAPPED_WORDS: usize = 20_000;
-/// All texts in one text together.
-const MOST_BYTES_READ: usize = 4 << 20;
 const MOST_BYTES_SOUGHT: usize = 1 << 20;
 /// Words that braces and all else make, in all texts of a line.
 const MOST_WORDS: usize = 40_000;
 
 /// Reads a text and all texts in it.
-struct ScriptReader<'t> {
+pub(super) struct ScriptReader<'t> {
     text: &'t str,
     line: CommandLine,
-    bytes_left: usize,
-    tokens_left: usize,
+    left: SizeLeft,
     words_left: usize,
     /// Assignments that may still be looked at: each is sought in the whole text.
     assignments_left: usize,
     constants: Constants,
 }
 
-/// Reads command texts, each on its own.
-pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
-    let mut line = CommandLine::default();
-    let (mut bytes_left, mut tokens_left) = (MOST_BYTES_READ, MOST_TOKENS);
-    for text in texts.iter().map(AsRef::as_ref) {
+/// How much may still be read of all texts of a line together.
+#[derive(Clone, Copy)]
+pub(super) struct SizeLeft {
+    pub(super) bytes: usize,
+    /// The parser takes 3 µs for each.
+    pub(super) tokens: usize,
+}
+
+impl<'t> ScriptReader<'t> {
+    /// Reads one of the texts of a line, and adds what it would run.
+    pub(super) fn read(
+        text: &'t str,
+        line: CommandLine,
+        left: SizeLeft,
+    ) -> (CommandLine, SizeLeft) {
+        let mut constants = Constants::new();
+        for (name, usual) in word::USUAL {
+            if text.contains(name) && word::changes(text, name) == 0 {
+                constants.insert(name.to_string(), usual.to_string());
+            }
+        }
         let mut reader = ScriptReader {
             text,
             line,
-            bytes_left,
-            tokens_left,
+            left,
             words_left: MOST_WORDS,
             assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
-            constants: Constants::new(),
+            constants,
         };
-        for (name, usual) in word::USUAL {
-            let is_used = text.contains(name);
-            if is_used && word::changes(text, name) == 0 {
-                reader.constants.insert(name.to_string(), usual.to_string());
-            }
-        }
         let place = Place {
             depth: 0,
             through: &[],
@@ -71,12 +75,9 @@ pub(super) fn read(texts: &[impl AsRef<str>]) -> CommandLine {
             folder: None,
         };
         reader.script(text, place);
-        (line, bytes_left, tokens_left) = (reader.line, reader.bytes_left, reader.tokens_left);
+        (reader.line, reader.left)
     }
-    line
-}
 
-impl ScriptReader<'_> {
     fn doubt(&mut self, why: impl Into<String>) {
         self.line.doubt.get_or_insert(why.into());
     }
@@ -85,11 +86,11 @@ impl ScriptReader<'_> {
         if text.trim().is_empty() {
             return;
         }
-        let Some(left) = self.bytes_left.checked_sub(text.len()) else {
+        let Some(left) = self.left.bytes.checked_sub(text.len()) else {
             return self.doubt("it is too long to read");
         };
-        self.bytes_left = left;
-        let flat = match flat_text(text, self.tokens_left) {
+        self.left.bytes = left;
+        let flat = match flat_text(text, self.left.tokens) {
             Ok(flat) => flat,
             Err(why) => return self.doubt(why),
         };
@@ -102,7 +103,7 @@ impl ScriptReader<'_> {
         }
         match parse(&flat.text) {
             Ok((program, tokens)) => {
-                self.tokens_left = self.tokens_left.saturating_sub(tokens);
+                self.left.tokens = self.left.tokens.saturating_sub(tokens);
                 let inside = Place {
                     depth,
                     flat: &flat,
@@ -456,14 +457,12 @@ impl ScriptReader<'_> {
     fn take(&mut self, read: Result<ReadWord, MissingEnd>, place: Place) -> Word {
         match read {
             Ok(read) => {
+                let inside = Place {
+                    is_substituted: true,
+                    ..place.uncertain()
+                };
                 for script in &read.scripts {
-                    self.script(
-                        script,
-                        Place {
-                            is_substituted: true,
-                            ..place.uncertain()
-                        },
-                    );
+                    self.script(script, inside);
                 }
                 read.word
             }
@@ -528,26 +527,21 @@ impl ScriptReader<'_> {
                     if let Stdin::Files(files) = &stdin {
                         words = words.iter().flat_map(|word| word.or_files(files)).collect();
                     }
-                    let redirects = std::mem::take(&mut outer.redirects);
-                    let (assigns, stdin) = (assigns.clone(), stdin.clone());
-                    self.run(
-                        Parts {
-                            words,
-                            assigns,
-                            redirects,
-                            stdin,
-                        },
-                        inside,
-                    );
+                    let parts = Parts {
+                        words,
+                        assigns: assigns.clone(),
+                        redirects: std::mem::take(&mut outer.redirects),
+                        stdin: stdin.clone(),
+                    };
+                    self.run(parts, inside);
                 }
                 (Inner::Text(text), _) => self.script(&text, inside),
                 (Inner::Stdin | Inner::WrittenStdin, Stdin::Text(text)) => {
-                    self.script(text, inside)
+                    self.script(text, inside);
                 }
                 (Inner::Stdin | Inner::WrittenStdin | Inner::ForeignStdin | Inner::Unknown, _) => {
-                    let through = through.clone();
                     self.line.commands.push(ShellCommand {
-                        through,
+                        through: through.clone(),
                         ..ShellCommand::default()
                     });
                 }
@@ -574,11 +568,10 @@ impl ScriptReader<'_> {
         }
         let mut words = words.into_iter().map(Word::into_word);
         // Redirections alone are those of a command that does nothing.
-        let nothing = || ShellWord {
+        let program = words.next().unwrap_or_else(|| ShellWord {
             text: Some(":".to_string()),
             ..ShellWord::default()
-        };
-        let program = words.next().unwrap_or_else(nothing);
+        });
         self.line.commands.push(ShellCommand {
             program,
             args: words.collect(),
