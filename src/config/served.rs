@@ -4,7 +4,6 @@
 //! it. An answer repeats the `id`, and its other keys are those of hookrun's contract.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
 
 use serde_json::value::RawValue;
 
@@ -12,7 +11,7 @@ use crate::engine::answer;
 use crate::engine::ending::Ending;
 use crate::engine::event::context::Payload;
 use crate::engine::event::json::entries;
-use crate::engine::event::{Context, Event, EventSpec, OnFailure};
+use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::hook::contract::Native;
 use crate::engine::hook::{Convention, EventPart, Matcher, Permit, Printed};
 
@@ -53,24 +52,8 @@ impl Convention for ServedHook {
         self.event.clone()
     }
 
-    fn timeout(&self) -> Option<Duration> {
-        None
-    }
-
-    fn on_failure(&self) -> Option<OnFailure> {
-        None
-    }
-
     fn is_foreign(&self) -> bool {
         false
-    }
-
-    fn runs_once(&self) -> bool {
-        false
-    }
-
-    fn has(&self, _: &Event) -> bool {
-        true
     }
 
     /// The whole event, under a number that cannot be guessed: what is written before the request
@@ -90,10 +73,6 @@ impl Convention for ServedHook {
         request.set("event", &self.event.as_str().into());
         request.set_raw("context", context);
         Payload::of(&request)
-    }
-
-    fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
-        Vec::new()
     }
 
     /// The answer without its `id` is judged as that of any other hook. A line that answers another

@@ -111,11 +111,9 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
         return loader.fault(&path, cause, cure);
     }
     if name.ends_with(RULES) && !is_script(&path) {
-        let mut problems = Vec::new();
-        let manifest = reader::load(&path, &mut problems, |text, file| {
+        let manifest = reader::load(&path, &mut loader.problems, |text, file| {
             manifest::read_rules(text, file, event)
         });
-        loader.problems.append(&mut problems);
         return load_tables(loader, layer, &path, &manifest);
     }
     let mut draft = HookDraft::default();

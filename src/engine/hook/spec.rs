@@ -453,13 +453,19 @@ pub trait Convention: fmt::Debug + Send + Sync {
     fn event_name(&self) -> &'static str;
 
     /// The same, with what distinguishes it from other events of that name.
-    fn full_event_name(&self) -> String;
+    fn full_event_name(&self) -> String {
+        self.event_name().to_string()
+    }
 
     /// The system's own timeout, if it has one.
-    fn timeout(&self) -> Option<Duration>;
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
 
     /// What a failing hook means there; `None` for what it means to the event.
-    fn on_failure(&self) -> Option<OnFailure>;
+    fn on_failure(&self) -> Option<OnFailure> {
+        None
+    }
 
     /// Whether the event goes to the hook in the words of another system, and its answer comes in
     /// them.
@@ -468,15 +474,21 @@ pub trait Convention: fmt::Debug + Send + Sync {
     }
 
     /// Of hooks of one event that run the same, the first runs.
-    fn runs_once(&self) -> bool;
+    fn runs_once(&self) -> bool {
+        false
+    }
 
     /// Whether the system would run such a hook for `event`: some of a host's events are about one
     /// tool only.
-    fn has(&self, event: &Event) -> bool;
+    fn has(&self, _: &Event) -> bool {
+        true
+    }
 
     /// The parts of `event` for which such a hook runs one by one, of those that `matcher` wants. At
     /// least one.
-    fn parts(&self, event: &Event, matcher: &Matcher) -> Vec<EventPart>;
+    fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
+        vec![EventPart::WHOLE]
+    }
 
     /// What the hook reads on stdin.
     fn payload(&self, event: &Event, part: &EventPart) -> Payload;
@@ -497,7 +509,9 @@ pub trait Convention: fmt::Debug + Send + Sync {
     }
 
     /// The variables that the system sets for its hooks.
-    fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)>;
+    fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
 
     /// How the run of a hook that exited has ended, with notes for its author.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);

@@ -7,16 +7,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use super::row::{Argument, GitHook, StdinLines};
 use crate::engine::answer::{Reading, blocked_by_status};
 use crate::engine::ending::Ending;
+use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::event::{Event, OnFailure};
-use crate::engine::hook::{Convention, EditedField, EventPart, Matcher, Permit, Printed};
+use crate::engine::hook::{Convention, EditedField, EventPart, Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 /// Where in `raw` the bytes of stdin and of the arguments are, if they are not plain text.
@@ -30,30 +29,6 @@ impl Convention for &'static GitHook {
 
     fn event_name(&self) -> &'static str {
         self.name
-    }
-
-    fn full_event_name(&self) -> String {
-        self.name.to_string()
-    }
-
-    fn timeout(&self) -> Option<Duration> {
-        None
-    }
-
-    fn on_failure(&self) -> Option<OnFailure> {
-        None
-    }
-
-    fn runs_once(&self) -> bool {
-        false
-    }
-
-    fn has(&self, _: &Event) -> bool {
-        true
-    }
-
-    fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
-        vec![EventPart::WHOLE]
     }
 
     fn payload(&self, event: &Event, _: &EventPart) -> Payload {
@@ -106,10 +81,6 @@ impl Convention for &'static GitHook {
             path: Argument::MessageFile.key(),
             argument,
         })
-    }
-
-    fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
-        Vec::new()
     }
 
     /// The exit status decides, and both streams are text, which git shows.
