@@ -1,4 +1,4 @@
-//! `hookrun hook field|json|ui|send|state`: what hooks call while they run.
+//! `hookrun hook field|json|ui|send|state`: the commands for hooks.
 
 use std::io::Write;
 use std::os::fd::AsFd;

@@ -38,8 +38,6 @@ pub struct HookDraft {
     pub(super) names_event: bool,
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
-    /// The files that the fields of a rule are about, if not the context, each with its place.
-    pub(super) documents: Vec<(String, Position)>,
     /// What a rule says where something cannot be told.
     pub(super) doubt: Option<OnDoubt>,
     /// The fields of the context in the texts of a rule, each with its place.
@@ -82,7 +80,9 @@ pub(super) enum Pattern {
     Access(Access),
     Runs,
     Field(String),
-    /// A path in the documents of a rule.
+    /// Files that the fields of a rule are about, instead of the context.
+    Documents,
+    /// A path in them.
     Document(String),
 }
 
@@ -104,7 +104,6 @@ impl Default for HookDraft {
             names_event: false,
             patterns: Vec::new(),
             except: Vec::new(),
-            documents: Vec::new(),
             doubt: None,
             placeholders: Vec::new(),
             wanted: None,
@@ -142,13 +141,18 @@ impl HookDraft {
                 Pattern::Field(field) => Some((field.as_str(), pattern.at)),
                 Pattern::Tool | Pattern::Path | Pattern::Not | Pattern::Type => None,
                 Pattern::Access(_) | Pattern::Command | Pattern::Runs => None,
-                Pattern::Document(_) => None,
+                Pattern::Documents | Pattern::Document(_) => None,
             })
+    }
+
+    pub(super) fn has_documents(&self) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|pattern| pattern.of == Pattern::Documents)
     }
 
     /// Turns fields of the context into paths in documents, if the rule names documents.
     pub(super) fn look_in_documents(&mut self) {
-        if self.documents.is_empty() {
+        if !self.has_documents() {
             return;
         }
         for pattern in self.patterns.iter_mut().chain(&mut self.except) {
@@ -175,11 +179,12 @@ impl HookDraft {
         if exceptions.any(|pattern| !matches!(pattern.of, Pattern::Document(_))) {
             matcher = matcher.except(matcher_of(&self.except, &mut faults));
         }
-        if !self.documents.is_empty() {
-            faults.extend(self.faults_of_documents());
+        if self.has_documents() {
             let wanted = conditions_of(&self.patterns, &mut faults);
             let except = conditions_of(&self.except, &mut faults);
-            let files = self.documents.iter().map(|(file, _)| file.clone());
+            let files = self.patterns.iter();
+            let files = files.filter(|pattern| pattern.of == Pattern::Documents);
+            let files = files.map(|pattern| pattern.written.clone());
             let text = self.hook.handler.rule().map_or("", |(_, text)| text);
             let named = placeholders(text).unwrap_or_default();
             matcher = matcher.documents(DocumentRule::new(files.collect(), wanted, except, &named));
@@ -200,24 +205,12 @@ impl HookDraft {
         }
     }
 
-    fn faults_of_documents(&self) -> Vec<PlacedComplaint> {
-        let mut faults = Vec::new();
-        for (glob, at) in &self.documents {
-            if let Err(error) = matcher::check_path(glob) {
-                let cause = format!("`{glob}` cannot be used in `documents`: {error}");
-                let cure = "write a path or a glob: `plan.json`, `k8s/**/*.yaml`";
-                faults.push((Complaint::with_cure(cause, cure), *at));
-            }
-        }
-        faults
-    }
-
     /// What is wrong with the patterns. Making them ready for use would cost ten times as much.
     pub(super) fn check(&self) -> Vec<PlacedComplaint> {
         let fault = |HookPattern { of, written, at }: &HookPattern| {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
-                Pattern::Path | Pattern::Not => matcher::check_path(written),
+                Pattern::Path | Pattern::Not | Pattern::Documents => matcher::check_path(written),
                 Pattern::Type => matcher::kind::check_type(written),
                 Pattern::Access(_) => Ok(()),
                 Pattern::Runs => matcher::check_runs(written),
@@ -236,7 +229,6 @@ impl HookDraft {
             .chain(&self.except)
             .filter_map(fault)
             .chain(of_host)
-            .chain(self.faults_of_documents())
             .collect()
     }
 
@@ -270,6 +262,7 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
             Pattern::Command => before.command(written),
             Pattern::Runs => before.runs(written),
             Pattern::Field(field) => before.field(field, written),
+            Pattern::Documents => matcher::check_path(written).map(|()| before),
             Pattern::Document(_) => Ok(before),
         };
         match added {
@@ -324,7 +317,7 @@ impl Pattern {
     fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
         let cure = match self {
             Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
-            Pattern::Path | Pattern::Not if written.contains('|') => {
+            Pattern::Path | Pattern::Not | Pattern::Documents if written.contains('|') => {
                 let list = written.replace('|', ",");
                 let braced = if written.contains('{') {
                     list
@@ -338,7 +331,9 @@ impl Pattern {
             }
             Pattern::Access(_) => "write `read` or `write`",
             Pattern::Type => "name types of files: `python`, `shell`, `text`",
-            Pattern::Path | Pattern::Not => "write a glob: `src/**`, `*.pem`, `.env`",
+            Pattern::Path | Pattern::Not | Pattern::Documents => {
+                "write a glob: `src/**`, `*.pem`, `.env`"
+            }
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Document(path) if DocumentPath::read(path).is_err() => {
                 let cause = format!("`{path}` cannot be used in `where`: {error}");

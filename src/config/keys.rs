@@ -80,7 +80,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`", set_except),
     KeyRow::key("documents", KeyValue::Texts, "none", "JSON, YAML or TOML files of the project, or globs; `where` then matches paths in them, such as `resources[].acl`", |draft, key| {
         let files = key.some_texts("name a file or a glob, or drop it")?;
-        draft.documents.extend(files.into_iter().map(|file| (file.value, key.at())));
+        files.iter().for_each(|file| draft.pattern(Pattern::Documents, &file.value, key.at()));
         Ok(())
     }),
     KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "the decision on values that are unknown before the command runs, such as `$X`",

@@ -192,7 +192,7 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         reader.fault(table.offset, "the rule would match every event", cure);
     }
     draft.look_in_documents();
-    if !draft.documents.is_empty() && reader.lacks(table, "where") {
+    if draft.has_documents() && reader.lacks(table, "where") {
         let cure = "add `where = { \"resources[].acl\" = \"^public\" }`";
         reader.fault(
             table.offset,

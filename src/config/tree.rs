@@ -35,7 +35,7 @@ pub(crate) struct TreeEntry {
     pub(crate) tree: Tree,
 }
 
-/// Why a text is no document, and where.
+/// A syntax error, and its line.
 #[derive(Debug)]
 pub(crate) struct SyntaxError {
     pub(crate) line: usize,

@@ -1,8 +1,8 @@
 //! YAML as trees: the documents of a text, each value with its place.
 //!
 //! Plain scalars are what the readers of Kubernetes and of most tools take them for: `yes` and `on`
-//! are true too, and `010` is 8. An alias is a copy of its anchor, and `<<` merges. What copies add
-//! up to is bounded.
+//! are true too, and `010` is 8. An alias is a copy of its anchor, and `<<` merges. The number of
+//! copied values is limited.
 
 use std::collections::HashMap;
 

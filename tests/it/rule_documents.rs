@@ -176,7 +176,7 @@ fn mistakes_are_errors_of_the_configuration() {
         ),
         (
             "documents = \"a[\"\nwhere = { a = \"b\" }\ndeny = \"no\"",
-            "`a[` cannot be used in `documents`",
+            "`a[` cannot be used to match",
         ),
         (
             "documents = \"a.json\"\nwhere = { \"a..b\" = \"b\" }\ndeny = \"no\"",

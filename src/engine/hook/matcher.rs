@@ -8,12 +8,11 @@ mod runs;
 mod tool;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::engine::ending::StartError;
 use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::names::names;
 use crate::engine::shell::{CommandLine, ShellCommand};
@@ -22,9 +21,11 @@ use path::PathQuery;
 pub use path::check_path;
 pub(crate) use path::{FoundPath, named_path, tidy};
 pub use path::{PathMatch, decide_paths};
-pub use row::{Condition, MatcherError, Mismatch, PathBase};
-use row::{EXCEPT, OF_HOST, of_field, wrong};
-pub(crate) use row::{Glob, expression_error, path_glob};
+pub use row::{
+    Condition, DocumentMatch, Documents, MatcherError, Mismatch, PathBase, check_expression,
+};
+use row::{EXCEPT, OF_HOST, no_backspace, of_field, wrong};
+pub(crate) use row::{Glob, expression, expression_error, path_glob, shortened};
 pub(crate) use runs::{RunsForm, RunsMatch, written};
 pub use tool::check_tool;
 use tool::{ToolMatch, ToolWord};
@@ -44,26 +45,6 @@ pub struct Matcher {
     except: Option<Box<Matcher>>,
     access: Option<Access>,
     doubt: Option<OnDoubt>,
-}
-
-/// Documents that a rule is about. The engine knows no file and no format.
-pub trait Documents: fmt::Debug + fmt::Display + Send + Sync {
-    /// The places in the documents of a project that the rule means, in their order.
-    ///
-    /// # Errors
-    /// A document that cannot be read, and what to do.
-    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, StartError>;
-}
-
-/// A place in a document that a rule means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DocumentMatch {
-    /// From the project.
-    pub file: String,
-    /// From 1.
-    pub line: usize,
-    /// The values that the rule's text may name.
-    pub values: Vec<(String, String)>,
 }
 
 /// What it means on a gate that something cannot be told before it runs.
@@ -537,30 +518,6 @@ pub fn check_runs(written: &str) -> Result<(), MatcherError> {
     RunsForm::read(written).map(drop)
 }
 
-/// Whether [`Matcher::command`] and [`Matcher::field`] would take `written`, except for its
-/// size: whether an expression becomes too large shows only when it is made ready.
-///
-/// # Errors
-/// As they have.
-pub fn check_expression(written: &str) -> Result<(), MatcherError> {
-    no_backspace(written)?;
-    regex_syntax::parse(written)
-        .map(drop)
-        .map_err(|error| expression_error(&error.to_string()))
-}
-
-/// The beginning of a value that did not match: a large one is not kept.
-pub(crate) fn shortened(text: &str) -> String {
-    const LONGEST_SHOWN_CHARS: usize = 4096;
-    if text.len() <= LONGEST_SHOWN_CHARS {
-        return text.to_string();
-    }
-    match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
-}
-
 /// Whether a command line has this form somewhere, as it is or as a shell joins its lines.
 fn fits_command(form: &Regex, text: &str) -> bool {
     form.is_match(text) || text.contains("\\\n") && form.is_match(&text.replace("\\\n", ""))
@@ -572,20 +529,6 @@ fn may_run(form: &Regex, event: &Event) -> bool {
         .guessed_commands()
         .iter()
         .any(|other| fits_command(form, &other.text))
-}
-
-pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
-    no_backspace(written)?;
-    Regex::new(written).map_err(|error| expression_error(&error.to_string()))
-}
-
-/// A `\b` in double quotes of TOML or JSON is a backspace, which matches nothing.
-fn no_backspace(written: &str) -> Result<(), MatcherError> {
-    if written.contains('\u{8}') {
-        let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
-        return Err(wrong(problem));
-    }
-    Ok(())
 }
 
 impl fmt::Display for Matcher {

@@ -128,7 +128,7 @@ impl CheckList {
         checks.flat_map(|check| check.annotations.iter().map(move |one| (check, one)))
     }
 
-    /// The annotations as results, each with a place and a rule: code scanning refuses a report with
+    /// The annotations as results, each with a place and a rule: code scanning rejects a report with
     /// a result that has none.
     fn issues(&self) -> Vec<Issue<'_>> {
         let mut issues = Vec::new();

@@ -517,7 +517,7 @@ const SHARED: &[(&str, &str)] = &[
 ];
 
 /// The words that hooks of [`busy`] print.
-const SAYS: &str = r#"{"output":"o","additionalContext":"c","update":{"toolInput":{"command":"ls"}},"findings":[{"path":"a","line":1,"level":"notice","message":"m"}]}"#;
+const SAYS: &str = r#"{"output":"o","additionalContext":"c","update":{"toolInput":{"command":"ls"}},"findings":[{"path":"a","line":1,"level":"notice","message":"m","rule":"r"}]}"#;
 
 const MANIFEST: &str = r#"
 [[rule]]

@@ -1,14 +1,16 @@
-//! The nouns of matchers: what relative paths are relative to, why an event does not match, and
-//! globs with bounds: on their depth before they are read, on their size when they are compiled.
+//! The nouns of matchers: what relative paths are relative to, why an event does not match, the
+//! documents of a rule, expressions, and globs with bounds: on their depth before they are read, on
+//! their size when they are compiled.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
-use regex::bytes;
+use regex::{Regex, bytes};
 
+use crate::engine::ending::StartError;
 use crate::engine::event::Event;
 
 /// A condition of another system, read as that system reads it. Its text is what was written.
@@ -27,6 +29,26 @@ pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
 
     /// Whether it looks at paths.
     fn needs_paths(&self) -> bool;
+}
+
+/// Documents that a rule is about. The engine knows no file and no format.
+pub trait Documents: fmt::Debug + fmt::Display + Send + Sync {
+    /// The places in the documents of a project that the rule means, in their order.
+    ///
+    /// # Errors
+    /// A document that cannot be read, and what to do.
+    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, StartError>;
+}
+
+/// A place in a document that a rule means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentMatch {
+    /// From the project.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// The values that the rule's text may name.
+    pub values: Vec<(String, String)>,
 }
 
 /// Why a matcher cannot be used.
@@ -112,6 +134,44 @@ impl fmt::Display for Mismatch {
         } else {
             write!(f, "the event's {subject} is `{}`", found.join("`, `"))
         }
+    }
+}
+
+/// Whether `Matcher::command` and `Matcher::field` would take `written`, except for its
+/// size: whether an expression becomes too large shows only when it is made ready.
+///
+/// # Errors
+/// As they have.
+pub fn check_expression(written: &str) -> Result<(), MatcherError> {
+    no_backspace(written)?;
+    regex_syntax::parse(written)
+        .map(drop)
+        .map_err(|error| expression_error(&error.to_string()))
+}
+
+pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
+    no_backspace(written)?;
+    Regex::new(written).map_err(|error| expression_error(&error.to_string()))
+}
+
+/// A `\b` in double quotes of TOML or JSON is a backspace, which matches nothing.
+pub(super) fn no_backspace(written: &str) -> Result<(), MatcherError> {
+    if written.contains('\u{8}') {
+        let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
+        return Err(wrong(problem));
+    }
+    Ok(())
+}
+
+/// The beginning of a value that did not match: a large one is not kept.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST_SHOWN_CHARS: usize = 4096;
+    if text.len() <= LONGEST_SHOWN_CHARS {
+        return text.to_string();
+    }
+    match text.char_indices().nth(LONGEST_SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
     }
 }
 
