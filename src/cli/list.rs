@@ -320,7 +320,7 @@ struct ListedHook {
     containment: Option<&'static str>,
     /// It may rewrite fields.
     rewrite: bool,
-    /// What it reads of the event, if it says so: `environment`, `stdin` or `none`.
+    /// Where it reads the event, if it says so: `environment`, `stdin` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<&'static str>,
     /// It is handed the files of the event.

@@ -46,7 +46,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
     KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event allows",
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
-    KeyRow::directive("reads", KeyValue::OneOf(|| words(Reads::NAMES)), "what its text names", "what it reads of the event: a gate blocks if a value is too large for the environment of a hook that reads it",
+    KeyRow::directive("reads", KeyValue::OneOf(|| words(Reads::NAMES)), "by its text", "where it reads the event; a gate blocks if the environment of a hook cannot hold a value that it reads",
         |draft, key| key.one_of(Reads::NAMES).map(|reads| draft.hook.reads = Some(reads))),
     KeyRow::directive("files", KeyValue::Flag, "false", "it gets the files of the event as arguments (`$@`); `{files}` in `command` says so too",
         |draft, key| key.flag().map(|flag| draft.hook.files = flag)),

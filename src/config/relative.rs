@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command::{INTERPRETERS, without_version};
+use crate::engine::hook::FILES;
 use crate::engine::shell;
 
 /// Programs that run the program in their arguments after a word of their own, beside those that
@@ -51,10 +52,11 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
         check_line(line)?;
     }
     let scripts = scripts(&all[interpreter + 1..]);
-    let Some(word) = scripts
-        .first()
-        .filter(|_| !scripts.iter().any(|it| base.join(it).is_file()))
-    else {
+    // `bash -n {files}` looks at files of the event.
+    let is_found = scripts
+        .iter()
+        .any(|word| *word == FILES || base.join(word).is_file());
+    let Some(word) = scripts.first().filter(|_| !is_found) else {
         return Ok(all);
     };
     let shown = word

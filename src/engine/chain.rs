@@ -256,11 +256,9 @@ impl Chain<'_> {
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
             // A failure that lets the event pass was reported already, or no longer matters.
-            let is_ours = matches!(
-                trace.ending,
-                Ending::OutOfBudget { .. } | Ending::Aborted { .. }
-            );
-            if is_ours || hook.on_failure(self.event.spec()) == OnFailure::Block {
+            if trace.ending.is_interruption()
+                || hook.on_failure(self.event.spec()) == OnFailure::Block
+            {
                 self.hear(hook, trace);
             }
             return;
@@ -465,8 +463,11 @@ impl Chain<'_> {
             .step(&jobs, self.budget, &|trace| !is_divided && settles(trace))
             .into_iter();
         let mut traces = Vec::with_capacity(turns.len());
-        for count in counts {
-            traces.extend(files::together(ended.by_ref().take(count).collect()));
+        let spec = self.seen().spec();
+        for (turn, count) in turns.iter().zip(counts) {
+            let fails_closed = turn.hook.on_failure(spec) == OnFailure::Block;
+            let calls = ended.by_ref().take(count).collect();
+            traces.extend(files::together(calls, fails_closed));
         }
         for (turn, trace) in turns.iter().zip(&mut traces) {
             turn.take_edit(trace);
@@ -494,10 +495,7 @@ impl Chain<'_> {
         };
         // Running out of budget or being interrupted is not the hook's failure, so the hook's
         // `on_failure` does not open the gate.
-        let is_ours = matches!(
-            trace.ending,
-            Ending::OutOfBudget { .. } | Ending::Aborted { .. }
-        );
+        let is_ours = trace.ending.is_interruption();
         if is_ours && self.merger.is_blocked() {
             self.is_settled = true;
             return;

@@ -196,6 +196,12 @@ impl Ending {
         None
     }
 
+    /// Whether hookrun ended it before its own time was over. That is no failure of the hook, so its
+    /// `on_failure` does not open a gate.
+    pub(crate) fn is_interruption(&self) -> bool {
+        matches!(self, Ending::OutOfBudget { .. } | Ending::Aborted { .. })
+    }
+
     /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
     pub fn failure(&self) -> Option<String> {
         match self {

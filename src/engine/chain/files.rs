@@ -90,34 +90,38 @@ fn argument_room() -> usize {
     usize::try_from(whole / 2).unwrap_or(usize::MAX)
 }
 
-/// The traces of a hook's calls as one.
+/// The traces of a hook's calls as one. `fails_closed` is whether a failure of the hook blocks.
 ///
 /// 1. If a call blocks, the hook blocks, with the reasons of all that do.
-/// 2. Otherwise the first failure is the hook's.
+/// 2. Otherwise a failure that blocks is the hook's: the first one.
 /// 3. Otherwise a question asks; all of them are asked at once.
-/// 4. Otherwise the hook allows, and says what all calls said.
-pub(super) fn together(calls: Vec<Trace>) -> Option<Trace> {
+/// 4. Otherwise the first failure is the hook's.
+/// 5. Otherwise the hook allows, and says what all calls said.
+pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     let verdicts = calls.iter().filter_map(|call| call.ending.verdict());
-    let is_blocked = verdicts
-        .clone()
-        .any(|verdict| matches!(verdict.decision, Decision::Block { .. }));
-    let failure = calls
-        .iter()
-        .find(|call| call.ending.verdict().is_none())
-        .filter(|_| !is_blocked);
     let merged = verdicts.cloned().reduce(with_call);
-    let ending = match (failure, merged) {
-        (Some(failed), _) => failed.ending.clone(),
-        (None, Some(verdict)) => Ending::Answered(verdict),
-        (None, None) => return None,
+    let mut failures = calls.iter().filter(|call| call.ending.verdict().is_none());
+    let first_failure = failures.clone().next();
+    let interrupted = failures.find(|call| call.ending.is_interruption());
+    let failed = interrupted.or(first_failure);
+    let decides = match merged.as_ref().map(|verdict| &verdict.decision) {
+        Some(Decision::Block { .. }) => true,
+        Some(Decision::Ask { .. }) if failed.is_some() => !fails_closed && interrupted.is_none(),
+        Some(Decision::Ask { .. }) => true,
+        Some(Decision::Allow) | None => failed.is_none(),
     };
-    let exit = failure.map_or_else(
-        || {
+    let note = failed
+        .filter(|_| decides)
+        .and_then(|call| call.ending.failure());
+    let (ending, exit) = match (merged, failed) {
+        (Some(verdict), _) if decides => {
             let exits = calls.iter().filter_map(|call| call.exit);
-            exits.max_by_key(|exit| *exit != Exit::Status(0))
-        },
-        |failed| failed.exit,
-    );
+            let exit = exits.max_by_key(|exit| *exit != Exit::Status(0));
+            (Ending::Answered(verdict), exit)
+        }
+        (_, Some(failed)) => (failed.ending.clone(), failed.exit),
+        (_, None) => return None,
+    };
     let mut all = calls.into_iter();
     let mut whole = all.next()?;
     for call in all {
@@ -131,6 +135,9 @@ pub(super) fn together(calls: Vec<Trace>) -> Option<Trace> {
             }
         }
     }
+    whole
+        .notes
+        .extend(note.map(|failure| format!("a call of it failed: {failure}")));
     Some(Trace {
         ending,
         exit,
@@ -182,7 +189,7 @@ fn add_line(text: &mut String, more: &str) {
     }
 }
 
-/// What one call wrote, then what the next one did.
+/// The output of one call, then that of the next one.
 fn joined(first: CapturedStream, next: CapturedStream) -> CapturedStream {
     let total_bytes = first.total_bytes + next.total_bytes;
     if first.is_cut() || next.is_cut() {

@@ -115,7 +115,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     event.with_links(texts.collect(), links)
 }
 
-/// What tells the types of the files that are there after these changes. They need not be on the
+/// Facts about the types of the files that are there after these changes. They need not be on the
 /// disk.
 fn look_at_changes(changes: &[PathChange], cwd: &Path) -> HashMap<PathBuf, FileFacts> {
     let mut seen = HashMap::new();
@@ -130,7 +130,7 @@ fn look_at_changes(changes: &[PathChange], cwd: &Path) -> HashMap<PathBuf, FileF
     seen
 }
 
-/// What tells the types of those of these paths at which there are files.
+/// Facts about the types of the files at these paths.
 fn look_at_files(paths: impl Iterator<Item = PathBuf>) -> HashMap<PathBuf, FileFacts> {
     let mut seen = HashMap::new();
     for path in paths {

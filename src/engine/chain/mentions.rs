@@ -2,8 +2,8 @@
 //! the file that it starts, or a file that one of those names mentions them.
 //!
 //! The search follows names into every file of the hook's folder and of the project: scripts read
-//! other scripts. Programs elsewhere are searched themselves, and no further. What is too large to
-//! be searched may look.
+//! other scripts. Programs elsewhere are searched themselves, and no further. A file that is too
+//! large to be searched counts as a mention.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ const MOST_FILES: usize = 256;
 
 const LARGEST_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// What a name in a text may lack of the file's name.
+/// Endings of file names that a text may leave out.
 const ENDINGS: &[&str] = &[
     "",
     ".sh",

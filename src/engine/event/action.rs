@@ -344,11 +344,11 @@ pub(crate) struct PathChange {
     pub(crate) path: String,
     /// Its bytes, which the text may not be.
     pub(crate) file: PathBuf,
-    /// What git keeps there.
+    /// The kind of entry that git keeps there.
     pub(crate) mode: FileMode,
 }
 
-/// What git keeps under a path, by its mode.
+/// The kind of entry that git keeps under a path, by its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileMode {
     Plain,

@@ -69,7 +69,7 @@ pub struct Hook {
     pub root: Option<PathBuf>,
     /// It may rewrite the fields that the event lists.
     pub rewrite: bool,
-    /// What it reads of the event. `None` for its environment if its text names one of the
+    /// Where it reads the event. `None` for its environment if its text names one of the
     /// variables, else for nothing that its environment cannot hold.
     pub reads: Option<Reads>,
     /// It is handed the event's files as arguments; so is a command with the word [`FILES`].
@@ -395,7 +395,7 @@ pub enum Lives {
 
 names! { Lives: Event "event", Session "session" }
 
-/// What a hook reads of its event.
+/// Where a hook reads its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// The variables in its environment: a gate blocks if one of them is too large.

@@ -538,6 +538,13 @@ timeout = "10ms"
 description = "x"
 limits = { memory = "1G", cpu = "1s", files = 64, output = "1M" }
 sandbox = { read = ["/"] }
+
+[[hook]]
+name = "handed"
+event = "commit.pre"
+command = "true {files}"
+batch = 9
+reads = "none"
 "#;
 
 const LOST: &str = "[sets.lost]\ngit = 'https://git.invalid/x'\nrev = 'v1'\n[log]\nenable = true\n";

@@ -252,6 +252,54 @@ fn the_calls_of_a_hook_are_one_verdict() {
 }
 
 #[test]
+fn a_question_or_a_failure_of_one_call_is_not_lost_among_the_others() {
+    let judge = |settings: &str| {
+        let body = format!(
+            "# hookrun: files batch=1 {settings}\n\
+             case $1 in ask) echo '{{\"ask\": \"really?\"}}';; crash) kill -9 $$;; slow) sleep 9;; esac"
+        );
+        Sandbox::new().hook_for("commit.pre", "judge", &body)
+    };
+    let commit = |sandbox: &Sandbox, paths: [&str; 3], options: &[&str]| {
+        let changes = paths.map(|path| serde_json::json!({"path": path, "status": "A"}));
+        let context = serde_json::json!({ "changes": changes }).to_string();
+        let run = [&["run", "commit.pre"], options].concat();
+        sandbox.hookrun(&run, context.as_bytes())
+    };
+    let closed = judge("");
+    commit(&closed, ["a", "ask", "b"], &[])
+        .exits(2)
+        .says("really?");
+    commit(&closed, ["ask", "crash", "b"], &[])
+        .exits(2)
+        .says("killed by SIGKILL");
+    let open = judge("on_failure=allow");
+    commit(&open, ["a", "crash", "b"], &[]).exits(0);
+    commit(&open, ["a", "crash", "ask"], &[])
+        .exits(2)
+        .says("really?");
+    commit(&open, ["crash", "slow", "ask"], &["--budget", "500ms"])
+        .exits(2)
+        .says("the budget of 500ms was used up");
+}
+
+#[test]
+fn more_files_than_the_system_takes_are_divided_whatever_the_batch() {
+    let body = format!("# hookrun: files batch=100000\n{LISTER}");
+    let git = Git::new(Sandbox::new().hook_for("commit.pre", "list", &body));
+    let changes: Vec<Value> = (0..40_000)
+        .map(|number| serde_json::json!({"path": format!("{number:0200}"), "status": "A"}))
+        .collect();
+    let context = serde_json::json!({ "changes": changes }).to_string();
+    git.sandbox
+        .hookrun(&["run", "commit.pre"], context.as_bytes())
+        .allows();
+    let calls = calls(&git, "commit.pre");
+    assert!(calls.len() > 1, "{}", calls.len());
+    assert_eq!(calls.concat().len(), 40_000);
+}
+
+#[test]
 fn a_linter_gets_what_an_agent_has_written() {
     let table = "[[hook]]\nname = 'lint'\nevent = ['commit.pre', 'tool.post']\n\
                  command = 'grep -H TODO {files}'\nmatch = { type = 'python' }\n";
@@ -336,8 +384,16 @@ fn a_mistake_about_files_names_its_cure() {
         let told = told(table);
         assert!(told.contains(problem), "{table}: {told}");
     }
-    let awk = "event = 'commit.pre'\ncommand = \"awk '{print}' {files}\"";
-    assert_eq!(told(awk), "");
+    for command in [
+        "awk '{print}' {files}",
+        "bash -n {files}",
+        "find . -exec echo '{}' +",
+    ] {
+        assert_eq!(
+            told(&format!("event = 'commit.pre'\ncommand = \"{command}\"")),
+            ""
+        );
+    }
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn where_there_are_too_many_paths_to_follow_a_gate_is_in_doubt() {
     run(&sandbox, "tool.post", 100_000).allows();
     sandbox.has_no_file("after");
     // A hook that may look at the variable does not run without it.
-    let sandbox = Sandbox::new().hook("hook", ":");
+    let sandbox = Sandbox::new().hook("hook", ": \"$HOOKRUN_ACTION_RESOLVED\"");
     let ran = run(&sandbox, "tool.pre", 100_000);
     assert!(
         ran.status == 2 && ran.stderr.contains("HOOKRUN_ACTION_RESOLVED"),

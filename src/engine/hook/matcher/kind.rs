@@ -1,4 +1,4 @@
-//! What sort of file a path is: by the ending of its name, else by how the file begins.
+//! The type of a file: by the ending of its name, else by how the file begins.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -134,7 +134,7 @@ pub(crate) fn needs_content(path: &Path) -> bool {
     type_of_ending(&ending.to_ascii_lowercase()).is_none()
 }
 
-/// What `type` can be.
+/// The values of `type`.
 fn names() -> impl Iterator<Item = &'static str> {
     let of_endings = TYPES.iter().map(|known| known.name);
     of_endings.chain([TEXT, BINARY, EXECUTABLE])
