@@ -248,7 +248,7 @@ fn said(run: &RunReport) -> String {
     if run.decided_by.is_some() || run.cause.is_some() {
         let who = run.decided_by.as_deref().unwrap_or("hookrun itself");
         if !run.also_blocked_by.is_empty() {
-            return format!("{who}, {}", run.also_blocked_by.join(", "));
+            return run.deciders("");
         }
         let reason = run.reason.as_deref().unwrap_or_default();
         return format!("{who}: {}", first_line(reason));

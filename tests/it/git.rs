@@ -66,13 +66,7 @@ impl Git {
     }
 
     fn run(&self, folder: &str, arguments: &[&str]) -> Ran {
-        self.run_as(|_| {}, folder, arguments)
-    }
-
-    fn run_as(&self, adjust: impl FnOnce(&mut Command), folder: &str, arguments: &[&str]) -> Ran {
-        let mut command = self.git_command(arguments);
-        adjust(&mut command);
-        self.command(command, folder)
+        self.command(self.git_command(arguments), folder)
     }
 
     /// git with a scrubbed environment.

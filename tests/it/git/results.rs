@@ -25,11 +25,9 @@ fn repository(manifest: &str) -> Git {
 /// Commits everything with these variables.
 fn commit_with(git: &Git, name: &str, value: &str) -> Ran {
     git.run("w", &["add", "-A"]).exits(0);
-    git.run_as(
-        |command| _ = command.env(name, value),
-        "w",
-        &["commit", "-q", "-m", "a commit"],
-    )
+    let mut command = git.git_command(&["commit", "-q", "-m", "a commit"]);
+    command.env(name, value);
+    git.command(command, "w")
 }
 
 fn three_failures(settings: &str) -> String {
