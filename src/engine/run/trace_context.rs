@@ -1,4 +1,6 @@
-//! Where an event belongs in a distributed trace: W3C Trace Context. Pure.
+//! Where an event belongs in a distributed trace: W3C Trace Context.
+
+use std::hash::{BuildHasher, RandomState};
 
 /// The trace, and the span in it that deciding the event is. All are lower-case hex, as
 /// `TRACEPARENT` has them.
@@ -22,10 +24,11 @@ impl TraceContext {
             (None, Some(session)) => format!("{:032x}", hash(session)),
             (None, None) => format!("{:032x}", hash(unique)),
         };
-        let span = format!("{:032x}", hash(&format!("span {unique}")))[16..].to_string();
+        // 64 random bits: a fleet's log has millions of spans, and no two may be the same.
+        let span = RandomState::new().hash_one(unique).max(1);
         TraceContext {
             id,
-            span,
+            span: format!("{span:016x}"),
             incoming: incoming.map(str::to_string),
         }
     }
@@ -78,6 +81,7 @@ fn hash(text: &str) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
 
     #[test]
     fn only_a_valid_traceparent_is_kept() {
@@ -115,6 +119,8 @@ mod tests {
         assert_eq!(one.id, two.id);
         assert_ne!(one.span, two.span);
         assert_ne!(one.id, TraceContext::of(None, Some("s-2"), "1").id);
+        let spans = (0..50_000).map(|_| TraceContext::of(None, Some("s-1"), "1").span);
+        assert_eq!(spans.collect::<HashSet<_>>().len(), 50_000);
         assert_ne!(
             TraceContext::of(None, None, "1").id,
             TraceContext::of(None, None, "2").id
