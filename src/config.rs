@@ -37,6 +37,7 @@ pub use layer::Layer;
 pub use load::{Config, LogSettings};
 pub(crate) use load::{complaint_of, refusal_for};
 pub use loader::ConfigScope;
+pub(crate) use manifest::problem_in;
 pub use manifest::{LOG_KEYS, TOP_KEYS};
 pub use problem::{PlacedValue, Position, Problem, Severity};
 pub use reader::{KeyRow, names};

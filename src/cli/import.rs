@@ -2,6 +2,10 @@
 
 mod git;
 mod host;
+mod lefthook;
+mod lint_staged;
+mod paths;
+mod pre_commit;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -12,7 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::config::discover::MANIFEST;
 use crate::config::reader::read_file;
 use crate::config::tree::{SyntaxError, Tree};
-use crate::config::{Config, ConfigScope, Environment, Problem, relative, yaml};
+use crate::config::{Config, ConfigScope, Environment, Problem, problem_in, relative, yaml};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::hosts::{HOSTS, git as git_table};
@@ -41,7 +45,7 @@ const OF_GIT: &[ImportTool] = &[
     ImportTool {
         name: "pre-commit",
         files: &[".pre-commit-config.yaml"],
-        read: git::pre_commit,
+        read: pre_commit::read,
     },
     ImportTool {
         name: "lefthook",
@@ -51,8 +55,21 @@ const OF_GIT: &[ImportTool] = &[
             ".lefthook.yml",
             ".lefthook.yaml",
             "lefthook.json",
+            "lefthook-local.yml",
+            "lefthook-local.yaml",
         ],
-        read: git::lefthook,
+        read: lefthook::read,
+    },
+    ImportTool {
+        name: "lint-staged",
+        files: &[
+            "package.json",
+            ".lintstagedrc",
+            ".lintstagedrc.json",
+            ".lintstagedrc.yaml",
+            ".lintstagedrc.yml",
+        ],
+        read: lint_staged::read,
     },
     ImportTool {
         name: "husky",
@@ -317,8 +334,17 @@ fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
 }
 
 impl ImportedHooks {
+    /// Names what is not taken, and why.
+    fn leave(&mut self, what: String, why: &str) {
+        self.left.push((what, why.to_string()));
+    }
+
     /// Takes a hook, or the reason why there is none.
     fn take(&mut self, from: String, found: std::result::Result<ImportedHook, String>) {
+        let found = found.and_then(|hook| match hook.problem() {
+            Some(problem) => Err(problem),
+            None => Ok(hook),
+        });
         match found {
             Ok(hook) => self.hooks.push(ImportedHook { from, ..hook }),
             Err(why) => self.left.push((from, why)),
@@ -342,8 +368,14 @@ impl ImportedHook {
     }
 
     fn with(mut self, key: &'static str, value: impl Into<String>) -> ImportedHook {
+        self.keys.retain(|(known, _)| *known != key);
         self.keys.push((key, value.into()));
         self
+    }
+
+    /// Why hookrun would not take the entry.
+    fn problem(&self) -> Option<String> {
+        problem_in(&self.to_toml())
     }
 
     fn to_toml(&self) -> String {

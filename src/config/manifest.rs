@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use super::discover::MANIFEST;
 use super::draft::HookDraft;
 use super::event_tables::{self, EVENT_TABLE, EventTables};
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
-use super::problem::{Position, Problem};
+use super::problem::{Position, Problem, Severity};
 use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::{self, DeclaredSet};
 use super::tree::Tree;
@@ -81,6 +82,15 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
         manifest.rejected.clear();
     }
     (manifest, reader.problems)
+}
+
+/// What is wrong with the text of a `hookrun.toml` that is about to be written.
+pub(crate) fn problem_in(text: &str) -> Option<String> {
+    let (_, problems) = read(text, Path::new(MANIFEST));
+    let mut errors = problems
+        .into_iter()
+        .filter(|problem| problem.severity == Severity::Error);
+    errors.next().map(|problem| problem.cause)
 }
 
 /// Reads a file of rules in the folder of `event`.

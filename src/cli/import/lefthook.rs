@@ -1,0 +1,352 @@
+//! Hooks of lefthook, key by key. What has no key in hookrun is named, on whatever level it is written.
+
+use serde_json::Value;
+
+use super::git::{Entry, Filter, entry, entry_of_git, items, others, text, texts};
+use super::{ImportSource, ImportedHooks, anchored};
+use crate::cli::exit::Result;
+use crate::cli::files::toml_text;
+use crate::hosts::git::{self, Changes, GitHook};
+
+/// Keys of the whole file that change nothing about what runs.
+const OF_FILE: &[&str] = &[
+    "assert_lefthook_installed",
+    "colors",
+    "glob_matcher",
+    "min_version",
+    "no_auto_install",
+    "no_tty",
+    "output",
+    "source_dir",
+    "templates",
+];
+
+/// Keys of a hook, and of a group of jobs.
+const OF_GROUP: &[&str] = &[
+    "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files",
+];
+
+/// Keys of a job that are carried over, or change nothing about what runs.
+const OF_JOB: &[&str] = &[
+    "name",
+    "run",
+    "script",
+    "runner",
+    "args",
+    "glob",
+    "exclude",
+    "file_types",
+    "root",
+    "env",
+    "tags",
+    "priority",
+    "fail_text",
+    "stage_fixed",
+    "skip",
+    "only",
+    "timeout",
+    "use_stdin",
+];
+
+/// The priority of the first job; those after it follow.
+const FIRST: i64 = 100;
+
+struct Job {
+    name: String,
+    place: String,
+    value: Value,
+    is_parallel: bool,
+    priority: i64,
+}
+
+pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
+    let config = source.value()?;
+    let mut imported = ImportedHooks::default();
+    for (name, table) in config.as_object().into_iter().flatten() {
+        let place = format!("{}, {name}", source.shown());
+        let Some(at) = git::find(name).filter(|at| at.name == name) else {
+            if !OF_FILE.contains(&name.as_str()) {
+                let is_hook = table["commands"].is_object() || table["jobs"].is_array();
+                imported.leave(
+                    place,
+                    if is_hook {
+                        "it is not a git hook"
+                    } else {
+                        "it has no key in hookrun"
+                    },
+                );
+            }
+            continue;
+        };
+        let mut jobs = Vec::new();
+        jobs_of(table, &place, FIRST, &mut jobs, &mut imported);
+        for job in jobs {
+            let taken = of_job(source, &job, &config["templates"], at);
+            imported.take(job.place, taken);
+        }
+    }
+    Ok(imported)
+}
+
+/// Collects the jobs of a hook or group, with the settings that they inherit.
+fn jobs_of(
+    table: &Value,
+    place: &str,
+    first: i64,
+    jobs: &mut Vec<Job>,
+    imported: &mut ImportedHooks,
+) {
+    for key in others(table, OF_GROUP) {
+        imported.leave(format!("{place}.{key}"), "it has no key in hookrun");
+    }
+    if table["piped"] == true {
+        let why =
+            "write `stop = \"group\"` into the event's table: the jobs run one after the other";
+        imported.leave(format!("{place}.piped"), why);
+    }
+    let mut found: Vec<(String, Value)> = Vec::new();
+    for (what, job) in table["commands"].as_object().into_iter().flatten() {
+        found.push((what.clone(), job.clone()));
+    }
+    for (file, job) in table["scripts"].as_object().into_iter().flatten() {
+        let mut job = job.clone();
+        job["script"] = file.as_str().into();
+        found.push((file.clone(), job));
+    }
+    // lefthook runs commands and scripts by `priority`, jobs as they are written.
+    found.sort_by_key(|(_, job)| {
+        job["priority"]
+            .as_i64()
+            .filter(|it| *it > 0)
+            .unwrap_or(i64::MAX)
+    });
+    for job in items(&table["jobs"]) {
+        let what = ["name", "run", "script"].map(|key| text(job, key));
+        let what = what.into_iter().find(|what| !what.is_empty());
+        found.push((what.unwrap_or("job").to_string(), job.clone()));
+    }
+    let is_parallel = table["parallel"] == true;
+    for (number, (name, mut value)) in found.into_iter().enumerate() {
+        let place = format!("{place}.{name}");
+        let priority = if is_parallel {
+            first
+        } else {
+            first + number as i64
+        };
+        for key in ["skip", "only", "exclude", "files"] {
+            if !table[key].is_null() && value[key].is_null() {
+                value[key] = table[key].clone();
+            }
+        }
+        if value["group"].is_object() {
+            let mut group = value["group"].clone();
+            for key in ["skip", "only", "exclude", "root", "glob"] {
+                if !value[key].is_null() {
+                    group[key] = value[key].clone();
+                }
+            }
+            jobs_of(&group, &place, priority, jobs, imported);
+            continue;
+        }
+        jobs.push(Job {
+            name,
+            place,
+            value,
+            is_parallel,
+            priority,
+        });
+    }
+}
+
+fn of_job(source: &ImportSource<'_>, job: &Job, templates: &Value, at: &GitHook) -> Entry {
+    let value = &job.value;
+    for key in others(value, OF_JOB) {
+        if !value[key].is_null() && value[key] != false {
+            return Err(format!("`{key}` has no key in hookrun"));
+        }
+    }
+    let condition = condition_of(value)?;
+    let mut run = command_of(value, at, templates)?;
+    let placeholder = ["{staged_files}", "{push_files}"]
+        .into_iter()
+        .find(|name| run.contains(name));
+    let takes_files = placeholder.is_some();
+    if let Some(placeholder) = placeholder {
+        let fits = (placeholder == "{staged_files}") == (at.changes == Changes::Index);
+        if !fits || at.changes == Changes::Unknown {
+            return Err(format!("`{placeholder}` has no meaning at {}", at.event));
+        }
+        run = run.replace(placeholder, "{files}");
+    }
+    let unknown = ["{all_files}", "{files}", "{lefthook_job_name}"];
+    let other = unknown.iter().find(|name| run.contains(**name));
+    if let Some(other) = other.filter(|name| !(takes_files && **name == "{files}")) {
+        return Err(format!("`{other}` has no placeholder in hookrun"));
+    }
+    let mut made = if takes_files {
+        let is_plain = !run.contains(|c: char| "|&;<>()$`\\\"'*?[#~=%\n".contains(c));
+        let words = if is_plain {
+            run
+        } else {
+            let line = run
+                .replace("'{files}'", "{files}")
+                .replace("\"{files}\"", "{files}");
+            let line = line.replacen("{files}", "\"$@\"", 1);
+            if line.contains("{files}") {
+                return Err(format!("`{line}` has its files twice"));
+            }
+            format!("sh -c {} sh {{files}}", shell_words::quote(&line))
+        };
+        entry(source, &job.name, at, &words)
+    } else {
+        entry_of_git(source, &job.name, at, &anchored(run.trim())?)
+    };
+    made = filter_of(value, at)?.put_into(made);
+    if let Some(condition) = condition {
+        made = made.with("unless", condition);
+    }
+    if value["stage_fixed"] == true {
+        if !takes_files {
+            return Err("`stage_fixed` without `{staged_files}`: hookrun stages only files that it hands over".to_string());
+        }
+        made = made.with("fixes", toml_text("stage"));
+    }
+    if let Some(time) = value["timeout"].as_str() {
+        made = made.with("timeout", toml_text(time));
+    }
+    if let Some(root) = value["root"].as_str() {
+        made = made.with("cwd", toml_text(root));
+    }
+    if let Some(variables) = value["env"].as_object() {
+        let pairs = variables.iter().map(|(name, said)| {
+            let said = said
+                .as_str()
+                .map_or_else(|| said.to_string(), str::to_string);
+            format!("{name} = {}", toml_text(&said))
+        });
+        made = made.with(
+            "env",
+            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", ")),
+        );
+    }
+    if job.priority != FIRST {
+        made = made.with("priority", job.priority.to_string());
+    }
+    Ok(if job.is_parallel {
+        made
+    } else {
+        made.with("parallel", "false")
+    })
+}
+
+/// What a job runs, with templates and the script's path put in.
+fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Result<String, String> {
+    // A script gets git's arguments, a command only where it names them.
+    let program = match job["script"].as_str() {
+        Some(script) => format!(
+            "{} .lefthook/{}/{script} {{0}}",
+            text(job, "runner"),
+            at.name
+        ),
+        None => text(job, "run").to_string(),
+    };
+    let mut run = format!("{program} {}", text(job, "args"));
+    for (name, becomes) in templates.as_object().into_iter().flatten() {
+        let becomes = becomes.as_str().unwrap_or_default();
+        run = run.replace(&format!("{{{name}}}"), becomes);
+    }
+    run = run.replace("{0}", "\"$@\"");
+    for number in 1..=3 {
+        run = run.replace(&format!("{{{number}}}"), &format!("\"${number}\""));
+    }
+    if run.trim().is_empty() {
+        return Err("it has no command".to_string());
+    }
+    Ok(run.trim().to_string())
+}
+
+/// Which files a job is for. In lefthook `*` also matches `/`.
+fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
+    let mut filter = Filter::default();
+    for glob in texts(&job["glob"]) {
+        filter.paths.push(wide(glob));
+    }
+    for glob in texts(&job["exclude"]) {
+        filter.not.push(wide(glob));
+    }
+    filter.types = texts(&job["file_types"])
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    if let Some(root) = job["root"].as_str() {
+        let root = root.trim_end_matches('/');
+        if filter.paths.is_empty() {
+            filter.paths.push("**".to_string());
+        }
+        for path in &mut filter.paths {
+            *path = format!("{root}/{path}");
+        }
+    }
+    if !filter.is_empty() && at.changes == Changes::Unknown {
+        return Err(format!("its `glob` has no meaning at {}", at.event));
+    }
+    Ok(filter)
+}
+
+/// The glob in which `**` says what `*` says in lefthook.
+fn wide(glob: &str) -> String {
+    let Some((folder, name)) = glob.rsplit_once('/') else {
+        return format!("**/{glob}");
+    };
+    match folder.contains('*') || name.starts_with("**") {
+        true => glob.to_string(),
+        false => format!("{folder}/**/{name}"),
+    }
+}
+
+/// When a job does not run, as a table of `unless`; an error if hookrun cannot say it.
+fn condition_of(job: &Value) -> std::result::Result<Option<String>, String> {
+    if !job["only"].is_null() {
+        return Err("`only` has no key in hookrun; write `match = { where = … }`".to_string());
+    }
+    let mut states = Vec::new();
+    let mut branches = Vec::new();
+    let skip = &job["skip"];
+    let single = [skip.clone()];
+    for one in skip.as_array().map_or(single.as_slice(), Vec::as_slice) {
+        match (one.as_str(), one["ref"].as_str()) {
+            (Some("merge" | "merge-commit"), _) => states.push("merge".to_string()),
+            (Some("rebase"), _) => states.push("rebase".to_string()),
+            (None, Some(branch)) => branches.push(branch_pattern(branch)),
+            (None, None) if one.is_null() || *one == false => {}
+            (None, None) if *one == true => return Err("it is always skipped".to_string()),
+            _ => return Err(format!("`skip: {one}` has no key in hookrun")),
+        }
+    }
+    let table = match (states.as_slice(), branches.as_slice()) {
+        ([], []) => return Ok(None),
+        (states, []) => format!(
+            "state = {}",
+            toml_text(&format!("^({})$", states.join("|")))
+        ),
+        ([], branches) => format!(
+            "branch = {}",
+            toml_text(&format!("^({})$", branches.join("|")))
+        ),
+        _ => return Err("`skip` names a state and a branch: write two hooks".to_string()),
+    };
+    Ok(Some(format!("{{ where = {{ {table} }} }}")))
+}
+
+/// The regular expression of a glob of branches.
+fn branch_pattern(glob: &str) -> String {
+    let mut pattern = String::new();
+    for c in glob.chars() {
+        match c {
+            '*' => pattern.push_str(".*"),
+            '?' => pattern.push('.'),
+            _ => pattern.push_str(&regex_syntax::escape(&c.to_string())),
+        }
+    }
+    pattern
+}

@@ -1,0 +1,226 @@
+//! Hooks of pre-commit, key by key. A hook of the repository itself runs by its own command, on its own
+//! files; any other needs the environment that pre-commit makes, and runs by `pre-commit run`.
+
+use serde_json::Value;
+
+use super::git::{Entry, Filter, entry, entry_of_git, items, others, text, texts};
+use super::paths::globs_of;
+use super::{ImportSource, ImportedHook, ImportedHooks};
+use crate::cli::exit::Result;
+use crate::cli::files::toml_text;
+use crate::hosts::git::{self, Argument, Changes, GitHook};
+
+/// Keys of the whole file that are carried over, or change nothing about what runs.
+const OF_FILE: &[&str] = &[
+    "repos",
+    "default_stages",
+    "files",
+    "exclude",
+    "ci",
+    "default_install_hook_types",
+    "default_language_version",
+    "minimum_pre_commit_version",
+];
+
+/// Those of a hook.
+const OF_HOOK: &[&str] = &[
+    "id",
+    "name",
+    "alias",
+    "entry",
+    "language",
+    "args",
+    "files",
+    "exclude",
+    "types",
+    "types_or",
+    "pass_filenames",
+    "always_run",
+    "require_serial",
+    "stages",
+    "description",
+    "verbose",
+    "language_version",
+    "minimum_pre_commit_version",
+];
+
+/// Languages whose entry is a program that is there already. The last two are their names since 4.4.
+const OF_SYSTEM: &[&str] = &["system", "script", "unsupported", "unsupported_script"];
+
+/// So many files that one call gets all that fit.
+const SERIAL: &str = "1000000";
+
+pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
+    let config = source.value()?;
+    let mut imported = ImportedHooks::default();
+    for key in others(&config, OF_FILE) {
+        let why = match key {
+            "fail_fast" => "write `stop = \"first\"` into `[event.\"commit.pre\"]`",
+            _ => "it has no key in hookrun",
+        };
+        imported.leave(format!("{}, {key}", source.shown()), why);
+    }
+    for repo in items(&config["repos"]) {
+        for hook in items(&repo["hooks"]) {
+            let mut stages = texts(&hook["stages"]);
+            if stages.is_empty() {
+                stages = texts(&config["default_stages"]);
+            }
+            if stages.is_empty() {
+                stages = vec!["pre-commit"];
+            }
+            for stage in stages {
+                let stage = match stage {
+                    "commit" | "push" | "merge-commit" => format!("pre-{stage}"),
+                    stage => stage.to_string(),
+                };
+                let place = format!("{}, {} at {stage}", source.shown(), text(hook, "id"));
+                let taken = match git::find(&stage) {
+                    Some(at) => of_hook(source, &config, repo, hook, at),
+                    None => Err(format!("`{stage}` is no hook of git")),
+                };
+                imported.take(place, taken);
+            }
+        }
+    }
+    Ok(imported)
+}
+
+fn of_hook(
+    source: &ImportSource<'_>,
+    config: &Value,
+    repo: &Value,
+    hook: &Value,
+    at: &GitHook,
+) -> Entry {
+    let own = match own_command(hook, text(repo, "repo")) {
+        Some(command) => of_own(source, config, hook, at, &command)?,
+        None => None,
+    };
+    match own {
+        Some(own) if own.problem().is_none() => Ok(own),
+        _ => by_pre_commit(source, text(hook, "id"), at),
+    }
+}
+
+/// The command line of a hook that needs no environment of pre-commit's.
+fn own_command(hook: &Value, repo: &str) -> Option<String> {
+    let language = text(hook, "language");
+    let needs_more = !others(hook, OF_HOOK).is_empty() || !OF_SYSTEM.contains(&language);
+    if repo != "local" || needs_more {
+        return None;
+    }
+    let arguments = shell_words::join(texts(&hook["args"]));
+    let mut entry = text(hook, "entry").trim().to_string();
+    let is_script = language.ends_with("script") && !entry.starts_with(['.', '/']);
+    if is_script {
+        entry.insert_str(0, "./");
+    }
+    Some(format!("{entry} {arguments}").trim_end().to_string())
+}
+
+/// The entry of a hook, or `None` if only pre-commit selects its files.
+fn of_own(
+    source: &ImportSource<'_>,
+    config: &Value,
+    hook: &Value,
+    at: &GitHook,
+    command: &str,
+) -> std::result::Result<Option<ImportedHook>, String> {
+    let id = text(hook, "id");
+    if command.is_empty() {
+        return Err("it has no command".to_string());
+    }
+    let passes_files = !is_false(&hook["pass_filenames"]);
+    if at.changes == Changes::Unknown {
+        let has_message = at.arguments.first() == Some(&Argument::MessageFile);
+        let line = match passes_files && has_message {
+            true => format!("{command} \"$1\""),
+            false => command.to_string(),
+        };
+        return Ok(Some(entry_of_git(source, id, at, &line)));
+    }
+    let is_always_run = hook["always_run"] == true;
+    let Some(filter) = filter_of(config, hook).filter(|_| !(passes_files && is_always_run)) else {
+        return Ok(None);
+    };
+    if !passes_files {
+        let made = entry(source, id, at, command);
+        let made = if is_always_run {
+            made
+        } else {
+            filter.put_into(made)
+        };
+        return Ok(Some(made));
+    }
+    let made = entry(source, id, at, &format!("{command} {{files}}"));
+    let mut made = filter.put_into(made).with("fixes", toml_text("refuse"));
+    if hook["require_serial"] == true {
+        made = made.with("batch", SERIAL);
+    }
+    Ok(Some(made))
+}
+
+/// Which files a hook gets; `None` if hookrun's globs and types cannot say it.
+fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
+    let mut filter = Filter::default();
+    let own = globs_of(text(hook, "files"))?;
+    let general = globs_of(text(config, "files"))?;
+    filter.paths = match (own.is_empty(), general.is_empty()) {
+        (_, true) => own,
+        (true, false) => general,
+        (false, false) => return None,
+    };
+    for table in [config, hook] {
+        filter.not.extend(globs_of(text(table, "exclude"))?);
+    }
+    // All of `types` must hold, and one of `types_or`. Every file is a `file`.
+    let mut types = texts(&hook["types"]);
+    types.retain(|name| *name != "file");
+    let either = texts(&hook["types_or"]);
+    let types = match (types.as_slice(), either.as_slice()) {
+        ([], either) => either,
+        ([one], []) => &[*one],
+        _ => return None,
+    };
+    filter.types = types.iter().map(|name| type_called(name)).collect();
+    Some(filter)
+}
+
+/// What hookrun calls a type of files.
+fn type_called(name: &str) -> String {
+    let other = match name {
+        "javascript" | "jsx" => "js",
+        "tsx" => "ts",
+        "c++" => "cpp",
+        "c#" => "csharp",
+        same => same,
+    };
+    other.to_string()
+}
+
+/// A hook that pre-commit runs, with the files that it selects. Several at once would wait for the
+/// index of one another.
+fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
+    let id_word = shell_words::quote(id);
+    let line = format!("pre-commit run {id_word} --hook-stage {}", at.name);
+    let made = match at.arguments.first() {
+        None => entry(source, id, at, &line),
+        Some(Argument::MessageFile) => entry_of_git(
+            source,
+            id,
+            at,
+            &format!("{line} --commit-msg-filename \"$1\""),
+        ),
+        Some(_) => {
+            let why = "pre-commit selects its files there from what git gives its own hook";
+            return Err(format!("{why}: leave {} to pre-commit", at.name));
+        }
+    };
+    Ok(made.with("parallel", "false"))
+}
+
+/// YAML of two ages: `no` is false in Python's.
+fn is_false(value: &Value) -> bool {
+    *value == false || ["no", "off"].contains(&value.as_str().unwrap_or_default())
+}
