@@ -2,6 +2,7 @@
 
 mod add;
 mod args;
+mod check;
 mod decisions;
 mod doctor;
 mod events;
@@ -106,6 +107,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     match &cli.command {
         Command::Run(args) if args.host() == crate::hosts::git::NAME => git::run(args, env),
         Command::Run(args) => run::run(args, env),
+        Command::Check(args) => check::check(args, env),
         Command::Test(args) => test::test(args, env, out),
         Command::Serve(args) => serve::serve(args, env),
         Command::Helper => serve::helper::helper(env),

@@ -19,7 +19,7 @@ pub(crate) use look::{
     SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
-pub(crate) use run::{RunArgs, RunFormat, ServeArgs};
+pub(crate) use run::{CheckArgs, RunArgs, RunFormat, ServeArgs};
 pub(crate) use sets::{AddedSet, OutdatedSets, SetsAction, SetsArgs, UpdatedSets};
 pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs, WritePlace};
 
@@ -74,6 +74,17 @@ Examples:
   hookrun test --coverage"
     )]
     Test(TestArgs),
+    /// Run the hooks of a commit on staged files, all files, or those that you name
+    #[command(
+        after_help = "Exit status: 0 allowed, 1 blocked. The hooks are those of commit.pre, and the files are arguments of hooks with {files}. What is staged is checked as `git commit` checks it; otherwise the files on the disk are checked.
+
+Examples:
+  hookrun check
+  hookrun check --all --format github
+  hookrun check --from origin/main
+  hookrun check ruff --fix"
+    )]
+    Check(CheckArgs),
     /// Run as a server: JSON-RPC on stdio, HTTP, or MCP
     #[command(
         after_help = "Each answer is the same as that of `hookrun run`, with the current hooks and settings. The server exits when stdin ends, or on a signal, and ends running hooks. Exit status: 0 stopped, 2 could not open a listener.
@@ -129,7 +140,7 @@ Examples:
     Explain(ExplainArgs),
     /// Check all hooks and their configuration
     #[command(
-        aliases = ["check", "lint", "verify"],
+        aliases = ["lint", "verify"],
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
@@ -269,6 +280,7 @@ impl Command {
             Command::Schema(_) => OutputShape::Json,
             Command::Serve(_) | Command::Helper => OutputShape::Values,
             Command::Run(_)
+            | Command::Check(_)
             | Command::Hook { .. }
             | Command::Completions { .. }
             | Command::Supervise(_)

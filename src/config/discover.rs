@@ -277,11 +277,7 @@ fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Proble
         mut layers, looked, ..
     } = search;
     if layers.is_empty() {
-        let repository = starts
-            .iter()
-            .flat_map(|start| start.ancestors())
-            .find(|folder| is_there(&folder.join(".git")))
-            .map(Path::to_path_buf);
+        let repository = starts.iter().find_map(|start| work_tree(start));
         if repository.is_none() {
             let beyond = starts.iter().flat_map(|start| start.ancestors());
             let mut beyond = beyond.filter(|folder| !looked.iter().any(|known| known == folder));
@@ -359,6 +355,13 @@ impl ProjectSearch {
 
 /// The permissions of a folder that everyone may put files into, and take away their own alone.
 const STICKY_AND_OPEN: u32 = 0o1002;
+
+/// The work tree of git that has `folder`.
+pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
+    let mut folders = folder.ancestors();
+    let found = folders.find(|folder| is_there(&folder.join(".git")));
+    found.map(Path::to_path_buf)
+}
 
 /// What we have ourselves put into a folder of ours that is open to everyone: a project would lose
 /// its hooks by one `chmod`.

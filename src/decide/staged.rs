@@ -25,8 +25,8 @@ pub(crate) struct StagedFiles {
     top: PathBuf,
     /// What the commit changes and does not delete, from the top.
     paths: Vec<PathBuf>,
-    /// Whether git commits what is staged meanwhile.
-    takes_fixes: bool,
+    /// Why nothing that hooks fix is staged; `None` if it is.
+    no_fixes: Option<&'static str>,
     state: Mutex<StagedState>,
 }
 
@@ -40,18 +40,18 @@ struct StagedState {
 
 impl StagedFiles {
     /// `files` are the absolute paths of those that the commit changes and does not delete, and `top`
-    /// is the work tree. `takes_fixes` says whether git commits what is staged meanwhile.
+    /// is the work tree. `no_fixes` says why nothing that hooks fix is staged; `None` if it is.
     pub(crate) fn new(
         git: EventGit,
         top: PathBuf,
         files: &[PathBuf],
-        takes_fixes: bool,
+        no_fixes: Option<&'static str>,
     ) -> StagedFiles {
         let mut staged = StagedFiles {
             git,
             top,
             paths: Vec::new(),
-            takes_fixes,
+            no_fixes,
             state: Mutex::default(),
         };
         staged.paths = staged.below(files);
@@ -135,9 +135,7 @@ impl StagedFiles {
             return Ok(ChangeVerdict::Fine);
         }
         let cure = match (fixes, departure) {
-            (Fixes::Stage, _) if !self.takes_fixes => {
-                "and git takes no fixes here; in a merge, `git commit` completes it with them"
-            }
+            (Fixes::Stage, _) if self.no_fixes.is_some() => self.no_fixes.unwrap_or_default(),
             (Fixes::Refuse, _) => "so run it on them and stage the result",
             (Fixes::Stage, Departure::Blocked) => return Ok(ChangeVerdict::RunAgain),
             (Fixes::Stage, Departure::BlockedAgain | Departure::Failed) => {

@@ -13,7 +13,7 @@ mod row;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -128,6 +128,11 @@ pub static GIT_HOOKS: &[GitHook] = &[
         .presence(Presence::Costly),
 ];
 
+/// What a person checks by hand, with the hooks that git would run before a commit.
+pub static CHECK: GitHook = hook("check", "commit.pre", &[])
+    .changes(Changes::Index)
+    .with_head();
+
 /// The hook that git, or the catalog, calls `name`, in any case.
 pub fn find(name: &str) -> Option<&'static GitHook> {
     GIT_HOOKS
@@ -141,10 +146,11 @@ impl GitHook {
         catalog::find(self.event).is_none_or(|spec| spec.blocks)
     }
 
-    /// Whether git commits what hooks stage meanwhile. In a merge or a patch it commits the tree that
-    /// it had before.
-    pub fn takes_fixes(&self) -> bool {
-        self.name == "pre-commit"
+    /// Why git does not commit what hooks stage meanwhile; `None` if it does. In a merge or a patch it
+    /// commits the tree that it had before.
+    pub fn no_fixes(&self) -> Option<&'static str> {
+        let why = "and git takes no fixes here; in a merge, `git commit` completes it with them";
+        (self.name != "pre-commit").then_some(why)
     }
 
     /// The file of the commit message that the hook may edit.
@@ -354,7 +360,7 @@ impl GitHook {
             return Ok(Vec::new());
         }
         if self.changes == Changes::Index {
-            return Ok(vec![listing("diff", &["--cached"], Vec::new())]);
+            return Ok(vec![listing_of_index(None, &[])]);
         }
         let mut new = self.commits(context, "newSha")?;
         new.retain(|commit| !is_nothing(commit));
@@ -402,6 +408,24 @@ impl GitHook {
         }
         Ok(commits)
     }
+}
+
+/// The arguments by which git lists what is in the index and not in `tree`, by default the commit that
+/// is checked out; below these paths from the top, if there are any.
+pub fn listing_of_index(tree: Option<&str>, paths: &[PathBuf]) -> Vec<OsString> {
+    let trees = tree.map(OsString::from).into_iter().collect();
+    let mut arguments = listing("diff", &["--cached"], trees);
+    for path in paths {
+        let mut pathspec = OsString::from(":(top,literal)");
+        pathspec.push(path);
+        arguments.push(pathspec);
+    }
+    arguments
+}
+
+/// The arguments by which git lists what `to` changes since it and `from` had the same commit.
+pub fn listing_between(from: &str, to: &str) -> Vec<OsString> {
+    listing("diff", &[], vec![format!("{from}...{to}").into()])
 }
 
 fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Vec<OsString> {

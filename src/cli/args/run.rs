@@ -70,6 +70,51 @@ impl RunArgs {
     }
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// Hooks of commit.pre to run, and files or folders to check [default: all hooks, what is
+    /// staged]
+    #[arg(value_name = "HOOK|PATH")]
+    pub(crate) names: Vec<OsString>,
+
+    /// Check every tracked file
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) all: bool,
+
+    /// Check what has changed since this commit, or since the last common one
+    #[arg(long, value_name = "COMMIT")]
+    pub(crate) from: Option<String>,
+
+    /// With --from: until this commit [default: HEAD]
+    #[arg(long, value_name = "COMMIT", requires = "from")]
+    pub(crate) to: Option<String>,
+
+    /// Do not run this hook; repeatable
+    #[arg(long, value_name = "HOOK")]
+    pub(crate) skip: Vec<String>,
+
+    /// Let hooks with `fixes` fix files. What is staged is fixed and staged again; otherwise the
+    /// files on the disk are fixed
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// Trust the project's hooks if they have this digest, as printed by `hookrun trust --show`;
+    /// repeatable
+    #[arg(long, value_name = "DIGEST", value_parser = digest)]
+    pub(crate) trust: Vec<String>,
+
+    /// How many hooks may run in parallel [default: twice the processors, at most 16]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    pub(crate) jobs: Option<usize>,
+
+    /// The output format
+    #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
+    pub(crate) format: RunFormat,
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RunFormat {
     /// The structured result, if there is one
@@ -86,6 +131,8 @@ pub(crate) enum RunFormat {
     Gitlab,
     /// Azure Pipelines issues
     Azure,
+    /// JUnit XML, with a test case for each hook
+    Junit,
 }
 
 impl RunFormat {
@@ -97,6 +144,7 @@ impl RunFormat {
             RunFormat::Sarif => Some(CheckFormat::Sarif),
             RunFormat::Gitlab => Some(CheckFormat::Gitlab),
             RunFormat::Azure => Some(CheckFormat::Azure),
+            RunFormat::Junit => Some(CheckFormat::Junit),
         }
     }
 }

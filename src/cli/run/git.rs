@@ -5,6 +5,7 @@ mod head;
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
@@ -23,6 +24,7 @@ use crate::hosts::{LATEST, native};
 use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
+use crate::cli::check::Check;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input;
 use crate::cli::run::person::{self, Person};
@@ -34,13 +36,25 @@ struct GitRequest<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
     time: &'a TimeLimit,
+    /// Which files and hooks, if a person chooses them.
+    check: Option<&'a Check<'a>>,
 }
 
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
+    let hook = args.event.as_deref().and_then(git::find);
+    run_hook(hook, args, env, None)
+}
+
+/// Decides for a hook of git, or for a person who checks files.
+pub(crate) fn run_hook(
+    hook: Option<&'static GitHook>,
+    args: &RunArgs,
+    env: &Environment,
+    check: Option<&Check<'_>>,
+) -> Result {
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
-    let name = args.event.as_deref();
-    let hook = name.and_then(git::find);
+    let name = hook.map(|hook| hook.name).or(args.event.as_deref());
     let event = hook.map_or(name.unwrap_or_default(), |hook| hook.event);
     let format = args.format;
     let named = event.to_string();
@@ -73,6 +87,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         args,
         env,
         time: &time,
+        check,
     };
     let decided = match ground {
         Ok(ground) => request.decide(ground),
@@ -100,6 +115,7 @@ impl GitRequest<'_> {
             args,
             env,
             time,
+            check,
         } = self;
         check_depth(env)?;
         let choice = args.source.trusting(&args.trust, env, git::NAME);
@@ -107,6 +123,10 @@ impl GitRequest<'_> {
         let skips = skip_lines(&mut config, &choice, env);
         let spec = find_event(&config, hook.event)?;
         let complaint = config.complaint().or_else(|| config.trust.held(&spec.name));
+        let paths = match check {
+            Some(check) => check.choose(&mut config.hooks)?,
+            None => Vec::new(),
+        };
         let person = Person::find(env);
         let abort = ground.0.clone();
         let git = EventGit {
@@ -124,7 +144,7 @@ impl GitRequest<'_> {
         let context = if is_idle {
             Map::new()
         } else {
-            self.context(&git)?
+            self.context(&git, &paths)?
         };
         let event = self.event(&spec, context)?;
         let staged = self.staged_files(&event, &git);
@@ -167,7 +187,7 @@ impl GitRequest<'_> {
     }
 
     /// What git gave, and the paths that change.
-    fn context(&self, git: &EventGit) -> Result<Map<String, Value>> {
+    fn context(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Map<String, Value>> {
         let mut given = GitInput {
             arguments: self.args.arguments.clone(),
             cwd: self.env.cwd.clone(),
@@ -187,6 +207,10 @@ impl GitRequest<'_> {
             let git_dir = variables.find(|(name, _)| name == "GIT_DIR");
             let git_dir = git_dir.map(|(_, folder)| folder.as_str());
             head::add(&mut context, self.hook, &given.cwd, git_dir)?;
+        }
+        if let Some(check) = self.check {
+            context.insert("changes".to_string(), check.changes(git, paths)?.into());
+            return Ok(context);
         }
         let listings = self.hook.listings(&context).map_err(Complaint::of)?;
         if self.hook.changes != git::Changes::Unknown {
@@ -217,7 +241,11 @@ impl GitRequest<'_> {
         }
         let top = self.env.cwd.clone();
         let files = event.files(&top);
-        let files = StagedFiles::new(git.clone(), top, &files, self.hook.takes_fixes());
+        let no_fixes = match self.check {
+            Some(check) => check.no_fixes(),
+            None => self.hook.no_fixes(),
+        };
+        let files = StagedFiles::new(git.clone(), top, &files, no_fixes);
         Some(Arc::new(files))
     }
 

@@ -1,0 +1,193 @@
+//! `hookrun check`: the hooks of `commit.pre` by hand and in CI, on what is staged or on other files.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::args::{CheckArgs, RunArgs};
+use crate::cli::exit::Result;
+use crate::cli::run::git as run_git;
+use crate::config::Environment;
+use crate::config::discover::work_tree;
+use crate::decide::git::EventGit;
+use crate::decide::hooks::nearest_hook;
+use crate::engine::complaint::Complaint;
+use crate::engine::hook::{Hook, Sees};
+use crate::hosts::git;
+
+/// Why nothing is fixed.
+const ONLY_REPORTS: &str = "and `hookrun check` only reports it; with --fix it fixes";
+
+/// Which files are checked, and by which hooks.
+pub(crate) struct Check<'a> {
+    args: &'a CheckArgs,
+    /// Where it was called: relative paths begin there.
+    cwd: &'a Path,
+    /// The work tree, where git runs its hooks.
+    top: PathBuf,
+}
+
+/// Checks: 0 allowed, 1 blocked.
+pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
+    let top = work_tree(&env.cwd).ok_or_else(|| {
+        let cause = format!("`{}` is not in a git repository", env.cwd.display());
+        Complaint::with_cure(cause, "`hookrun check` asks git for the files to check")
+    })?;
+    let run = RunArgs {
+        event: None,
+        arguments: Vec::new(),
+        dialect: Some(git::NAME.to_string()),
+        source: args.source.clone(),
+        require: Vec::new(),
+        trust: args.trust.clone(),
+        budget: None,
+        stdin_timeout: Duration::from_secs(5),
+        jobs: args.jobs,
+        record: None,
+        format: args.format,
+    };
+    let own_env = Environment {
+        cwd: top.clone(),
+        ..env.clone()
+    };
+    let check = Check {
+        args,
+        cwd: &env.cwd,
+        top,
+    };
+    run_git::run_hook(Some(&git::CHECK), &run, &own_env, Some(&check))
+}
+
+impl Check<'_> {
+    /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
+    /// top of the work tree.
+    ///
+    /// # Errors
+    /// When a word names neither a hook nor a path.
+    pub(crate) fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
+        let mut named: Vec<&str> = Vec::new();
+        let mut paths = Vec::new();
+        for word in &self.args.names {
+            let text = word.to_str().unwrap_or_default();
+            if hooks.iter().any(|hook| hook.is_called(text)) {
+                named.push(text);
+                continue;
+            }
+            let path = self.cwd.join(word);
+            if path.symlink_metadata().is_err() {
+                return Err(unknown(
+                    text,
+                    hooks,
+                    "neither a hook of commit.pre nor a file",
+                ));
+            }
+            paths.push(self.from_top(&path)?);
+        }
+        for skipped in &self.args.skip {
+            if !hooks.iter().any(|hook| hook.is_called(skipped)) {
+                return Err(unknown(skipped, hooks, "not a hook of commit.pre"));
+            }
+        }
+        hooks.retain(|hook| {
+            let is_named = named.is_empty() || named.iter().any(|name| hook.is_called(name));
+            is_named && !self.args.skip.iter().any(|name| hook.is_called(name))
+        });
+        if !self.is_of_index(&paths) {
+            // What is on the disk is checked, and fixed there. Without --fix nothing may change, so
+            // what fixes runs in the private tree.
+            for hook in hooks {
+                if hook.sees.is_none() && (hook.fixes.is_none() || self.args.fix) {
+                    hook.sees = Some(Sees::Disk);
+                }
+            }
+        }
+        Ok(paths)
+    }
+
+    fn from_top(&self, path: &Path) -> Result<PathBuf> {
+        let whole = match (path.parent(), path.file_name()) {
+            // A link is checked itself, not what it leads to.
+            (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
+            _ => path.canonicalize(),
+        };
+        let whole = whole.unwrap_or_else(|_| path.to_path_buf());
+        let from_top = whole.strip_prefix(&self.top).map(Path::to_path_buf);
+        from_top.map_err(|_| {
+            let cause = format!("`{}` is outside of the repository", path.display());
+            Complaint::with_cure(cause, format!("name files in `{}`", self.top.display()))
+        })
+    }
+
+    /// Whether what is staged is checked, as `git commit` would.
+    fn is_of_index(&self, paths: &[PathBuf]) -> bool {
+        !self.args.all && self.args.from.is_none() && paths.is_empty()
+    }
+
+    /// Why hooks stage no fixes; `None` if they do.
+    pub(crate) fn no_fixes(&self) -> Option<&'static str> {
+        (!self.args.fix).then_some(ONLY_REPORTS)
+    }
+
+    /// The files to check, as changes.
+    pub(crate) fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>> {
+        let listing = if let Some(from) = &self.args.from {
+            let to = self.args.to.as_deref().unwrap_or("HEAD");
+            for commit in [from, to] {
+                let name = format!("{commit}^{{commit}}");
+                let words = [
+                    "rev-parse",
+                    "--verify",
+                    "--quiet",
+                    "--end-of-options",
+                    &name,
+                ];
+                if !git.call(words).run("find the commit")?.status.success() {
+                    let cause = format!("there is no commit `{commit}`");
+                    return Err(Complaint::with_cure(cause, "`git fetch` may bring it"));
+                }
+            }
+            git::listing_between(from, to)
+        } else if self.is_of_index(paths) {
+            git::listing_of_index(None, &[])
+        } else {
+            let empty = git.call(["hash-object", "-t", "tree", "/dev/null"]);
+            let empty = empty.read("name its empty tree")?;
+            let empty = String::from_utf8_lossy(&empty).trim().to_string();
+            git::listing_of_index(Some(&empty), paths)
+        };
+        let output = git.call(listing).read("list the files")?;
+        let mut changes = git::read_changes(&[output]).map_err(Complaint::new)?;
+        if self.is_of_index(paths) {
+            return Ok(changes);
+        }
+        // A file that is named is checked although git does not know it; one that is gone cannot be.
+        let known: HashSet<String> = changes.iter().map(path_of).collect();
+        for path in paths {
+            let text = path.to_string_lossy();
+            if self.top.join(path).is_file() && !known.contains(text.as_ref()) {
+                changes.push(json!({ "path": text, "status": "A" }));
+            }
+        }
+        changes.retain(|change| {
+            let path = self.top.join(path_of(change));
+            change.get("pathHex").is_some() || fs::symlink_metadata(path).is_ok()
+        });
+        Ok(changes)
+    }
+}
+
+fn path_of(change: &Value) -> String {
+    change["path"].as_str().unwrap_or_default().to_string()
+}
+
+fn unknown(word: &str, hooks: &[Hook], why: &str) -> Complaint {
+    let names = hooks.iter().map(|hook| hook.name.as_str());
+    let cure = match nearest_hook(word, names) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => "`hookrun list --event commit.pre` shows the hooks".to_string(),
+    };
+    Complaint::with_cure(format!("`{word}` is {why}"), cure)
+}
