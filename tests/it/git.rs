@@ -1,5 +1,6 @@
 //! hookrun as git's hooks: real repositories, and what git is told.
 
+mod check;
 mod contract;
 mod doctor;
 mod files;
