@@ -1,9 +1,10 @@
 //! A run as a check of a CI job: what its hooks found, why it was blocked, and what was decided.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::check::{Annotation, Check, CheckList, CheckPlace, CheckRule};
-use crate::engine::harmless::{plain, without_commands};
+use super::check::{Annotation, Check, CheckList, CheckPlace, CheckRule, CheckState};
+use crate::engine::harmless::{plain, visible, without_commands};
 use crate::engine::outcome;
 use crate::hosts::native;
 use crate::log::report::RunReport;
@@ -33,6 +34,58 @@ pub fn run(report: &RunReport) -> CheckList {
     };
     add_annotations(report, &mut list);
     list
+}
+
+/// Each hook as a test case: passed, blocked with its reason, failed, or skipped.
+pub fn cases(report: &RunReport) -> CheckList {
+    let blocks = report.blocks(OWN);
+    let mut list = CheckList {
+        name: NAME.to_string(),
+        ..CheckList::default()
+    };
+    for hook in &report.hooks {
+        let blocked = blocks.iter().find(|(by, _)| *by == hook.name);
+        let (state, message) = match (&hook.trace, blocked) {
+            (None, None) => {
+                let why = hook.why.as_deref().unwrap_or(hook.fate.as_ref());
+                (CheckState::Skipped(plain(why)), "")
+            }
+            (Some(trace), Some((_, reason))) if trace.failure.is_some() => {
+                (CheckState::Error, *reason)
+            }
+            (_, Some((_, reason))) => (CheckState::Failed, *reason),
+            (Some(_), None) => (CheckState::Passed, ""),
+        };
+        let took = hook.trace.as_ref().map(|trace| trace.took_ms / 1000.0);
+        list.checks
+            .push(case(report, &hook.name, state, message, took));
+    }
+    for (by, reason) in blocks {
+        if !report.hooks.iter().any(|hook| hook.name == by) {
+            list.checks
+                .push(case(report, by, CheckState::Error, reason, None));
+        }
+    }
+    list
+}
+
+fn case(
+    report: &RunReport,
+    hook: &str,
+    state: CheckState,
+    message: &str,
+    took: Option<f64>,
+) -> Check {
+    Check {
+        suite: plain(&report.event),
+        name: plain(hook),
+        place: place_of(report, hook),
+        state,
+        message: plain(message.lines().next().unwrap_or_default()),
+        details: visible(message).into_owned(),
+        took: took.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+        ..Check::default()
+    }
 }
 
 fn add_annotations(report: &RunReport, list: &mut CheckList) {
