@@ -216,14 +216,14 @@ fn a_rule_over_documents_is_listed_explained_tested_and_covered() {
     let ran = sandbox.hookrun(&["test", "plan.pre"], b"{}");
     ran.exits(1).prints("plan.json:8: b: `public-read`");
 
-    let short = sandbox.hookrun(&["test", "--suite", "--coverage-min", "100"], b"");
+    let short = sandbox.hookrun(&["test", "--suite", "--coverage=100"], b"");
 
     short.exits(1).prints("allowed");
     let case = "\n[[case]]\nname = \"private\"\nevent = \"plan.pre\"\ncontext = {}\nfiles = { \"plan.json\" = '{}' }\n\
                 expect = { decision = \"allow\" }\n";
     let cases = sandbox.read("hooks.d/tests/plan.toml") + case;
     let sandbox = sandbox.file("hooks.d/tests/plan.toml", &cases);
-    let whole = sandbox.hookrun(&["test", "--suite", "--coverage-min", "100"], b"");
+    let whole = sandbox.hookrun(&["test", "--suite", "--coverage=100"], b"");
     whole.exits(0);
 }
 
