@@ -9,6 +9,7 @@ use super::env::Environment;
 use super::layer::Layer;
 use super::manifest::Manifest;
 use super::problem::Problem;
+use super::skip;
 use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
@@ -159,7 +160,9 @@ impl<'j> TrustJudge<'j> {
         folder: &Path,
     ) -> bool {
         let others = [&layer.drop_ins, &layer.settings, &layer.loose];
+        // A local file switches hooks off, so it needs a person.
         if others.iter().any(|places| !places.is_empty())
+            || skip::local_file(layer).is_some()
             || !files.iter().all(|(_, manifest)| manifest.has_only_sets)
         {
             return false;

@@ -161,7 +161,9 @@ impl Config {
         trust.policy = policy;
         let mut skipped = Vec::new();
         if choice.trust.is_some() {
-            skipped = skip::switch_off(&mut hooks, &layers, &project, scope, &mut problems);
+            let mut trusted: Vec<&Layer> = layers.iter().collect();
+            trusted.retain(|layer| trust.report_against(layer).is_none());
+            skipped = skip::switch_off(&mut hooks, &trusted, &project, scope, &mut problems);
         }
         problems.extend(commands::shadow_commands(&mut hooks));
         let log = log_settings(&layers, &manifests, &trust, &mut problems);

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::layer::{HIDDEN, LOCAL, Layer};
+use super::layer::{LOCAL, Layer};
 use super::loader::ConfigScope;
 use super::problem::{PlacedValue, Problem, Severity};
 use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
@@ -92,13 +92,17 @@ fn obstacle(hook: &Hook) -> Option<String> {
 /// hook. Returns a line for each hook that does not run.
 pub(super) fn switch_off(
     hooks: &mut [Hook],
-    layers: &[Layer],
+    layers: &[&Layer],
     project: &Path,
     scope: ConfigScope<'_>,
     problems: &mut Vec<Problem>,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    for (folder, file) in local_files(layers) {
+    for layer in layers {
+        let folder = layer.folder.as_path();
+        let Some(file) = local_file(layer) else {
+            continue;
+        };
         let local = reader::load(&file, problems, read);
         for PlacedValue { value: name, at } in local.off {
             let mut own: Vec<&mut Hook> = Vec::new();
@@ -141,18 +145,13 @@ pub(super) fn switch_off(
     lines
 }
 
-/// The local files of the project's folders, each with its folder.
-fn local_files(layers: &[Layer]) -> Vec<(&Path, PathBuf)> {
-    let mut files = Vec::new();
-    for layer in layers.iter().filter(|layer| layer.is_own_of_project()) {
-        for place in [layer.folder.clone(), layer.folder.join(HIDDEN)] {
-            let file = place.join(LOCAL);
-            if file.symlink_metadata().is_ok() {
-                files.push((layer.folder.as_path(), file));
-            }
-        }
+/// The local file of a folder of the project, if it has one.
+pub(super) fn local_file(layer: &Layer) -> Option<PathBuf> {
+    if !layer.is_own_of_project() {
+        return None;
     }
-    files
+    let file = layer.folder.join(LOCAL);
+    file.symlink_metadata().is_ok().then_some(file)
 }
 
 /// Skips the hooks of the name `name` because of `HOOKRUN_SKIP`. Returns a line for each; none if
