@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use super::fixes::{self, FixList};
 use super::git::EventGit;
-use super::tree::{self, FileChange, IndexEntry, PrivateTree, names, with_nul};
+use super::tree::{self, DiskStamp, FileChange, IndexEntry, PrivateTree, names, with_nul};
 use crate::engine::complaint::Complaint;
 use crate::engine::ending::StartError;
 use crate::engine::hook::{ChangeVerdict, Departure, Fixes, Hook, Sees, StagedFolder, StagedText};
@@ -66,6 +66,14 @@ impl StagedFiles {
             .collect()
     }
 
+    /// Whether these files are on the disk as they were when git compared them.
+    fn are_current(&self, entries: &HashMap<PathBuf, IndexEntry>, files: &[PathBuf]) -> bool {
+        files.iter().all(|path| {
+            let stamp = entries.get(path).and_then(|entry| entry.stamp);
+            stamp == DiskStamp::of(&self.top.join(path))
+        })
+    }
+
     fn enter_tree(
         &self,
         state: &mut StagedState,
@@ -77,10 +85,13 @@ impl StagedFiles {
         if files.is_empty() && !is_told {
             return Ok(None);
         }
-        if state.entries.is_none() {
-            state.entries = Some(tree::compare(&self.git, &self.top, &self.paths)?);
-        }
-        let entries = state.entries.as_ref().expect("it was just made");
+        // A hook before it may have changed the files on the disk.
+        let known = state.entries.take();
+        let entries = match known.filter(|entries| self.are_current(entries, files)) {
+            Some(entries) => entries,
+            None => tree::compare(&self.git, &self.top, &self.paths)?,
+        };
+        let entries = state.entries.insert(entries);
         let is_apart = files.iter().any(|path| {
             state.fixes.contains_key(path)
                 || entries.get(path).is_none_or(|entry| !entry.is_on_disk)
@@ -127,7 +138,7 @@ impl StagedFiles {
         let hook_name = &hook.name;
         if !other.is_empty() {
             let names = names(other.iter().map(|change| &change.path));
-            let text = format!("`{hook_name}` changed other files than its own: {names}");
+            let text = format!("`{hook_name}` changed more than the text of its files: {names}");
             return Ok(ChangeVerdict::Forbidden(text));
         }
         if own.is_empty() {

@@ -37,7 +37,7 @@ pub(super) struct IndexEntry {
     /// git leaves it out of the work tree, or was told to.
     pub(super) is_skipped: bool,
     /// The file on the disk before git compared it.
-    stamp: Option<DiskStamp>,
+    pub(super) stamp: Option<DiskStamp>,
 }
 
 impl IndexEntry {

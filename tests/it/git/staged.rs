@@ -516,6 +516,14 @@ fn what_a_check_changes_is_in_neither_the_commit_nor_the_disk() {
 }
 
 #[test]
+fn what_a_hook_changes_on_the_disk_hides_nothing_from_the_next() {
+    let hides = "#!/bin/sh\nsed -i 's/BAD/good/' \"$HOOKRUN_HOOK_DIR/w/a.txt\"\n";
+    let git = repository(&[("hide", hides, "priority = 1"), ("lint", LINT, "")]);
+    git.stage("a.txt", "BAD\n");
+    git.git(&["commit", "-q", "-m", "x"]).exits(1).says("1:BAD");
+}
+
+#[test]
 fn what_a_hook_may_not_change_blocks_with_its_name() {
     let strays = "#!/bin/sh\necho more >> other.txt\n";
     let git = repository(&[("stray", strays, "fixes = \"stage\"")]);
@@ -524,7 +532,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text\n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`stray` changed other files than its own: other.txt");
+        .says("`stray` changed more than the text of its files: other.txt");
     assert_eq!(git.sandbox.read("w/other.txt"), "text\n");
 
     let git = repository(&[("format", FORMAT, "fixes = \"refuse\"")]);
@@ -539,7 +547,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text\n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`delete` changed other files than its own: a.txt");
+        .says("`delete` changed more than the text of its files: a.txt");
     assert_eq!(git.sandbox.read("w/a.txt"), "text\n");
 }
 
