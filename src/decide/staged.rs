@@ -120,15 +120,15 @@ impl StagedFiles {
         departure: Departure,
     ) -> Result<ChangeVerdict, Complaint> {
         let Some(tree) = &mut state.tree else {
-            return Ok(ChangeVerdict::Fine);
+            return Ok(ChangeVerdict::default());
         };
         let Some(fixes) = hook.fixes else {
             tree.is_used = true;
-            return Ok(ChangeVerdict::Fine);
+            return Ok(ChangeVerdict::default());
         };
         tree.is_spoilt = true;
         if departure == Departure::Failed {
-            return Ok(ChangeVerdict::Fine);
+            return Ok(ChangeVerdict::default());
         }
         let (changed, changes) = tree.changes(&self.git)?;
         let files: HashSet<&PathBuf> = files.iter().collect();
@@ -139,18 +139,23 @@ impl StagedFiles {
         if !other.is_empty() {
             let names = names(other.iter().map(|change| &change.path));
             let text = format!("`{hook_name}` changed more than the text of its files: {names}");
-            return Ok(ChangeVerdict::Forbidden(text));
+            return Ok(forbidden(text));
         }
         if own.is_empty() {
             tree.is_spoilt = false;
-            return Ok(ChangeVerdict::Fine);
+            return Ok(ChangeVerdict::default());
         }
         let cure = match (fixes, departure) {
             (Fixes::Stage, _) if self.no_fixes.is_some() => self.no_fixes.unwrap_or_default(),
             (Fixes::Refuse, _) => "so run it on them and stage the result",
-            (Fixes::Stage, Departure::Blocked) => return Ok(ChangeVerdict::RunAgain),
+            (Fixes::Stage, Departure::Blocked) => {
+                return Ok(ChangeVerdict {
+                    runs_again: true,
+                    forbidden: None,
+                });
+            }
             (Fixes::Stage, Departure::BlockedAgain | Departure::Failed) => {
-                return Ok(ChangeVerdict::Fine);
+                return Ok(ChangeVerdict::default());
             }
             (Fixes::Stage, Departure::Content) => {
                 tree.is_spoilt = false;
@@ -158,12 +163,12 @@ impl StagedFiles {
                 for change in own {
                     fixes::add(&mut state.fixes, change, tree, hook_name);
                 }
-                return Ok(ChangeVerdict::Fine);
+                return Ok(ChangeVerdict::default());
             }
         };
         let names = names(own.iter().map(|change| &change.path));
         let text = format!("`{hook_name}` would change {names}, {cure}");
-        Ok(ChangeVerdict::Forbidden(text))
+        Ok(forbidden(text))
     }
 }
 
@@ -215,6 +220,13 @@ impl StagedText for StagedFiles {
         let mut state = locked(&self.state);
         self.take_changes(&mut state, hook, &self.below(files), departure)
             .map_err(start_error)
+    }
+}
+
+fn forbidden(reason: String) -> ChangeVerdict {
+    ChangeVerdict {
+        runs_again: false,
+        forbidden: Some(reason),
     }
 }
 

@@ -110,9 +110,11 @@ impl StagedPlace {
             None => Departure::Failed,
         };
         match staged.leave(hook, &self.files, departure) {
-            Ok(ChangeVerdict::Fine) => {}
-            Ok(ChangeVerdict::RunAgain) => return Left::ToRunAgain,
-            Ok(ChangeVerdict::Forbidden(why)) => {
+            Ok(verdict) if verdict.runs_again => return Left::ToRunAgain,
+            Ok(ChangeVerdict { forbidden, .. }) => {
+                let Some(why) = forbidden else {
+                    return Left::Settled;
+                };
                 let reason = match decision {
                     Some(Decision::Block { reason }) => format!("{}\n{why}", reason.trim_end()),
                     Some(Decision::Allow | Decision::Ask { .. }) | None => why,

@@ -67,13 +67,11 @@ pub(crate) enum Departure {
     Failed,
 }
 
-/// What a hook has changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ChangeVerdict {
-    /// Nothing that matters, or what it may change.
-    Fine,
-    /// Its own files, though it blocks: it must run again on what it made of them.
-    RunAgain,
-    /// What it may not change: the reason to block.
-    Forbidden(String),
+/// What follows from a hook's changes. By default nothing: there are none, or it may make them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ChangeVerdict {
+    /// It blocks after it has changed its files: it must run again on what it made of them.
+    pub(crate) runs_again: bool,
+    /// It has changed what it may not change: the reason to block.
+    pub(crate) forbidden: Option<String>,
 }
