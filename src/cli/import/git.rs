@@ -23,16 +23,18 @@ pub(super) fn entry(
     ImportedHook::new(source.tool, what, hook.event, command).with("timeout", TIMEOUT)
 }
 
-/// An entry that gets what git gives its hooks: arguments, from `$1`, and lines on stdin.
+/// An entry whose command line gets what git gives its hooks: arguments, from `$1`, and lines on stdin.
 pub(super) fn entry_of_git(
     source: &ImportSource<'_>,
     what: &str,
     hook: &GitHook,
     line: &str,
 ) -> ImportedHook {
-    entry(source, what, hook, line)
-        .with("shell", "true")
-        .with("dialect", toml_text(git::NAME))
+    let made = entry(source, what, hook, line).with("shell", "true");
+    if hook.arguments.is_empty() && hook.lines.is_none() {
+        return made;
+    }
+    made.with("dialect", toml_text(git::NAME))
 }
 
 pub(super) fn text<'v>(table: &'v Value, key: &str) -> &'v str {

@@ -273,6 +273,8 @@ fn asked(sandbox: &Sandbox, words: &str) -> Ran {
 }
 
 const PRE_COMMIT: &str = r"
+exclude: ^vendor/
+fail_fast: true
 repos:
 - repo: local
   hooks:
@@ -281,7 +283,9 @@ repos:
     language: system
     pass_filenames: no
     stages: [commit, commit-msg, manual]
-  - { id: typed, entry: ./t, language: system, types: [python] }
+  - { id: lint, entry: ./lint.sh, args: [--strict], language: script, files: '\.py$', require_serial: true }
+  - { id: trim, entry: sed -i 's/x/y/', language: system, types: [javascript] }
+  - { id: odd, entry: ./t, language: system, files: '^a.*b$' }
   - { id: none, language: system, pass_filenames: false }
 - repo: https://example.com/black
   rev: v1
@@ -290,46 +294,100 @@ repos:
 
 #[test]
 fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
-    let program = "#!/bin/sh\necho \"$@\" >>called\n";
     let sandbox = Sandbox::new()
         .file(".pre-commit-config.yaml", PRE_COMMIT)
-        .script("bin/pre-commit", program)
-        .file("good.py", "x");
+        .script(
+            "bin/pre-commit",
+            "#!/bin/sh\necho \"$@\" >>\"$HOME/called\"\n",
+        )
+        .script(
+            "lint.sh",
+            "#!/bin/sh\necho \"$@\" >>\"$HOME/linted\"\n! grep -l BAD \"$@\"\n",
+        )
+        .file("good.py", "x")
+        .file("vendor/other.py", "BAD");
     let path = format!(
         "{}:/usr/local/bin:/usr/bin:/bin",
         sandbox.at("bin").display()
     );
-    let sandbox = sandbox.variable("PATH", &path);
+    let home = sandbox.path().display().to_string();
+    let sandbox = sandbox.variable("PATH", &path).variable("HOME", &home);
     let ran = import(&sandbox, &["pre-commit"]);
     ran.exits(0)
-        .prints("4 hooks imported")
+        .prints("6 hooks imported")
         .prints("`hookrun install git` makes them run");
     ran.prints("count at manual: `manual` is no hook of git");
     ran.prints("none at pre-commit: it has no command");
+    ran.prints("fail_fast: write `stop = \"first\"`");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-    repository(&sandbox, "good.py");
+    let written = sandbox.read("hookrun.toml");
+    for part in [
+        "command = './lint.sh --strict {files}'",
+        "match = { path = '**/*.py', not = 'vendor/**' }\nfixes = 'refuse'\nbatch = 1000000",
+        "match = { not = 'vendor/**', type = 'js' }",
+        "command = 'pre-commit run odd --hook-stage pre-commit'",
+    ] {
+        assert!(written.contains(part), "no {part} in {written}");
+    }
+    repository(&sandbox, "good.py vendor lint.sh");
     asked(&sandbox, "pre-commit").exits(0);
     assert_eq!(sandbox.read("ran"), "ran\n");
-    let called = "run typed --hook-stage pre-commit\nrun black --hook-stage pre-commit\n";
-    assert_eq!(sandbox.read("called"), called);
+    assert_eq!(sandbox.read("linted"), "--strict good.py\n");
+    let mut called: Vec<String> = sandbox.read("called").lines().map(String::from).collect();
+    called.sort();
+    assert_eq!(
+        called,
+        [
+            "run black --hook-stage pre-commit",
+            "run odd --hook-stage pre-commit"
+        ]
+    );
+    // What is staged counts, not what is on the disk.
+    let sandbox = sandbox.file("good.py", "BAD");
+    repository(&sandbox, "good.py");
+    let sandbox = sandbox.file("good.py", "good");
+    asked(&sandbox, "pre-commit").exits(1).says("lint");
+    repository(&sandbox, "good.py");
+    let sandbox = sandbox.file("good.py", "BAD");
+    asked(&sandbox, "pre-commit").exits(0);
+    // A hook that would change its files blocks, as in pre-commit.
+    let sandbox = sandbox.file("a.js", "x");
+    repository(&sandbox, "a.js");
+    asked(&sandbox, "pre-commit")
+        .exits(1)
+        .says("would change a.js");
+    assert_eq!(sandbox.read("a.js"), "x");
 }
 
 const LEFTHOOK: &str = r#"
+min_version: 1.0.0
+extends: [more.yml]
+templates: { say: "echo said" }
 pre-commit:
   parallel: true
+  skip: [merge, rebase]
+  follow: true
   commands:
     lint:
       glob: "*.js"
-      run: ./lint.sh --strict
-    files: { run: "x {staged_files}" }
-    fix: { run: x, stage_fixed: true }
-    deep: { run: x, glob: "web/*.js" }
+      run: ./lint.sh --strict {staged_files}
+    fix: { run: "sed -i s/x/y/ {staged_files}", glob: "*.js", stage_fixed: true }
+    deep: { run: "false {staged_files}", root: web/, glob: "*.ts" }
+    all: { run: "x {all_files}" }
     none: { run: "" }
+    only: { run: x, only: { ref: main } }
   jobs:
-    - { name: plain, run: "test -e a.txt" }
+    - name: both
+      group:
+        piped: true
+        jobs:
+          - { name: plain, run: "test -e a.txt && {say} >>said" }
+          - { name: later, run: "echo later >>said", skip: { ref: "release/*" } }
 commit-msg:
   scripts:
     "subject.sh": { runner: sh }
+  commands:
+    first: { run: "grep -q it {1}" }
 assert:
   commands: { x: { run: y } }
 "#;
@@ -338,33 +396,95 @@ assert:
 fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
     let sandbox = Sandbox::new()
         .file("lefthook.yml", LEFTHOOK)
-        .script("lint.sh", "#!/bin/sh\necho \"$*\" >>linted\n")
+        .script("lint.sh", "#!/bin/sh\necho \"$*\" >>\"$HOME/linted\"\n")
         .file(
             ".lefthook/commit-msg/subject.sh",
             "grep -q '^fix: ' \"$1\"\n",
         )
-        .file("a.js", "good")
+        .file("a.js", "x\n")
         .file("a.txt", "bad");
+    let home = sandbox.path().display().to_string();
+    let sandbox = sandbox.variable("HOME", &home);
     let ran = import(&sandbox, &["lefthook"]);
-    ran.exits(0)
-        .prints("3 hooks imported")
-        .prints("fix: `stage_fixed` has no key in hookrun")
-        .prints("deep: its `glob` means other files in hookrun");
-    ran.prints("lefthook.yml, pre-commit.none: it has no command");
-    ran.prints("placeholders that only lefthook replaces")
-        .prints("assert: it is not a git hook");
+    ran.exits(0).prints("7 hooks imported");
+    for left in [
+        "extends: it has no key in hookrun",
+        "pre-commit.follow: it has no key in hookrun",
+        "pre-commit.all: `{all_files}` has no placeholder",
+        "pre-commit.none: it has no command",
+        "pre-commit.only: `only` has no key",
+        "pre-commit.both.piped: write `stop = \"group\"`",
+        "assert: it is not a git hook",
+    ] {
+        ran.prints(&format!("lefthook.yml, {left}"));
+    }
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-    assert!(sandbox.read("hookrun.toml").contains("parallel = true"));
+    let written = sandbox.read("hookrun.toml");
+    for part in [
+        "unless = { where = { state = '^(merge|rebase)$' } }",
+        "unless = { where = { branch = '^(release/.*)$' } }",
+        "match = { path = 'web/**/*.ts' }",
+        "cwd = 'web/'",
+        "fixes = 'stage'",
+    ] {
+        assert!(written.contains(part), "no {part} in {written}");
+    }
     repository(&sandbox, "a.txt");
     asked(&sandbox, "pre-commit").exits(0);
     sandbox.has_no_file("linted");
+    assert_eq!(sandbox.read("said"), "said\nlater\n");
     repository(&sandbox, "a.js");
     asked(&sandbox, "pre-commit").exits(0);
-    assert_eq!(sandbox.read("linted"), "--strict\n");
-    let sandbox = sandbox.file("message", "wip\n");
-    asked(&sandbox, "commit-msg -- message").exits(1);
+    assert_eq!(sandbox.read("linted"), "--strict a.js\n");
+    // The fix is staged, and is on the disk.
+    assert_eq!(sandbox.read("a.js"), "y\n");
+    sandbox
+        .hookrun_by_shell("git show :a.js", b"")
+        .prints("y\n");
+    let sandbox = sandbox.file("web/b.ts", "b");
+    repository(&sandbox, "web");
+    asked(&sandbox, "pre-commit").exits(1).says("deep");
+    let sandbox = sandbox.file("message", "wip it\n");
+    asked(&sandbox, "commit-msg -- message")
+        .exits(1)
+        .says("subject");
     let sandbox = sandbox.file("message", "fix: it\n");
     asked(&sandbox, "commit-msg -- message").exits(0);
+}
+
+#[test]
+fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
+    let package = json!({ "lint-staged": {
+        "*.js": ["sed -i s/x/y/", "lint"],
+        "docs/*.md": "false",
+    }});
+    let sandbox = Sandbox::new()
+        .file("package.json", &package.to_string())
+        .file(".husky/pre-commit", "npx lint-staged\n")
+        .script(
+            "node_modules/.bin/lint",
+            "#!/bin/sh\n! grep -l BAD \"$@\"\n",
+        )
+        .file(".gitignore", "node_modules\n")
+        .file("a.js", "x\n")
+        .file("docs/a.txt", "");
+    import(&sandbox, &["lint-staged"])
+        .exits(0)
+        .prints("2 hooks imported");
+    import(&sandbox, &["husky"])
+        .exits(0)
+        .prints("`hookrun import lint-staged` takes over its hooks");
+    assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
+    repository(&sandbox, "a.js docs");
+    let sandbox = sandbox.file("a.js", "x\nmore\n");
+    asked(&sandbox, "pre-commit").exits(0);
+    sandbox
+        .hookrun_by_shell("git show :a.js", b"")
+        .prints("y\n");
+    assert_eq!(sandbox.read("a.js"), "y\nmore\n");
+    let sandbox = sandbox.file("a.js", "BAD\n");
+    repository(&sandbox, "a.js");
+    asked(&sandbox, "pre-commit").exits(1);
 }
 
 #[test]
@@ -372,16 +492,15 @@ fn scripts_of_husky_run_as_husky_runs_them() {
     let sandbox = Sandbox::new()
         .file(".husky/pre-commit", "lint-all\n")
         .file(".husky/commit-msg", "grep -q '^fix: ' \"$1\"\n")
-        .file(".husky/pre-push", "while read ref; do :; done\n")
-        .file(".husky/post-checkout", "echo \"$1\"\n")
+        .file(
+            ".husky/pre-push",
+            "read ref && [ \"$1 $ref\" = 'origin a b c d' ]\n",
+        )
         .file(".husky/_/husky.sh", "")
         .script("node_modules/.bin/lint-all", "#!/bin/sh\n[ ! -e bad ]\n")
         .file("message", "wip\n");
     let ran = import(&sandbox, &["husky"]);
-    ran.exits(0)
-        .prints("2 hooks imported")
-        .prints(".husky/pre-push: it reads git's input");
-    ran.prints(".husky/post-checkout: it reads arguments, but hooks of checkout.post get JSON");
+    ran.exits(0).prints("3 hooks imported");
     repository(&sandbox, "message");
     asked(&sandbox, "pre-commit").exits(0);
     asked(&sandbox, "commit-msg -- message").exits(1);
@@ -389,7 +508,20 @@ fn scripts_of_husky_run_as_husky_runs_them() {
     repository(&sandbox, "bad");
     asked(&sandbox, "pre-commit").exits(1);
     asked(&sandbox, "commit-msg -- message").exits(0);
+    let push = json!({
+        "remote": "origin",
+        "refs": [{ "localRef": "a", "newSha": "b", "ref": "c", "oldSha": "d" }],
+    });
+    let push = push.to_string();
+    sandbox
+        .hookrun(&["run", "push.pre"], push.as_bytes())
+        .exits(0);
+    let other = push.replace("origin", "other");
+    sandbox
+        .hookrun(&["run", "push.pre"], other.as_bytes())
+        .exits(2);
     let ran = sandbox.hookrun(&["init", "--guard", "none", "--dry-run"], b"");
-    ran.exits(0)
-        .prints(".husky/commit-msg, .husky/pre-commit has hooks: `hookrun import husky`");
+    ran.exits(0).prints(
+        ".husky/commit-msg, .husky/pre-commit, .husky/pre-push has hooks: `hookrun import husky`",
+    );
 }
