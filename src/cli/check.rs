@@ -84,7 +84,7 @@ impl Check<'_> {
                     "neither a hook of commit.pre nor a file",
                 ));
             }
-            paths.push(self.from_top(&path)?);
+            paths.push(self.below_top(&path)?);
         }
         for skipped in &self.args.skip {
             if !hooks.iter().any(|hook| hook.is_called(skipped)) {
@@ -107,7 +107,7 @@ impl Check<'_> {
         Ok(paths)
     }
 
-    fn from_top(&self, path: &Path) -> Result<PathBuf> {
+    fn below_top(&self, path: &Path) -> Result<PathBuf> {
         let whole = match (path.parent(), path.file_name()) {
             // A link is checked itself, not what it leads to.
             (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),

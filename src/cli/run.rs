@@ -446,9 +446,10 @@ fn stdout<'d>(decision: &'d EventDecision, format: RunFormat, env: &Environment)
 fn annotations(format: CheckFormat, report: &RunReport) -> String {
     let mut stdout = Vec::new();
     // Writing to a vector cannot fail.
-    let list = match format {
-        CheckFormat::Junit => run_checks::cases(report),
-        _ => run_checks::run(report),
+    let list = if format == CheckFormat::Junit {
+        run_checks::cases(report)
+    } else {
+        run_checks::run(report)
     };
     let _ = format.write_list(&list, &mut stdout);
     let text = String::from_utf8_lossy(&stdout);
