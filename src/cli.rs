@@ -120,7 +120,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Events(args) => events::events(args, env, out),
         Command::Schema(args) => schema::schema(args, env, out),
         Command::Hook { command } => inside::hook(command, env, out),
-        Command::Install(args) => host::install(args, env, out),
+        Command::Install(args) => host::install(args, env, sets::verify, out),
         Command::Uninstall(args) => host::uninstall(args, env, out),
         Command::Doctor(args) => doctor::doctor(args, env, out),
         Command::Completions { shell } => {

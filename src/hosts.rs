@@ -72,7 +72,7 @@ pub use row::{
 };
 pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
 
-/// Every host that comes with hookrun, in the order of help and reports. git has tables of its own.
+/// Every host that comes with hookrun, in the order of help and reports. git has its own tables.
 pub const HOSTS: &[&Host] = &[
     &claude::CLAUDE,
     &codex::CODEX,
@@ -104,7 +104,7 @@ pub const HOSTS: &[&Host] = &[
 /// When the documents of the hosts were read.
 pub const DOCUMENTED: &str = "2026-11-22";
 
-/// The hosts with events of their own: a hook can be written for them.
+/// The hosts with their own events: a hook can be written for them.
 pub fn dialects() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| !host.events.is_empty())
 }

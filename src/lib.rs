@@ -77,7 +77,7 @@
 //!
 //! # Test them
 //!
-//! `hookrun test` plays the suites in `hooks.d/tests`. In a test of your own, look at what each
+//! `hookrun test` plays the suites in `hooks.d/tests`. In your own test, look at what each
 //! hook said:
 //!
 //! ```

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{CheckArgs, RunArgs};
 use crate::cli::exit::Result;
-use crate::cli::run::git as run_git;
+use crate::cli::run::git::{ChosenFiles, run_hook};
 use crate::config::Environment;
 use crate::config::discover::work_tree;
 use crate::decide::git::EventGit;
@@ -22,7 +22,7 @@ use crate::hosts::git;
 const ONLY_REPORTS: &str = "and `hookrun check` only reports it; with --fix it fixes";
 
 /// Which files are checked, and by which hooks.
-pub(crate) struct Check<'a> {
+struct CheckedFiles<'a> {
     args: &'a CheckArgs,
     /// Where it was called: relative paths begin there.
     cwd: &'a Path,
@@ -53,21 +53,37 @@ pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
         cwd: top.clone(),
         ..env.clone()
     };
-    let check = Check {
+    let check = CheckedFiles {
         args,
         cwd: &env.cwd,
         top,
     };
-    run_git::run_hook(Some(&git::CHECK), &run, &own_env, Some(&check))
+    run_hook(Some(&git::CHECK), &run, &own_env, Some(&check))
 }
 
-impl Check<'_> {
-    /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
-    /// top of the work tree.
-    ///
-    /// # Errors
-    /// When a word names neither a hook nor a path.
-    pub(crate) fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
+impl CheckedFiles<'_> {
+    fn below_top(&self, path: &Path) -> Result<PathBuf> {
+        let whole = match (path.parent(), path.file_name()) {
+            // A link is checked itself, not what it leads to.
+            (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
+            _ => path.canonicalize(),
+        };
+        let whole = whole.unwrap_or_else(|_| path.to_path_buf());
+        let from_top = whole.strip_prefix(&self.top).map(Path::to_path_buf);
+        from_top.map_err(|_| {
+            let cause = format!("`{}` is outside of the repository", path.display());
+            Complaint::with_cure(cause, format!("name files in `{}`", self.top.display()))
+        })
+    }
+
+    /// Whether what is staged is checked, as `git commit` would.
+    fn is_of_index(&self, paths: &[PathBuf]) -> bool {
+        !self.args.all && self.args.from.is_none() && paths.is_empty()
+    }
+}
+
+impl ChosenFiles for CheckedFiles<'_> {
+    fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
         let mut named: Vec<&str> = Vec::new();
         let mut paths = Vec::new();
         for word in &self.args.names {
@@ -96,8 +112,8 @@ impl Check<'_> {
             is_named && !self.args.skip.iter().any(|name| hook.is_called(name))
         });
         if !self.is_of_index(&paths) {
-            // What is on the disk is checked, and fixed there. Without --fix nothing may change, so
-            // what fixes runs in the private tree.
+            // The files on the disk are checked, and fixed there. Without --fix nothing may change, so
+            // hooks that fix run in the private tree.
             for hook in hooks {
                 if hook.sees.is_none() && (hook.fixes.is_none() || self.args.fix) {
                     hook.sees = Some(Sees::Disk);
@@ -107,32 +123,11 @@ impl Check<'_> {
         Ok(paths)
     }
 
-    fn below_top(&self, path: &Path) -> Result<PathBuf> {
-        let whole = match (path.parent(), path.file_name()) {
-            // A link is checked itself, not what it leads to.
-            (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
-            _ => path.canonicalize(),
-        };
-        let whole = whole.unwrap_or_else(|_| path.to_path_buf());
-        let from_top = whole.strip_prefix(&self.top).map(Path::to_path_buf);
-        from_top.map_err(|_| {
-            let cause = format!("`{}` is outside of the repository", path.display());
-            Complaint::with_cure(cause, format!("name files in `{}`", self.top.display()))
-        })
-    }
-
-    /// Whether what is staged is checked, as `git commit` would.
-    fn is_of_index(&self, paths: &[PathBuf]) -> bool {
-        !self.args.all && self.args.from.is_none() && paths.is_empty()
-    }
-
-    /// Why hooks stage no fixes; `None` if they do.
-    pub(crate) fn no_fixes(&self) -> Option<&'static str> {
+    fn no_fixes(&self) -> Option<&'static str> {
         (!self.args.fix).then_some(ONLY_REPORTS)
     }
 
-    /// The files to check, as changes.
-    pub(crate) fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>> {
+    fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>> {
         let listing = if let Some(from) = &self.args.from {
             let to = self.args.to.as_deref().unwrap_or("HEAD");
             for commit in [from, to] {

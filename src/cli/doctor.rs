@@ -35,6 +35,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let config = Config::load(&choice, env, ConfigScope::All);
     let mut findings = Findings::default();
     findings.add_hooks(&config, &choice, env);
+    findings.add_idle(&config);
     about_log(env, &mut findings);
     let wanted = HooksByEvent::of(&config.hooks);
     let mut seen = Seen::of(&config, env);

@@ -27,13 +27,18 @@ use files::{FileBackup, InstallRecord, Target, unified};
 use installed::{HooksByEvent, HostSite, is_here};
 
 /// Installs hookrun into a host, or lists those that are here: 0 done or nothing to do, 2 could not.
-pub(crate) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(crate) fn install(
+    args: &InstallArgs,
+    env: &Environment,
+    verify: git::VerifySets,
+    out: &mut dyn Write,
+) -> Result {
     let named = args.place.host.as_deref();
     if named != Some(hosts::git::NAME) && args.budget.is_some() {
         return Err(Complaint::new("--budget is only for git"));
     }
     let done = match named {
-        Some(hosts::git::NAME) => git::install(args, env, out)?,
+        Some(hosts::git::NAME) => git::install(args, env, verify, out)?,
         Some(name) => install_into(host_of(name)?, args, env, out)?,
         None => {
             let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));

@@ -75,7 +75,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     plan.files.write(env, out)?;
     for host in &plan.hosts {
         let words = [host.name, "--scope", plan.scope.name()];
-        install(&arguments(&words)?, env, out)?;
+        install(&arguments(&words)?, env, crate::cli::sets::verify, out)?;
     }
     let exit = plan.check(env, out)?;
     if plan

@@ -378,7 +378,7 @@ pub(crate) enum OutputShape {
     /// Lines of text: TAP, XML, a diff.
     Lines,
     Json,
-    /// Workflow commands of our own, with escaped data.
+    /// Our workflow commands, with escaped data.
     Annotations,
     /// Values for a program, unchanged.
     Values,

@@ -64,8 +64,8 @@ impl Findings {
             })
     }
 
-    /// Adds what is wrong with the configuration and its hooks: those that cannot be read or started,
-    /// that never run, and that match nothing.
+    /// Adds the problems of the configuration and its hooks: of hooks that cannot be read or started,
+    /// or that match nothing.
     pub(super) fn add_hooks(&mut self, config: &Config, choice: &Choice, env: &Environment) {
         for layer in &config.layers {
             for file in layer.manifests.iter().chain(&layer.settings) {
@@ -75,16 +75,23 @@ impl Findings {
         for hook in &config.hooks {
             let file = &hook.source.file;
             self.check(file).hooks += 1;
-            if let Some(why) = &hook.idle
-                && hook.enabled
-            {
-                let cause = format!("`{}` never runs: {why}", hook.name);
-                self.add(warning(file, cause, "rename or remove one of them"));
-            }
             self.extend(problems_of(hook, env));
         }
         self.extend(config.problems.iter().cloned());
         self.extend(SearchedPlaces { choice, env }.problems(config));
+    }
+
+    /// Warns of hooks that never run although they are enabled, also because of another layer.
+    pub(super) fn add_idle(&mut self, config: &Config) {
+        for hook in &config.hooks {
+            if let Some(why) = &hook.idle
+                && hook.enabled
+            {
+                let cause = format!("`{}` never runs: {why}", hook.name);
+                let cure = "rename or remove one of them";
+                self.add(warning(&hook.source.file, cause, cure));
+            }
+        }
     }
 
     pub(super) fn add(&mut self, problem: Problem) {

@@ -17,8 +17,9 @@ use super::reader::read_file;
 use super::tree::{SyntaxError, Tree, TreeValue};
 use super::yaml;
 use crate::engine::ending::StartError;
+use crate::engine::hook::matcher::row::{Glob, path_glob};
 use crate::engine::hook::matcher::{DocumentMatch, Documents, MatcherError};
-use crate::engine::hook::matcher::{Glob, expression, path_glob, shortened};
+use crate::engine::hook::matcher::{expression, shortened};
 
 /// The most bytes in the documents of a rule.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;

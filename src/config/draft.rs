@@ -38,7 +38,7 @@ pub struct HookDraft {
     pub(super) names_event: bool,
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
-    /// What a rule says where something cannot be told.
+    /// The decision of a rule in doubt.
     pub(super) doubt: Option<OnDoubt>,
     /// The fields of the context in the texts of a rule, each with its place.
     pub(super) placeholders: Vec<(String, Position)>,
@@ -211,7 +211,7 @@ impl HookDraft {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
                 Pattern::Path | Pattern::Not | Pattern::Documents => matcher::check_path(written),
-                Pattern::Type => matcher::kind::check_type(written),
+                Pattern::Type => Matcher::default().file_type(written).map(drop),
                 Pattern::Access(_) => Ok(()),
                 Pattern::Runs => matcher::check_runs(written),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),

@@ -10,7 +10,7 @@ use crate::hosts::{dialects, moving_variables, project_variable, project_variabl
 /// How the names of our own variables begin.
 const OURS: &str = "HOOKRUN_";
 
-/// What a caller says by variables of our own to hookrun, to the hooks that it ships, and to a
+/// What a caller says by our variables to hookrun, to the hooks that it ships, and to a
 /// hookrun that a hook starts. A hook gets no others of the caller's: it would take them for ours.
 #[rustfmt::skip]
 const SETTINGS: &[&str] = words!(
@@ -79,7 +79,7 @@ pub struct Environment {
     pub temporary: PathBuf,
     /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
     pub editor: Option<String>,
-    /// Names of our own variables that it holds and that are no settings, which a hook that runs
+    /// Our variables that it holds and that are no settings, which a hook that runs
     /// hookrun passes on, and of those of hosts.
     pub inherited: Vec<String>,
     /// `$TRACEPARENT`: the span of a distributed trace that this run is part of.

@@ -56,7 +56,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
             draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 is as many as fit"))?;
             Ok(())
         }),
-    KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if the disk differs", "the text of the files that it sees before a commit: what is staged, in a private folder, or what is on the disk",
+    KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if the disk differs", "the text of the files that it sees before a commit: the staged text, in a private folder, or the files on the disk",
         |draft, key| key.one_of(Sees::NAMES).map(|sees| draft.hook.sees = Some(sees))),
     KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "it changes its files before a commit, in a private folder: `stage` stages the changes, `refuse` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),

@@ -8,7 +8,7 @@ use crate::engine::exec::command::{INTERPRETERS, without_version};
 use crate::engine::hook::FILES;
 use crate::engine::shell;
 
-/// Programs that run the program in their arguments after a word of their own, beside those that
+/// Programs that run the program in their arguments after their own word, beside the wrappers that
 /// the reader of command lines takes off.
 const RUNNERS: &[&str] = &["uv", "poetry", "pipenv", "npx", "bunx"];
 

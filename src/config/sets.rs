@@ -172,7 +172,7 @@ pub(crate) struct Lock {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LockedSet {
     pub(crate) name: String,
-    /// The repository and what was asked of it, as they are declared.
+    /// The repository and the version, as they are declared.
     pub(crate) git: String,
     pub(crate) rev: String,
     /// The whole commit that `rev` meant.

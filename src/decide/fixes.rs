@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Files that hooks have fixed.
 pub(super) type FixList = BTreeMap<PathBuf, Fix>;
 
-/// What hooks have made of a file.
+/// The new state of a file that hooks have fixed.
 #[derive(Debug, Clone)]
 pub(super) struct Fix {
     /// The staged text, and the fixed one.
@@ -42,7 +42,7 @@ pub(super) struct Fix {
     stamp: Option<DiskStamp>,
 }
 
-/// Adds what `hook` has changed in `tree`; what it has undone is no fix any more.
+/// Adds the changes of `hook` in `tree`, and drops fixes that it has undone.
 pub(super) fn add(fixes: &mut FixList, change: FileChange, tree: &PrivateTree, hook: &str) {
     let stamp = DiskStamp::of(&tree.top().join(&change.path));
     let known = fixes.remove(&change.path);
@@ -115,7 +115,7 @@ pub(super) fn stage(
     Ok(text)
 }
 
-/// What became of a file on the disk.
+/// The result for a file on the disk.
 enum OnDisk {
     Fixed,
     Merged,
@@ -205,7 +205,7 @@ impl Staging<'_> {
         Ok(done)
     }
 
-    /// What git would have written to the disk for the staged text.
+    /// The bytes that git would write to the disk for the staged text.
     fn staged_text(&self, path: &Path, fix: &Fix) -> Result<Vec<u8>, Complaint> {
         let mut of_path = OsString::from("--path=");
         of_path.push(path);

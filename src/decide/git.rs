@@ -20,7 +20,7 @@ const WRITING: Duration = Duration::from_secs(300);
 /// The most that git may print.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
-/// What hookrun does itself, between a call of git and what follows.
+/// The time for hookrun's own work between a call of git and the next step.
 pub(crate) const OWN_WORK: Duration = Duration::from_secs(30);
 
 /// No locks that nobody needs, no history that is not what is sent, no questions, no words that
@@ -124,7 +124,7 @@ impl GitCall<'_> {
         self
     }
 
-    /// What it prints.
+    /// Its stdout.
     ///
     /// # Errors
     /// Why git cannot do `what`.

@@ -1,4 +1,4 @@
-//! What a door is asked: an event, in the words of a host or in ours.
+//! The request to a door: an event, in a host's dialect or in hookrun's own form.
 //!
 //! The request knows how long its host waits, which hooks to load, how to decode the context, and
 //! how to block before there is an event.

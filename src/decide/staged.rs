@@ -23,7 +23,7 @@ pub(crate) struct StagedFiles {
     git: EventGit,
     /// The folder in which git runs its hooks: the top of the work tree.
     top: PathBuf,
-    /// What the commit changes and does not delete, from the top.
+    /// The files that the commit adds or changes, from the top.
     paths: Vec<PathBuf>,
     /// Why nothing that hooks fix is staged; `None` if it is.
     no_fixes: Option<&'static str>,
@@ -34,12 +34,12 @@ pub(crate) struct StagedFiles {
 struct StagedState {
     entries: Option<HashMap<PathBuf, IndexEntry>>,
     tree: Option<PrivateTree>,
-    /// What hooks have fixed so far.
+    /// The fixes so far.
     fixes: FixList,
 }
 
 impl StagedFiles {
-    /// `files` are the absolute paths of those that the commit changes and does not delete, and `top`
+    /// `files` are the absolute paths that the commit adds or changes, and `top`
     /// is the work tree. `no_fixes` says why nothing that hooks fix is staged; `None` if it is.
     pub(crate) fn new(
         git: EventGit,

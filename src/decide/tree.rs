@@ -1,6 +1,6 @@
 //! A private folder that holds what is staged, and git's index compared with the disk.
 //!
-//! The folder is `hookrun/tree` in the git folder of the work tree, with an index of its own beside
+//! The folder is `hookrun/tree` in the git folder of the work tree, with its own index beside
 //! it. git brings it up to date, so only changed files are written; what a killed run has left in
 //! it is overwritten. One run at a time uses it. git's own index is read, never written.
 
@@ -69,7 +69,7 @@ impl DiskStamp {
     }
 }
 
-/// What git's index has of these files, compared with the disk. The paths are from `top`.
+/// The index entries of these files, compared with the disk. The paths are from `top`.
 pub(super) fn compare(
     git: &EventGit,
     top: &Path,
@@ -115,7 +115,7 @@ pub(super) struct PrivateTree {
     pub(super) index: PathBuf,
     /// The top of the work tree, as git calls it.
     pub(super) work_tree: PathBuf,
-    /// What git is about to commit, with the fixes so far.
+    /// The tree that git is about to commit, with the fixes so far.
     pub(super) now: String,
     /// Files of the event that a sparse work tree does not have, each with a NUL.
     skipped: Vec<u8>,
@@ -221,7 +221,7 @@ impl PrivateTree {
             if git.is_aborted() || !index.exists() {
                 return Err(complaint);
             }
-            // What is left of another run may be damaged.
+            // The rest of another run may be damaged.
             fs::remove_file(&index).map_err(failed("delete", &index))?;
             fs::remove_dir_all(self.top()).map_err(failed("delete", &self.top()))?;
             fs::create_dir(self.top()).map_err(failed("make", &self.top()))?;
@@ -356,7 +356,7 @@ impl FileChange {
 /// Takes the lock of a work tree.
 fn lock(git: &EventGit, path: &Path) -> Result<File, Complaint> {
     let file = File::create(path).map_err(failed("open", path))?;
-    // What is left then is for saying so.
+    // The remaining time is for the error message.
     let patience = git.left(WAITING).mul_f32(0.9);
     let until = Instant::now() + patience;
     git.heartbeat.expect_within(patience);

@@ -554,7 +554,8 @@ impl Finding {
     }
 
     /// Its rule: the key, else the `[word]` at the end of the message.
-    pub(crate) fn rule(&self) -> Option<&str> {
+    #[doc(hidden)]
+    pub fn rule(&self) -> Option<&str> {
         if self.rule.is_some() {
             return self.rule.as_deref();
         }

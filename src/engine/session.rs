@@ -4,7 +4,7 @@
 //! each hook. Files change behind a lock and are replaced whole, so that hooks that run at once
 //! lose nothing. No link is followed, since a hook in a sandbox may write these folders.
 
-mod store;
+pub(crate) mod store;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use store::PATIENCE;
-pub(crate) use store::{HELD, Store, lock_within};
+pub(crate) use store::Store;
 pub use store::{StoreError, careful, release};
 
 /// The folder that the hooks of a session share. A hook's own folder never begins with a dot.

@@ -102,7 +102,7 @@ pub trait SessionSink: Session {
 
 struct SharedState {
     runner: Runner,
-    /// What runs them: that of the runner, with a server of its own.
+    /// What runs them: that of the runner, with its own server.
     engine: Engine,
     sink: Arc<dyn SessionSink>,
     /// What the marks of all its processes begin with.

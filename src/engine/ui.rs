@@ -106,7 +106,7 @@ impl Server {
         self
     }
 
-    /// A server with the same person, a socket of its own, and this session for messages.
+    /// A server with the same person, its own socket, and this session for messages.
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
         Server {

@@ -128,7 +128,7 @@ pub static GIT_HOOKS: &[GitHook] = &[
         .presence(Presence::Costly),
 ];
 
-/// What a person checks by hand, with the hooks that git would run before a commit.
+/// The row of `hookrun check`, with the hooks that git would run before a commit.
 pub static CHECK: GitHook = hook("check", "commit.pre", &[])
     .changes(Changes::Index)
     .with_head();
@@ -331,7 +331,7 @@ fn push_options(variables: &[(String, String)]) -> Vec<Value> {
         .collect()
 }
 
-/// Bytes as text; what is not UTF-8 is replaced.
+/// Bytes as text; bytes that are not UTF-8 are replaced.
 fn readable(text: &OsStr) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }
@@ -383,7 +383,7 @@ impl GitHook {
         }
         let batches = new.chunks(NAMED_AT_ONCE).map(|batch| {
             let mut revisions: Vec<OsString> = batch.iter().map(OsString::from).collect();
-            // What the other side has may be unknown here; what is new may not.
+            // Commits of the other side may be unknown here; new ones are known.
             revisions.extend(["--ignore-missing", "--not"].map(OsString::from));
             revisions.extend(known.iter().cloned());
             listing("log", LOG, revisions)

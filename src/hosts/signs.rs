@@ -25,7 +25,7 @@ const NATIVE: &[Sign] = &[sign(
 )];
 
 /// Every dialect with its signs, hookrun's own last. Systems without a sign were never seen sending
-/// an event of their own.
+/// their own event.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [Sign])> {
     let hosts = super::dialects().map(|host| (host.name, host.signs));
     hosts.chain([(native::NAME, NATIVE)])

@@ -90,7 +90,7 @@ impl Tool {
         self
     }
 
-    /// The same with keys of its own.
+    /// The same with its own keys.
     pub const fn keys(mut self, keys: &'static [(&'static str, &'static str)]) -> Tool {
         self.keys = keys;
         self

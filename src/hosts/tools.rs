@@ -4,7 +4,7 @@
 //! `command` is `run_shell_command` elsewhere, and `path` is `file_path`. What is in no table
 //! stays as it came.
 //!
-//! 1. A hook gets a call of its own host as it came.
+//! 1. A hook gets a call of its host as it came.
 //! 2. One patch over several files becomes one call for each file, and several edits of one file
 //!    one call each where they can be blocked: a hook looks at one, and must see all.
 //! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot

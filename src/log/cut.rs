@@ -11,7 +11,7 @@ use crate::engine::event::json;
 /// Strings up to here are kept whole.
 const LONGEST_STRING: usize = 4 * 1024;
 
-/// What is kept of longer ones.
+/// The length to which longer values are cut.
 const HEAD: usize = 2 * 1024;
 
 /// How much more is read: a secret that begins in the head must be recognised.

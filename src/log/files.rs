@@ -12,7 +12,8 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 
-use crate::engine::session::{HELD, careful, lock_within, make_private, release};
+use crate::engine::session::store::{HELD, lock_within};
+use crate::engine::session::{careful, make_private, release};
 
 const NAME: &str = "decisions.jsonl";
 

@@ -1,4 +1,4 @@
-//! One decided event as a line of JSON: what was asked, and what became of it.
+//! One decided event as a line of JSON: the event, and its decision.
 //!
 //! ```text
 //! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"trace":{…},"context":{…},"run":{…},"truncated":[…]}

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use regex::{Captures, Regex};
 
@@ -321,13 +321,29 @@ impl SecretRule {
     }
 }
 
+/// A rule whose form is compiled.
+#[derive(Debug)]
+struct CompiledRule {
+    kind: &'static str,
+    has_digit: bool,
+    regex: Regex,
+}
+
+impl CompiledRule {
+    fn of(rule: &SecretRule) -> CompiledRule {
+        CompiledRule {
+            kind: rule.kind,
+            has_digit: rule.has_digit,
+            regex: rule.compile(),
+        }
+    }
+}
+
 /// Replaces secrets: those of [`rules`], and those of a user's own expressions.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    /// Read when the first of them may match.
-    rules: OnceLock<Vec<SecretRule>>,
-    /// The forms that were needed so far, by the number of the rule.
-    compiled: Mutex<HashMap<usize, Arc<Regex>>>,
+    /// The rules that were needed so far, by their number.
+    compiled: Mutex<HashMap<usize, Arc<CompiledRule>>>,
     own: Vec<Regex>,
 }
 
@@ -351,13 +367,12 @@ impl Redactor {
         while candidates != 0 {
             let at = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let rule = &self.rules.get_or_init(rules)[at];
-            let regex = Arc::clone(
+            let rule = Arc::clone(
                 locked(&self.compiled)
                     .entry(at)
-                    .or_insert_with(|| Arc::new(rule.compile())),
+                    .or_insert_with(|| Arc::new(CompiledRule::of(&rules()[at]))),
             );
-            replace(&regex, rule.kind, rule.has_digit, &mut clean);
+            replace(&rule.regex, rule.kind, rule.has_digit, &mut clean);
         }
         for own in &self.own {
             replace(own, OWN_KIND, false, &mut clean);

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::sets;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::errand::Errand;
@@ -26,7 +25,12 @@ pub(crate) use shim::{HookScript, is_executable};
 /// How long git may take for one question about its configuration.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(super) fn install(
+    args: &InstallArgs,
+    env: &Environment,
+    verify: VerifySets,
+    out: &mut dyn Write,
+) -> Result {
     check_scope(&args.place)?;
     let repository = Repository::around(env)?;
     if repository.is_for_all() {
@@ -35,7 +39,7 @@ pub(super) fn install(args: &InstallArgs, env: &Environment, out: &mut dyn Write
             "set core.hooksPath for this repository first: `git config core.hooksPath .git/hooks`",
         ));
     }
-    let config = usable_config(args, env, &repository, out)?;
+    let config = usable_config(args, env, &repository, verify, out)?;
     let complaint = config.complaint();
     let registry = registry_of(config);
     let path = own_path(env)?;
@@ -168,11 +172,15 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
     Ok(())
 }
 
+/// Verifies the shared sets of a configuration, and fetches those that are not on this machine.
+pub(crate) type VerifySets = fn(&Config, &mut dyn Write, &Environment) -> Result;
+
 /// The configuration of the repository. Shared sets that are not on this machine are fetched first.
 fn usable_config(
     args: &InstallArgs,
     env: &Environment,
     repository: &Repository,
+    verify: VerifySets,
     out: &mut dyn Write,
 ) -> Result<Config> {
     let there = Environment {
@@ -188,7 +196,7 @@ fn usable_config(
     if args.place.dry_run || is_ready {
         return Ok(config);
     }
-    sets::verify(&config, out, &there)?;
+    verify(&config, out, &there)?;
     Ok(Config::load(&Choice::default(), &there, ConfigScope::All))
 }
 

@@ -1,4 +1,4 @@
-//! What entries for hooks of git have in common, and husky, whose files run as they are.
+//! The common parts of entries for hooks of git, and husky, whose files run as they are.
 
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The keys of a table that are not among those that are known.
+/// The unknown keys of a table.
 pub(super) fn others<'v>(table: &'v Value, known: &[&str]) -> Vec<&'v str> {
     let keys = table.as_object().into_iter().flat_map(|table| table.keys());
     let mut keys: Vec<&str> = keys.map(String::as_str).collect();
@@ -123,7 +123,7 @@ pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     Ok(imported)
 }
 
-/// What a hook of husky has that does nothing but to run lint-staged.
+/// The text of husky's hooks that only run lint-staged.
 const RUNS_LINT_STAGED: &[&str] = &[
     "lint-staged",
     "npx lint-staged",

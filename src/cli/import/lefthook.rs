@@ -1,4 +1,4 @@
-//! Hooks of lefthook, key by key. What has no key in hookrun is named, on whatever level it is written.
+//! Hooks of lefthook, key by key. Keys without a counterpart in hookrun are named, on every level.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, Changes, GitHook};
 
-/// Keys of the whole file that change nothing about what runs.
+/// Keys of the whole file that do not affect the run.
 const OF_FILE: &[&str] = &[
     "assert_lefthook_installed",
     "colors",
@@ -26,7 +26,7 @@ const OF_GROUP: &[&str] = &[
     "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files",
 ];
 
-/// Keys of a job that are carried over, or change nothing about what runs.
+/// Keys of a job that are imported, or that do not affect the run.
 const OF_JOB: &[&str] = &[
     "name",
     "run",
@@ -36,7 +36,6 @@ const OF_JOB: &[&str] = &[
     "glob",
     "exclude",
     "file_types",
-    "root",
     "env",
     "tags",
     "priority",
@@ -51,7 +50,7 @@ const OF_JOB: &[&str] = &[
 /// The priority of the first job; those after it follow.
 const FIRST: i64 = 100;
 
-struct Job {
+struct LefthookJob {
     name: String,
     place: String,
     value: Value,
@@ -93,7 +92,7 @@ fn jobs_of(
     table: &Value,
     place: &str,
     first: i64,
-    jobs: &mut Vec<Job>,
+    jobs: &mut Vec<LefthookJob>,
     imported: &mut ImportedHooks,
 ) {
     for key in others(table, OF_GROUP) {
@@ -148,7 +147,7 @@ fn jobs_of(
             jobs_of(&group, &place, priority, jobs, imported);
             continue;
         }
-        jobs.push(Job {
+        jobs.push(LefthookJob {
             name,
             place,
             value,
@@ -158,7 +157,7 @@ fn jobs_of(
     }
 }
 
-fn of_job(source: &ImportSource<'_>, job: &Job, templates: &Value, at: &GitHook) -> Entry {
+fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &GitHook) -> Entry {
     let value = &job.value;
     for key in others(value, OF_JOB) {
         if !value[key].is_null() && value[key] != false {
@@ -214,21 +213,6 @@ fn of_job(source: &ImportSource<'_>, job: &Job, templates: &Value, at: &GitHook)
     if let Some(time) = value["timeout"].as_str() {
         made = made.with("timeout", toml_text(time));
     }
-    if let Some(root) = value["root"].as_str() {
-        made = made.with("cwd", toml_text(root));
-    }
-    if let Some(variables) = value["env"].as_object() {
-        let pairs = variables.iter().map(|(name, said)| {
-            let said = said
-                .as_str()
-                .map_or_else(|| said.to_string(), str::to_string);
-            format!("{name} = {}", toml_text(&said))
-        });
-        made = made.with(
-            "env",
-            format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", ")),
-        );
-    }
     if job.priority != FIRST {
         made = made.with("priority", job.priority.to_string());
     }
@@ -239,7 +223,7 @@ fn of_job(source: &ImportSource<'_>, job: &Job, templates: &Value, at: &GitHook)
     })
 }
 
-/// What a job runs, with templates and the script's path put in.
+/// The command line of a job, with templates and the script's path put in.
 fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Result<String, String> {
     // A script gets git's arguments, a command only where it names them.
     let program = match job["script"].as_str() {
@@ -262,7 +246,15 @@ fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Resu
     if run.trim().is_empty() {
         return Err("it has no command".to_string());
     }
-    Ok(run.trim().to_string())
+    let mut line = String::new();
+    for (name, said) in job["env"].as_object().into_iter().flatten() {
+        let text = said
+            .as_str()
+            .map_or_else(|| said.to_string(), str::to_string);
+        line.push_str(&format!("export {name}={}; ", shell_words::quote(&text)));
+    }
+    line.push_str(run.trim());
+    Ok(line)
 }
 
 /// Which files a job is for. In lefthook `*` also matches `/`.
@@ -278,15 +270,6 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
         .iter()
         .map(ToString::to_string)
         .collect();
-    if let Some(root) = job["root"].as_str() {
-        let root = root.trim_end_matches('/');
-        if filter.paths.is_empty() {
-            filter.paths.push("**".to_string());
-        }
-        for path in &mut filter.paths {
-            *path = format!("{root}/{path}");
-        }
-    }
     if !filter.is_empty() && at.changes == Changes::Unknown {
         return Err(format!("its `glob` has no meaning at {}", at.event));
     }

@@ -10,7 +10,7 @@ use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, Argument, Changes, GitHook};
 
-/// Keys of the whole file that are carried over, or change nothing about what runs.
+/// Keys of the whole file that are imported, or that do not affect the run.
 const OF_FILE: &[&str] = &[
     "repos",
     "default_stages",
@@ -187,7 +187,7 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     Some(filter)
 }
 
-/// What hookrun calls a type of files.
+/// hookrun's name for a type of files.
 fn type_called(name: &str) -> String {
     let other = match name {
         "javascript" | "jsx" => "js",
@@ -199,7 +199,7 @@ fn type_called(name: &str) -> String {
     other.to_string()
 }
 
-/// A hook that pre-commit runs, with the files that it selects. Several at once would wait for the
+/// A hook that pre-commit runs, with the files that it selects. Several in parallel would wait for the
 /// index of one another.
 fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
     let id_word = shell_words::quote(id);

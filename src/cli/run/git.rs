@@ -15,7 +15,7 @@ use crate::decide::staged::StagedFiles;
 use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Respondent, Terms, find_event};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec};
-use crate::engine::hook::StagedText;
+use crate::engine::hook::{Hook, StagedText};
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run};
 use crate::engine::spelling::did_you_mean;
@@ -24,12 +24,30 @@ use crate::hosts::{LATEST, native};
 use serde_json::{Map, Value};
 
 use crate::cli::args::RunArgs;
-use crate::cli::check::Check;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input;
 use crate::cli::run::person::{self, Person};
 use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
+
+/// The files and hooks that a person chooses, instead of those of a commit.
+pub(crate) trait ChosenFiles {
+    /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
+    /// top of the work tree.
+    ///
+    /// # Errors
+    /// When a word names neither a hook nor a path.
+    fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>>;
+
+    /// The files to check, as changes.
+    ///
+    /// # Errors
+    /// When git cannot list them.
+    fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>>;
+
+    /// Why hooks stage no fixes; `None` if they do.
+    fn no_fixes(&self) -> Option<&'static str>;
+}
 
 struct GitRequest<'a> {
     hook: &'static GitHook,
@@ -37,7 +55,7 @@ struct GitRequest<'a> {
     env: &'a Environment,
     time: &'a TimeLimit,
     /// Which files and hooks, if a person chooses them.
-    check: Option<&'a Check<'a>>,
+    check: Option<&'a dyn ChosenFiles>,
 }
 
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
@@ -50,7 +68,7 @@ pub(crate) fn run_hook(
     hook: Option<&'static GitHook>,
     args: &RunArgs,
     env: &Environment,
-    check: Option<&Check<'_>>,
+    check: Option<&dyn ChosenFiles>,
 ) -> Result {
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());

@@ -128,7 +128,7 @@ impl<'a> Helper<'a> {
     }
 
     /// The event for the helper, if it may go there: a hook of its may start warm, nobody can be
-    /// asked here, and the command line wants nothing that only a run of its own can do. Not in CI.
+    /// asked here, and the command line wants nothing that only its own run can do. Not in CI.
     pub(crate) fn question(&self, config: &Config, context: &Context) -> Option<HelperQuestion> {
         let RunArgs {
             source,

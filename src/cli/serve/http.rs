@@ -1,6 +1,6 @@
 //! `serve --http` and `--unix`: clients ask over HTTP/1.1.
 //!
-//! Threads of a runtime of their own serve the connections; what has hooks is decided in other
+//! The threads of a separate runtime serve the connections; events with hooks are decided in other
 //! threads, as many as there are events at once.
 
 mod service;

@@ -176,7 +176,7 @@ impl LineDoor {
         });
     }
 
-    /// Decides, in a thread of its own if anything may have to wait, and answers the request `id` in
+    /// Decides, in its own thread if anything may have to wait, and answers the request `id` in
     /// the words of `told`. Without an `id` nobody is told.
     pub(crate) fn decide(
         &self,

@@ -82,7 +82,7 @@ impl ClientPlace {
     }
 }
 
-/// The decision, for doors with words of their own too.
+/// The decision, for doors with their own words too.
 #[derive(Debug)]
 pub(crate) struct ClientAnswer {
     /// What `hookrun run` prints, and its exit status.

@@ -102,7 +102,7 @@ impl Drop for EditedFile {
     }
 }
 
-/// The text of a file as a context has it: what is not UTF-8 is replaced.
+/// The text of a file as a context has it: bytes that are not UTF-8 are replaced.
 fn text_in(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&fs::read(file)?).into_owned())
 }

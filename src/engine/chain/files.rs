@@ -72,7 +72,7 @@ impl HandedFiles {
     }
 }
 
-/// A path as an argument that is no option.
+/// A path as an argument that cannot be taken for an option.
 fn argument(path: &Path) -> OsString {
     if path.as_os_str().as_bytes().starts_with(b"-") {
         return Path::new(".").join(path).into_os_string();
@@ -94,7 +94,7 @@ fn argument_room() -> usize {
 ///
 /// 1. If a call blocks, the hook blocks, with the reasons of all that do.
 /// 2. Otherwise a failure that blocks is the hook's: the first one.
-/// 3. Otherwise a question asks; all of them are asked at once.
+/// 3. Otherwise a question asks; all of them are asked together.
 /// 4. Otherwise the first failure is the hook's.
 /// 5. Otherwise the hook allows, and says what all calls said.
 pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
@@ -180,7 +180,7 @@ fn both(text: Option<String>, other: Option<String>) -> Option<String> {
     Some(text)
 }
 
-/// Adds a text in lines of its own, unless it is there.
+/// Adds a text in its own lines, unless it is there.
 fn add_line(text: &mut String, more: &str) {
     if text.trim_end() != more.trim_end() {
         text.truncate(text.trim_end().len());

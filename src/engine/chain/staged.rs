@@ -131,7 +131,7 @@ impl StagedPlace {
     }
 }
 
-/// What becomes of a hook that has run.
+/// The consequence for a hook that has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Settled,

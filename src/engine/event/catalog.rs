@@ -61,7 +61,8 @@ impl Catalog {
 
     /// The same with another `stop` of the built-in event `name`.
     #[must_use]
-    pub(crate) fn stopping(mut self, name: &str, stop: Stop) -> Catalog {
+    #[doc(hidden)]
+    pub fn stopping(mut self, name: &str, stop: Stop) -> Catalog {
         if let Some(known) = self.settled.iter_mut().find(|spec| spec.name == name) {
             Arc::make_mut(known).conduct.stop = stop;
         } else if let Some(spec) = find(name) {
@@ -73,7 +74,8 @@ impl Catalog {
     }
 
     /// The rules of a host for an event, with what `hookrun.toml` sets of it.
-    pub(crate) fn settled(&self, mut spec: EventSpec) -> EventSpec {
+    #[doc(hidden)]
+    pub fn settled(&self, mut spec: EventSpec) -> EventSpec {
         if let Some(known) = self.settled.iter().find(|known| known.name == spec.name) {
             spec.conduct.stop = known.conduct.stop;
         }

@@ -41,7 +41,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a keeper. It begins in a session of its own: what ends hookrun's group at this moment
+    /// Starts a keeper. It begins in its own session: what ends hookrun's group at this moment
     /// must not end it.
     pub(super) fn start(own: &OwnProgram) -> io::Result<Keeper> {
         let (reader, writer) = io::pipe()?;

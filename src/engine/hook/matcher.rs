@@ -3,7 +3,7 @@
 
 pub mod kind;
 mod path;
-mod row;
+pub(crate) mod row;
 mod runs;
 mod tool;
 
@@ -25,7 +25,7 @@ pub use row::{
     Condition, DocumentMatch, Documents, MatcherError, Mismatch, PathBase, check_expression,
 };
 use row::{EXCEPT, OF_HOST, no_backspace, of_field, wrong};
-pub(crate) use row::{Glob, expression, expression_error, path_glob, shortened};
+pub(crate) use row::{expression, expression_error, shortened};
 pub(crate) use runs::{RunsForm, RunsMatch, written};
 pub use tool::check_tool;
 use tool::{ToolMatch, ToolWord};
@@ -94,7 +94,8 @@ impl Matcher {
     ///
     /// # Errors
     /// When the glob is not valid.
-    pub(crate) fn not(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    #[doc(hidden)]
+    pub fn not(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.not.push(PathMatch::read(written)?);
         Ok(self)
     }
@@ -103,7 +104,8 @@ impl Matcher {
     ///
     /// # Errors
     /// When there is no such type.
-    pub(crate) fn file_type(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    #[doc(hidden)]
+    pub fn file_type(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.types.push(WantedType::read(written)?);
         Ok(self)
     }
@@ -196,7 +198,8 @@ impl Matcher {
 
     /// Adds the documents that the rule is about.
     #[must_use]
-    pub(crate) fn documents(mut self, documents: impl Documents + 'static) -> Matcher {
+    #[doc(hidden)]
+    pub fn documents(mut self, documents: impl Documents + 'static) -> Matcher {
         self.documents = Some(Arc::new(documents));
         self
     }
@@ -207,7 +210,8 @@ impl Matcher {
     }
 
     /// Decides without any document.
-    pub(crate) fn drop_documents(&mut self) {
+    #[doc(hidden)]
+    pub fn drop_documents(&mut self) {
         self.documents = None;
     }
 

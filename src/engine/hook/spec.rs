@@ -411,7 +411,7 @@ names! { Reads: Environment "environment", Stdin "stdin", Nothing "none" }
 /// Which text of the files a hook sees at an event with staged text. Without it: staged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sees {
-    /// What the commit will hold, in a folder of its own, even if the disk has the same.
+    /// What the commit will hold, in its own folder, even if the disk has the same.
     Staged,
     /// What is on the disk, with changes that are not staged.
     Disk,
@@ -578,7 +578,7 @@ pub struct Permit<'a> {
     pub about: Option<&'a Event>,
 }
 
-/// What a hook was given in the words of its own host.
+/// The input of a hook in the dialect of its host.
 #[derive(Debug, Clone, Copy)]
 pub struct GivenPart<'a> {
     pub event: &'a Event,

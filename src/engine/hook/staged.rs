@@ -1,4 +1,4 @@
-//! What a hook sees and may change where git is about to make a commit: the staged text.
+//! The text that a hook sees and may change where git is about to make a commit: the staged text.
 //!
 //! The engine knows no git. The program around it brings a [`StagedText`], which makes the folder
 //! and judges what a hook has changed there.
@@ -67,7 +67,7 @@ pub(crate) enum Departure {
     Failed,
 }
 
-/// What follows from a hook's changes. By default nothing: there are none, or it may make them.
+/// The verdict about a hook's changes. By default they are allowed, or there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ChangeVerdict {
     /// It blocks after it has changed its files: it must run again on what it made of them.

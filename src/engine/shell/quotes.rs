@@ -1,4 +1,4 @@
-//! Here-documents, and what quotes with escapes of their own say: `$'…'` and backticks.
+//! Here-documents, and what quotes with their own escapes say: `$'…'` and backticks.
 
 use std::iter::Peekable;
 use std::str::Chars;

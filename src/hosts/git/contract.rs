@@ -1,8 +1,8 @@
 //! git's own contract, for scripts that were written as hooks of git: arguments, lines on stdin, and
 //! an exit status that decides.
 //!
-//! An event holds what git gave: as `raw.arguments` and, under keys of its own, each argument and
-//! each line. A test case may say only the latter. What is not UTF-8 is also there in hexadecimal
+//! An event holds what git gave: as `raw.arguments` and, under its own keys, each argument and
+//! each line. A test case may say only the latter. Bytes that are not UTF-8 are also there in hexadecimal
 //! digits, so a hook gets the bytes that git sent.
 
 use std::ffi::{OsStr, OsString};

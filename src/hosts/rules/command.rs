@@ -11,7 +11,7 @@ pub(super) struct CommandForm {
     form: Regex,
     /// A form with signs of the shell in it is about a line, and may be anywhere in one.
     within: Option<Regex>,
-    /// The same as the words of a command, options of its own anywhere between them.
+    /// The same as the words of a command, its own options anywhere between them.
     runs: Option<RunsForm>,
 }
 

@@ -99,7 +99,7 @@ pub struct Annotation {
     pub message: String,
     /// `None` for the rule of the list.
     pub rule: Option<CheckRule>,
-    /// It repeats other annotations: formats in which each is a result of its own leave it out.
+    /// It repeats other annotations: formats in which each is its own result leave it out.
     pub is_summary: bool,
 }
 
@@ -111,7 +111,7 @@ pub struct CheckRule {
     pub about: String,
 }
 
-/// An annotation as a result of its own.
+/// An annotation as its own result.
 struct Issue<'l> {
     annotation: &'l Annotation,
     rule: CheckRule,

@@ -298,11 +298,11 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
         .file(".pre-commit-config.yaml", PRE_COMMIT)
         .script(
             "bin/pre-commit",
-            "#!/bin/sh\necho \"$@\" >>\"$HOME/called\"\n",
+            "#!/bin/sh\necho \"$@\" >>\"$TOP/called\"\n",
         )
         .script(
             "lint.sh",
-            "#!/bin/sh\necho \"$@\" >>\"$HOME/linted\"\n! grep -l BAD \"$@\"\n",
+            "#!/bin/sh\necho \"$@\" >>\"$TOP/linted\"\n! grep -l BAD \"$@\"\n",
         )
         .file("good.py", "x")
         .file("vendor/other.py", "BAD");
@@ -310,8 +310,8 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
         "{}:/usr/local/bin:/usr/bin:/bin",
         sandbox.at("bin").display()
     );
-    let home = sandbox.path().display().to_string();
-    let sandbox = sandbox.variable("PATH", &path).variable("HOME", &home);
+    let top = sandbox.path().display().to_string();
+    let sandbox = sandbox.variable("PATH", &path).variable("TOP", &top);
     let ran = import(&sandbox, &["pre-commit"]);
     ran.exits(0)
         .prints("6 hooks imported")
@@ -370,9 +370,11 @@ pre-commit:
   commands:
     lint:
       glob: "*.js"
-      run: ./lint.sh --strict {staged_files}
+      run: ./lint.sh $HOW {staged_files}
+      env: { HOW: --strict }
     fix: { run: "sed -i s/x/y/ {staged_files}", glob: "*.js", stage_fixed: true }
-    deep: { run: "false {staged_files}", root: web/, glob: "*.ts" }
+    deep: { run: "false {staged_files}", glob: "web/*.ts" }
+    root: { run: "x {staged_files}", root: web/ }
     all: { run: "x {all_files}" }
     none: { run: "" }
     only: { run: x, only: { ref: main } }
@@ -396,21 +398,22 @@ assert:
 fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
     let sandbox = Sandbox::new()
         .file("lefthook.yml", LEFTHOOK)
-        .script("lint.sh", "#!/bin/sh\necho \"$*\" >>\"$HOME/linted\"\n")
+        .script("lint.sh", "#!/bin/sh\necho \"$*\" >>\"$TOP/linted\"\n")
         .file(
             ".lefthook/commit-msg/subject.sh",
             "grep -q '^fix: ' \"$1\"\n",
         )
         .file("a.js", "x\n")
         .file("a.txt", "bad");
-    let home = sandbox.path().display().to_string();
-    let sandbox = sandbox.variable("HOME", &home);
+    let top = sandbox.path().display().to_string();
+    let sandbox = sandbox.variable("TOP", &top);
     let ran = import(&sandbox, &["lefthook"]);
     ran.exits(0).prints("7 hooks imported");
     for left in [
         "extends: it has no key in hookrun",
         "pre-commit.follow: it has no key in hookrun",
         "pre-commit.all: `{all_files}` has no placeholder",
+        "pre-commit.root: `root` has no key",
         "pre-commit.none: it has no command",
         "pre-commit.only: `only` has no key",
         "pre-commit.both.piped: write `stop = \"group\"`",
@@ -424,7 +427,6 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         "unless = { where = { state = '^(merge|rebase)$' } }",
         "unless = { where = { branch = '^(release/.*)$' } }",
         "match = { path = 'web/**/*.ts' }",
-        "cwd = 'web/'",
         "fixes = 'stage'",
     ] {
         assert!(written.contains(part), "no {part} in {written}");
@@ -466,7 +468,7 @@ fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
             "#!/bin/sh\n! grep -l BAD \"$@\"\n",
         )
         .file(".gitignore", "node_modules\n")
-        .file("a.js", "x\n")
+        .file("a.js", "x\n1\n2\n3\n")
         .file("docs/a.txt", "");
     import(&sandbox, &["lint-staged"])
         .exits(0)

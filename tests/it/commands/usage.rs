@@ -121,7 +121,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         ),
         (
             &["run", "tool.pre", "--format", "xml"],
-            "[possible values: reply, json, github, sarif, gitlab, azure]",
+            "[possible values: reply, json, github, sarif, gitlab, azure, junit]",
         ),
         (&["run", "tool.pre", "--hooks"], "--hooks <DIR>"),
         (&["run", "--host=cluade"], "similar value exists: 'claude'"),
@@ -251,7 +251,6 @@ fn a_log_level_that_is_none_refuses_instead_of_logging_nothing() {
 #[test]
 fn words_of_other_tools_lead_here() {
     for (word, command) in [
-        ("check", "validate"),
         ("lint", "validate"),
         ("verify", "validate"),
         ("ls", "list"),

@@ -105,23 +105,23 @@ fn a_range_has_what_a_branch_changes() {
 #[test]
 fn nothing_changes_without_fix() {
     let git = repository();
-    write(&git, "a.py", "x  \n");
+    write(&git, "a.py", "x  \n1\n2\n3\n");
     git.run("w", &["add", "a.py"]).exits(0);
-    write(&git, "a.py", "x  \ny  \n");
+    write(&git, "a.py", "x  \n1\n2\n3\ny  \n");
     for words in [&[][..], &["--all"], &["a.py"]] {
         check(&git, words)
             .exits(1)
             .says("would change a.py")
             .says("--fix");
-        assert_eq!(read(&git, "a.py"), "x  \ny  \n");
+        assert_eq!(read(&git, "a.py"), "x  \n1\n2\n3\ny  \n");
     }
     check(&git, &["--fix"]).exits(0);
-    assert_eq!(git.run("w", &["show", ":a.py"]).stdout, "x\n");
-    assert_eq!(read(&git, "a.py"), "x\ny  \n");
+    assert_eq!(git.run("w", &["show", ":a.py"]).stdout, "x\n1\n2\n3\n");
+    assert_eq!(read(&git, "a.py"), "x\n1\n2\n3\ny  \n");
     // Files that are named are fixed on the disk, and staged by the person.
     check(&git, &["a.py", "--fix"]).exits(0);
-    assert_eq!(read(&git, "a.py"), "x\ny\n");
-    assert_eq!(git.run("w", &["show", ":a.py"]).stdout, "x\n");
+    assert_eq!(read(&git, "a.py"), "x\n1\n2\n3\ny\n");
+    assert_eq!(git.run("w", &["show", ":a.py"]).stdout, "x\n1\n2\n3\n");
 }
 
 #[test]

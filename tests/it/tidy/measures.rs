@@ -59,21 +59,21 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            71_170,
+            76_041,
         ),
-        Measure::falling("files of src", sources.len(), 260, 273),
+        Measure::falling("files of src", sources.len(), 260, 283),
         Measure::falling(
             "files of src under 60 lines",
             sources.iter().filter(|source| lines(source) < 60).count(),
             5,
-            16,
+            7,
         ),
         Measure::reached("lines that read answers", answer_lines(&sources), 350),
         Measure::falling(
             "dependencies of the program",
             tree_of_dependencies().len(),
             130,
-            143,
+            139,
         ),
         Measure::reached(
             "dependencies of the engine alone",
@@ -86,11 +86,10 @@ fn the_house_keeps_its_measures() {
             30,
             35,
         ),
-        Measure::falling(
+        Measure::reached(
             "unused code that is allowed",
             matches(&sources, r"(?:allow|expect)\([^)]*(?:dead_code|unused)"),
             0,
-            1,
         ),
         Measure::reached("public items and methods", public_items(&sources), 250),
         Measure::reached("words of docs", words_of_docs(), 45_000),

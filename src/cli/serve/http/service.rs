@@ -108,7 +108,7 @@ impl HttpService {
         let Some(token) = &self.token else {
             return Ok(());
         };
-        // A page in a browser can reach this address under a name of its own.
+        // A page in a browser can reach this address under its own name.
         let host = headers.get(HOST).and_then(|value| value.to_str().ok());
         let host = host.unwrap_or_default();
         if !is_loopback(host) {

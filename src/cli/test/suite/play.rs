@@ -1,4 +1,4 @@
-//! Plays cases: each in fresh folders of its own, with an environment that holds nothing of the
+//! Plays cases: each in fresh folders, with an environment that holds nothing of the
 //! user's, several at once, reported in their order.
 
 use std::ffi::OsString;

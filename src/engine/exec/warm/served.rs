@@ -18,7 +18,7 @@ use crate::engine::exec::spawn::Spawn;
 use crate::engine::exec::tree::{self, SparedHooks};
 use crate::engine::lock::locked;
 
-/// The variable whose value every process has of its own.
+/// The variable whose value each of its processes has.
 pub(crate) const MARK: &str = "HOOKRUN_RUN_ID";
 
 /// After this many events a program is started anew: what it leaks at each event stays small, and

@@ -120,14 +120,6 @@ impl WantedType {
     }
 }
 
-/// Whether `Matcher::file_type` would take `written`.
-///
-/// # Errors
-/// As it has.
-pub(crate) fn check_type(written: &str) -> Result<(), MatcherError> {
-    WantedType::read(written).map(drop)
-}
-
 /// Whether only the beginning of a file can say what type it is.
 pub(crate) fn needs_content(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
