@@ -74,9 +74,9 @@ Examples:
   hookrun test --coverage"
     )]
     Test(TestArgs),
-    /// Run the hooks of a commit on staged files, all files, or those that you name
+    /// Run the hooks of a commit on staged files, all files, or the files that you name
     #[command(
-        after_help = "Exit status: 0 allowed, 1 blocked. The hooks are those of commit.pre, and the files are arguments of hooks with {files}. What is staged is checked as `git commit` checks it; otherwise the files on the disk are checked.
+        after_help = "Exit status: 0 allowed, 1 blocked. The hooks are those of commit.pre, and the files are arguments of hooks with {files}. Staged text is checked as `git commit` checks it; with files, --all or --from the files on the disk are checked.
 
 Examples:
   hookrun check

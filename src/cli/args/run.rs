@@ -93,8 +93,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) skip: Vec<String>,
 
-    /// Let hooks with `fixes` fix files. What is staged is fixed and staged again; otherwise the
-    /// files on the disk are fixed
+    /// Let hooks with `fixes` fix files: the staged text, which is staged again, or the files on the
+    /// disk that are checked
     #[arg(long)]
     pub(crate) fix: bool,
 

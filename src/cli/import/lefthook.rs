@@ -194,6 +194,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
             if line.contains("{files}") {
                 return Err(format!("`{line}` has its files twice"));
             }
+            let line = anchored(&line)?;
             format!("sh -c {} sh {{files}}", shell_words::quote(&line))
         };
         entry(source, &job.name, at, &words)

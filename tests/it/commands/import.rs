@@ -302,7 +302,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
         )
         .script(
             "lint.sh",
-            "#!/bin/sh\necho \"$@\" >>\"$TOP/linted\"\n! grep -l BAD \"$@\"\n",
+            "#!/bin/sh\necho \"$@\" >>\"$TOP/linted\"\nshift\n! grep -l BAD \"$@\"\n",
         )
         .file("good.py", "x")
         .file("vendor/other.py", "BAD");
@@ -478,12 +478,12 @@ fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
         .prints("`hookrun import lint-staged` takes over its hooks");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     repository(&sandbox, "a.js docs");
-    let sandbox = sandbox.file("a.js", "x\nmore\n");
+    let sandbox = sandbox.file("a.js", "x\n1\n2\n3\nmore\n");
     asked(&sandbox, "pre-commit").exits(0);
     sandbox
         .hookrun_by_shell("git show :a.js", b"")
-        .prints("y\n");
-    assert_eq!(sandbox.read("a.js"), "y\nmore\n");
+        .prints("y\n1\n2\n3\n");
+    assert_eq!(sandbox.read("a.js"), "y\n1\n2\n3\nmore\n");
     let sandbox = sandbox.file("a.js", "BAD\n");
     repository(&sandbox, "a.js");
     asked(&sandbox, "pre-commit").exits(1);
