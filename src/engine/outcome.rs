@@ -233,6 +233,9 @@ pub struct Refusal {
     pub cause: Cause,
 }
 
+/// Stands for a name; no reason has a NUL.
+const NAME: &str = "\0";
+
 impl Refusal {
     /// The one refusal that several make: the reason has each hook's own below its name.
     pub(crate) fn of_all(blocks: &[Refusal]) -> Option<Refusal> {
@@ -242,14 +245,18 @@ impl Refusal {
             return Some(first.clone());
         }
         let mut reason = String::new();
-        for Refusal {
-            hook, reason: own, ..
-        } in blocks
-        {
-            reason.push_str(&format!("{}:\n", hook.as_deref().unwrap_or("hookrun")));
-            for line in own.trim_end().lines() {
+        let mut rest = blocks;
+        while let Some(next) = rest.first() {
+            // Hooks that are not trusted, for example, block for one reason: it is said once.
+            let form = next.without_name();
+            let same = rest.iter().take_while(|block| block.without_name() == form);
+            let (same, others) = rest.split_at(same.count());
+            let names: Vec<&str> = same.iter().map(Refusal::name).collect();
+            reason.push_str(&format!("{}:\n", names.join(", ")));
+            for line in form.replace(NAME, &names.join("`, `")).trim_end().lines() {
                 reason.push_str(&format!("  {line}\n"));
             }
+            rest = others;
         }
         let hooks = blocks.iter().filter_map(|block| block.hook.clone());
         Some(Refusal {
@@ -260,6 +267,16 @@ impl Refusal {
             reason: reason.trim_end().to_string(),
             cause: first.cause,
         })
+    }
+
+    fn name(&self) -> &str {
+        self.hook.as_deref().unwrap_or("hookrun")
+    }
+
+    /// The reason with [`NAME`] for the hook's own name in backticks.
+    fn without_name(&self) -> String {
+        self.reason
+            .replace(&format!("`{}`", self.name()), &format!("`{NAME}`"))
     }
 
     /// The hooks that blocked.

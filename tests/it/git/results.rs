@@ -583,6 +583,23 @@ fn nobody_skips_hooks_of_the_user_of_agents_or_of_strangers() {
 }
 
 #[test]
+fn one_reason_of_several_hooks_is_said_once() {
+    let manifest = [hook("tsc", "exit 0", ""), hook("ruff", "exit 0", "")].concat();
+    let git = Git::new(
+        Sandbox::new()
+            .without_trust()
+            .file("w/hookrun.toml", &manifest),
+    );
+    git.hookrun("w", &["install", "git"]).exits(1);
+    let ran = git.commit(&[]);
+    ran.exits(1)
+        .says("blocked by tsc, ruff;")
+        .says("tsc, ruff:\n  hooks not trusted: run `hookrun trust`")
+        .says("`tsc`, `ruff` did not run");
+    assert_eq!(ran.stderr.matches("not trusted").count(), 1, "{ran:?}");
+}
+
+#[test]
 fn a_local_file_switches_hooks_of_git_off() {
     let manifest = [
         GUARDS,
