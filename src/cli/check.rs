@@ -37,17 +37,13 @@ pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
         Complaint::with_cure(cause, "`hookrun check` asks git for the files to check")
     })?;
     let run = RunArgs {
-        event: None,
-        arguments: Vec::new(),
         dialect: Some(git::NAME.to_string()),
         source: args.source.clone(),
-        require: Vec::new(),
         trust: args.trust.clone(),
-        budget: None,
         stdin_timeout: Duration::from_secs(5),
         jobs: args.jobs,
-        record: None,
         format: args.format,
+        ..RunArgs::default()
     };
     let own_env = Environment {
         cwd: top.clone(),
@@ -160,9 +156,8 @@ impl ChosenFiles for CheckedFiles<'_> {
         }
         // A file that is named is checked although git does not know it; one that is gone cannot be.
         let known: HashSet<String> = changes.iter().map(path_of).collect();
-        for path in paths {
-            let text = path.to_string_lossy();
-            if self.top.join(path).is_file() && !known.contains(text.as_ref()) {
+        for text in paths.iter().map(|path| path.to_string_lossy()) {
+            if self.top.join(&*text).is_file() && !known.contains(text.as_ref()) {
                 changes.push(json!({ "path": text, "status": "A" }));
             }
         }

@@ -213,7 +213,7 @@ impl Seen {
     }
 }
 
-/// Why hooks started cold in a run. Those that could start warm are no longer `pending`.
+/// Reasons for cold starts in a run. A hook that could start warm is no longer `pending`.
 fn cold_starts(run: &RunReport, pending: &mut BTreeSet<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     for (hook, trace) in run.traces() {

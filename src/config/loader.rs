@@ -121,8 +121,8 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// The events that `name` means to a hook or a rule. A rule is asked in hookrun's own words, so
-    /// for it a host's name is another word for an event.
+    /// The events that `name` means to a hook or a rule. For a rule, which gets hookrun's own events, a
+    /// host's name is an alias.
     pub(super) fn meant(
         &self,
         name: &str,

@@ -34,7 +34,7 @@ pub(crate) const LINKED: &[&str] = &["node_modules", ".venv"];
 pub(super) struct IndexEntry {
     /// Whether the disk surely has the same.
     pub(super) is_on_disk: bool,
-    /// git leaves it out of the work tree, or was told to.
+    /// git leaves it out of the work tree: it is skipped, or assumed unchanged.
     pub(super) is_skipped: bool,
     /// The file on the disk before git compared it.
     pub(super) stamp: Option<DiskStamp>,
@@ -100,7 +100,7 @@ pub(super) fn compare(
             stamp: stamps.get(path).copied(),
         });
         // A second line says that the file was changed (`C`) or deleted (`R`). In lower case git
-        // was told to assume that it was not.
+        // assumes that it is unchanged.
         entry.is_skipped |= tag.eq_ignore_ascii_case(&b'S');
         entry.is_on_disk &= tag == b'H' && !is_known;
     }

@@ -106,7 +106,7 @@ pub fn rules() -> Vec<SecretRule> {
         }
     }
     for rule in &mut rules {
-        if rule.words == NAMES {
+        if rule.words.as_bytes() == NAMES {
             rule.words = names;
         }
     }
@@ -118,7 +118,7 @@ const MOST_KEYWORDS: usize = 256;
 const BUCKETS: usize = 1024;
 
 /// Stands for the words of the line `names`.
-const NAMES: &str = "@names";
+const NAMES: &[u8] = b"@names";
 
 /// The bucket of words that begin with these two bytes, in either case.
 const fn bucket(first: u8, second: u8) -> usize {
@@ -139,15 +139,6 @@ const fn divided(text: &str, divider: u8) -> (&str, &str) {
         return (before, after);
     }
     (before, after.split_at(1).1)
-}
-
-const fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
-    }
-    at == one.len() && at == other.len()
 }
 
 impl Keywords {
@@ -171,15 +162,15 @@ impl Keywords {
         while !lines.is_empty() {
             let (line, after) = divided(lines, b'\n');
             let (key, rest) = divided(line, b' ');
-            if is_same(key, "rule") {
-                rule = next_rule;
-                next_rule <<= 1;
-            } else if is_same(key, "names") {
-                names = rest;
-            } else if is_same(key, "words") && is_same(rest, NAMES) {
-                rules_of_names |= rule;
-            } else if is_same(key, "words") {
-                keywords = keywords.with(rest, rule);
+            match (key.as_bytes(), rest.as_bytes()) {
+                (b"rule", _) => {
+                    rule = next_rule;
+                    next_rule <<= 1;
+                }
+                (b"names", _) => names = rest,
+                (b"words", NAMES) => rules_of_names |= rule,
+                (b"words", _) => keywords = keywords.with(rest, rule),
+                _ => {}
             }
             lines = after;
         }

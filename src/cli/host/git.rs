@@ -172,7 +172,7 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
     Ok(())
 }
 
-/// Verifies the shared sets of a configuration, and fetches those that are not on this machine.
+/// Verifies the shared sets of a configuration, and fetches missing ones.
 pub(crate) type VerifySets = fn(&Config, &mut dyn Write, &Environment) -> Result;
 
 /// The configuration of the repository. Shared sets that are not on this machine are fetched first.

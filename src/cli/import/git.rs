@@ -61,7 +61,7 @@ pub(super) fn others<'v>(table: &'v Value, known: &[&str]) -> Vec<&'v str> {
     keys
 }
 
-/// Which files a hook is for, in the words of hookrun.
+/// The files that a hook is for, as keys of `match`.
 #[derive(Default)]
 pub(super) struct Filter {
     pub(super) paths: Vec<String>,
