@@ -41,7 +41,6 @@ pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
         source: args.source.clone(),
         trust: args.trust.clone(),
         stdin_timeout: Duration::from_secs(5),
-        jobs: args.jobs,
         format: args.format,
         ..RunArgs::default()
     };
@@ -80,6 +79,10 @@ impl CheckedFiles<'_> {
 
 impl ChosenFiles for CheckedFiles<'_> {
     fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
+        if hooks.is_empty() {
+            let cure = "`hookrun doctor` shows where hooks are looked for";
+            return Err(Complaint::with_cure("there is no hook of commit.pre", cure));
+        }
         let mut named: Vec<&str> = Vec::new();
         let mut paths = Vec::new();
         for word in &self.args.names {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::files::{Becomes, FileWrite, WritePlan};
 use crate::cli::args::{AddedSet, OutdatedSets, SetsAction, SetsArgs, TextFormat, UpdatedSets};
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::Target;
 use crate::cli::streams;
 use crate::config::discover::MANIFEST;
@@ -273,8 +273,9 @@ fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Resu
     let mut entries = Vec::new();
     let mut exit = ExitStatus::Yes;
     for folder in folders {
+        let unreadable = format!("cannot read `{}`", folder.display());
         let there = Environment {
-            cwd: folder.canonicalize().unwrap_or(folder),
+            cwd: folder.canonicalize().map_err(failed(unreadable))?,
             ..env.clone()
         };
         let project = paths.show(&there.cwd);

@@ -472,4 +472,7 @@ fn outdated_compares_the_sets_of_several_projects_with_their_repositories() {
     sets.sets(&["outdated", "c"])
         .exits(2)
         .prints("c: base v1.2.0: unknown: ");
+    sets.sets(&["outdated", "nowhere"])
+        .exits(2)
+        .says("nowhere`");
 }

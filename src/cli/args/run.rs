@@ -106,10 +106,6 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
-    /// How many hooks may run in parallel [default: twice the processors, at most 16]
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
-
     /// The output format
     #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
     pub(crate) format: RunFormat,

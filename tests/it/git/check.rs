@@ -125,6 +125,14 @@ fn nothing_changes_without_fix() {
 }
 
 #[test]
+fn a_check_without_hooks_is_not_passed() {
+    let git = Git::new(Sandbox::new());
+    check(&git, &["--all"])
+        .exits(1)
+        .says("there is no hook of commit.pre");
+}
+
+#[test]
 fn a_word_that_means_nothing_is_named() {
     let git = repository();
     check(&git, &["lnt"]).exits(1).says("did you mean `lint`?");
