@@ -6,6 +6,7 @@
 //! block is what hookrun prints. `UPDATE_GOLDEN=1 cargo test` writes all of it anew.
 //!
 //! In a document that is walked, `<!-- file: PATH -->` puts the block below it into a file,
+//! `<!-- answered with yes -->` runs it at a terminal and confirms,
 //! and `<!-- not run -->` leaves a `console` block alone.
 
 mod ci;
@@ -42,6 +43,7 @@ use serde_json::Value;
 
 use crate::documents::pages;
 use crate::sandbox::{Sandbox, USER_FILE};
+use crate::ui::screen::{at, words_at_terminal};
 
 /// What to do about a document that is out of date.
 const CURE: &str = "`UPDATE_GOLDEN=1 cargo test` rewrites it; read the diff";
@@ -298,6 +300,40 @@ fn with_our_files() -> Sandbox {
     sandbox
 }
 
+/// Git's settings of somebody who signs commits, and who knows the key of the security team.
+const SIGNER: &str = r#"
+[user]
+	name = You
+	email = you@example.com
+	signingKey = ~/key.pub
+[gpg]
+	format = ssh
+[gpg "ssh"]
+	allowedSignersFile = ~/allowed_signers
+[init]
+	defaultBranch = main
+[advice]
+	detachedHead = false
+"#;
+
+#[test]
+fn the_page_about_many_repositories_shows_what_happens() {
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .file("home/.gitconfig", SIGNER);
+    let place = sandbox.at("home/work");
+    fs::create_dir(&place).unwrap();
+    let set_up = "
+        ssh-keygen -q -t ed25519 -N '' -C security -f ~/key
+        echo \"security@example.com $(cat ~/key.pub)\" >~/allowed_signers
+        for name in policy api web billing; do
+          git init -q --bare $name.git && git clone -q $name.git 2>/dev/null
+        done";
+    assert_eq!(shell(set_up, &sandbox, &place), "");
+    let place = place.canonicalize().unwrap();
+    walk("docs/fleet.md", &sandbox, &place, "/home/you/work");
+}
+
 #[test]
 fn the_pages_about_hosts_show_what_happens() {
     for page in hosts::pages() {
@@ -352,6 +388,11 @@ fn walk(document: &str, sandbox: &Sandbox, place: &Path, shown: &str) {
                 fs::write(file, body.join("\n") + "\n").unwrap();
             }
             Some("not run") => {}
+            Some("answered with yes") => {
+                for command in &body {
+                    confirm_at_terminal(command, sandbox, place);
+                }
+            }
             _ if language == "console" => {
                 made.push_str(&console(&body, sandbox, place, shown));
                 made.push_str("```\n");
@@ -396,19 +437,38 @@ fn console(block: &[&str], sandbox: &Sandbox, place: &Path, shown: &str) -> Stri
 /// What a command line prints, stdout and stderr together.
 fn shell(command: &str, sandbox: &Sandbox, place: &Path) -> String {
     let command = command.replace("cargo run --release --", "hookrun");
-    let binary = Path::new(env!("CARGO_BIN_EXE_hookrun"));
-    let folder = binary.parent().unwrap().display();
     let output = Command::new("/bin/sh")
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(place)
         .env_clear()
-        .env("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"))
+        .env("PATH", path_with_hookrun())
         .env("HOME", sandbox.at("home"))
         .env("LANG", "C.UTF-8")
         .stdin(Stdio::null())
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
+}
+
+fn path_with_hookrun() -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_hookrun"));
+    let folder = binary.parent().unwrap().display();
+    format!("{folder}:/usr/local/bin:/usr/bin:/bin")
+}
+
+/// Runs a command line at a terminal, and confirms the one question that it must ask.
+fn confirm_at_terminal(command: &str, sandbox: &Sandbox, place: &Path) {
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .arg("-c")
+        .arg("PATH=$1; export PATH; cd \"$2\" && eval \"$3\"")
+        .arg("sh")
+        .arg(path_with_hookrun())
+        .arg(place)
+        .arg(command);
+    fs::write(sandbox.at("event"), "").unwrap();
+    let steps = [at("[y/N] ", "y\r")];
+    words_at_terminal((24, 80), sandbox, &shell, &steps).exits(0);
 }
 
 /// A text without what differs from run to run: dates, times, and the note about a process that was
