@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # What other runners of hooks cost beside hookrun, as ratios: `bash benches/peers.sh [PAIRS]`.
 #
-# Each runner has the same two jobs: one hook that does nothing, and ten of them one after
-# another. A runner and hookrun take turns (timer.c), and each pair gives one ratio; the table has
-# the median of the ratios with the half of them that lies around it. Before it is timed, a runner
-# must show that it starts all its hooks, one at a time. hookrun against itself shows what is noise.
+# The first table has two jobs: one hook that does nothing, and ten of them one after another. The
+# second has commits: three hooks that get the staged files, 400 tracked files, five of them staged;
+# and the same with unstaged changes in one of the five. A runner and hookrun take turns (timer.c),
+# and each pair gives one ratio; the table has the median of the ratios and the middle half. Before
+# it is timed, a runner must show that it starts all its hooks: one at a time in the first table,
+# with the five files in the second. hookrun against itself shows the noise.
 # Both builds of hookrun are measured: the one of a plain checkout, and the one for musl if its
 # target is installed (`rustup target add x86_64-unknown-linux-musl`).
 #
@@ -256,4 +258,127 @@ for runner in "${runners[@]}"; do
   fi
   printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$name" "${version[$runner]}" "$one" \
     "$ten" "$one_musl" "$ten_musl" "$against_true" "$one_milliseconds" "$ten_milliseconds"
+done
+
+# --- Commits ---
+
+# Five commits of five files each, in the repository $1; $2 is a line to add to a staged file.
+cat >"$root/commit" <<'COMMITS'
+cd "$1" || exit
+for commit in 1 2 3 4 5; do
+  for file in 1 2 3 4 5; do echo "value = $commit  # $$" >"d$file/f$file.py"; done
+  git add d1 d2 d3 d4 d5
+  [ -z "$2" ] || echo "$2" >>d1/f1.py
+  git commit --quiet --message change || exit
+done
+COMMITS
+
+linters=$root/linters
+mkdir "$linters"
+# shellcheck disable=SC2016 # The hook expands it.
+printf '#!/bin/sh\necho "$# $(cat d1/f1.py d5/f5.py | wc -l)" >>%s/seen\n' "$root" >"$linters/witness"
+chmod +x "$linters/witness"
+link_linters() { # target
+  local name
+  for name in a b c; do ln -sf "$1" "$linters/lint-$name"; done
+}
+commits=("${clean[0]}" -i "PATH=$linters:$(dirname "$git"):/usr/bin:/bin" "${clean[@]:3}"
+  GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b)
+
+# A repository with 400 files, and with the runner as its hook.
+set_up_commits() { # runner
+  local at=$root/commits-$1 folder file digest name
+  mkdir "$at"
+  pushd "$at" >/dev/null
+  "${commits[@]}" git init --quiet
+  for ((folder = 0; folder < 20; folder++)); do
+    mkdir "d$folder"
+    for ((file = 0; file < 20; file++)); do echo 'value = 0' >"d$folder/f$file.py"; done
+  done
+  case $1 in
+  hookrun | musl)
+    for name in a b c; do
+      printf '[[hook]]\nname = "%s"\nevent = "commit.pre"\ncommand = "lint-%s {files}"\nmatch = { path = "**/*.py" }\n' \
+        "$name" "$name" >>hookrun.toml
+    done
+    ;;
+  lefthook)
+    printf 'no_auto_install: true\npre-commit:\n  parallel: true\n  commands:\n' >lefthook.yml
+    for name in a b c; do
+      printf '    %s: { run: "lint-%s {staged_files}", glob: "*.py" }\n' "$name" "$name" >>lefthook.yml
+    done
+    ;;
+  prek)
+    printf 'repos:\n  - repo: local\n    hooks:\n' >.pre-commit-config.yaml
+    for name in a b c; do
+      printf '      - {id: %s, name: %s, language: system, entry: lint-%s, files: "[.]py$"}\n' \
+        "$name" "$name" "$name" >>.pre-commit-config.yaml
+    done
+    ;;
+  esac
+  "${commits[@]}" git add .
+  "${commits[@]}" git commit --quiet --no-verify --message begin
+  case $1 in
+  hookrun | musl)
+    "${commits[@]}" "${program[$1]}" install git >"$root/said" 2>&1 || true
+    digest=$("${commits[@]}" "${program[$1]}" trust --show 2>/dev/null | grep -o 'sha256:[0-9a-f]*')
+    "${commits[@]}" "${program[$1]}" trust --digest "$digest" >>"$root/said" 2>&1
+    ;;
+  lefthook) "${commits[@]}" "${program[lefthook]}" install >"$root/said" 2>&1 ;;
+  prek) "${commits[@]}" "${program[prek]}" install >"$root/said" 2>&1 ;;
+  esac || die "$1 cannot be installed in git: $(cat "$root/said")"
+  popd >/dev/null
+}
+
+# Each of the three hooks must get the five files as they are staged, in each of the five commits.
+check_commits() { # runner
+  local count
+  link_linters "$linters/witness"
+  : >"$root/seen"
+  "${commits[@]}" sh "$root/commit" "$root/commits-$1" '# unstaged' >"$root/said" 2>&1 ||
+    die "$1 fails to commit: $(cat "$root/said")"
+  link_linters /bin/true
+  count=$(grep -cx '5 2' "$root/seen" || true)
+  ((count == 15)) || die "$1 ran $count of 15 hooks with five staged files: $(sort "$root/seen" | uniq -c) $(cat "$root/said")"
+}
+
+# Sets `ratio` and `milliseconds` of one commit.
+measure_commits() { # runner other unstaged-line pairs
+  local low high
+  "${commits[@]}" "$root/timer" "$4" /dev/null sh "$root/commit" "$root/commits-$1" "$3" \
+    -- /dev/null sh "$root/commit" "$root/commits-$2" "$3" >"$root/times"
+  read -r ratio low high < <(awk '{ print $1 / $2 }' "$root/times" | quantiles)
+  ratio="$ratio ($low–$high)"
+  read -r milliseconds _ < <(awk '{ print $1 / 5e6 }' "$root/times" | quantiles)
+}
+
+committers=(hookrun musl lefthook prek)
+set_up_commits none
+for runner in "${committers[@]}"; do
+  [[ -n ${program[$runner]-} ]] || continue
+  say "checking that $runner runs its hooks in a commit"
+  set_up_commits "$runner"
+  check_commits "$runner"
+done
+some=$((pairs < 30 ? pairs : 30))
+printf '\nA commit: three hooks, 5 of 400 files staged, the time of git add and git commit; %s pairs of five commits\n\n' "$some"
+printf '| runner | commit, × hookrun | partly staged | commit, × hookrun for musl | partly staged | commit, × without hooks | one commit, ms |\n'
+printf -- '|---|--:|--:|--:|--:|--:|--:|\n'
+for runner in "${committers[@]}"; do
+  if [[ -z ${program[$runner]-} ]]; then
+    printf '| %s | not available: %s | | | | | |\n' "$runner" "${missing[$runner]}"
+    continue
+  fi
+  cells=()
+  for other in hookrun musl; do
+    for line in '' '# unstaged'; do
+      ratio=–
+      [[ -z ${program[$other]-} ]] || measure_commits "$runner" "$other" "$line" "$some"
+      cells+=("$ratio")
+    done
+  done
+  measure_commits "$runner" none '' "$some"
+  name=$runner
+  [[ $runner != musl ]] || name='hookrun for musl'
+  printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "${cells[@]}" "$ratio" "$milliseconds"
 done
