@@ -1,9 +1,9 @@
-//! The engine: what happened, who has a say in it, how hooks are run, and what they said.
+//! The engine: events, hooks, plans, runs and outcomes.
 //!
-//! Nouns come first: [`event`], [`hook`], [`outcome`], [`run`]. [`registry`] and [`plan`] say which
-//! hooks run, [`exec`] runs one, [`chain`] all of an event, and [`runner`] is the front door.
-//! [`session_hooks`] runs those that live as long as a session. [`ui`] and [`session`] are what
-//! hooks can ask for meanwhile.
+//! The data types are in [`event`], [`hook`], [`outcome`] and [`run`]. [`registry`] and [`plan`]
+//! select hooks, [`exec`] runs one step, [`chain`] all hooks of an event, and [`runner`] is the
+//! entry point. [`session_hooks`] runs session-lived hooks; [`ui`] and [`session`] serve hooks'
+//! requests.
 
 pub mod answer;
 pub mod chain;

@@ -1,15 +1,13 @@
-//! The hook contract: turns a hook's exit status and output into a verdict, or into a failure.
+//! Turns a hook's exit status and output into a verdict or a failure, as `man hookrun-hook`
+//! describes.
 //!
-//! Pure; `man hookrun-hook` describes it. `read` splits stdout by these rules:
+//! 1. An answer is a JSON object at the start of a line with a contract key. It may span lines.
+//! 2. In such an object, a key of `DECISION_KEYS` whose value blocks or asks elsewhere is
+//!    malformed, unless it is a contract key.
+//! 3. A line that begins with `{` and is not JSON is malformed if it has one of these keys.
+//!    Everything else is text.
 //!
-//! 1. An answer is a JSON object at the start of a line with a key of the contract. It may span
-//!    lines, and blanks before it do not matter. An object in a list is not an answer.
-//! 2. In an object at the start of a line, a key of `DECISION_KEYS` whose value blocks or asks
-//!    elsewhere is malformed, unless it is of the contract.
-//! 3. What begins with `{` at the start of a line and is not JSON is malformed if it has a key of
-//!    the contract or of that table. All else is text.
-//!
-//! An answer that blocks counts, whatever else is on stdout or happens later. Two are malformed.
+//! A complete block always counts. Otherwise, two answers are malformed.
 
 mod crash;
 
@@ -24,27 +22,27 @@ use crate::engine::hook::{Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
 pub(crate) use crash::crash;
 
-/// What a hook printed.
+/// Parsed stdout of a hook.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) answers: Vec<Answer>,
-    /// Everything else.
+    /// Output around the answers.
     pub(crate) text: String,
-    /// The first thing that is malformed.
+    /// First malformed part.
     problem: Option<String>,
 }
 
-/// A JSON object with a key of the contract. A key that is there twice has two entries.
+/// JSON object with a contract key. A repeated key has two entries.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) line: usize,
     pub(crate) entries: Vec<(String, Value)>,
 }
 
-/// How much text that is not JSON is read as JSON. Nested text is read once for each level.
+/// Limit on bytes of invalid JSON: each nesting level is parsed again.
 const READ_BYTES: usize = 4 * 1024 * 1024;
 
-/// Splits the text of stdout. `cut_bytes` is its size, if a part of it is missing.
+/// Splits stdout into answers and text. `cut_bytes` is the full size of truncated output.
 pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract) -> Reading {
     let mut reading = Reading {
         problem: cut_bytes.map(|bytes| format!("stdout has {bytes} bytes, more than 1 MiB")),
@@ -102,12 +100,12 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
 }
 
 impl Reading {
-    /// Takes a JSON value, if it is an answer.
+    /// Adds a JSON value if it is an answer.
     fn take(&mut self, json: &str, line: usize, contract: &dyn Contract) -> bool {
         let mut entries = Vec::new();
         for (key, value) in raw_entries(json) {
             let key = string_text(key.get()).unwrap_or_default();
-            // What cannot be read (a number out of range, nesting that is too deep) is a text.
+            // Numbers out of range and values nested too deeply become text.
             let value = serde_json::from_str(value.get()).unwrap_or_else(|_| {
                 let text = string_text(value.get());
                 text.unwrap_or_else(|| value.to_string()).into()
@@ -126,10 +124,8 @@ impl Reading {
         is_answer
     }
 
-    /// The answer that counts: one that blocks, else the only one.
-    ///
-    /// # Errors
-    /// What is malformed.
+    /// Returns the answer that counts: the first block, else the only answer. The error describes
+    /// the malformed part.
     pub(crate) fn answer(&self, contract: &dyn Contract) -> Result<Option<&Answer>, String> {
         let mut answers = self.answers.iter();
         if let Some(block) = answers.find(|answer| contract.block(&answer.entries).is_some()) {
@@ -147,14 +143,14 @@ impl Reading {
         Ok(self.answers.first())
     }
 
-    /// Whether the text is one JSON object, which is a result in other systems.
+    /// Returns true if the text is one JSON object, which is a result in other systems.
     pub(crate) fn is_object(&self) -> bool {
         serde_json::from_str::<Map<String, Value>>(&self.text).is_ok()
     }
 }
 
-/// What is wrong with text that begins like an object and is not JSON, if it has a key that counts:
-/// of the contract, also without quotes (`{ continue: …`), or of the table.
+/// Describes an object that is not JSON, if it has a contract key (also unquoted, as in `{
+/// continue: …`) or a decision key.
 fn broken(
     object: &str,
     line: usize,
@@ -183,8 +179,8 @@ fn broken(
     None
 }
 
-/// Where an object that is not JSON ends: with the line of its closing brace, or before a line with
-/// another object.
+/// Returns the end of an object that is not JSON: the line of its closing brace, or the last line
+/// before another object.
 fn object_end(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut end = 0;
@@ -205,7 +201,7 @@ fn breaks(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// The ending of a hook that exited, with notes for its author.
+/// Returns the ending of a hook that exited, with notes for its author.
 pub fn judge(
     exit: Exit,
     stdout: &CapturedStream,
@@ -229,7 +225,7 @@ pub fn judge(
     }
 }
 
-/// The ending of a hook that exited and answers by hookrun's own contract.
+/// Applies the native contract to a hook that exited.
 pub(crate) fn judge_native(printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let reading = read(printed.stdout, printed.cut_bytes, &Native);
     if printed.status == 0 {
@@ -244,7 +240,7 @@ pub(crate) fn judge_native(printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     blocked_by_status(printed, &reading, permit)
 }
 
-/// The verdict of a hook that exited with 0.
+/// Reads the verdict of a hook that exited with 0.
 fn verdict(
     reading: &Reading,
     permit: Permit<'_>,
@@ -255,7 +251,7 @@ fn verdict(
         Some(answer) => Native
             .verdict(&answer.entries, permit, notes)
             .map_err(|problem| format!("line {}: {problem}", answer.line))?,
-        // An object that says nothing; in other systems, that is any other object.
+        // Not an answer. In other systems, any other object is not one either.
         None if matches!(reading.text.as_str(), "" | "{}") || is_foreign && reading.is_object() => {
             return Ok(Verdict::new(Decision::Allow, ContractRule::Silence));
         }
@@ -269,14 +265,14 @@ fn verdict(
     Ok(verdict)
 }
 
-/// The reason of the first complete block in the text of stdout.
+/// Returns the reason of the first complete block in stdout.
 pub(crate) fn block_in(stdout: &str, contract: &dyn Contract) -> Option<String> {
     let reading = read(stdout.trim_start_matches('\u{feff}'), None, contract);
     let mut answers = reading.answers.iter();
     answers.find_map(|answer| contract.block(&answer.entries))
 }
 
-/// The ending of a hook that failed. A complete block that it printed first counts.
+/// Returns the ending of a failed hook. A complete block printed before the failure counts.
 pub(crate) fn failed(
     failure: Ending,
     stdout: &CapturedStream,
@@ -289,8 +285,7 @@ pub(crate) fn failed(
     failed_after(reason, failure)
 }
 
-/// The ending of a hook that failed after it had blocked with this reason, if it had: its failure
-/// becomes a note.
+/// Turns a failure after a block into a note. Without a block, the failure is the ending.
 pub(crate) fn failed_after(reason: Option<String>, failure: Ending) -> (Ending, Vec<String>) {
     let (Some(reason), Some(words)) = (reason, failure.failure()) else {
         return (failure, Vec::new());
@@ -304,8 +299,8 @@ pub(crate) fn malformed(problem: String) -> Ending {
     Ending::Malformed { problem }
 }
 
-/// The verdict of a non-zero exit. The reason is stderr, else the answer's `reason`, else text on
-/// stdout, else the status.
+/// Blocks because of a non-zero exit. The reason is stderr, else the answer's `reason`, else other
+/// stdout text, else the status.
 pub(crate) fn blocked_by_status(
     printed: &Printed<'_>,
     reading: &Reading,
@@ -331,7 +326,7 @@ pub(crate) fn blocked_by_status(
             _ => {}
         }
     }
-    // An object that says nothing is no reason.
+    // An empty object is not a reason.
     reasons.push(reading.text.trim_start_matches("{}"));
     let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),

@@ -1,4 +1,4 @@
-//! Runs a plan step by step, and merges the verdicts in plan order.
+//! Runs a plan step by step and merges verdicts in plan order.
 
 mod edited;
 mod files;
@@ -33,8 +33,8 @@ pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES};
 
 /// Runs `plan` for `event`.
 ///
-/// After a rewrite it selects the remaining hooks again: a guard sees the command that will run,
-/// not the original one.
+/// After a rewrite it selects the remaining hooks again: guards see the command that will run, not
+/// the original.
 pub fn run(
     plan: Plan,
     event: &Event,
@@ -96,8 +96,7 @@ pub fn run(
     }
 }
 
-/// The hooks of a plan that this run does not start. `wanted` is the fate of those that want the
-/// event.
+/// Lists a plan's hooks without starting them. `wanted` is the fate of matching hooks.
 pub(crate) fn runs_of(plan: &Plan, event: &Event, wanted: &Fate) -> Vec<HookRun> {
     plan.hooks()
         .map(|planned| {
@@ -117,11 +116,10 @@ fn fate_of(selection: Selection, wanted: Fate) -> Fate {
 }
 
 struct Chain<'c> {
-    /// All hooks of the plan.
     hooks: Vec<Arc<Hook>>,
-    /// The event with all rewrites so far.
+    /// Current event, with all rewrites.
     event: Event,
-    /// The original event, where every hook sees that one.
+    /// Original event, in dialects whose hooks all see it.
     original: Option<Event>,
     merger: Merger<'c>,
     engine: &'c Engine,
@@ -130,34 +128,33 @@ struct Chain<'c> {
     started: Instant,
     budget: Option<Budget>,
     inputs: HookInputs,
-    /// For all its hooks, one after another.
+    /// Pipes that hooks reuse in turn.
     pipes: PipeStore,
-    /// The number of rewrites so far, and the hook that made the last one.
+    /// Rewrites so far, and the hook that made the last one.
     rewrites: usize,
     rewriter: Option<Arc<Hook>>,
     runs: Vec<HookRun>,
-    /// The hooks that have had their turn.
     turned: Vec<FinishedTurn>,
-    /// The group after which no hook runs, because one of it has blocked.
+    /// Group that blocked: no hook of another group runs.
     last_group: Option<(i64, Option<u64>)>,
     is_settled: bool,
-    /// Hooks run a second time, only for their decisions.
+    /// Second run of hooks, for their decisions only.
     is_asking_again: bool,
 }
 
-/// What hooks get of the event as it is now; made again after a rewrite.
+/// Input for hooks, cleared by each rewrite.
 #[derive(Default)]
 struct HookInputs {
-    /// The context for native hooks.
+    /// Context for native hooks.
     payload: Option<Arc<Payload>>,
     variables: Option<Arc<EventVariables>>,
 }
 
-/// A hook that has had its turn, whether or not it wanted the event at that time.
+/// Hook that has had its turn, matching or not.
 struct FinishedTurn {
     hook: Arc<Hook>,
     step: usize,
-    /// How many rewrites the context had when the hook judged it, including the hook's own.
+    /// Rewrites before this hook's verdict, including its own.
     rewrites: usize,
     has_rewritten: bool,
 }
@@ -200,10 +197,11 @@ impl Chain<'_> {
         }
     }
 
-    /// Runs hooks of a gate again that had their turn before a rewrite and want the event as it is
-    /// now: a guard sees what will happen. Only their decisions count, and none of them can rewrite
-    /// again, so this ends. In some systems hooks see the original event, or only the last result
-    /// counts. Hooks written for such a system follow its rule; native hooks run again there too.
+    /// Runs a gate's earlier hooks again if they match the rewritten event: guards must see the
+    /// final action. Only their decisions count, and they cannot rewrite again, so this ends.
+    ///
+    /// Hooks of a dialect that shows the original event or keeps the last result follow that
+    /// dialect's rule. Native hooks run again there too.
     fn ask_again(&mut self) {
         let spec = self.event.spec();
         let Some(rewriter) = self.rewriter.clone() else {
@@ -255,7 +253,7 @@ impl Chain<'_> {
     /// Merges a hook's second verdict, on the event that later hooks have rewritten.
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
-            // A failure that lets the event pass was reported already, or no longer matters.
+            // The first run already reported a failure that allows.
             if trace.ending.is_interruption()
                 || hook.on_failure(self.event.spec()) == OnFailure::Block
             {
@@ -272,7 +270,7 @@ impl Chain<'_> {
             ..verdict.clone()
         });
         if let (Contribution::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
-            // The first run has already reported this.
+            // The first run already reported these.
             verdict.output = None;
             verdict.additional_context = None;
             verdict.findings = Vec::new();
@@ -301,7 +299,7 @@ impl Chain<'_> {
         }
     }
 
-    /// The fate of a hook before it runs; `Unreached` if it is its turn.
+    /// Returns a hook's fate before it runs, or `Unreached` if it is due.
     fn first_fate(&self, planned: PlannedHook) -> Fate {
         let selection = if self.rewrites > 0 {
             let seen = self.seen();
@@ -312,18 +310,17 @@ impl Chain<'_> {
         fate_of(selection, Fate::Unreached)
     }
 
-    /// The value of a field as the event is now.
     fn value(&self, field: &str) -> Value {
         let value = self.event.context().value(field).ok().flatten();
         value.unwrap_or(Value::Null)
     }
 
-    /// The event as hooks see it now.
+    /// Returns the event as hooks see it now.
     fn seen(&self) -> &Event {
         self.original.as_ref().unwrap_or(&self.event)
     }
 
-    /// The turns of `hook`: one, or one for each call of its own host's tools in the event.
+    /// Returns the turns of `hook`: one, or one for each call of its host's tools in the event.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
         let place = StagedPlace::find(self.engine, hook, self.seen(), self.surroundings);
         let Some(convention) = &hook.convention else {
@@ -348,7 +345,7 @@ impl Chain<'_> {
         turns
     }
 
-    /// The file in which a hook reads and rewrites `field`.
+    /// Creates the file in which a hook reads and rewrites `field`.
     fn edited_file(&self, field: EditedField, hook: &Hook) -> Result<EditedFile, StartError> {
         let event = self.seen();
         if event.host() == hook.dialect_name() && !self.is_asking_again {
@@ -371,7 +368,6 @@ impl Chain<'_> {
         EditedFile::copy(field, event, &folder.join(unique))
     }
 
-    /// What a hook gets on stdin.
     fn payload(&mut self, turn: &HookTurn) -> Arc<Payload> {
         if turn.hook.reads == Some(Reads::Nothing) {
             return Arc::default();
@@ -411,10 +407,10 @@ impl Chain<'_> {
         traces
     }
 
-    /// Runs these hooks, and returns a trace for each. One with many files has several calls, which
-    /// run at once.
+    /// Runs hooks in parallel and returns a trace for each. A hook with many files has several
+    /// calls.
     fn run_together(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
-        // A rule has its step alone.
+        // A rule is alone in its step.
         if let [HookTurn { hook, .. }] = turns
             && let Handler::Rule(decision) = &hook.handler
         {
@@ -428,7 +424,6 @@ impl Chain<'_> {
             return vec![Trace::not_run(ending)];
         }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
-        // Functions need nothing of what follows.
         if hooks.iter().all(|hook| hook.handler.is_function()) {
             let jobs: Vec<Job<'_>> = hooks
                 .iter()
@@ -455,7 +450,7 @@ impl Chain<'_> {
                 jobs.push(turn.place.adapt(job));
             }
         }
-        // Then the reasons of all calls count.
+        // With several calls per hook, the reasons of all of them count.
         let is_divided = jobs.len() > turns.len();
         let settles = self.settles(&hooks);
         let mut ended = self
@@ -477,12 +472,12 @@ impl Chain<'_> {
         traces
     }
 
-    /// A test for whether the trace of one of these hooks settles the event.
+    /// Returns a test for whether a trace of these hooks settles the event.
     fn settles(&self, hooks: &[Arc<Hook>]) -> impl Fn(&Trace) -> bool + use<> {
         let spec = self.seen().spec();
         let blocks = spec.blocks && spec.conduct.stop == Stop::First;
-        // A failure ends the other hooks of its step only if all of them fail closed: the loop does
-        // not know which hook a failure comes from.
+        // The loop does not know which hook failed, so a failure ends the step only if all of its
+        // hooks fail closed.
         let all_close = hooks
             .iter()
             .all(|hook| hook.on_failure(spec) == OnFailure::Block);
@@ -493,8 +488,8 @@ impl Chain<'_> {
         let Some(heard) = trace.ending.heard() else {
             return;
         };
-        // Running out of budget or being interrupted is not the hook's failure, so the hook's
-        // `on_failure` does not open the gate.
+        // Interruptions and an exhausted budget are not the hook's failure: its `on_failure` does
+        // not open the gate.
         let is_ours = trace.ending.is_interruption();
         if is_ours && self.merger.is_blocked() {
             self.is_settled = true;
@@ -505,7 +500,6 @@ impl Chain<'_> {
         // A hook that asks may still rewrite in the same answer.
         let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
         match self.merger.hear(&hook.name, on_failure, &heard) {
-            // Later hooks would not run either.
             Flow::GoesOn | Flow::EndsGroup if is_ours => {
                 self.is_settled = self.merger.is_blocked();
             }
@@ -528,7 +522,7 @@ impl Chain<'_> {
         if matches!(verdict.decision, Decision::Block { .. }) {
             return;
         }
-        // Native hooks may also answer without a new value; earlier values then stay.
+        // A native answer without a new value keeps earlier values.
         let is_result = match verdict.rule {
             ContractRule::Translated => true,
             ContractRule::Structured | ContractRule::Returned => !verdict.update.is_empty(),

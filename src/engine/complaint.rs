@@ -1,18 +1,17 @@
-//! What is wrong, and what to do about it.
+//! Problems with their cures.
 
 use std::fmt;
 
-/// A cause and a cure, without the place.
+/// A problem and its cure, without a location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
-    /// What is wrong: lower case, no full stop.
+    /// Problem: lower case, no full stop.
     pub cause: String,
-    /// What to do.
     pub cure: Option<String>,
 }
 
 impl Complaint {
-    /// A complaint that has no cure, or says it already.
+    /// Creates a complaint without a cure.
     pub fn new(cause: impl Into<String>) -> Complaint {
         Complaint {
             cause: cause.into(),
@@ -20,12 +19,10 @@ impl Complaint {
         }
     }
 
-    /// An error that says everything.
     pub fn of(error: impl fmt::Display) -> Complaint {
         Complaint::new(error.to_string())
     }
 
-    /// A complaint and its cure.
     pub fn with_cure(cause: impl Into<String>, cure: impl Into<String>) -> Complaint {
         Complaint {
             cause: cause.into(),

@@ -1,6 +1,4 @@
-//! How one hook's run ended, and what it wrote.
-//!
-//! Plain data. Every way in which a hook's run can end is a variant of [`Ending`].
+//! How one hook's run ended, and its output.
 
 use std::time::Duration;
 
@@ -11,12 +9,9 @@ use crate::engine::names::{DEFAULT_TIMEOUT, duration_text};
 use crate::engine::outcome::Verdict;
 use crate::engine::outcome::merge::{CRASHED, Contribution};
 
-/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// It exited with this status.
     Status(i32),
-    /// This signal killed it.
     Signal(i32),
 }
 
@@ -24,61 +19,58 @@ pub enum Exit {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
     Answered(Verdict),
-    /// It exited with 0 and an answer that cannot be used.
+    /// Exited with 0 and an invalid answer.
     Malformed {
         problem: String,
     },
-    /// Its program crashed: it decided nothing. The last words of its interpreter.
+    /// The program crashed; `problem` is its interpreter's message.
     Crashed {
         problem: String,
     },
-    /// It exited with another status than 0 or 2, which in its dialect is an error and no block.
+    /// Exited with a status other than 0 or 2, in a dialect where that is an error, not a block.
     Threw {
-        /// The status and what it said.
+        /// Exit status and message.
         problem: String,
-        /// What it had changed of the event by then, if its dialect keeps that.
+        /// Rewrites before the error, if the dialect keeps them.
         left: Vec<(String, Value)>,
     },
-    /// A signal killed it.
     Killed {
         signal: i32,
     },
-    /// It used more than one of its limits allows, and was killed.
+    /// Killed because it exceeded one of its limits.
     OverLimit {
-        /// The key of `limits`.
+        /// Key of `limits`.
         limit: &'static str,
-        /// How much it used of how much.
+        /// Usage and maximum.
         problem: String,
     },
-    /// It was still running at its timeout; its process tree was killed.
+    /// Killed with its process tree at its timeout.
     TimedOut {
         after: Duration,
     },
-    /// The whole budget was used up while it was running, and its process tree was killed; or
-    /// before it could be started.
+    /// Killed with its process tree, or never started, because the total budget was used up.
     OutOfBudget {
         budget: Duration,
     },
-    /// hookrun was interrupted while it was running, and its process tree was killed; or
-    /// before it could be started.
+    /// Killed with its process tree, or never started, because hookrun was interrupted.
     Aborted {
         /// `None` if the embedding program interrupted it.
         signal: Option<i32>,
     },
-    /// An earlier hook settled the event while this one was still running.
+    /// An earlier hook settled the event during this run.
     Voided,
     NotStarted(StartError),
-    /// Its exit status is not known: somebody else took it.
+    /// Exit status unknown: another part of the program reaped the process.
     Lost {
         problem: String,
     },
-    /// It is a function, and returned an error or panicked.
+    /// A function returned an error or panicked.
     Errored {
         problem: String,
     },
 }
 
-/// Why a hook never started, and what to do about it.
+/// Why a hook never started, and the cure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("never ran: {problem}; {cure}")]
 pub struct StartError {
@@ -87,7 +79,7 @@ pub struct StartError {
 }
 
 impl StartError {
-    /// What is wrong: lower case, no full stop; and what to do.
+    /// Creates an error from a problem (lower case, no full stop) and a cure.
     pub(crate) fn new(problem: impl Into<String>, cure: impl Into<String>) -> StartError {
         StartError {
             problem: problem.into(),
@@ -99,9 +91,8 @@ impl StartError {
 /// A row of [`FAILURES`].
 #[derive(Debug)]
 pub struct FailureRow {
-    /// What went wrong.
     pub what: &'static str,
-    /// Such an ending, as users may meet it.
+    /// Ending with the message that users see.
     pub example: fn() -> Ending,
 }
 
@@ -109,8 +100,7 @@ const fn row(what: &'static str, example: fn() -> Ending) -> FailureRow {
     FailureRow { what, example }
 }
 
-/// Every way in which a hook can fail to answer: the table in `docs/hooks.md` and in
-/// `man hookrun-hook`.
+/// All failures of hooks: the table in `docs/hooks.md` and `man hookrun-hook`.
 pub const FAILURES: &[FailureRow] = &[
     row("exceeded its timeout; its process tree is killed", || {
         Ending::TimedOut {
@@ -169,7 +159,7 @@ pub const FAILURES: &[FailureRow] = &[
 ];
 
 impl Ending {
-    /// Its name in `--format json` and in traces.
+    /// Returns the name in `--format json` and in traces.
     pub fn name(&self) -> &'static str {
         match self {
             Ending::Answered(_) => "answered",
@@ -188,7 +178,6 @@ impl Ending {
         }
     }
 
-    /// What the hook said, if it answered.
     pub fn verdict(&self) -> Option<&Verdict> {
         if let Ending::Answered(verdict) = self {
             return Some(verdict);
@@ -196,13 +185,13 @@ impl Ending {
         None
     }
 
-    /// Whether hookrun ended it before its own time was over. That is no failure of the hook, so its
-    /// `on_failure` does not open a gate.
+    /// Returns true if hookrun ended the hook before its timeout. That is not the hook's failure,
+    /// so its `on_failure` does not apply.
     pub(crate) fn is_interruption(&self) -> bool {
         matches!(self, Ending::OutOfBudget { .. } | Ending::Aborted { .. })
     }
 
-    /// The words for a failure; `None` for an answer and for a hook that no longer mattered.
+    /// Returns the failure message; `None` for answers and voided runs.
     pub fn failure(&self) -> Option<String> {
         match self {
             Ending::Answered(_) | Ending::Voided => None,
@@ -215,7 +204,7 @@ impl Ending {
             }
             Ending::TimedOut { after } => {
                 let text = format!("timed out after {}", duration_text(*after));
-                // The author of another time knows how.
+                // Anyone who set another timeout knows how.
                 if *after == DEFAULT_TIMEOUT {
                     return Some(format!("{text}; `# hookrun: timeout=60s` gives it more"));
                 }
@@ -232,7 +221,7 @@ impl Ending {
         }
     }
 
-    /// What the merge takes; `None` for a hook that no longer mattered.
+    /// Returns the input of the merge; `None` for voided runs.
     pub(crate) fn heard(&self) -> Option<Contribution> {
         match self.verdict() {
             Some(verdict) => Some(Contribution::Verdict(verdict.clone())),
@@ -241,7 +230,7 @@ impl Ending {
     }
 }
 
-/// The words for [`Ending::Aborted`].
+/// Returns the message of [`Ending::Aborted`].
 pub fn told_to_stop(signal: Option<i32>) -> String {
     match signal {
         Some(signal) => format!("hookrun was interrupted by {}", signal_name(signal)),
@@ -249,10 +238,10 @@ pub fn told_to_stop(signal: Option<i32>) -> String {
     }
 }
 
-/// Signals of Linux alone, which go by their numbers.
+/// Linux-only signals, shown by number.
 const BY_NUMBER: &[&str] = &["SIGSTKFLT", "SIGPWR"];
 
-/// The name of a signal: `SIGTERM`, or `signal 64` where it has none that is known everywhere.
+/// Returns the name of a signal: `SIGTERM`, or `signal 64` if it has no portable name.
 pub fn signal_name(signal: i32) -> String {
     let known = nix::sys::signal::Signal::try_from(signal).map(|known| known.as_str());
     match known.ok().filter(|name| !BY_NUMBER.contains(name)) {
@@ -261,24 +250,23 @@ pub fn signal_name(signal: i32) -> String {
     }
 }
 
-/// A stream as it was kept: whole, or its head and its tail.
+/// Captured output: complete, or head and tail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CapturedStream {
     pub head: Vec<u8>,
-    /// The end of what did not fit into the head.
+    /// End of the output that does not fit into `head`.
     pub tail: Vec<u8>,
-    /// How many bytes there were.
     pub total_bytes: u64,
 }
 
 impl CapturedStream {
-    /// Whether bytes are missing.
+    /// Returns true if bytes are missing.
     pub fn is_cut(&self) -> bool {
         self.total_bytes > (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The text, invalid UTF-8 replaced, with a line that says what is missing. With a byte order
-    /// mark of UTF-16, which some shells of Windows write, it is read as that.
+    /// Decodes the output and marks omitted bytes. Decodes UTF-16 with a byte order mark, which
+    /// some Windows shells write; replaces invalid UTF-8.
     pub fn text(&self) -> String {
         if let Some(text) = self.utf_16().filter(|_| !self.is_cut()) {
             return text;

@@ -1,7 +1,7 @@
-//! Programs that are not hooks: git, an editor, checks, the setup of a case.
+//! Runs programs that are not hooks: git, an editor, checks, a test's setup.
 //!
-//! Hooks are started by `engine/exec/child.rs`, with all that they need. An errand gets a group
-//! and a limit, and [`wait`] is the one place that waits for it.
+//! Hooks start in `engine/exec/child.rs`. An errand gets a process group and a time limit, and only
+//! [`wait`] waits for it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,33 +16,32 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 use wait_timeout::ChildExt;
 
-/// How often a wait checks whether it should end early.
+/// Polling interval.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// How long streams may stay open after the program's exit.
+/// Time for streams to close after the program's exit.
 const STREAMS_CLOSE_WITHIN: Duration = Duration::from_secs(10);
 
-/// How much of each stream is kept unless an errand says otherwise.
+/// Default for [`Errand::kept_bytes`].
 const KEPT_BYTES: u64 = 1024 * 1024;
 
-/// A program to run for its output.
 #[derive(Debug)]
 pub(crate) struct Errand {
-    /// With our environment and working directory, unless the caller changes them.
+    /// Inherits our environment and working directory by default.
     pub(crate) command: Command,
     pub(crate) stdin: Vec<u8>,
-    /// The rest of each stream is read and dropped.
+    /// Bytes kept of each stream; the rest is dropped.
     pub(crate) kept_bytes: u64,
-    /// When it is killed.
+    /// Time limit, after which it is killed.
     pub(crate) limit: Duration,
 }
 
 #[derive(Debug)]
 pub(crate) enum ErrandEnd {
     Exited(Output),
-    /// It exited, and something still held its stdout or stderr 10 s later.
+    /// Exited, but another process held its stdout or stderr for 10 s.
     Held,
-    /// It was killed at its limit, or because the caller wanted no more of it.
+    /// Killed at its limit or by the caller.
     Killed,
 }
 
@@ -63,8 +62,8 @@ impl Errand {
         }
     }
 
-    /// Runs it in a new group until it ends, its limit is over, or `is_over` says so. What it
-    /// leaves behind when it exits by itself is left alone.
+    /// Runs it in a new process group until it exits, reaches its limit or `is_over` returns true.
+    /// Does not kill processes that outlive a normal exit.
     pub(crate) fn run(mut self, is_over: impl FnMut() -> bool) -> io::Result<ErrandEnd> {
         let stdin = if self.stdin.is_empty() {
             Stdio::null()
@@ -96,7 +95,7 @@ impl Errand {
         })
     }
 
-    /// What it printed, if it ended within its limit.
+    /// Returns the output if it exited within its limit.
     pub(crate) fn output(self) -> io::Result<Option<Output>> {
         Ok(match self.run(|| false)? {
             ErrandEnd::Exited(output) => Some(output),
@@ -105,9 +104,8 @@ impl Errand {
     }
 }
 
-/// Runs `lines` by `sh -e`, with these variables and no others. What they print goes into the file
-/// `output`; what they leave running in their group is killed. `None` if they were still running
-/// at the limit, or `is_over` said so.
+/// Runs `lines` with `sh -e` and only these variables, writes output to `output`, then kills the
+/// process group. Returns `None` if it reached the limit or `is_over` returned true.
 pub(crate) fn set_up(
     lines: &str,
     cwd: &Path,
@@ -130,13 +128,13 @@ pub(crate) fn set_up(
         .stderr(output.try_clone()?);
     let mut child = command.spawn()?;
     let status = wait(&mut child, limit, is_over)?;
-    // The system hands out group numbers in turn, so no other group has this one yet.
+    // Process ids are allocated in turn: no other group has this one yet.
     kill_group(&child);
     Ok(status)
 }
 
-/// Opens `file` with an editor or a pager. It stays in our group, which is in the foreground. There
-/// is no status if `is_over` ended it.
+/// Opens `file` in an editor or pager, in our foreground process group. Returns `None` if `is_over`
+/// ended it.
 pub(crate) fn open_at_terminal(
     words: &[String],
     file: &Path,
@@ -156,8 +154,8 @@ pub(crate) fn open_at_terminal(
     )
 }
 
-/// Starts a program that outlives us, with nothing but `payload` on its stdin, and does not wait
-/// for it: a small payload waits in the pipe until it is read.
+/// Starts a program that outlives us, with `payload` on stdin, without waiting. A small payload
+/// fits into the pipe's buffer.
 pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.arg0("hookrun").args(arguments);
@@ -165,7 +163,7 @@ pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) 
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // A host that ends our group right after the reply must not end this.
+    // The host may kill our group right after the reply.
     let mut child = command.process_group(0).spawn()?;
     let mut stdin = child
         .stdin
@@ -174,8 +172,8 @@ pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) 
     stdin.write_all(payload)
 }
 
-/// Waits for the exit. When the limit is over or `is_over` says so, it kills the program with its
-/// group, and there is no status.
+/// Waits for the exit. Kills the process group and returns `None` at the limit or if `is_over`
+/// returns true.
 fn wait(
     child: &mut Child,
     limit: Duration,
@@ -200,7 +198,7 @@ fn kill_group(child: &Child) {
     let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
 }
 
-/// Writes all of it from a thread. A program that does not read it is no error.
+/// Writes `bytes` in a thread. Ignores programs that do not read them.
 fn feed(pipe: Option<ChildStdin>, bytes: Vec<u8>) {
     thread::spawn(move || pipe.map(|mut pipe| pipe.write_all(&bytes)));
 }

@@ -1,9 +1,7 @@
-//! What happened in the host, in our own words: one occurrence of an event, with its rules, its host
-//! and the facts. It comes from raw JSON, or from typed parts that are checked against the event's row
-//! of the catalog.
+//! One occurrence of an event: rules, host and facts, from JSON or from typed parts.
 //!
-//! Hosts name the same moment differently; the dialects translate. Everything after decoding
-//! speaks only the names in [`catalog`]. No I/O here, and no host's JSON.
+//! Dialects translate the hosts' names; all later code uses only the names in [`catalog`]. No I/O
+//! and no host's JSON here.
 
 pub mod action;
 pub mod catalog;
@@ -29,11 +27,11 @@ pub use spec::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule, Stop,
 };
 
-/// Keys that hookrun keeps for itself; no row of the catalog has them, and any event may carry them.
+/// Reserved keys, outside of the catalog, that any event may have.
 const OWN_KEYS: &[&str] = &["event", "action", "raw"];
 
-/// A key of the context that was meant as one of the event's that is missing: in another spelling,
-/// as `tool_name` for `toolName`; or misspelled, if no host adds keys.
+/// Finds a context key that looks like a missing one: in another spelling (`tool_name` for
+/// `toolName`), or misspelled if the host is native.
 fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, String)> {
     if host == NATIVE {
         let known = spec.context.iter().map(|key| key.name.as_ref());
@@ -51,8 +49,7 @@ fn slip(spec: &EventSpec, host: &str, context: &Context) -> Option<(String, Stri
     })
 }
 
-/// One occurrence: the rules of its name, its host, and the facts. Clones share them until one of
-/// them is rewritten.
+/// One occurrence of an event: its rules, host and facts. Clones share the facts until a rewrite.
 #[derive(Debug, Clone)]
 pub struct Event {
     facts: Arc<EventFacts>,
@@ -62,17 +59,17 @@ pub struct Event {
 struct EventFacts {
     spec: Arc<EventSpec>,
     host: Cow<'static, str>,
-    /// As it came, and checked.
+    /// Context from the host, checked.
     given: Context,
-    /// Read once somebody looks: most events have no hook, and no one reads their command lines.
+    /// Parsed on first use: most events have no hook.
     read: OnceLock<ReadFacts>,
     links: Option<Links>,
 }
 
-/// What hooks see.
+/// Facts that hooks see.
 #[derive(Debug, Clone)]
 struct ReadFacts {
-    /// With the action.
+    /// Includes the action.
     context: Context,
     action: Option<Action>,
     guesses: Vec<GuessedCommand>,
@@ -80,14 +77,13 @@ struct ReadFacts {
 }
 
 impl Event {
-    /// An event as `host` reports it. For a tool event the [`Action`] is taken from the
-    /// context's `action`, or derived from `toolName` and `toolInput` and added to it; for an
-    /// event with `changes` it is writing those paths.
+    /// Creates an event as reported by `host`. For a tool event, reads the [`Action`] from the
+    /// context's `action`, or derives it from `toolName` and `toolInput` and adds it. For an event
+    /// with `changes`, the action writes those paths.
     ///
     /// # Errors
-    /// When the context names another event, `action` is not what [`Action`] describes, a key
-    /// is a slip of one that the event has and the context has not, or one that the event requires
-    /// is missing: a policy would see nothing.
+    /// If the context names another event, `action` is invalid, a required key is missing, or a key
+    /// is a misspelling of a missing one.
     pub fn new(
         spec: Arc<EventSpec>,
         host: impl Into<Cow<'static, str>>,
@@ -108,7 +104,7 @@ impl Event {
             .map(|raw| scalar_text(raw).unwrap_or_default())
         {
             Some(name) if spec.name == name.as_str() => {}
-            // The host's own name for it: hooks read ours.
+            // Replaced by the canonical name for hooks.
             Some(name) if spec.is_called(&name) => {
                 context.set("event", &Value::from(spec.name.as_ref()));
             }
@@ -138,39 +134,39 @@ impl Event {
         })
     }
 
-    /// The rules of this event.
+    /// Returns the event's rules.
     pub fn spec(&self) -> &EventSpec {
         &self.facts.spec
     }
 
-    /// `native`, or the name of a dialect.
+    /// Returns `native` or the name of a dialect.
     pub fn host(&self) -> &str {
         &self.facts.host
     }
 
-    /// The facts.
+    /// Returns the facts.
     pub fn context(&self) -> &Context {
         &self.facts.read().context
     }
 
-    /// What a tool, a commit or a push is about to do, the same in every host. Only such events
-    /// have one.
+    /// Returns the action of a tool, commit or push, the same in every host; `None` for other
+    /// events.
     pub fn action(&self) -> Option<&Action> {
         self.facts.read().action.as_ref()
     }
 
-    /// On a gate, the texts of a shell's input that it may run, though no key says so.
+    /// Returns texts of a tool's input that a shell may run although no key says so. Gates only.
     pub(crate) fn guessed_commands(&self) -> &[GuessedCommand] {
         &self.facts.read().guesses
     }
 
-    /// The paths that a commit or a push changes, and how.
+    /// Returns the paths that a commit or push changes.
     pub(crate) fn changes(&self) -> &[PathChange] {
         &self.facts.read().changes
     }
 
-    /// The absolute paths of the files that hooks can be handed: of a commit or a push those that
-    /// are there afterwards, of a tool those that were found. Relative paths are to `cwd`.
+    /// Returns the absolute paths of files to pass to hooks: the files that a commit or push
+    /// leaves, or a tool's existing files. Relative paths refer to `cwd`.
     pub(crate) fn files(&self, cwd: &Path) -> Vec<PathBuf> {
         if !self.changes().is_empty() {
             let files = PathChange::files(self.changes()).into_iter();
@@ -185,13 +181,12 @@ impl Event {
             .collect()
     }
 
-    /// Where the links in its paths lead; `None` until they were followed.
+    /// Returns the link targets of its paths; `None` until links are followed.
     pub fn links(&self) -> Option<&Links> {
         self.facts.links.as_ref()
     }
 
-    /// The event with what was found about its paths: `resolved` goes into its action, unless its
-    /// host has said so itself.
+    /// Adds facts about paths. `resolved` goes into the action, unless the host has set it.
     #[must_use]
     pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
         let facts = Arc::make_mut(&mut self.facts);
@@ -211,10 +206,10 @@ impl Event {
         self
     }
 
-    /// Replaces one field of the context; what the action is made of gives a new [`Action`].
+    /// Replaces one field of the context, and derives the [`Action`] again if the field affects it.
     ///
     /// # Errors
-    /// When the tool input or the list of changes that results cannot be read.
+    /// If the new tool input or list of changes is invalid.
     pub fn rewrite(&mut self, field: &str, value: &Value) -> Result<(), ContextError> {
         let mut changed = EventFacts::clone(&self.facts);
         let read = changed.read_mut();
@@ -262,15 +257,15 @@ impl ReadFacts {
     }
 }
 
-/// The action of an event, which goes into its context too. A list of changes that cannot be read
-/// is an error if the action is made of it.
+/// Finds an event's action and writes it into the context. An invalid list of changes is an error
+/// only if the action depends on it.
 fn find_action(
     changes: Result<&Option<Vec<PathChange>>, &ContextError>,
     context: &mut Context,
 ) -> Result<Option<Action>, ContextError> {
     if let Some(given) = context.raw("action") {
         let mut action = Action::read(given)?;
-        // Several texts in one are read one by one, where they are at hand.
+        // Several texts joined into one parse better one by one.
         if let Ok(Some(derived)) = Action::derive(context)
             && derived.command == action.command
         {
@@ -293,41 +288,41 @@ fn find_action(
     Ok(action)
 }
 
-/// What was found on the disk about the paths of an event: matching reads no disk.
+/// Facts from the disk about an event's paths; matching does no I/O.
 #[derive(Debug, Clone, Default)]
 pub struct Links {
-    /// Folders that relative globs mean: as they are named, and with links followed.
+    /// Folders of relative globs: as named, and with links followed.
     pub(crate) bases: Vec<(PathBuf, PathBuf)>,
-    /// Where the texts lead that may each be a path, though no key says so.
+    /// Targets of texts that may be paths although no key says so.
     pub(crate) guesses: Vec<PathBuf>,
-    /// What the command line does to files, at absolute paths with links followed.
+    /// File effects of the command line, at absolute paths with links followed.
     pub(crate) effects: Vec<Effect>,
-    /// Whether every path was followed: of very many none is.
+    /// False if there are too many paths, in which case none is followed.
     pub(crate) is_whole: bool,
-    /// Whether every text that may be a path is among the guesses.
+    /// False if there are too many possible paths.
     pub(crate) has_all_guesses: bool,
-    /// What was seen of files, by their absolute paths: of those that a tool names, and of those
-    /// whose type their names do not tell.
+    /// Facts about files, by absolute path: files named by a tool, and files whose name does not
+    /// tell their type.
     pub(crate) files: HashMap<PathBuf, FileFacts>,
 }
 
-/// What was seen of a file on the disk.
+/// Facts about a file on disk.
 #[derive(Debug, Clone)]
 pub(crate) struct FileFacts {
     pub(crate) is_executable: bool,
-    /// How it begins, if that was read.
+    /// First bytes, if read.
     pub(crate) start: Option<Vec<u8>>,
 }
 
 impl Links {
-    /// The folder that is called `named`, with links followed.
+    /// Returns the folder `named`, with links followed.
     pub(crate) fn base<'a>(&'a self, named: &'a Path) -> &'a Path {
         let known = self.bases.iter().find(|(name, _)| name == named);
         known.map_or(named, |(_, real)| real)
     }
 }
 
-/// Makes one [`Event`]; see [`Event::builder`].
+/// Builds an [`Event`]; see [`Event::builder`].
 #[derive(Debug, Clone)]
 pub struct EventBuilder {
     spec: Result<Arc<EventSpec>, UnknownEvent>,
@@ -335,24 +330,24 @@ pub struct EventBuilder {
     fields: Vec<(String, Value)>,
 }
 
-/// Why an event cannot be made of such parts.
+/// Why an event cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// No event has this name.
     #[error(transparent)]
     UnknownEvent(#[from] UnknownEvent),
-    /// The event carries no such key, or its value has another type.
+    /// The event has no such key, or the value has another type.
     #[error("{0}")]
     Part(String),
-    /// The context cannot be one of this event.
+    /// The context is invalid for this event.
     #[error(transparent)]
     Context(#[from] ContextError),
 }
 
 impl Event {
-    /// A builder for an event by its name in the built-in catalog. [`EventBuilder::build`] reports
-    /// what is wrong with the name or a part.
+    /// Returns a builder for an event of the built-in catalog. [`EventBuilder::build`] reports an
+    /// unknown name or an invalid part.
     ///
     /// ```
     /// use hookrun::Event;
@@ -378,24 +373,24 @@ impl Event {
         }
     }
 
-    /// An event of the built-in catalog from the text of its context. Keys that the event does
-    /// not have are kept: hosts may add facts.
+    /// Parses the context of an event of the built-in catalog. Keeps unknown keys: hosts may add
+    /// facts.
     ///
     /// # Errors
-    /// When no event has this name, or the text is no context of it; see [`Event::new`].
+    /// If the event is unknown or the text is not a valid context; see [`Event::new`].
     pub fn from_json(name: &str, context: &str) -> Result<Event, BuildError> {
         let spec = Catalog::default().find(name)?;
         Ok(Event::new(spec, NATIVE, Context::parse(context)?)?)
     }
 
-    /// `tool.pre`: a tool is about to run.
+    /// Builds `tool.pre`: a tool is about to run.
     pub fn tool_pre(tool: &str, input: Value) -> EventBuilder {
         Event::builder("tool.pre")
             .with("toolName", tool)
             .with("toolInput", input)
     }
 
-    /// `tool.post`: a tool has run, with this result.
+    /// Builds `tool.post`: a tool has run, with this result.
     pub fn tool_post(tool: &str, input: Value, result: impl Into<Value>) -> EventBuilder {
         let builder = Event::builder("tool.post")
             .with("toolName", tool)
@@ -405,7 +400,7 @@ impl Event {
 }
 
 impl EventBuilder {
-    /// Sets any key that the event carries; a second value replaces the first.
+    /// Sets any key of the event, replacing an earlier value.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> EventBuilder {
         let value = value.into();
@@ -416,36 +411,36 @@ impl EventBuilder {
         self
     }
 
-    /// `sessionId`: the session.
+    /// Sets `sessionId`.
     #[must_use]
     pub fn session(self, id: &str) -> EventBuilder {
         self.with("sessionId", id)
     }
 
-    /// `turnIndex`: the turn, counted from 0.
+    /// Sets `turnIndex`, counted from 0.
     #[must_use]
     pub fn turn(self, index: u64) -> EventBuilder {
         self.with("turnIndex", index)
     }
 
-    /// `cwd`: the working directory of the session, and of its hooks.
+    /// Sets `cwd`: the working directory of the session and its hooks.
     #[must_use]
     pub fn cwd(self, folder: &str) -> EventBuilder {
         self.with("cwd", folder)
     }
 
-    /// The host, if it is not `native`.
+    /// Sets the host; the default is `native`.
     #[must_use]
     pub fn host(mut self, host: impl Into<Cow<'static, str>>) -> EventBuilder {
         self.host = host.into();
         self
     }
 
-    /// The event, its context in the order of the catalog.
+    /// Builds the event, with its context in catalog order.
     ///
     /// # Errors
-    /// When no event has the name, the event carries no such key, a value is of another type, or
-    /// for the reasons of [`Event::new`].
+    /// If the event is unknown, has no such key, or a value has another type, and as
+    /// [`Event::new`].
     pub fn build(mut self) -> Result<Event, BuildError> {
         let spec = self.spec?;
         for (key, value) in &self.fields {
@@ -463,7 +458,7 @@ impl EventBuilder {
     }
 }
 
-/// Whether `spec` carries `key`, with such a value.
+/// Checks that `spec` has `key` with this type.
 fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), BuildError> {
     let problem = match spec.key(key) {
         _ if OWN_KEYS.contains(&key) => return Ok(()),

@@ -1,8 +1,7 @@
-//! Runs one step of a plan: one hook, or several at once.
+//! Runs one step of a plan: one hook, or several in parallel.
 //!
-//! One thread and one readiness loop over what the hooks write, read and do. Whatever a hook
-//! does, it ends: by itself, at its timeout, when the budget is used up, or on abort; and its
-//! process tree ends with it. Measurements and reasons for this form: `ARCHITECTURE.md`.
+//! One thread with one readiness loop. Every hook ends, with its process tree: by itself, at its
+//! timeout, at the end of the budget, or on abort. `ARCHITECTURE.md` has reasons and measurements.
 
 mod call;
 pub mod child;

@@ -1,16 +1,14 @@
-//! Text from elsewhere, made harmless for its readers: a terminal, the log of a CI job, a program that
-//! reads JSON. Pure; every place that shows such a text uses it.
+//! Escapes untrusted text for terminals, CI logs and JSON readers.
 //!
-//! Three things are taken from a text. It cannot move the cursor or change colours (control
-//! characters), it cannot read differently from what it is (bidirectional and invisible formatting
-//! characters), and no line of it is a command to a CI system. What is removed is shown: `\u{1b}`,
-//! `: :error::`.
+//! The result cannot move the cursor or change colours (control characters), cannot read
+//! differently from its bytes (bidirectional and invisible characters), and has no CI commands.
+//! Escapes stay visible: `\u{1b}`, `: :error::`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Invisible characters, except control characters, that change how others look or read: Unicode's
-/// default ignorable ones without the two that choose how an emoji looks.
+/// Invisible characters other than control characters: Unicode's default ignorables without the two
+/// emoji variation selectors.
 const INVISIBLE: &[(char, char)] = &[
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -32,7 +30,7 @@ const INVISIBLE: &[(char, char)] = &[
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// Whether a character is invisible and changes how others look, or what they are.
+/// Returns true for control characters and invisible characters.
 pub fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
@@ -43,7 +41,7 @@ pub fn is_hidden(c: char) -> bool {
             .any(|(first, last)| (*first..=*last).contains(&c))
 }
 
-/// A text on one line, in which everything can be seen. A tab stays.
+/// Escapes a text to one line. Tabs stay.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -56,7 +54,7 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// A text whose lines stay lines: everything in it can be seen, and no CI system finds a command.
+/// Escapes hidden characters and CI commands, line by line.
 pub fn lines(text: &str) -> Cow<'_, str> {
     match visible(text) {
         Cow::Borrowed(text) => without_commands(text),
@@ -64,7 +62,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text whose lines stay lines, in which everything can be seen.
+/// Escapes hidden characters, line by line.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(|c| !matches!(c, '\n' | '\t') && is_hidden(c)) {
         return Cow::Borrowed(text);
@@ -83,9 +81,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
-/// A text in which no CI system finds a command: a blank is put into every `::` that begins a line
-/// (GitHub trims lines first, so a blank before it would not do), and into every `##[`, `##vso[` or
-/// `##teamcity[`. GitLab's section markers begin with control characters, which [`lines`] shows.
+/// Breaks CI commands with a blank: `::` at the start of a line (GitHub trims lines, so a leading
+/// blank is not enough), `##[`, `##vso[` and `##teamcity[`. GitLab's markers begin with control
+/// characters, which [`lines`] escapes.
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     if !text.contains("::") && !text.contains("##") {
         return Cow::Borrowed(text);
@@ -104,9 +102,8 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
-/// A text of which no line begins a group in the log of Buildkite, or opens the one that it is in:
-/// a blank is put into `---`, `+++`, `~~~` and `^^^`. Only where that log is read: a diff has such
-/// lines.
+/// Breaks Buildkite's group markers `---`, `+++`, `~~~` and `^^^` with a blank. Use it only for
+/// such logs: diffs have these lines too.
 pub fn without_groups(text: &str) -> Cow<'_, str> {
     if !text.split(['\n', '\r']).any(begins_group) {
         return Cow::Borrowed(text);
@@ -129,8 +126,8 @@ fn begins_group(line: &str) -> bool {
     sign.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 
-/// JSON text with the same meaning, in which nothing is hidden and nothing is a command: outside of
-/// its strings it has only blanks, tabs and line ends of that sort.
+/// Escapes JSON text without changing its meaning. Outside of strings the text has only blanks,
+/// tabs and line breaks of this kind.
 pub fn json(text: &str) -> Cow<'_, str> {
     if !text.contains(hides) && !text.contains("##") {
         return Cow::Borrowed(text);
@@ -150,7 +147,6 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(whole)
 }
 
-/// Whether a character of JSON text is hidden. Line ends and tabs are not.
 fn hides(c: char) -> bool {
     !matches!(c, '\n' | '\r' | '\t') && is_hidden(c)
 }
@@ -162,7 +158,7 @@ fn push_without_signs(text: &str, instead: &str, made: &mut String) {
         made.push_str(before);
         let word = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
         let is_command = word.starts_with('[');
-        // Of `###[` the last two are the sign.
+        // In `###[`, the last two are the marker.
         let is_longer = after.starts_with('#');
         if is_longer {
             made.push('#');

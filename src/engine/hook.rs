@@ -1,8 +1,7 @@
-//! A hook: one configured thing to run, and everything its author said about running it.
+//! Hooks: construction, rules, and checks of verdicts.
 //!
-//! A program that embeds hookrun makes hooks here, from a command, a script or a function. A rule
-//! is a hook without a program: what it says is written beside its matcher. Whatever a hook
-//! answers is checked here against its event's rules and its author's permissions.
+//! Embedding programs create hooks from a command, a script or a function. A rule is a hook without
+//! a program.
 
 pub mod contract;
 mod function;
@@ -33,8 +32,8 @@ pub use spec::{
 pub(crate) use staged::{ChangeVerdict, Departure, StagedFolder, StagedText};
 
 impl Hook {
-    /// A program and its arguments, started directly. A program that is written with a slash is
-    /// relative to the working directory of this process; one without is looked up in `PATH`.
+    /// Creates a hook that runs a program directly, without a shell. A program with a slash is
+    /// relative to this process's working directory; otherwise it is looked up in `PATH`.
     ///
     /// ```
     /// use hookrun::Hook;
@@ -48,18 +47,18 @@ impl Hook {
         words: impl IntoIterator<Item = W>,
     ) -> Hook {
         let words = words.into_iter().map(Into::into).collect();
-        // Without a working directory the path stays relative, and starting says so.
+        // Without a working directory, the path stays relative and the start fails with a message.
         let base = std::path::absolute(".").unwrap_or_default();
         Hook::new(name, event, Handler::Words { words, base })
     }
 
-    /// A command line for `/bin/sh -c`.
+    /// Creates a hook that runs a `/bin/sh -c` command line.
     pub fn shell(name: &str, event: &str, line: &str) -> Hook {
         Hook::new(name, event, Handler::Shell(line.to_string()))
     }
 
-    /// An executable file with its own first line (`#!/bin/sh`), as in `hooks.d`; its name is the
-    /// file's.
+    /// Creates a hook from an executable file with a `#!` line, as in `hooks.d`. Its name is the
+    /// file name.
     pub fn script(event: &str, file: impl Into<PathBuf>) -> Hook {
         let file = file.into();
         let name = file
@@ -68,26 +67,26 @@ impl Hook {
         Hook::new(&name.unwrap_or_default(), event, Handler::File(file))
     }
 
-    /// Only events that `matcher` takes; the default takes all.
+    /// Sets the matcher; the default matches all events.
     #[must_use]
     pub fn matcher(self, matcher: Matcher) -> Hook {
         Hook { matcher, ..self }
     }
 
-    /// Its place in the order: lower runs earlier, 100 by default.
+    /// Sets the priority; lower runs earlier, the default is 100.
     #[must_use]
     pub fn priority(self, priority: i64) -> Hook {
         Hook { priority, ..self }
     }
 
-    /// How long it may run; by default as long as its event says, 5 s for most.
+    /// Sets the timeout; the default is the event's, 5 s for most.
     #[must_use]
     pub fn time_limit(mut self, timeout: Duration) -> Hook {
         self.limits.timeout = Some(timeout);
         self
     }
 
-    /// What a failure of it means; by default what its event says.
+    /// Sets the meaning of a failure; the default is the event's.
     #[must_use]
     pub fn failing(self, on_failure: OnFailure) -> Hook {
         Hook {
@@ -96,9 +95,9 @@ impl Hook {
         }
     }
 
-    /// It starts once for each session and lives as long, not for each event; see
-    /// [`SessionHooks`](crate::SessionHooks). A hook of an event that can be blocked, and one that
-    /// is a function, still runs for each event.
+    /// Starts the hook once per session instead of once per event; see
+    /// [`SessionHooks`](crate::SessionHooks). Functions and hooks of gates still run for each
+    /// event.
     #[must_use]
     pub fn for_session(self) -> Hook {
         Hook {
@@ -107,7 +106,7 @@ impl Hook {
         }
     }
 
-    /// It may rewrite the fields that its event lists.
+    /// Allows the hook to rewrite the event's rewritable fields.
     #[must_use]
     pub fn rewriting(self) -> Hook {
         Hook {
@@ -116,15 +115,14 @@ impl Hook {
         }
     }
 
-    /// A hook that is a function, with default settings: the event's timeout (5 s for most) and
-    /// `on_failure`, no rewriting.
+    /// Creates a hook from a function, with default settings: the event's timeout (5 s for most)
+    /// and `on_failure`, no rewriting.
     ///
-    /// The function runs in one of hookrun's threads. It may return a
-    /// [`Verdict`](crate::Verdict), `()` for no opinion, or a `Result` of these, of which an error
-    /// is a failure of the hook; so is a panic, which goes no further (where panics unwind; the program's panic hook sees it first).
-    /// Nothing can end a thread from outside: a function that is still running at its timeout has
-    /// failed, and is left to its thread until it returns. When [`MOST_FUNCTIONS`] are running,
-    /// one more is not called, which is a failure too.
+    /// The function runs in a hookrun thread. It returns a [`Verdict`](crate::Verdict), `()` for no
+    /// opinion, or a `Result` of these; an error is a failure of the hook. A panic is caught (if
+    /// panics unwind) and is a failure too; the program's panic hook sees it first. Threads cannot
+    /// be killed: a function still running at its timeout has failed, and its thread runs on until
+    /// it returns. While [`MOST_FUNCTIONS`] functions are running, calling another one fails.
     ///
     /// ```
     /// use hookrun::Hook;
@@ -149,9 +147,9 @@ impl Hook {
         Hook::new(name, event, Handler::Function(Function::new(call)))
     }
 
-    /// A hook that is an async function: as [`Hook::function`], but its future is a task of the
-    /// runtime in which the event is decided, and is dropped at its timeout. If there is none, as
-    /// in [`Runner::handle`], hookrun's own runtime of one thread runs it.
+    /// Creates a hook from an async function. As [`Hook::function`], but its future runs as a task
+    /// of the current tokio runtime and is dropped at its timeout. Without a runtime, as in
+    /// [`Runner::handle`], it runs on hookrun's single-threaded runtime.
     ///
     /// [`Runner::handle`]: crate::engine::runner::Runner::handle
     #[cfg(feature = "tokio")]
@@ -167,14 +165,11 @@ impl Hook {
     }
 }
 
-/// Placeholders that are no fields of the context.
+/// Placeholders that are not context fields.
 pub const PLACEHOLDERS: &[&str] = &["command", "program", "path", "tool"];
 
-/// What the rule says of `event`, which its matcher takes. Where that is not certain, it says what
-/// cannot be told.
-///
-/// # Errors
-/// A document of the rule that cannot be read.
+/// Applies a rule to an `event` that its matcher accepts. In case of doubt, the text says what is
+/// unknown. Fails if a document of the rule cannot be read.
 pub(crate) fn verdict_of_rule(
     decision: &Decision,
     matcher: &Matcher,
@@ -227,10 +222,10 @@ pub(crate) fn verdict_of_rule(
     Ok(Verdict::new(decision, ContractRule::Ruled))
 }
 
-/// The most places in documents that a rule reports.
+/// Maximum number of locations that a rule reports.
 const MOST_PLACES: usize = 50;
 
-/// The verdict on these places in documents: for each a line of the rule's text, and a finding.
+/// Creates the verdict for matches in documents: one line and one finding per match.
 fn verdict_of_documents(decision: &Decision, found: &[DocumentMatch], event: &Event) -> Verdict {
     let (text, level) = match decision {
         Decision::Block { reason } => (reason, FindingLevel::Error),
@@ -269,10 +264,10 @@ fn verdict_of_documents(decision: &Decision, found: &[DocumentMatch], event: &Ev
     verdict
 }
 
-/// The names of the placeholders in a text, in their order.
+/// Returns the names of placeholders in order.
 ///
 /// # Errors
-/// What is between braces and is no name.
+/// Returns a placeholder that is not a name.
 pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     filled(text, |name| {
@@ -287,14 +282,14 @@ pub fn placeholders(text: &str) -> Result<Vec<String>, String> {
 
 fn is_name(name: &str) -> bool {
     name.split('.').all(|part| {
-        // Of each element, in a document.
+        // `[]`: each element of an array.
         let part = part.trim_end_matches("[]");
         let mut chars = part.chars();
         !part.is_empty() && chars.all(|c| c.is_alphanumeric() || "_-".contains(c))
     })
 }
 
-/// A text with its placeholders filled; `{{` and `}}` are braces.
+/// Fills placeholders; `{{` and `}}` are literal braces.
 fn filled(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
     let mut done = String::new();
     let mut rest = text;
@@ -320,7 +315,7 @@ fn filled(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
 }
 
 impl Permit<'_> {
-    /// Checks that a question has words, and that the hook may rewrite what it rewrites.
+    /// Checks that a question has text and that the rewrites are allowed.
     pub(crate) fn check(self, verdict: &Verdict) -> Result<(), String> {
         if matches!(&verdict.decision, Decision::Ask { question } if question.trim().is_empty()) {
             return Err("`ask` is empty; write the question".to_string());
@@ -360,7 +355,7 @@ impl Permit<'_> {
         }
     }
 
-    /// The ending of a function that returned this. An empty reason counts as none.
+    /// Returns the ending of a function. An empty reason counts as missing.
     pub(crate) fn ending_of(self, returned: Result<Verdict, String>) -> Ending {
         let mut verdict = match returned {
             Ok(verdict) => verdict,

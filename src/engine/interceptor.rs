@@ -1,9 +1,8 @@
 //! Interceptors: code of the embedding program between the model and one tool.
 //!
-//! They run in the caller's thread, without a timeout. Unlike hooks they may change what a tool does
-//! without telling the model, so only code can register them; no configuration file can. Let
-//! `before` run first, then run the hooks of `tool.pre` for the call that it made: a guard must see
-//! what will run.
+//! They run in the caller's thread, without a timeout. Since they can change a tool call without
+//! the model's knowledge, only code can register them. Run `before` first, then the `tool.pre`
+//! hooks on the resulting call: guards must see the final call.
 
 use std::any::Any;
 use std::fmt;
@@ -11,74 +10,70 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// The tool's name, as the host has it.
+    /// Tool name, as in the host.
     pub tool: String,
-    /// What it is called with.
     pub input: Value,
 }
 
-/// What a tool gave back.
+/// Result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// What the model gets.
+    /// Result for the model.
     pub value: Value,
-    /// Whether the tool failed.
     pub is_error: bool,
 }
 
-/// What an interceptor makes of a call before it runs.
+/// An interceptor's decision about a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallChange {
     Pass,
-    /// It gets this input.
+    /// Replaces the input.
     Rewrite(Value),
-    /// It does not run, for this reason.
+    /// Stops the call, for this reason.
     Veto(String),
 }
 
-/// What an interceptor makes of a result.
+/// An interceptor's decision about a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum After {
     Pass,
-    /// It becomes this.
+    /// Replaces the result.
     Rewrite(ToolResult),
 }
 
-/// What all interceptors made of a call.
+/// A call after all interceptors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InterceptedCall {
     Runs {
-        /// The call, as the last of them left it.
+        /// The call with all rewrites.
         call: ToolCall,
-        /// The names of those that rewrote its input, in order.
+        /// Interceptors that rewrote its input, in order.
         rewritten_by: Vec<String>,
     },
     Vetoed {
         by: String,
-        /// Why: its own reason; or that it panicked, which vetoes as well.
+        /// The interceptor's reason, or its panic, which is a veto too.
         reason: String,
     },
 }
 
-/// What all interceptors made of a result.
+/// A result after all interceptors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InterceptedResult {
-    /// The result, as the last of them left it.
+    /// The result with all rewrites.
     pub result: ToolResult,
-    /// The names of those that rewrote it, in order.
+    /// Interceptors that rewrote it, in order.
     pub rewritten_by: Vec<String>,
-    /// Which of them panicked, in words. The result went on as it was before them.
+    /// Messages about interceptors that panicked. They leave the result unchanged.
     pub notices: Vec<String>,
 }
 
-/// The tools of an interceptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolSet {
     All,
-    /// The tool of exactly this name.
+    /// The tool with exactly this name.
     Named(String),
 }
 
@@ -97,7 +92,7 @@ impl From<&str> for ToolSet {
     }
 }
 
-/// The interceptors of a program, in the order in which they were registered.
+/// The interceptors of a program, in order of registration.
 ///
 /// ```
 /// use hookrun::interceptor::{CallChange, InterceptedCall, Interceptors, ToolCall, ToolSet};
@@ -134,7 +129,7 @@ struct Interceptor<F: ?Sized> {
 }
 
 impl Interceptors {
-    /// Adds one that sees calls before they run, as the earlier ones left them.
+    /// Adds an interceptor for calls. It sees the rewrites of earlier ones.
     pub fn before(
         &mut self,
         name: &str,
@@ -148,7 +143,7 @@ impl Interceptors {
         });
     }
 
-    /// Adds one that sees results, as the earlier ones left them, and the calls they belong to.
+    /// Adds an interceptor for results. It sees the call and the rewrites of earlier ones.
     pub fn after(
         &mut self,
         name: &str,
@@ -162,7 +157,7 @@ impl Interceptors {
         });
     }
 
-    /// Takes out every interceptor of this name, and returns how many there were.
+    /// Removes all interceptors of this name and returns their number.
     pub fn remove(&mut self, name: &str) -> usize {
         let count = self.before.len() + self.after.len();
         self.before.retain(|one| one.name != name);
@@ -170,8 +165,8 @@ impl Interceptors {
         count - self.before.len() - self.after.len()
     }
 
-    /// The call as the interceptors leave it. The first veto ends it. A panic is a veto: what it would
-    /// have prevented must not run.
+    /// Runs the interceptors of a call until the first veto. A panic is a veto: the call that it
+    /// might have prevented must not run.
     pub fn run_before(&self, mut call: ToolCall) -> InterceptedCall {
         let mut rewritten_by = Vec::new();
         for one in self.before.iter().filter(|one| one.tools.has(&call.tool)) {
@@ -191,8 +186,7 @@ impl Interceptors {
         InterceptedCall::Runs { call, rewritten_by }
     }
 
-    /// The result as the interceptors leave it. A panic changes nothing: the tool has run, and its
-    /// result goes on, with a notice.
+    /// Runs the interceptors of a result. A panic leaves the result unchanged and adds a notice.
     pub fn run_after(&self, call: &ToolCall, result: ToolResult) -> InterceptedResult {
         let mut finished = InterceptedResult {
             result,
@@ -224,11 +218,11 @@ impl fmt::Debug for Interceptors {
     }
 }
 
-/// The words for an interceptor that panicked.
+/// Returns the message for an interceptor that panicked.
 fn failed(name: &str, panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    // Its drop may panic as well.
+    // Dropping it may panic too.
     std::mem::forget(panic);
     match text {
         Some(text) => format!("interceptor `{name}` failed: panicked: {text}"),

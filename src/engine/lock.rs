@@ -1,4 +1,4 @@
-//! Waiting: for a lock, which a panic elsewhere does not close, and for a descriptor.
+//! Waiting for locks, despite poisoning, and for file descriptors.
 
 use std::os::fd::BorrowedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,14 +7,13 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-/// What `mutex` guards. That a thread panicked while it held the lock does not matter: every
-/// change under one of ours is a single step.
+/// Locks `mutex`, ignoring poisoning: each change under our locks is a single step.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until one of these can be read or is closed. Returns the position of the first; `None` if
-/// the time is over.
+/// Waits until a descriptor is readable or closed, and returns the index of the first; `None` after
+/// `until`.
 pub(crate) fn wait_readable(
     fds: &[BorrowedFd<'_>],
     until: Option<Instant>,

@@ -1,16 +1,15 @@
-//! How values are written and read: the names of an enum's variants, durations (`1m 30s`) and sizes
-//! (`64 MiB`).
+//! Names of enum variants, and texts of durations (`1m 30s`) and sizes (`64 MiB`).
 
 use std::time::Duration;
 
-/// Gives an enum `NAMES`, every variant with its name in the order of lists, and `name()`.
+/// Gives an enum `NAMES` and `name()`.
 macro_rules! names {
     ($kind:ident: $($variant:ident $name:literal),+ $(,)?) => {
         impl $kind {
-            /// Every variant with its name.
+            /// All variants with their names.
             pub const NAMES: &[($kind, &str)] = &[$(($kind::$variant, $name)),+];
 
-            /// The name in files, on the command line and in output.
+            /// Returns the name in files, on the command line and in output.
             pub fn name(self) -> &'static str {
                 match self {
                     $($kind::$variant => $name),+
@@ -22,7 +21,7 @@ macro_rules! names {
 
 pub(crate) use names;
 
-/// A list of words that is read as one: several on a line, which rustfmt would not leave so.
+/// Lists words without rustfmt's one item per line.
 macro_rules! words {
     ($($word:literal)+) => {
         &[$($word),+]
@@ -31,7 +30,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// Types that reports are made of: with a JSON Schema where there are reports.
+/// Types in reports: they derive `JsonSchema` with the feature `cli`.
 macro_rules! reported {
     ($($type:item)+) => {
         $(#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))] $type)+
@@ -40,10 +39,10 @@ macro_rules! reported {
 
 pub(crate) use reported;
 
-/// How long a hook may take unless its spec says otherwise (loom's default, and `opa test`'s).
+/// Default timeout of hooks, as in loom and `opa test`.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A duration as people read it: `5s`, `200ms`, `1m 30s`.
+/// Formats a duration: `5s`, `200ms`, `1m 30s`.
 pub fn duration_text(duration: Duration) -> String {
     if duration == Duration::MAX {
         return "any time".to_string();
@@ -51,11 +50,11 @@ pub fn duration_text(duration: Duration) -> String {
     humantime::format_duration(duration).to_string()
 }
 
-/// Reads a duration as people write it: `5s`, `200ms`, `1m30s`.
+/// Parses a duration: `5s`, `200ms`, `1m30s`.
 ///
 /// # Errors
-/// When there is no number, no unit, an unknown unit, or only zero: a hook without time could only
-/// fail.
+/// If the number or unit is missing, the unit is unknown, or the duration is zero, which every hook
+/// would exceed.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wanted = "write a number and a unit, for example `10s` or `500ms`";
     match humantime::parse_duration(text.trim()) {
@@ -65,7 +64,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The units of sizes. A lone letter means powers of 1,024, as for `ulimit` and systemd.
+/// Units of sizes. A single letter is a power of 1,024, as in `ulimit` and systemd.
 const UNITS: &[(&str, u64)] = &[
     ("B", 1),
     ("K", 1 << 10),
@@ -80,11 +79,10 @@ const UNITS: &[(&str, u64)] = &[
     ("GB", 1_000_000_000),
 ];
 
-/// Reads a size as people write it: `64M`, `512 KiB`, `1GB`. `M` is 1,048,576 bytes, `MB` is
-/// 1,000,000.
+/// Parses a size: `64M`, `512 KiB`, `1GB`. `M` is 1,048,576 bytes, `MB` is 1,000,000.
 ///
 /// # Errors
-/// When there is no whole number, no unit, an unknown one, or nothing but zero.
+/// If the size has no integer or unit, has an unknown unit, or is zero.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wanted = "write a whole number and K, M or G, for example `64M`";
     let text = text.trim();
@@ -104,7 +102,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A size as people read it, exact where it can be: `64 MiB`, `1.5 MiB`, `100 bytes`.
+/// Formats a size, exactly if possible: `64 MiB`, `1.5 MiB`, `100 bytes`.
 pub fn size_text(bytes: u64) -> String {
     let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(factor, _)| bytes >= *factor) {
@@ -112,7 +110,7 @@ pub fn size_text(bytes: u64) -> String {
             format!("{} {unit}", bytes / factor)
         }
         Some((factor, unit)) => {
-            // Tenths, rounded down: more than the limit must not read like the limit.
+            // Round down to tenths: usage above a limit must not read like the limit.
             let tenths = u128::from(bytes) * 10 / u128::from(*factor);
             format!("{}.{} {unit}", tenths / 10, tenths % 10)
         }

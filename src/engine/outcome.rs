@@ -1,6 +1,4 @@
-//! What one hook said (a verdict) and what all said (an outcome).
-//!
-//! Pure data and pure rules: no I/O, no clock. How verdicts come together is in [`merge`].
+//! The verdict of one hook, and the outcome of all. [`merge`] combines verdicts.
 
 pub mod merge;
 
@@ -9,25 +7,23 @@ use serde_json::Value;
 
 use crate::engine::names::{names, reported};
 
-/// What one hook said.
+/// The result of one hook.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// Whether the event may go on.
     pub decision: Decision,
     /// Text to show: the hook's `output`.
     pub output: Option<String>,
     /// Text for the model: the hook's `additionalContext`.
     pub additional_context: Option<String>,
-    /// New values for context fields, in the order given.
+    /// New values for context fields, in the hook's order.
     pub update: Vec<(String, Value)>,
-    /// What it found, and where.
     pub findings: Vec<Finding>,
-    /// The row of [`RULES`] that made this verdict.
+    /// Row of [`RULES`] that produced this verdict.
     pub rule: ContractRule,
 }
 
 impl Verdict {
-    /// A verdict that says `decision` and nothing else.
+    /// Creates a verdict with only a decision.
     pub fn new(decision: Decision, rule: ContractRule) -> Verdict {
         Verdict {
             decision,
@@ -39,12 +35,12 @@ impl Verdict {
         }
     }
 
-    /// No objection, from a function.
+    /// Creates a function's verdict that allows.
     pub fn allow() -> Verdict {
         Verdict::new(Decision::Allow, ContractRule::Returned)
     }
 
-    /// A block, from a function.
+    /// Creates a function's verdict that blocks.
     pub fn block(reason: impl Into<String>) -> Verdict {
         Verdict::new(
             Decision::Block {
@@ -54,7 +50,7 @@ impl Verdict {
         )
     }
 
-    /// A question for a person, from a function.
+    /// Creates a function's verdict that asks a person.
     pub fn ask(question: impl Into<String>) -> Verdict {
         Verdict::new(
             Decision::Ask {
@@ -64,29 +60,27 @@ impl Verdict {
         )
     }
 
-    /// Adds text to show.
     #[must_use]
     pub fn with_output(mut self, output: impl Into<String>) -> Verdict {
         self.output = Some(output.into());
         self
     }
 
-    /// Adds text for the model.
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Verdict {
         self.additional_context = Some(context.into());
         self
     }
 
-    /// Adds a place in a file.
+    /// Adds a finding in a file.
     #[must_use]
     pub fn with_finding(mut self, finding: Finding) -> Verdict {
         self.findings.push(finding);
         self
     }
 
-    /// Gives `field` of the context a new value. Only what the event lists, and only if the hook
-    /// may rewrite; the answer is malformed otherwise.
+    /// Rewrites `field` of the context. The event must list it and the hook must be allowed to
+    /// rewrite; otherwise the answer is malformed.
     #[must_use]
     pub fn with_update(mut self, field: impl Into<String>, value: Value) -> Verdict {
         self.update.push((field.into(), value));
@@ -94,19 +88,19 @@ impl Verdict {
     }
 }
 
-/// Whether the event may go on, as one hook sees it.
+/// A hook's decision about the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// No objection.
     Allow,
-    /// A person should be asked this question.
+    /// A person answers this question.
     Ask { question: String },
-    /// Blocked, for this reason.
+    /// The event is blocked for this reason.
     Block { reason: String },
 }
 
 impl Decision {
-    /// `allow`, `ask` or `block`.
+    /// Returns `allow`, `ask` or `block`.
     pub fn word(&self) -> &'static str {
         match self {
             Decision::Allow => "allow",
@@ -116,29 +110,28 @@ impl Decision {
     }
 }
 
-/// A row of the table of answers.
+/// A row of [`RULES`].
 #[derive(Debug)]
 pub struct RuleRow {
     pub rule: ContractRule,
-    /// Its name in traces and in `--format json`.
+    /// Name in traces and in `--format json`.
     pub name: &'static str,
-    /// What the hook does.
+    /// Action of the hook.
     pub answer: &'static str,
-    /// What that means.
+    /// Resulting verdict.
     pub verdict: &'static str,
 }
 
-/// Makes the rules and their table of one list.
+/// Generates [`ContractRule`] and [`RULES`] from one list.
 macro_rules! rules {
     ($($rule:ident $name:literal $answer:literal: $verdict:literal;)+) => {
-        /// The rule of the hook contract by which an answer became a verdict.
+        /// The rule of the hook contract that produced a verdict.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ContractRule {
             $(#[doc = concat!("The hook ", $answer, ".")] $rule,)+
         }
 
-        /// How a hook answers: the table in `docs/hooks.md`, in `man hookrun-hook` and behind every
-        /// trace.
+        /// Kinds of answers: the table in `docs/hooks.md` and `man hookrun-hook`.
         pub const RULES: &[RuleRow] = &[$(RuleRow {
             rule: ContractRule::$rule,
             name: $name,
@@ -173,41 +166,39 @@ rules! {
 }
 
 impl ContractRule {
-    /// The row of this rule: the table is in the order of the rules.
+    /// Returns the row of this rule.
     pub fn row(self) -> &'static RuleRow {
         &RULES[self as usize]
     }
 }
 
-/// What all hooks said, merged in plan order.
+/// All verdicts, merged in plan order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Whether the event may go on.
     pub settled: Settled,
     /// Outputs and contexts, in plan order. Empty after a block.
     pub said: Vec<HookText>,
-    /// Every rewrite, applied or not, in plan order.
+    /// All rewrites, applied or not, in plan order.
     pub rewrites: Vec<Rewritten>,
-    /// What hooks found, and where, in plan order; kept after a block too.
+    /// Findings in plan order. A block does not remove them.
     pub findings: Vec<HookFinding>,
-    /// What was said or went wrong without deciding anything.
+    /// Messages that decided nothing.
     pub notices: Vec<Notice>,
 }
 
-/// Whether the event may go on, after all hooks.
+/// The decision about the event, after all hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Settled {
-    /// It goes on.
     #[default]
     Allowed,
-    /// It goes on if a person says yes to every question.
+    /// Allowed if a person answers yes to every question.
     Asked { questions: Vec<Question> },
-    /// It does not happen.
+    /// Blocked.
     Refused(Refusal),
 }
 
 impl Settled {
-    /// `allow`, `ask` or `block`.
+    /// Returns `allow`, `ask` or `block`.
     pub fn word(&self) -> &'static str {
         match self {
             Settled::Allowed => "allow",
@@ -217,27 +208,26 @@ impl Settled {
     }
 }
 
-/// Why the event does not happen.
+/// Why the event is blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
 pub struct Refusal {
-    /// The hook that blocked; `None` when hookrun itself did (a broken configuration, a budget that
-    /// is used up). Of several the first whose policy blocked.
+    /// The hook that blocked: the first policy, else the first failure. `None` if hookrun blocked,
+    /// for example because of an invalid configuration or an exhausted budget.
     pub hook: Option<String>,
-    /// The others that blocked, in plan order: where the event's `stop` lets hooks run after a block.
+    /// The other blocking hooks in plan order, if the event's `stop` runs hooks after a block.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<String>,
-    /// The reason, for the host, the model and the person.
+    /// Reason for the host, the model and the person.
     pub reason: String,
-    /// Whether a policy was applied or something failed.
     pub cause: Cause,
 }
 
-/// Stands for a name; no reason has a NUL.
+/// Placeholder for a hook's name; reasons contain no NUL.
 const NAME: &str = "\0";
 
 impl Refusal {
-    /// The one refusal that several make: the reason has each hook's own below its name.
+    /// Merges blocks: each reason is indented below its hook's name.
     pub(crate) fn of_all(blocks: &[Refusal]) -> Option<Refusal> {
         let policy = blocks.iter().find(|block| block.cause == Cause::Policy);
         let first = policy.or(blocks.first())?;
@@ -247,7 +237,7 @@ impl Refusal {
         let mut reason = String::new();
         let mut rest = blocks;
         while let Some(next) = rest.first() {
-            // Hooks that are not trusted, for example, block for one reason: it is said once.
+            // Hooks that share a reason, such as untrusted ones, share an entry.
             let form = next.without_name();
             let same = rest.iter().take_while(|block| block.without_name() == form);
             let (same, others) = rest.split_at(same.count());
@@ -273,32 +263,31 @@ impl Refusal {
         self.hook.as_deref().unwrap_or("hookrun")
     }
 
-    /// The reason with [`NAME`] for the hook's own name in backticks.
+    /// Returns the reason with [`NAME`] in place of the hook's name in backticks.
     fn without_name(&self) -> String {
         self.reason
             .replace(&format!("`{}`", self.name()), &format!("`{NAME}`"))
     }
 
-    /// The hooks that blocked.
     pub(crate) fn hooks(&self) -> impl Iterator<Item = &String> {
         self.hook.iter().chain(&self.others)
     }
 }
 
-/// Whether a policy was applied or something failed.
+/// Whether a policy blocked or something failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     /// A hook decided.
     Policy,
-    /// A hook, or hookrun, could not decide, and the event fails closed.
+    /// A hook or hookrun failed, and the event fails closed.
     Failure,
-    /// A person did not say yes, or no person could answer.
+    /// A person said no, or could not answer.
     Person,
 }
 
 names! { Cause: Policy "policy", Failure "failure", Person "person" }
 
-/// A text from a hook that did not block.
+/// Text of a hook that did not block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookText {
     pub hook: String,
@@ -307,14 +296,13 @@ pub struct HookText {
 }
 
 reported! {
-    /// A question for a person.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Question {
         pub hook: String,
         pub question: String,
     }
 
-    /// What a hook found, and where.
+    /// A finding with its hook.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct HookFinding {
         pub hook: String,
@@ -322,51 +310,49 @@ reported! {
         pub finding: Finding,
     }
 
-    /// Something that a hook found in a file.
+    /// A problem in a file, reported by a hook.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Finding {
-        /// The file, as the hook names it: usually from the project's root.
+        /// Path from the hook, usually relative to the project root.
         pub path: String,
-        /// The line, from 1; `None` for the file as a whole.
+        /// Line, from 1; `None` for the whole file.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub line: Option<u64>,
-        /// How bad it is.
         #[serde(default)]
         pub level: FindingLevel,
-        /// What it is.
         pub message: String,
-        /// The rule of the hook that it breaks, a word such as `open-port`; without it, a `[word]`
-        /// at the end of the message. CI systems filter and dismiss findings by it.
+        /// Rule in the hook's terms, such as `open-port`; the default is a `[word]` at the end of
+        /// the message. CI systems filter and dismiss findings by it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub rule: Option<String>,
     }
 
-    /// How bad a finding is.
+    /// Severity of a finding.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum FindingLevel {
-        /// It must be mended.
+        /// Must be fixed.
         #[default]
         Error,
-        /// It may be wrong.
+        /// May be wrong.
         Warning,
-        /// It is worth knowing.
+        /// Information.
         Notice,
     }
 
-    /// A field that a hook rewrote, or tried to.
+    /// A rewrite of a field, applied or not.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Rewritten {
         pub hook: String,
         pub field: String,
         pub old: Value,
         pub new: Value,
-        /// `None` if it was applied, else why it was not.
+        /// Reason if it was not applied.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub rejected: Option<String>,
     }
 
-    /// Something said that decided nothing.
+    /// A message that decided nothing.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Notice {
         pub hook: String,
@@ -374,23 +360,22 @@ reported! {
         pub text: String,
     }
 
-    /// The sort of a notice.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub enum NoticeKind {
-        /// A block of an event that cannot be blocked.
+        /// Block of an event that cannot be blocked.
         Refusal,
-        /// A question about an event that cannot be blocked.
+        /// Question about an event that cannot be blocked.
         Question,
-        /// A failure that lets the event go on.
+        /// Failure that lets the event pass.
         Failure,
-        /// What hookrun itself decided, or could not do; its hook is `hookrun`.
+        /// Message from hookrun itself; its hook is `hookrun`.
         Own,
     }
 }
 
 impl Outcome {
-    /// An outcome that blocks because hookrun itself could not decide.
+    /// Creates an outcome that blocks because hookrun could not decide.
     pub(crate) fn own_failure(reason: impl Into<String>) -> Outcome {
         Outcome {
             settled: Settled::Refused(Refusal {
@@ -403,14 +388,14 @@ impl Outcome {
         }
     }
 
-    /// Lets a blocked event go on: `why` becomes a notice.
+    /// Allows a blocked event and adds `why` as a notice.
     #[must_use]
     pub(crate) fn let_go(mut self, why: impl Into<String>) -> Outcome {
         self.settled = Settled::Allowed;
         self.with_notice(why)
     }
 
-    /// The outcome with a notice of hookrun's own.
+    /// Adds a notice from hookrun.
     #[must_use]
     pub(crate) fn with_notice(mut self, text: impl Into<String>) -> Outcome {
         self.notices.push(Notice {
@@ -421,12 +406,12 @@ impl Outcome {
         self
     }
 
-    /// Whether the event goes on without asking anybody.
+    /// Returns true if the event is allowed without a question.
     pub fn is_allowed(&self) -> bool {
         self.settled == Settled::Allowed
     }
 
-    /// Whether it is allowed and no hook said anything.
+    /// Returns true if the event is allowed without any message.
     pub(crate) fn is_silent(&self) -> bool {
         self.is_allowed()
             && self.said.is_empty()
@@ -434,8 +419,8 @@ impl Outcome {
             && self.notices.is_empty()
     }
 
-    /// The refusal, if there is one. `None` is no permission: a question may be open. Before an
-    /// action, call [`Run::permit`](crate::engine::run::Run::permit).
+    /// Returns the block, if any. `None` does not mean permission: a question may be open. Before
+    /// an action, call [`Run::permit`](crate::engine::run::Run::permit).
     pub fn refusal(&self) -> Option<&Refusal> {
         match &self.settled {
             Settled::Refused(refusal) => Some(refusal),
@@ -443,7 +428,7 @@ impl Outcome {
         }
     }
 
-    /// The reason of the refusal, or the questions.
+    /// Returns the reason of the block, or the questions.
     pub fn reason(&self) -> Option<String> {
         match &self.settled {
             Settled::Allowed => None,
@@ -452,7 +437,7 @@ impl Outcome {
         }
     }
 
-    /// All outputs in plan order, each on its own lines.
+    /// Returns all outputs in plan order, on separate lines.
     pub fn output(&self) -> Option<String> {
         join(
             self.said.iter().filter_map(|said| said.output.as_deref()),
@@ -460,7 +445,7 @@ impl Outcome {
         )
     }
 
-    /// All contexts in plan order, with an empty line between them.
+    /// Returns all contexts in plan order, separated by empty lines.
     pub fn additional_context(&self) -> Option<String> {
         join(
             self.said
@@ -470,7 +455,7 @@ impl Outcome {
         )
     }
 
-    /// The rewritten fields, each with its last value.
+    /// Returns the rewritten fields with their last values.
     pub fn update(&self) -> serde_json::Map<String, Value> {
         let mut update = serde_json::Map::new();
         for rewrite in self
@@ -483,7 +468,7 @@ impl Outcome {
         update
     }
 
-    /// The outcome after a person answered: every question with yes, or not.
+    /// Applies a person's answer: yes to every question, or a block.
     #[must_use]
     pub fn answered(mut self, yes: bool, why_not: &str) -> Outcome {
         let Settled::Asked { questions } = &self.settled else {
@@ -510,7 +495,7 @@ impl Outcome {
         self
     }
 
-    /// Takes back every rewrite: a blocked event leaves nothing changed.
+    /// Rejects all rewrites: a blocked event changes nothing.
     fn void_rewrites(&mut self, why: &str) {
         for rewrite in self
             .rewrites
@@ -522,7 +507,7 @@ impl Outcome {
     }
 }
 
-/// All questions, one on each line.
+/// Joins questions, one per line.
 pub fn joined(questions: &[Question]) -> String {
     let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
     texts.join("\n")
@@ -537,11 +522,11 @@ fn join<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<Strin
     }
 }
 
-// The words of GitHub's annotations, the usual one first.
+// GitHub's annotation levels, the default first.
 names! { FindingLevel: Error "error", Warning "warning", Notice "notice" }
 
 impl Finding {
-    /// Reads the finding at this place in a list. Unknown keys are ignored, with a note for each.
+    /// Reads a finding of an answer's list. Ignores unknown keys, with a note for each.
     pub(crate) fn read(
         at: usize,
         mut value: Value,
@@ -570,7 +555,7 @@ impl Finding {
         Ok(finding)
     }
 
-    /// Its rule: the key, else the `[word]` at the end of the message.
+    /// Returns its rule: the key, else the `[word]` at the end of the message.
     #[doc(hidden)]
     pub fn rule(&self) -> Option<&str> {
         if self.rule.is_some() {
@@ -590,7 +575,7 @@ fn is_rule(word: &str) -> bool {
 
 const KEYS: &[&str] = &["path", "line", "level", "message", "rule"];
 
-/// Whether a note for the author of a hook is about what its findings say.
+/// Returns true if a note is about findings.
 pub fn is_about(note: &str) -> bool {
     note.contains("`findings.")
 }

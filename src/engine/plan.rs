@@ -5,43 +5,40 @@ use std::sync::Arc;
 use crate::engine::event::{Event, EventSpec, Schedule};
 use crate::engine::hook::{Hook, Mismatch, PathBase};
 
-/// Why a hook that is handed files does not run for an event without any.
+/// Reason to skip a hook that takes files, for an event without any.
 const NO_FILES: &str = "no files";
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// In the order in which they run.
     pub steps: Vec<PlanStep>,
 }
 
-/// Hooks that run at once; usually just one.
+/// Hooks that run in parallel; usually one.
 #[derive(Debug, Clone)]
 pub struct PlanStep {
-    /// In plan order.
     pub hooks: Vec<PlannedHook>,
 }
 
 #[derive(Debug, Clone)]
 pub struct PlannedHook {
     pub hook: Arc<Hook>,
-    /// Whether it runs, as far as that is known before the first hook runs.
+    /// Whether it runs, as far as known before the first hook runs.
     pub selection: Selection,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
-    /// It runs.
     Wanted,
     /// Its matcher does not match the event.
     Unwanted(Mismatch),
     /// Its spec says `enabled = false`.
     Disabled,
-    /// It is enabled but does not run, for this reason.
+    /// Enabled, but skipped for this reason.
     Idle(String),
 }
 
 impl PlanStep {
-    /// Whether it starts a program, as far as that is known before the first hook runs.
+    /// Returns true if it starts a program, as far as known before the first hook runs.
     pub(crate) fn starts_programs(&self) -> bool {
         self.hooks.iter().any(|planned| {
             planned.selection == Selection::Wanted && planned.hook.handler.is_program()
@@ -50,11 +47,11 @@ impl PlanStep {
 }
 
 impl Plan {
-    /// The plan for `event`, from the hooks bound to it in their order.
+    /// Builds the plan for `event` from its hooks in order.
     ///
-    /// An event with a parallel or detached schedule has one step. In a sequential schedule each
-    /// hook is a step, but neighbours that all have `parallel = true` share one. In a grouped
-    /// schedule neighbours of one group share one, unless they say `parallel = false`.
+    /// A parallel or detached schedule has one step. A sequential schedule has a step per hook, but
+    /// adjacent hooks with `parallel = true` share one. In a grouped schedule adjacent hooks of a
+    /// group share one, unless they say `parallel = false`.
     pub fn build(bound: &[Arc<Hook>], event: &Event, place: &PathBase) -> Plan {
         let mut plan = Plan::in_order(bound, event.spec());
         for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
@@ -64,7 +61,7 @@ impl Plan {
         plan
     }
 
-    /// Drops repeated hooks: where a host runs identical hooks once, only the first one runs.
+    /// Skips repeated hooks in dialects that run identical hooks once.
     fn drop_repeated(&mut self) {
         let mut wanted: Vec<Arc<Hook>> = Vec::new();
         for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
@@ -86,7 +83,7 @@ impl Plan {
         }
     }
 
-    /// The plan as far as it is known without an event. It contains every enabled hook.
+    /// Builds the plan without an event: every enabled hook is in it.
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
         let mut steps: Vec<PlanStep> = Vec::new();
         for hook in bound {
@@ -116,7 +113,7 @@ impl Plan {
 }
 
 impl Selection {
-    /// Why `hook` never runs, for any event; `None` if it may run.
+    /// Returns why `hook` never runs; `None` if it may run.
     fn of_settings(hook: &Hook) -> Option<Selection> {
         if !hook.enabled {
             return Some(Selection::Disabled);
@@ -125,7 +122,7 @@ impl Selection {
             .map(|why| Selection::Idle(why.to_string()))
     }
 
-    /// Whether `hook` runs for the current `event`.
+    /// Decides whether `hook` runs for the current `event`.
     pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Selection {
         if let Some(selection) = Selection::of_settings(hook) {
             return selection;
@@ -141,7 +138,7 @@ impl Selection {
 }
 
 fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
-    // A rule takes no time, and runs nothing in parallel. The next hook must see what was fixed.
+    // Rules take no time, and fixes must be visible to the next hook.
     let mut all = step.hooks.iter().map(|planned| planned.hook.as_ref());
     if all.any(Hook::runs_alone) || hook.runs_alone() {
         return false;
@@ -160,8 +157,8 @@ fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
     }
 }
 
-/// Whether a hook may run at the same time as others. The next hook must see a rewrite, so hooks
-/// that rewrite run alone.
+/// Returns true if a hook may run in parallel. Hooks that rewrite run alone: the next hook must see
+/// the rewrite.
 fn may_share(hook: &Hook, is_grouped: bool) -> bool {
     hook.parallel.unwrap_or(is_grouped) && !hook.rewrite
 }

@@ -1,4 +1,4 @@
-//! Hooks by event, in the order in which they run.
+//! Hooks by event, in plan order.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -6,13 +6,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::engine::event::catalog::{Catalog, UnknownEvent};
 use crate::engine::hook::{Hook, Lives};
 
-/// The hooks of one event, in plan order.
 pub type BoundHooks = Arc<[Arc<Hook>]>;
 
-/// Hooks by event. Asking for an event without hooks costs one look-up.
+/// Hooks by event. Looking up an event without hooks is one hash lookup.
 ///
-/// Clones share their hooks, so that a program can change the hooks of a runner while it decides. An
-/// event that is being decided keeps the hooks that it began with.
+/// Clones share their hooks, so a program can change a runner's hooks while it decides. A running
+/// event keeps the hooks it started with.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     by_event: Arc<RwLock<HashMap<String, BoundHooks>>>,
@@ -20,11 +19,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// A registry of `hooks` for the events of the built-in table. For one event they run by
-    /// priority, then by layer (system first), then in the order given.
+    /// Creates a registry for the built-in catalog. Hooks of an event run by priority, then by
+    /// layer (system first), then in the given order.
     ///
     /// # Errors
-    /// When a hook names an event that does not exist: it would never run.
+    /// If a hook names an unknown event: it would never run.
     pub fn new(hooks: impl IntoIterator<Item = Hook>) -> Result<Registry, UnknownEvent> {
         let catalog = Catalog::default();
         let named = hooks.into_iter().map(|hook| canonical(hook, &catalog));
@@ -32,8 +31,8 @@ impl Registry {
         Ok(Registry::loaded(named, catalog))
     }
 
-    /// A registry of hooks that were loaded together with `catalog`, as those of a
-    /// [`Config`](crate::config::Config) are: each names its event as the catalog does.
+    /// Creates a registry of hooks loaded together with `catalog`, as by
+    /// [`Config`](crate::config::Config): they use its event names.
     pub fn loaded(hooks: impl IntoIterator<Item = Hook>, catalog: Catalog) -> Registry {
         let mut by_event: HashMap<String, Vec<Arc<Hook>>> = HashMap::new();
         for hook in hooks {
@@ -53,11 +52,11 @@ impl Registry {
         }
     }
 
-    /// Adds a hook. It runs after the others of the same event, priority and layer. A host's name
-    /// for an event (`PreToolUse`) is as good as ours.
+    /// Adds a hook after the others of the same event, priority and layer. Host event names
+    /// (`PreToolUse`) work too.
     ///
     /// # Errors
-    /// When it names an event that does not exist: it would never run.
+    /// If it names an unknown event: it would never run.
     pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
         let hook = canonical(hook, &self.catalog)?;
         let mut by_event = self.write();
@@ -71,7 +70,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Takes out every hook of this name, and returns how many there were.
+    /// Removes all hooks of this name and returns their number.
     pub fn remove(&self, name: &str) -> usize {
         let mut removed = 0;
         self.retain(|hook| {
@@ -82,7 +81,8 @@ impl Registry {
         removed
     }
 
-    /// Keeps only the hooks that `keep` takes. It must not use this registry.
+    /// Removes all other hooks than those for which `keep` returns true. `keep` must not use this
+    /// registry.
     pub fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
         self.write().retain(|_, bound| {
             let kept: Vec<Arc<Hook>> = bound.iter().filter(|hook| keep(hook)).cloned().collect();
@@ -93,17 +93,17 @@ impl Registry {
         });
     }
 
-    /// Whether any hook is bound to an event, by its canonical name.
+    /// Returns true if an event, by canonical name, has hooks.
     pub fn has(&self, event: &str) -> bool {
         self.read().contains_key(event)
     }
 
-    /// The hooks bound to an event, by its canonical name, in plan order.
+    /// Returns the hooks of an event, by canonical name, in plan order.
     pub fn bound(&self, event: &str) -> BoundHooks {
         self.read().get(event).map(Arc::clone).unwrap_or_default()
     }
 
-    /// Every hook, event by event in alphabetical order, each in plan order.
+    /// Returns all hooks: events in alphabetical order, each in plan order.
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
         let by_event = self.read();
         let mut events: Vec<(&String, &BoundHooks)> = by_event.iter().collect();
@@ -114,7 +114,7 @@ impl Registry {
             .collect()
     }
 
-    // A panic while the lock is held leaves the table whole: each change is one assignment.
+    // Poisoning is harmless: each change is one assignment.
     fn read(&self) -> RwLockReadGuard<'_, HashMap<String, BoundHooks>> {
         self.by_event.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,8 +126,8 @@ impl Registry {
     }
 }
 
-/// The hook with its event as the catalog names it. What cannot live as long as a session runs for
-/// each event: a guard must not be switched off by this.
+/// Replaces the hook's event by its canonical name. Functions and hooks of gates run for each
+/// event: `lives = "session"` must not disable a guard.
 fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
     let spec = catalog.find(&hook.event)?;
     if spec.blocks || !hook.handler.is_program() {
@@ -137,7 +137,6 @@ fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
     Ok(hook)
 }
 
-/// The place of a hook among those of its event.
 fn place(hook: &Hook) -> impl Ord + use<> {
     (hook.priority, hook.source.layer)
 }

@@ -1,7 +1,7 @@
-//! Outcomes become text for the model, so that a blocked model knows why and changes course.
+//! Reminders for the model, so that it knows why an action is blocked and changes course.
 //!
-//! The three forms and their exact words are loom's (`HookRuntime` and its reminder injector,
-//! version 0.3.0), which models were instructed with.
+//! The three forms and their text are loom's (`HookRuntime` and its reminder injector, version
+//! 0.3.0), which models were instructed with.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -13,24 +13,22 @@ use crate::engine::names::{names, reported};
 use crate::engine::outcome::{NoticeKind, Outcome, Settled};
 
 reported! {
-    /// A text for the model.
+    /// Text for the model.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Reminder {
         pub kind: ReminderKind,
         pub hook: String,
-        /// Inside `<system-reminder>` tags.
+        /// With `<system-reminder>` tags.
         pub text: String,
     }
 
-    /// The three forms.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub enum ReminderKind {
-        /// A hook said something to show.
+        /// Output to show.
         Output,
-        /// A hook blocked.
         Blocked,
-        /// A hook gave context.
+        /// Context for the model.
         Context,
     }
 }
@@ -38,8 +36,8 @@ reported! {
 names! { ReminderKind: Output "output", Blocked "blocked", Context "context" }
 
 impl ReminderKind {
-    /// Loom's name, by which it can be suppressed; `None` for a block, which cannot: a model that
-    /// does not know of it tries again.
+    /// Returns loom's id for suppressing it. Blocks return `None`: a model that does not see a
+    /// block tries again.
     pub fn id(self) -> Option<&'static str> {
         match self {
             ReminderKind::Output => Some("reminders.hook.success"),
@@ -49,8 +47,7 @@ impl ReminderKind {
     }
 }
 
-/// Reminders of several runs, until the next request to the model takes them. Clones belong
-/// together: what one collects another drains.
+/// Reminders of several runs, collected until the next request to the model. Clones share them.
 ///
 /// ```
 /// use hookrun::{HookText, Outcome, Reminders};
@@ -84,7 +81,7 @@ struct CollectedTexts {
     suppressed: HashSet<ReminderKind>,
 }
 
-/// No reminder with this id can be suppressed.
+/// No suppressible reminder has this id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no reminder `{id}` can be suppressed; write `reminders.hook.success` or \
@@ -95,8 +92,7 @@ pub struct NotSuppressible {
 }
 
 impl Reminders {
-    /// Adds the reminders of an outcome. An open question has none yet: collect what
-    /// [`Outcome::answered`] makes of it.
+    /// Adds an outcome's reminders. An open question has none: collect [`Outcome::answered`].
     pub fn collect(&self, outcome: &Outcome) {
         if matches!(outcome.settled, Settled::Asked { .. }) || outcome.is_silent() {
             return;
@@ -110,16 +106,15 @@ impl Reminders {
         collected.waiting.extend(wanted);
     }
 
-    /// Takes all that was collected since the last time, in order.
+    /// Returns and removes the collected reminders, in order.
     pub fn drain(&self) -> Vec<Reminder> {
         std::mem::take(&mut locked(&self.shared).waiting)
     }
 
-    /// Collects no more reminders with this id, which is `reminders.hook.success` or
-    /// `reminders.hook.context`.
+    /// Suppresses reminders with the id `reminders.hook.success` or `reminders.hook.context`.
     ///
     /// # Errors
-    /// For any other id: a block cannot be kept from the model.
+    /// For any other id: blocks cannot be suppressed.
     pub fn suppress(&self, id: &str) -> Result<(), NotSuppressible> {
         let kinds = [ReminderKind::Output, ReminderKind::Context];
         let kind = kinds.into_iter().find(|kind| kind.id() == Some(id));
@@ -129,7 +124,7 @@ impl Reminders {
     }
 }
 
-/// What the model gets in place of the result of a blocked tool, in loom's words.
+/// Returns loom's text for the model in place of a blocked tool's result.
 pub fn refused_result(reason: &str) -> String {
     format!(
         "Permission denied by hook: {reason}. Do not retry; the host environment has rejected \
@@ -137,7 +132,8 @@ pub fn refused_result(reason: &str) -> String {
     )
 }
 
-/// The reminders of an outcome: outputs and contexts in plan order, then objections, then the block.
+/// Returns an outcome's reminders: outputs and contexts in plan order, then objections, then the
+/// block.
 pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
     let mut reminders = Vec::new();
     for said in &outcome.said {

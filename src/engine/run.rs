@@ -1,6 +1,4 @@
-//! The result of running a plan: one [`HookRun`] for every hook, and the outcome.
-//!
-//! Plain data. An [`Ending`] says how one hook's run ended.
+//! The result of running a plan: a [`HookRun`] for every hook, and the outcome.
 
 mod trace_context;
 
@@ -16,29 +14,29 @@ use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
 pub use trace_context::TraceContext;
 
-/// Everything about one decided event.
+/// The decision about one event.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The event with all rewrites.
     pub event: Event,
-    /// Every hook bound to the event, in plan order, including those that did not run.
+    /// All hooks of the event in plan order, including skipped ones.
     pub hooks: Vec<HookRun>,
-    /// The merged verdicts of all hooks.
+    /// Merged verdicts.
     pub outcome: Outcome,
-    /// How long deciding took.
+    /// Time to decide.
     pub took: Duration,
-    /// Where it belongs in a distributed trace, if its hooks had their turn in this run.
+    /// Trace context, if hooks ran.
     pub trace: Option<TraceContext>,
 }
 
 impl Run {
-    /// Whether the action may happen. Call this before you do it.
+    /// Returns whether the action may happen. Call this before the action.
     ///
-    /// An unanswered question to a person counts as a block here. A host that can ask people checks
+    /// An unanswered question is a block here. A host that can ask people checks
     /// [`Outcome::settled`] first and passes the answer to [`Outcome::answered`].
     ///
     /// # Errors
-    /// Why the action may not happen.
+    /// Returns why the action is blocked.
     #[must_use = "an action without a permit must not happen"]
     pub fn permit(self) -> Result<Allowed, Refusal> {
         let outcome = self.outcome.answered(false, "no answer");
@@ -52,35 +50,32 @@ impl Run {
     }
 }
 
-/// An action that may happen: no hook blocks it, and no question is open.
+/// A permitted action: not blocked, and without open questions.
 #[derive(Debug, Clone)]
 pub struct Allowed {
-    /// The event with the hooks' rewrites. Do this, not the original action.
+    /// The event with the hooks' rewrites. Perform this, not the original action.
     pub event: Event,
-    /// What the hooks said: output, context for the model, findings.
+    /// Output, context for the model, findings.
     pub outcome: Outcome,
 }
 
-/// What happened to one hook.
+/// One hook's part in a run.
 #[derive(Debug, Clone)]
 pub struct HookRun {
-    /// Its name.
     pub hook: String,
-    /// Where it was found.
     pub source: HookSource,
-    /// What a failure of this hook means here: its own setting or the event's.
+    /// Meaning of a failure: the hook's setting, else the event's.
     pub on_failure: OnFailure,
-    /// How long it may run here: its own setting or the event's.
+    /// Timeout: the hook's setting, else the event's.
     pub timeout: Duration,
     /// Whether it is a function rather than a program.
     pub is_function: bool,
-    /// What happened to it.
     pub fate: Fate,
     configured: Arc<Hook>,
 }
 
 impl HookRun {
-    /// The result for `hook`, which is bound to `event`.
+    /// Creates the result for `hook`, bound to `event`.
     pub(crate) fn new(hook: &Arc<Hook>, event: &Event, fate: Fate) -> HookRun {
         HookRun {
             hook: hook.name.clone(),
@@ -93,7 +88,7 @@ impl HookRun {
         }
     }
 
-    /// Whether a program was started for it.
+    /// Returns true if a program was started for it.
     pub(crate) fn has_started(&self) -> bool {
         match &self.fate {
             Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached => false,
@@ -102,55 +97,51 @@ impl HookRun {
         }
     }
 
-    /// Its matcher in words.
+    /// Describes its matcher.
     #[doc(hidden)]
     pub fn wants(&self) -> String {
         self.configured.matcher.to_string()
     }
 }
 
-/// What happened to one hook.
+/// Result for one hook.
 #[derive(Debug, Clone)]
 pub enum Fate {
     /// Its spec says `enabled = false`.
     Disabled,
-    /// It is enabled but does not run, for this reason.
+    /// Enabled, but skipped for this reason.
     Idle(String),
     /// Its matcher does not match the event.
     Unwanted(Mismatch),
-    /// The event was settled before its turn came.
+    /// The event was settled before its turn.
     Unreached,
-    /// It was started, and hookrun does not wait for it.
+    /// Started without waiting for it.
     Detached,
-    /// It ran.
     Ran(Box<Trace>),
 }
 
-/// What is known about a hook's run.
+/// Details of a hook's run.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// How it ended.
     pub ending: Ending,
-    /// How its process ended, if it ever ran and ended.
+    /// Exit of its process, if known.
     pub exit: Option<Exit>,
-    /// From the beginning of the run to the start of its step.
+    /// Time from the start of the run to the start of its step.
     pub after: Duration,
-    /// From its start to its end, including the time to drain its output.
+    /// Run time, including draining its output.
     pub took: Duration,
-    /// What it wrote to stdout.
     pub stdout: CapturedStream,
-    /// What it wrote to stderr.
     pub stderr: CapturedStream,
-    /// How reliably everything that it started ended with it; `None` if it never started.
+    /// How its processes were contained; `None` if it never started.
     pub containment: Option<Level>,
-    /// How its process started, if its spec lets it start warm and a program asked that stays up.
+    /// How its process started, if it may start warm and a long-running program asked.
     pub start: Option<ProcessStart>,
-    /// Notes for the hook's author, for example on ignored keys or processes left behind.
+    /// Notes for the hook's author, such as ignored keys and leftover processes.
     pub notes: Vec<String>,
 }
 
 impl Trace {
-    /// The trace of a hook that never ran.
+    /// Creates the trace of a hook that never ran.
     pub(crate) fn not_run(ending: Ending) -> Trace {
         Trace {
             ending,
@@ -166,21 +157,21 @@ impl Trace {
     }
 }
 
-/// How reliably everything that a hook starts ends with it.
+/// How reliably a hook's processes end with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Ends its process group.
+    /// Kills its process group.
     Group,
-    /// Ends its process group, and processes re-parented to hookrun, the subreaper.
+    /// Kills its process group and processes re-parented to hookrun, the subreaper.
     Sweep,
-    /// Ends its process namespace.
+    /// Kills its PID namespace.
     Namespace,
 }
 
 names! { Level: Group "group", Sweep "sweep", Namespace "pidns" }
 
 impl Level {
-    /// What ends with a hook, as a text for people.
+    /// Describes it for people.
     pub fn about(self) -> &'static str {
         match self {
             Level::Group => "its process group (group)",
@@ -190,17 +181,17 @@ impl Level {
     }
 }
 
-/// How the process of a hook that may start warm has started.
+/// How a hook that may start warm was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessStart {
-    /// It was forked from its interpreter before the event came, or has answered events before.
+    /// Forked from its interpreter before the event, or still running from an earlier event.
     Warm,
-    /// Its interpreter began anew, for this reason.
+    /// A new interpreter, for this reason.
     Cold(ColdReason),
 }
 
 impl ProcessStart {
-    /// The name in output and in the log: `warm`, or the reason.
+    /// Returns the name in output and in the log: `warm`, or the reason.
     pub fn name(self) -> &'static str {
         match self {
             ProcessStart::Warm => "warm",
@@ -209,7 +200,7 @@ impl ProcessStart {
     }
 }
 
-/// Why a hook that may start warm was started as any other hook: its interpreter began anew.
+/// Why a hook that may start warm started cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColdReason {
     NoScript,
@@ -233,7 +224,7 @@ names! {
 }
 
 impl ColdReason {
-    /// The same for people: what is in the way, and what to do if there is something to do.
+    /// Describes the reason and, if there is one, the cure.
     pub fn about(self) -> &'static str {
         match self {
             ColdReason::NoScript => {

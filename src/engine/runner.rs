@@ -1,4 +1,4 @@
-//! The entry point: takes an event, and returns what happened.
+//! The entry point: decides an event.
 
 #[cfg(feature = "tokio")]
 pub(crate) mod awaited;
@@ -22,30 +22,29 @@ use crate::engine::ui::{Server, Ui};
 
 /// Decides events. [`Runner::handle`] cannot fail: every error is part of the [`Run`].
 ///
-/// You can use it from several threads at once. Clones share their hooks, so each task of a program
-/// may have its own clone.
+/// It is thread-safe. Clones share their hooks, so each task of a program may have a clone.
 #[derive(Debug, Clone)]
 pub struct Runner {
     pub(crate) registry: Registry,
     pub(crate) engine: Engine,
     pub(crate) surroundings: Arc<Surroundings>,
-    /// Why gates block: a hook that would block may be one that could not be read.
+    /// Errors in the configuration that block gates: an unreadable hook might have blocked.
     pub(crate) broken: Option<Broken>,
-    /// Checked before each event that has hooks, unless they were just loaded: if the content of a
-    /// file has changed, no hook runs. Compared again if a program was started: if a file was
-    /// touched or replaced meanwhile, no verdict counts.
+    /// Checked before each event with hooks, unless they were just loaded: if a file's content
+    /// changed, no hook runs. Checked again after programs ran: if a file was touched or replaced
+    /// meanwhile, no verdict counts.
     pub(crate) seal: Option<Seal>,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
-    /// Called with every decided event and its run: after the decision, in the thread that decided.
-    /// Nothing that goes wrong there changes the decision.
+    /// Called after each decision, with the event and its run, in the deciding thread. Its errors
+    /// do not change the decision.
     pub(crate) observer: Option<Observer>,
 }
 
 type Observer = Callback<dyn Fn(&Event, &Run) + Send + Sync>;
 
 impl Runner {
-    /// A runner for the hooks in `registry`.
+    /// Creates a runner for the hooks in `registry`.
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
         Runner {
             registry,
@@ -59,31 +58,32 @@ impl Runner {
         }
     }
 
-    /// Runs up to `jobs` hooks at once; by default twice the number of processors, at most 16.
+    /// Sets the maximum of parallel hooks; the default is twice the number of processors, at most
+    /// 16.
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Runner {
         self.engine.jobs = Some(jobs.max(1));
         self
     }
 
-    /// Collects the reminders for the model from every run that this runner decides. If an outcome
-    /// asks a person, collect those of the answered outcome yourself; see [`Reminders::collect`].
+    /// Collects reminders for the model from every run. If an outcome asks a person, collect those
+    /// of the answered outcome yourself; see [`Reminders::collect`].
     #[must_use]
     pub fn reminders(mut self, reminders: Reminders) -> Runner {
         self.reminders = Some(reminders);
         self
     }
 
-    /// Decides every event as if it were the first, and stores nothing for the session. Blocks of a
-    /// stop are neither counted nor limited. For a program that tries hooks out.
+    /// Decides every event as if it were the first of its session, and stores nothing: blocked
+    /// stops are neither counted nor limited. For programs that test hooks.
     #[must_use]
     pub fn rehearsal(mut self) -> Runner {
         self.is_rehearsal = true;
         self
     }
 
-    /// Stops everything when `abort` is raised, from any thread. This is final: the runner blocks
-    /// every later event that can be blocked. It installs no signal handler.
+    /// Stops all hooks when `abort` is raised, from any thread. Afterwards the runner blocks every
+    /// gate. Installs no signal handler.
     ///
     /// ```
     /// use hookrun::{Abort, Environment, Event, Hook, Registry, Runner};
@@ -113,27 +113,26 @@ impl Runner {
         self
     }
 
-    /// Also ends processes that leave a hook's process group. Only for a program that exists to run
-    /// hooks; see [`Subreaper::take`]. The runner looks for them whenever no hook runs, so a
-    /// program that decides several events at once finds them later.
+    /// Also kills processes that leave a hook's process group. Only for programs that exist to run
+    /// hooks; see [`Subreaper::take`]. The runner kills them while no hook runs, so a program with
+    /// parallel events kills them later.
     #[must_use]
     pub fn subreaper(mut self, subreaper: Option<Subreaper>) -> Runner {
         self.engine.subreaper = subreaper.map(Arc::new);
         self
     }
 
-    /// Shares the engine of `other`: when it ends or sweeps processes, it spares the running hooks
-    /// of both runners. For programs with several sets of hooks. The settings of `other` from
-    /// [`Runner::abort`], [`Runner::subreaper`] and the like apply here too.
+    /// Shares the engine of `other`, so that killing stray processes spares the running hooks of
+    /// both runners. For programs with several sets of hooks. Settings of `other`, such as
+    /// [`Runner::abort`] and [`Runner::subreaper`], apply too.
     #[must_use]
     pub fn beside(mut self, other: &Runner) -> Runner {
         self.engine = other.engine.clone();
         self
     }
 
-    /// Sets hookrun's own program. It serves as the keeper, which ends the hooks if this process is
-    /// killed with SIGKILL. Without it, some hooks do not start: those with a required sandbox
-    /// or with limits other than `limits.output`.
+    /// Sets hookrun's program, used as the keeper that kills hooks if this process dies of SIGKILL.
+    /// Without it, hooks with a required sandbox or limits other than `limits.output` do not start.
     #[doc(hidden)]
     #[must_use]
     pub fn program(mut self, program: Option<OwnProgram>) -> Runner {
@@ -141,8 +140,8 @@ impl Runner {
         self
     }
 
-    /// Tells a watchdog that this runner is alive. Only for a program that decides one event at a
-    /// time: the deadlines of several would overwrite each other.
+    /// Reports to a watchdog that this runner is alive. Only for programs that decide one event at
+    /// a time: deadlines of several events would overwrite each other.
     #[doc(hidden)]
     #[must_use]
     pub fn heartbeat(mut self, heartbeat: Heartbeat) -> Runner {
@@ -150,8 +149,8 @@ impl Runner {
         self
     }
 
-    /// Shows the dialogs of hooks (`hookrun hook ui`). Without it hooks cannot ask a person. The hook's
-    /// timeout pauses while a dialog is open, for at most [`PATIENCE`] a hook.
+    /// Shows the dialogs of hooks (`hookrun hook ui`). Without it, hooks cannot ask a person. An
+    /// open dialog pauses the hook's timeout, for at most [`PATIENCE`] per hook.
     ///
     /// [`PATIENCE`]: crate::engine::ui::PATIENCE
     #[must_use]
@@ -160,7 +159,7 @@ impl Runner {
         self
     }
 
-    /// Receives the messages of hooks (`hookrun hook send`). Without it they wait in the session's
+    /// Receives messages from hooks (`hookrun hook send`). Without it, they wait in the session's
     /// [`Outbox`](crate::engine::session::Outbox).
     #[must_use]
     pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
@@ -175,12 +174,12 @@ impl Runner {
             .unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
-    /// The reason to block if the files of the hooks changed since they were loaded.
+    /// Returns the reason to block if hook files changed since they were loaded.
     pub(super) fn broken_seal(&self) -> Option<String> {
         self.stamps().err()
     }
 
-    /// The current stamps of the sealed files, or the reason to block if their content changed.
+    /// Returns the sealed files' current stamps, or the reason to block if content changed.
     fn stamps(&self) -> Result<Vec<u8>, String> {
         match &self.seal {
             None => Ok(Vec::new()),
@@ -192,33 +191,32 @@ impl Runner {
     /// Adds a hook; see [`Registry::register`].
     ///
     /// # Errors
-    /// When it names an event that does not exist: it would never run.
+    /// If it names an unknown event: it would never run.
     pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
         self.registry.register(hook)
     }
 
-    /// Its hooks. You can change them at any time.
+    /// Returns its hooks, which you can change at any time.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// The folder that relative paths in this event start from.
+    /// Returns the folders to which relative paths in this event refer.
     #[doc(hidden)]
     pub fn place(&self, event: &Event) -> PathBase {
         self.surroundings.place(event)
     }
 
-    /// Returns `event` with the links in its paths followed: in `action.resolved` and for `path`
-    /// matchers. It looks nothing up if no hook is bound to the event.
-    ///
-    /// Every way to decide does this by itself. Call it only if your program keeps the event.
+    /// Follows links in the event's paths, for `action.resolved` and `path` matchers. Does nothing
+    /// if the event has no hooks. Decisions do this themselves; only a program that keeps the event
+    /// needs it.
     #[must_use]
     pub(crate) fn follow_links(&self, event: Event) -> Event {
         let bound = self.registry.bound(&event.spec().name);
         chain::follow(event, &bound, &self.surroundings)
     }
 
-    /// What would run for `event`.
+    /// Returns the plan for `event`.
     pub(crate) fn plan(&self, event: &Event) -> Plan {
         let bound = self.registry.bound(&event.spec().name);
         if bound.is_empty() {
@@ -228,26 +226,26 @@ impl Runner {
         Plan::build(&bound, &event, &self.surroundings.place(&event))
     }
 
-    /// Whether no hook is bound to `event` and nothing else blocks it. Allocates nothing and does
-    /// not read the clock.
+    /// Returns true if `event` has no hooks and is not blocked otherwise. Allocates nothing and
+    /// does not read the clock.
     pub(crate) fn is_idle(&self, event: &Event) -> bool {
         !self.registry.has(&event.spec().name)
             && (!event.spec().blocks || (self.broken.is_none() && !self.engine.is_aborted()))
     }
 
-    /// Decides `event`. Hooks of a detached event are started, and this does not wait for them: a
-    /// thread supervises them until their timeouts, as long as this process lives. An event without
-    /// hooks costs one look-up and no allocation.
+    /// Decides `event`. Starts the hooks of a detached event without waiting for them: a thread
+    /// supervises them until their timeouts or the end of this process. An event without hooks
+    /// costs one lookup and no allocation.
     pub fn handle(&self, event: &Event) -> Run {
         self.collected(self.decide(event, DetachedHooks::LeftRunning, None))
     }
 
-    /// Decides `event` within `budget`, and also waits for hooks of detached events.
+    /// Decides `event` within `budget`, and waits for hooks of detached events too.
     pub fn handle_within(&self, event: &Event, budget: Option<Budget>) -> Run {
         self.collected(self.decide(event, DetachedHooks::Awaited, budget))
     }
 
-    /// Every decision goes through here, so that the observer sees it.
+    /// Decides an event. All decisions pass here, so that the observer sees them.
     fn decide(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
         let event = &self.follow_links(event.clone());
         let run = if self.is_idle(event) {
@@ -276,8 +274,8 @@ impl Runner {
         run
     }
 
-    /// Why the verdicts of a run do not count. Where nothing was started, nothing that has changed
-    /// meanwhile can have run.
+    /// Returns why a run's verdicts do not count. If no program started, changed files cannot have
+    /// run.
     fn changed_meanwhile(&self, run: &Run, stamps: &[u8]) -> Option<String> {
         let seal = self.seal.as_ref()?;
         if !run.hooks.iter().any(HookRun::has_started) {
@@ -298,8 +296,7 @@ impl Runner {
         }
     }
 
-    /// Starts the hooks of a detached event in a thread that supervises them. Returns whether there
-    /// is such a thread.
+    /// Runs the hooks of a detached event in a thread. Returns false if it cannot start one.
     fn leave_running(&self, plan: Plan, event: &Event) -> bool {
         let event = event.clone();
         let surroundings = Arc::clone(&self.surroundings);
@@ -318,7 +315,6 @@ impl Runner {
         started.is_ok()
     }
 
-    /// A run, with its reminders collected for the model.
     fn collected(&self, run: Run) -> Run {
         if let Some(reminders) = &self.reminders {
             reminders.collect(&run.outcome);
@@ -326,26 +322,25 @@ impl Runner {
         run
     }
 
-    /// Lets a stop through once hooks have blocked it
-    /// [`most_refusals`](crate::engine::event::Conduct::most_refusals) times in a row, so that the
-    /// agent does not run for ever. The block of `run` counts for its session; at the limit it
-    /// becomes an allow with a notice. The count restarts after an allowed stop, or when the host
-    /// reports a fresh one (`stopHookActive`, `loopCount`).
+    /// Allows a stop that hooks have blocked
+    /// [`most_refusals`](crate::engine::event::Conduct::most_refusals) times in a row, with a
+    /// notice, so that the agent does not loop. Otherwise counts the block for its session. An
+    /// allowed stop restarts the count, as does a fresh stop reported by the host
+    /// (`stopHookActive`, `loopCount`).
     ///
-    /// Every run that this runner decides has already been through this. Call it only if your
-    /// program turns a question into a block or an allow itself.
+    /// Decisions do this themselves. Call it only after you turn a question into a block or an
+    /// allow.
     pub(crate) fn keep_from_looping(&self, run: &mut Run) {
         if !self.is_rehearsal {
             stops::keep_from_looping(run, &self.surroundings);
         }
     }
 
-    /// Why an event is blocked before any hook runs: an error in the configuration, where failures
-    /// block the event. If readable hooks still run, only an error that may concern a hook of this
-    /// event counts.
+    /// Returns why an event is blocked before any hook runs: a configuration error, where failures
+    /// block. If the readable hooks still run, only an error that may affect this event counts.
     fn closed(&self, spec: &EventSpec) -> Option<String> {
         let broken = self.broken.as_ref().filter(|_| spec.blocks)?;
-        // In a system whose hooks fail open, a typo must still not disable a guard.
+        // In a dialect whose hooks fail open, a typo must not disable a guard.
         if spec.on_failure == OnFailure::Allow
             && (spec.conduct.reads_on
                 || catalog::find(&spec.name).is_none_or(|spec| spec.on_failure == OnFailure::Allow))
@@ -359,7 +354,7 @@ impl Runner {
         }
     }
 
-    /// The run of a detached event whose hooks another supervisor runs.
+    /// Returns the run of a detached event whose hooks another supervisor runs.
     pub(crate) fn left_to_others(&self, event: &Event) -> Run {
         let started = Instant::now();
         let hooks = chain::runs_of(&self.plan(event), event, &Fate::Detached);
@@ -371,7 +366,6 @@ impl Runner {
     }
 }
 
-/// What to do with the hooks of a detached event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DetachedHooks {
     LeftRunning,
@@ -389,7 +383,7 @@ fn run_without(event: &Event, outcome: Outcome) -> Run {
     }
 }
 
-/// A run in which hookrun itself could not decide: a block, if the event can be blocked.
+/// Creates a run in which hookrun could not decide: a block, if the event is a gate.
 fn own_failure(event: &Event, reason: String) -> Run {
     let outcome = if event.spec().blocks {
         Outcome::own_failure(reason)
@@ -407,38 +401,34 @@ fn own_failure(event: &Event, reason: String) -> Run {
     run_without(event, outcome)
 }
 
-/// Why gates block before any hook runs. The hooks that could be read still run.
+/// Configuration errors. Readable hooks still run.
 #[derive(Debug, Clone)]
 pub(crate) struct Broken {
     pub(crate) reason: String,
-    /// The reason for one event, if an error may concern it.
+    /// Returns the reason for one event, if an error may affect it.
     pub(crate) for_event: Callback<ReasonFor>,
 }
 
 type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
 
-/// The files of the hooks, which must stay as they were loaded.
+/// Hook files, which must stay as loaded.
 pub(crate) trait SealedFiles: Send + Sync {
-    /// Their stamps when they were loaded: bytes to compare.
+    /// Returns the stamps at load time, for comparison.
     fn loaded(&self) -> Vec<u8>;
 
-    /// Their stamps now.
-    ///
-    /// # Errors
-    /// When their content is not what was loaded: the reason to block.
+    /// Returns the current stamps, or the reason to block if the content changed.
     fn check(&self) -> Result<Vec<u8>, String>;
 
-    /// The reason to block if a file or folder was touched or replaced since it had `stamps`. Equal
-    /// content does not help: what ran may have been swapped in and out again.
+    /// Returns the reason to block if a file or folder was touched or replaced since `stamps`.
+    /// Equal content does not help: the executed content may have been swapped in and out.
     fn changed_since(&self, stamps: &[u8]) -> Option<String>;
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Seal {
     pub(crate) files: Callback<dyn SealedFiles>,
-    /// When they were loaded.
     pub(crate) made: Instant,
 }
 
-/// How long what was looked at when the hooks were loaded counts as just looked at.
+/// Time during which loaded files need no check.
 const FRESH: Duration = Duration::from_millis(50);

@@ -1,8 +1,8 @@
-//! What a session stores: the entries of its hooks, and the messages that wait for it.
+//! Stored data of a session: its hooks' entries and pending messages.
 //!
-//! Everything is in private folders below one root: a folder for each session, and in it one for
-//! each hook. Files change behind a lock and are replaced whole, so that hooks that run at once
-//! lose nothing. No link is followed, since a hook in a sandbox may write these folders.
+//! Each session has a private folder below one root, with a folder for each hook. Files are locked
+//! and replaced atomically, so that parallel hooks lose nothing. Links are not followed, since
+//! sandboxed hooks may write these folders.
 
 pub(crate) mod store;
 
@@ -20,13 +20,13 @@ use store::PATIENCE;
 pub(crate) use store::Store;
 pub use store::{StoreError, careful, release};
 
-/// The folder that the hooks of a session share. A hook's own folder never begins with a dot.
+/// Folder shared by a session's hooks. A hook's folder never begins with a dot.
 const SHARED: &str = ".shared";
 
-/// The folder for hookrun's own data of a session. No sandbox of a hook grants it.
+/// Folder for hookrun's data of a session, outside of every hook's sandbox.
 const OWN: &str = ".hookrun";
 
-/// The name for the session of an event that names none.
+/// Session name for events without one.
 const NO_SESSION: &str = "no-session";
 
 /// A message to a session.
@@ -34,26 +34,26 @@ const NO_SESSION: &str = "no-session";
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     pub text: String,
-    /// What sort of message it is, for hosts that show sorts differently (`customType` in pi).
-    /// `None`: the words of a user.
+    /// Kind of message, for hosts that distinguish kinds (`customType` in pi). `None`: a user
+    /// message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_type: Option<String>,
-    /// Whether the person sees it too; the model always does.
+    /// Whether the person sees it. The model always does.
     #[serde(default = "shown")]
     pub display: bool,
-    /// Any JSON for the host, not for the model.
+    /// JSON for the host, not for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Absolute paths of attached files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
-    /// The hook that sent it; `None` if it was sent outside any hook.
+    /// Sending hook; `None` outside of hooks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook: Option<String>,
-    /// The id of the client's request that the hook ran for. Only `hookrun serve` sets it.
+    /// Id of the client's request that the hook ran for. Only `hookrun serve` sets it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
-    /// When it was sent (RFC 3339, UTC).
+    /// Time of sending (RFC 3339, UTC).
     pub time: String,
 }
 
@@ -61,17 +61,17 @@ fn shown() -> bool {
     true
 }
 
-/// A session of a program that embeds hookrun, which receives messages at once.
+/// A session of an embedding program; it receives messages immediately.
 pub trait Session: Send + Sync {
-    /// Takes a message for the session `id`, which is empty if the event names none. A busy agent
-    /// gets it when it is done; an idle one starts on it (pi has the same rule).
+    /// Receives a message for the session `id`, which is empty if the event has none. A busy agent
+    /// gets it when it is done, an idle one starts on it, as in pi.
     ///
     /// # Errors
-    /// Why the message cannot be taken, for the hook's author.
+    /// Returns why the message is rejected, for the hook's author.
     fn send(&self, id: &str, message: &Message) -> Result<(), String>;
 }
 
-/// The folder of a session below `root`; an empty or missing id is a session without a name.
+/// Returns a session's folder below `root`. An empty or missing id is the unnamed session.
 pub fn folder(root: &Path, id: Option<&str>) -> PathBuf {
     let id = id.filter(|id| !id.is_empty()).unwrap_or(NO_SESSION);
     root.join("sessions").join(file_name(id))
@@ -85,7 +85,7 @@ pub fn shared_folder(session: &Path) -> PathBuf {
     session.join(SHARED)
 }
 
-/// The folder for hookrun's own data of a session, which hooks do not write.
+/// Returns the folder for hookrun's data of a session, which hooks do not write.
 pub fn own_folder(session: &Path) -> PathBuf {
     session.join(OWN)
 }
@@ -93,18 +93,17 @@ pub fn own_folder(session: &Path) -> PathBuf {
 /// Creates a folder below `root` that only its owner can read.
 ///
 /// # Errors
-/// When it cannot be created, is open to others, or another user could replace it.
+/// If it cannot be created, is open to others, or could be replaced by another user.
 pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     let own = rustix::process::getuid().as_raw();
     let was_private = is_private(folder, own);
     if !was_private {
-        // It is there and open to others, or it is missing and gets created.
         DirBuilder::new()
             .mode(0o700)
             .recursive(true)
             .create(folder)?;
     }
-    // Another process may have created it first, or may do so now, so check both folders.
+    // Check both folders: another process may have created one before us.
     let root_is_own = root
         .symlink_metadata()
         .is_ok_and(|meta| meta.uid() == own && (meta.is_symlink() || meta.mode() & 0o022 == 0));
@@ -117,13 +116,13 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is a folder that only the user `own` can read.
+/// Returns true for a folder that only the user `own` can read.
 fn is_private(folder: &Path, own: u32) -> bool {
     let meta = folder.symlink_metadata();
     meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
 }
 
-/// A file in a folder below `root`, which is made private first.
+/// Opens a file in a folder below `root`, made private first.
 pub(crate) fn private_store(
     root: &Path,
     folder: &Path,
@@ -136,8 +135,8 @@ pub(crate) fn private_store(
     Ok(Store::new(folder, name))
 }
 
-/// A different file name for every text: letters, digits, `-`, `_` and inner dots stay, and every
-/// other byte becomes `%` and two digits.
+/// Returns a unique file name for a text: letters, digits, `-`, `_` and inner dots stay; other
+/// bytes become `%` and two hex digits.
 pub(crate) fn file_name(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     for (at, byte) in text.bytes().enumerate() {
@@ -150,7 +149,7 @@ pub(crate) fn file_name(text: &str) -> String {
     if name.is_empty() {
         name.push('%');
     }
-    // A file name is limited to 255 bytes.
+    // File names are limited to 255 bytes.
     if name.len() > 200 {
         name.truncate(180);
         name.push_str(&format!("%%{:016x}", checksum(text.as_bytes())));
@@ -158,21 +157,21 @@ pub(crate) fn file_name(text: &str) -> String {
     name
 }
 
-/// FNV-1a, 64 bits.
+/// 64-bit FNV-1a.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-/// The waiting messages of a session: JSON, one per line.
+/// Pending messages of a session, as JSON lines.
 #[derive(Debug, Clone)]
 pub struct Outbox {
     store: Store,
 }
 
 impl Outbox {
-    /// The outbox of a session, in the private folder that its hooks share. Creates nothing yet.
+    /// Returns the outbox in the folder shared by a session's hooks. Creates no file.
     pub fn in_folder(folder: &Path) -> Outbox {
         Outbox {
             store: Store::new(folder, ".messages.jsonl"),
@@ -182,7 +181,7 @@ impl Outbox {
     /// Adds a message.
     ///
     /// # Errors
-    /// When it cannot be stored, or too many messages already wait.
+    /// If it cannot be stored or the file is full.
     pub fn put(&self, message: &Message) -> Result<(), StoreError> {
         let line = serde_json::to_vec(message).map_err(|error| self.store.fails(&error))?;
         let locked = self.store.lock()?;
@@ -192,11 +191,10 @@ impl Outbox {
         locked.replace(&all)
     }
 
-    /// Passes all waiting messages to `deliver`, oldest first, then removes them. Lines that are
-    /// not messages are removed too.
+    /// Passes pending messages to `deliver`, oldest first, then removes them. Drops invalid lines.
     ///
     /// # Errors
-    /// When they cannot be read, or one cannot be delivered: then all of them stay.
+    /// If they cannot be read or one cannot be delivered; then all stay.
     pub fn take(
         &self,
         mut deliver: impl FnMut(&Message) -> io::Result<()>,
@@ -219,10 +217,10 @@ impl Outbox {
     }
 }
 
-/// What messages call them.
+/// The table's name in messages.
 const ENTRIES: &str = "entries";
 
-/// All entries, by key. `set` leaves one text under a key; each `append` adds another.
+/// Entries by key. `set` leaves one text under a key; `append` adds another.
 pub type EntryTexts = BTreeMap<String, Vec<String>>;
 
 #[derive(Debug, Clone)]
@@ -231,33 +229,32 @@ pub struct SessionEntries {
 }
 
 impl SessionEntries {
-    /// The entries in a private folder. Creates nothing yet.
+    /// Returns the entries in a private folder. Creates no file.
     pub fn in_folder(folder: &Path) -> SessionEntries {
         SessionEntries {
             store: Store::new(folder, ".entries.json"),
         }
     }
 
-    /// The texts of a session's status line, by key. They are separate from its hooks' shared
-    /// entries.
+    /// Returns a session's status line texts, by key. They are separate from the hooks' entries.
     pub fn of_status(folder: &Path) -> SessionEntries {
         SessionEntries {
             store: Store::new(folder, ".status.json"),
         }
     }
 
-    /// All entries.
+    /// Returns all entries.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn all(&self) -> Result<EntryTexts, StoreError> {
         self.store.read_table(ENTRIES)
     }
 
-    /// Changes the entries behind a lock.
+    /// Changes the entries under a lock.
     ///
     /// # Errors
-    /// When they cannot be read or stored.
+    /// If they cannot be read or stored.
     pub fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
         self.store.change_table(ENTRIES, PATIENCE, change)
     }

@@ -1,7 +1,7 @@
-//! Hooks that live as long as a session, for a program that holds sessions.
+//! Session-lived hooks, for programs that hold sessions.
 //!
-//! Such a hook is started, bounded and ended as any other (`chain` prepares it, `exec` runs it). A
-//! thread for each reads its stream of lines and starts it again when it ends too early.
+//! They are prepared by `chain` and run by `exec` like other hooks. One thread per hook reads its
+//! output lines and restarts it if it exits too early.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,29 +23,29 @@ use crate::engine::run::{Ending, Exit, Trace};
 use crate::engine::runner::Runner;
 use crate::engine::session::{Message, Session};
 
-/// The longest pause before a hook is started again.
+/// Maximum pause before a restart.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// How long a hook must live for the next pause to be the first again.
+/// Lifetime after which the pause is reset.
 const LIVED_LONG: Duration = Duration::from_secs(60);
 
-/// The first pause before a hook is started again; it doubles each time.
+/// First pause before a restart; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Runs the hooks with `lives = "session"` of all sessions that a program holds.
+/// Runs the hooks with `lives = "session"` of all sessions of a program.
 ///
-/// Such a hook starts with the first event of a session that is passed on here. It reads the events
-/// that it is bound to as lines of JSON on stdin, and writes lines of JSON whenever it wants to.
-/// It ends with its whole process tree after `session.end`, at [`SessionHooks::end`], and when this
-/// value is dropped. Its environment, folder, limits and sandbox are those of any other hook.
+/// A hook starts with the first event of its session passed here. It reads its events as JSON lines
+/// on stdin and may write JSON lines at any time. It ends with its process tree after
+/// `session.end`, at [`SessionHooks::end`], and when this value is dropped. Environment, folder,
+/// limits and sandbox are as for other hooks.
 ///
-/// If it ends by itself with another status than 0, it is started again: after 1 s, then after twice
-/// as long each time, at most 60 s; after 60 s of life it begins anew with 1 s. Events that come
-/// meanwhile wait. With status 0 it has had enough of the session.
+/// If it exits with a status other than 0, it restarts after 1 s, then after twice as long each
+/// time, at most 60 s; after a life of 60 s the pause is 1 s again. Events wait meanwhile. After
+/// status 0 it does not restart.
 ///
-/// For each hook of each session this needs a thread and six descriptors, and three more while it
-/// starts: a thousand sessions need a limit (`ulimit -n`) of 9,000 if all start at once. Where one
-/// cannot be had, [`SessionSink::ended`] says so, and it is tried again.
+/// Each hook of a session needs a thread and six descriptors, and three more while it starts: a
+/// thousand sessions that start together need a limit (`ulimit -n`) of 9,000. If one is
+/// unavailable, [`SessionSink::ended`] is called, and the start is retried.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -82,30 +82,30 @@ pub struct SessionHooks {
     shared: Arc<SharedState>,
 }
 
-/// Takes what the hooks of sessions say, at any time and from several threads. Its messages come
-/// through [`Session::send`], at once.
+/// Receives the output of session-lived hooks, at any time and from several threads. Messages
+/// arrive through [`Session::send`].
 ///
-/// While one of these runs, the hook that it comes from waits; so does its end.
+/// A hook waits while a call for it runs, and so does its end.
 pub trait SessionSink: Session {
-    /// A hook has something to add to the context of the model: `{"additionalContext": "…"}`.
+    /// Adds context for the model: `{"additionalContext": "…"}`.
     fn context(&self, session: &str, hook: &str, text: &str);
 
-    /// A hook shows `text` under `key`, its name unless it says another; `None` removes the key:
-    /// `{"status": "…"}` or `{"status": {"key": "…", "text": "…"}}`.
+    /// Shows `text` under `key`, by default the hook's name; `None` removes the key: `{"status":
+    /// "…"}` or `{"status": {"key": "…", "text": "…"}}`.
     fn status(&self, session: &str, hook: &str, key: &str, text: Option<&str>);
 
-    /// The process of a hook has ended or could not be started, for the reason `how` (lower case, no
-    /// full stop). It is started again after `restarts_in`, unless its session ends first; with
-    /// `None` it is not.
+    /// Reports that a hook's process ended or could not start, for the reason `how` (lower case, no
+    /// full stop). It restarts after `restarts_in`, unless its session ends first; `None` means
+    /// never.
     fn ended(&self, session: &str, hook: &str, how: &str, restarts_in: Option<Duration>);
 }
 
 struct SharedState {
     runner: Runner,
-    /// What runs them: that of the runner, with its own server.
+    /// The runner's engine, with another server.
     engine: Engine,
     sink: Arc<dyn SessionSink>,
-    /// What the marks of all its processes begin with.
+    /// Prefix of the marks of all processes.
     mark: String,
     first_pause: Duration,
     sessions: Arc<SessionTable>,
@@ -114,38 +114,35 @@ struct SharedState {
 #[derive(Default)]
 struct SessionTable {
     held: Mutex<HeldSessions>,
-    /// A hook is over.
     over: Condvar,
 }
 
 #[derive(Default)]
 struct HeldSessions {
-    /// The hooks that were started for each session, until it ends.
+    /// Started hooks by session, until it ends.
     sessions: HashMap<String, Vec<Arc<SessionHook>>>,
-    /// All that have a thread.
+    /// Hooks with a thread.
     running: Vec<Arc<SessionHook>>,
-    /// How many have been started.
     started: u64,
 }
 
-/// The first event of a session, and the runner whose hooks it starts.
+/// The first event of a session, and the runner with its hooks.
 struct FirstEvent<'e> {
     session: &'e str,
     event: &'e Event,
     runner: &'e Runner,
 }
 
-/// A hook of one session.
 struct SessionHook {
     session: String,
     hook: Arc<Hook>,
-    /// What its processes carry.
+    /// Mark of its processes.
     mark: String,
     lines: Arc<HookLines>,
 }
 
 impl SessionHook {
-    /// Whether this is the hook that `other` is: one hook may be bound to several events, by its
+    /// Returns true if `other` is the same hook: one hook may be bound to several events, by its
     /// table or by links in several folders.
     fn is_same(&self, other: &Hook) -> bool {
         if self.hook.name != other.name || self.hook.source.line != other.source.line {
@@ -161,13 +158,13 @@ impl SessionHook {
 }
 
 impl SessionHooks {
-    /// The hooks of `runner`, of all sessions. They can ask the person that `runner` knows, and all
-    /// that they say goes to `sink`.
+    /// Creates the session-lived hooks of `runner` for all sessions. Their dialogs go to the
+    /// runner's [`Ui`](crate::Ui), their output to `sink`.
     pub fn new(runner: &Runner, sink: Arc<dyn SessionSink>) -> SessionHooks {
         SessionHooks::with_first_pause(runner, sink, FIRST_PAUSE)
     }
 
-    /// The same, with another first pause before a hook is started again.
+    /// Like [`SessionHooks::new`], with another first pause.
     #[doc(hidden)]
     pub fn with_first_pause(
         runner: &Runner,
@@ -199,16 +196,14 @@ impl SessionHooks {
         }
     }
 
-    /// Passes an event on to the hooks of its session that are bound to it. Starts them first, if
-    /// this is the first event of the session; `session.end` ends them. Never waits for a hook. An
-    /// event without a `sessionId` is of no session.
+    /// Passes an event to its session's hooks. The first event of a session starts them,
+    /// `session.end` ends them. Never waits for a hook. Ignores events without a `sessionId`.
     pub fn event(&self, event: &Event) {
         self.event_with(&self.shared.runner, event);
     }
 
-    /// The same with the hooks of `runner`, for a program that reads its hooks again. What has been
-    /// started for the session stays as it is. `runner` shares the engine of the first one
-    /// ([`Runner::beside`]).
+    /// Like [`SessionHooks::event`], with the hooks of `runner`, for a program that reloads its
+    /// hooks. Running hooks stay. `runner` shares the engine of the first one ([`Runner::beside`]).
     pub(crate) fn event_with(&self, runner: &Runner, event: &Event) {
         let shared = &self.shared;
         let session = event.context().string("sessionId").unwrap_or_default();
@@ -238,7 +233,6 @@ impl SessionHooks {
         for hook in &lasting {
             let known = held.sessions.get(&session);
             let is_known = known.is_some_and(|known| known.iter().any(|one| one.is_same(hook)));
-            // A session that ends needs no more hooks.
             if !is_known && !is_end {
                 let first = FirstEvent {
                     session: &session,
@@ -264,9 +258,8 @@ impl SessionHooks {
         }
     }
 
-    /// Ends the hooks of a session: they read the events that wait and the end of their input, and
-    /// have their timeout (5 s by default) to exit. After that they get SIGTERM, and SIGKILL 200 ms
-    /// later. Does not wait for that.
+    /// Ends the hooks of a session: closes stdin after the pending events, waits for their timeout
+    /// (5 s by default), then sends SIGTERM and, 200 ms later, SIGKILL. Does not wait for that.
     pub fn end(&self, session: &str) {
         let hooks = locked(&self.shared.sessions.held).sessions.remove(session);
         hooks
@@ -275,8 +268,8 @@ impl SessionHooks {
             .for_each(|hook| hook.lines.shorten(LineLife::Closing));
     }
 
-    /// Ends the hooks of all sessions at once, with SIGTERM and then SIGKILL 200 ms later, and waits
-    /// until nothing of them is left. Do not call it from the sink.
+    /// Kills the hooks of all sessions with SIGTERM and, 200 ms later, SIGKILL, and waits until all
+    /// have ended. Do not call it from the sink.
     pub fn end_all(&self) {
         let mut held = locked(&self.shared.sessions.held);
         held.sessions.clear();
@@ -310,7 +303,6 @@ impl std::fmt::Debug for SessionHooks {
 }
 
 impl SharedState {
-    /// Starts a thread for a hook of a session.
     fn start(
         self: &Arc<SharedState>,
         held: &mut HeldSessions,
@@ -339,7 +331,7 @@ impl SharedState {
         let thread = thread::Builder::new().name("hookrun-session".to_string());
         thread.spawn(move || {
             shared.supervise(&own, &event, &runner);
-            // A caller that waits for the end of all hooks also waits for the engine's keeper.
+            // A caller of `end_all` also waits for the engine's keeper, so drop the engine first.
             let sessions = Arc::clone(&shared.sessions);
             drop((shared, runner));
             locked(&sessions.held)
@@ -355,8 +347,7 @@ impl SharedState {
         Ok(())
     }
 
-    /// Keeps a hook alive until its session ends. Its environment is that of the event that came
-    /// first.
+    /// Keeps a hook alive until its session ends, with the environment of the first event.
     fn supervise(&self, one: &SessionHook, event: &Event, runner: &Runner) {
         let mut engine = self.engine.clone();
         engine.mark = Some(one.mark.clone());
@@ -378,7 +369,7 @@ impl SharedState {
                 trace
             });
             let life = one.lines.life();
-            // All that are ended at once leave this to the end of the last.
+            // `end_all` kills strays once, after the last hook.
             if life != LineLife::Stopped {
                 engine.end_strays(&one.mark);
             }
@@ -405,7 +396,7 @@ impl SharedState {
         }
     }
 
-    /// Calls the sink. A panic in it must not leave a hook without supervision.
+    /// Calls the sink. A panic in it must not end the hook's supervision.
     fn call_sink(&self, call: impl FnOnce(&dyn SessionSink)) {
         if catch_unwind(AssertUnwindSafe(|| call(self.sink.as_ref()))).is_err() {
             tracing::warn!("the holder of the session panicked");
@@ -413,15 +404,15 @@ impl SharedState {
     }
 }
 
-/// Whether it lives as long as a session, and may run.
+/// Returns true if it is session-lived and may run.
 fn lives_on(hook: &Hook) -> bool {
     hook.lives == Lives::Session && hook.enabled && hook.idle.is_none()
 }
 
-/// How a hook ends that need not be heard of.
+/// Reason of a normal end.
 pub(crate) const SESSION_IS_OVER: &str = "its session is over";
 
-/// Why a process has ended.
+/// Returns why a process ended.
 fn how(trace: &Trace, life: LineLife) -> String {
     let by_status = match trace.exit {
         Some(Exit::Status(status)) => Some(format!("exited with status {status}")),
@@ -446,7 +437,7 @@ fn how(trace: &Trace, life: LineLife) -> String {
     how
 }
 
-/// How much of the last line on stderr is told, in characters.
+/// Maximum characters of the last stderr line in a reason.
 const LONGEST_WORDS: usize = 500;
 
 #[derive(Deserialize)]
@@ -454,13 +445,13 @@ const LONGEST_WORDS: usize = 500;
 struct HookLine {
     additional_context: Option<String>,
     message: Option<SaidMessage>,
-    /// A `null` in it counts, so that it differs from a missing key.
+    /// `null` differs from a missing key.
     #[serde(default, deserialize_with = "some")]
     status: Option<SaidStatus>,
 }
 
-/// The text of a message, or a message as `hookrun hook send --take` prints it. Its hook and time are
-/// known here.
+/// The text of a message, or a message in the format of `hookrun hook send --take`. Its hook and
+/// time are set here.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SaidMessage {
@@ -492,7 +483,7 @@ fn some<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<SaidStatus>, 
     SaidStatus::deserialize(deserializer).map(Some)
 }
 
-/// Passes on what a line says. Any other line is a note for the log.
+/// Passes a line to the sink. Other lines are logged.
 fn pass_on(sink: &dyn SessionSink, session: &str, hook: &str, line: &[u8]) {
     let said: HookLine = match serde_json::from_slice(line) {
         Ok(said) => said,

@@ -1,22 +1,20 @@
-//! "Did you mean": the known word that a mistyped one was probably meant to be.
-//!
-//! Used for event names, configuration keys and the keys of an answer. Pure.
+//! "Did you mean": finds the known word that a misspelled one was meant to be.
 
-/// A cure that names the nearest known word, else another one.
+/// Suggests the nearest known word, else returns another cure.
 pub fn did_you_mean(nearest: Option<&str>, otherwise: impl FnOnce() -> String) -> String {
     nearest.map_or_else(otherwise, |nearest| format!("did you mean `{nearest}`?"))
 }
 
-/// The candidate nearest to `word`, if one is near enough to be a slip of the fingers.
+/// Returns the candidate nearest to `word`, if it may be a typo.
 ///
-/// Case, `_`, `-` and `.` are ignored. Words of up to three letters must be spelled with the
-/// same letters; up to six letters allow one edit, longer ones one edit for every three letters.
+/// Ignores case, `_`, `-` and `.`. Up to three letters must match exactly; up to six letters allow
+/// one edit, longer words one edit per three letters, at most four.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(word);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let plain = plain(candidate);
-        // It takes at least so many edits.
+        // A lower bound of the edits.
         if wanted.chars().count().abs_diff(plain.chars().count()) > allowed_edits(candidate) {
             continue;
         }
@@ -28,8 +26,8 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
-/// The words of `found` that were probably meant as one of `known` that is missing, each with that
-/// one. Of very many unknown words only the first are looked at.
+/// Pairs unknown words with the missing known words that were probably meant. Checks only the first
+/// 1,000 unknown words.
 pub(crate) fn near_misses<'k>(
     found: impl Iterator<Item = &'k str> + Clone,
     known: impl Iterator<Item = &'k str> + Clone,
@@ -52,7 +50,7 @@ pub(crate) fn near_misses<'k>(
         .collect()
 }
 
-/// `word` as it is compared: lower case, without separators.
+/// Normalizes a word for comparison: lower case, without separators.
 pub fn plain(word: &str) -> String {
     word.chars()
         .filter(|c| !matches!(c, '_' | '-' | '.'))

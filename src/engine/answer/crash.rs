@@ -1,9 +1,7 @@
-//! Distinguishes a crash of a hook's program from a decision, by its exit status and by the last
-//! words of its interpreter on stderr.
+//! Tells crashes from decisions by exit status and interpreter messages on stderr.
 //!
-//! It is a crash only if the last words show one in the hook's own file. A hook decides if it runs
-//! tests or a linter and passes on what they print. A hook that quotes its event also decides: text
-//! that an agent can write into an event is never a crash.
+//! Only an error in the hook's own file is a crash: a hook that passes on the output of tests or a
+//! linter decides. Text from the event never counts, since an agent can write it.
 
 use crate::engine::event::Event;
 use crate::engine::event::json::string_text;
@@ -11,13 +9,13 @@ use crate::engine::hook::{Handler, Hook, Permit};
 
 const WORDS_BYTES: usize = 500;
 
-/// Statuses that mean a shell had nothing to run.
+/// Exit statuses of a shell that could not start the command.
 const NEVER_RAN: [(i32, &str); 2] = [
     (126, "found but not executable"),
     (127, "command not found"),
 ];
 
-/// The last words of a hook that crashed; `None` if it decided.
+/// Returns the message of a crash, or `None` if the hook decided.
 pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<String> {
     let lines: Vec<&str> = stderr.trim_end().lines().map(str::trim_end).collect();
     let words = last_words(status, &lines, permit.hook).filter(|_| {
@@ -32,18 +30,18 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
     Some(words[..words.floor_char_boundary(WORDS_BYTES)].to_string())
 }
 
-/// The message of an interpreter that stopped in the hook's own file.
+/// Returns the interpreter's error message if it stopped in the hook's file.
 fn last_words(status: i32, lines: &[&str], hook: &Hook) -> Option<String> {
     shell(lines, hook)
         .or_else(|| python(lines, hook).filter(|_| status == 1))
         .or_else(|| node(lines, hook))
 }
 
-/// How many of the last lines are compared with the event. No stack trace has more.
+/// Maximum trailing lines compared with the event: more than any stack trace has.
 const QUOTED_LINES: usize = 100;
 
-/// The trailing lines that the event contains. If a line only ends with a line of the event, that
-/// part of it.
+/// Returns the trailing lines that the event contains. Of a line that only ends with a line of the
+/// event, returns that part.
 fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
     let texts = texts_of(event);
     let mut quoted = Vec::new();
@@ -61,7 +59,7 @@ fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
     quoted
 }
 
-/// All texts in an event, on separate lines, without trailing spaces.
+/// Collects all texts of an event, one per line, without trailing spaces.
 fn texts_of(event: &Event) -> String {
     let json = String::from_utf8(event.context().to_json()).unwrap_or_default();
     let mut texts = String::from("\n");
@@ -85,7 +83,7 @@ fn texts_of(event: &Event) -> String {
     texts
 }
 
-/// Whether this is the hook's file, or a program in its command line.
+/// Returns true for the hook's file and for programs in its command line.
 fn is_own(hook: &Hook, path: &str) -> bool {
     let name = base(path);
     match &hook.handler {
@@ -98,7 +96,6 @@ fn is_own(hook: &Hook, path: &str) -> bool {
     }
 }
 
-/// Whether a word of a command line is a file of this name.
 fn names_file(line: &str, name: &str) -> bool {
     line.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';'))
         .any(|word| !word.is_empty() && base(word) == name)
@@ -108,7 +105,7 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A shell that stopped: unknown command, syntax error, or unset variable.
+/// Matches a shell error: unknown command, syntax error or unset variable.
 fn shell(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let (path, number, mut words) = shell_line(last)?;
@@ -135,7 +132,7 @@ const SHELL_WORDS: [&str; 4] = [
     "command not found: ",
 ];
 
-/// The file, line and text of a shell's own message: `a.sh: line 3: …` (bash), `a.sh: 3: …` (dash),
+/// Splits a shell message into file, line and text: `a.sh: line 3: …` (bash), `a.sh: 3: …` (dash),
 /// `a.sh:3: …` (zsh), `a.sh[3]: …` (ksh).
 fn shell_line(line: &str) -> Option<(&str, &str, &str)> {
     let (head, words) = line.split_once(": ")?;
@@ -157,8 +154,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// An uncaught exception of Python: its frames or the place of a syntax error, then one line that
-/// names it.
+/// Matches an uncaught Python exception: frames or a syntax error's location, then its name.
 fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     let (last, before) = lines.split_last()?;
     let name = last.split(':').next().unwrap_or_default();
@@ -187,13 +183,13 @@ fn python(lines: &[&str], hook: &Hook) -> Option<String> {
     Some(format!("{last} ({}:{number})", base(path)))
 }
 
-/// The file and line of `  File "a.py", line 2, in <module>`.
+/// Parses `  File "a.py", line 2, in <module>`.
 fn python_frame(line: &str) -> Option<(&str, &str)> {
     let (path, rest) = line.strip_prefix("  File \"")?.split_once("\", line ")?;
     Some((path, rest.split(',').next().unwrap_or(rest)))
 }
 
-/// An uncaught exception of Node: a stack, then Node's version.
+/// Matches an uncaught Node exception: a stack, then Node's version.
 fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     if !lines.last()?.starts_with("Node.js v") {
         return None;
@@ -209,7 +205,7 @@ fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     Some(format!("{words} ({place})"))
 }
 
-/// The place in the hook's file that a line names, such as `guard.js:3`.
+/// Finds a location in the hook's file, such as `guard.js:3`.
 fn place_in(hook: &Hook, line: &str) -> Option<String> {
     for word in line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`'))
     {

@@ -1,9 +1,7 @@
-//! A text of the event that a hook reads and rewrites in a file, as git's hooks do with the commit
-//! message.
+//! A text of the event that a hook reads and rewrites in a file, such as git's commit message.
 //!
-//! git's own file is used only while the text in it is what the event says, and only for a hook's
-//! first run. Otherwise (a test case, a replay, an earlier rewrite, a second run) the hook gets a
-//! copy. Either way, a changed text becomes a rewrite of the event.
+//! The host's file is used only on a hook's first run, and only while it contains the event's text.
+//! In tests, replays, second runs and after a rewrite, the hook gets a copy.
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,20 +14,18 @@ use crate::engine::event::Event;
 use crate::engine::hook::EditedField;
 use crate::engine::run::StartError;
 
-/// The file, until the hook's run is over.
 #[derive(Debug)]
 pub(crate) struct EditedFile {
     field: EditedField,
     path: PathBuf,
-    /// The text before the hook ran.
+    /// Text before the hook ran.
     given: String,
-    /// A copy is removed at the end.
+    /// Copies are removed on drop.
     is_copy: bool,
 }
 
 impl EditedFile {
-    /// The host's file, if it may be edited and has the event's text; `None` if the hook needs a
-    /// copy.
+    /// Opens the host's file. Returns `None` if the hook needs a copy.
     pub(super) fn of_host(field: EditedField, event: &Event, cwd: &Path) -> Option<EditedFile> {
         let given = event.context().string(field.field)?;
         let path = cwd.join(event.context().string(field.path)?);
@@ -42,10 +38,7 @@ impl EditedFile {
         })
     }
 
-    /// A copy in a new `folder`, under the name of the host's file.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes a copy into a new `folder`, under the name of the host's file.
     pub(super) fn copy(
         field: EditedField,
         event: &Event,
@@ -75,8 +68,8 @@ impl EditedFile {
         Ok(file)
     }
 
-    /// Puts the path of a copy among the arguments. The host's own file keeps the path that the
-    /// host gave, unless the hook runs in a `folder` of its own.
+    /// Puts the file's path into the arguments. The host's file keeps the path that the host
+    /// passed, unless the hook runs in another folder.
     pub(super) fn name_in(&self, arguments: &mut Vec<OsString>, has_own_folder: bool) {
         let place = self.field.argument;
         if arguments.len() <= place {
@@ -87,7 +80,7 @@ impl EditedFile {
         }
     }
 
-    /// The field and its new text, if the hook has changed the file.
+    /// Returns the field and its new text if the hook changed the file.
     pub(super) fn update(&self) -> Option<(String, Value)> {
         let text = text_in(&self.path).ok()?;
         (text != self.given).then(|| (self.field.field.to_string(), text.into()))
@@ -102,7 +95,7 @@ impl Drop for EditedFile {
     }
 }
 
-/// The text of a file as a context has it: bytes that are not UTF-8 are replaced.
+/// Reads a file as a context has it: invalid UTF-8 is replaced.
 fn text_in(file: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&fs::read(file)?).into_owned())
 }

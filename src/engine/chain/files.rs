@@ -1,5 +1,5 @@
-//! The files that a hook is handed as arguments: which, from which folder, and in how many calls;
-//! and how the ends of its calls become one.
+//! Files passed to hooks as arguments: their paths, the calls that share them, and the merged
+//! result.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -10,21 +10,20 @@ use rustix::process::{Resource, getrlimit};
 use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
 
-/// Fewer files are not divided among processors: most programs take longer to start than to read
-/// that many.
+/// Minimum number of files per call when files are divided among processors: starting a program
+/// costs more than reading this many.
 const FEWEST_TO_SPLIT: usize = 100;
 
-/// The files of a hook for one event.
+/// Files of a hook for one event.
 #[derive(Debug, Clone)]
 pub(crate) struct HandedFiles {
-    /// The folder in which the hook runs.
+    /// Working directory of the hook.
     pub(crate) folder: PathBuf,
-    /// Relative to the folder where they are below it, by their bytes.
+    /// Raw paths, relative to the folder where they are below it.
     pub(crate) paths: Vec<PathBuf>,
 }
 
 impl HandedFiles {
-    /// The files at these absolute paths, for a hook that runs in `folder`.
     pub(super) fn new(folder: PathBuf, absolute: Vec<PathBuf>) -> HandedFiles {
         let relative = |path: PathBuf| match path.strip_prefix(&folder) {
             Ok(below) => below.to_path_buf(),
@@ -34,8 +33,8 @@ impl HandedFiles {
         HandedFiles { folder, paths }
     }
 
-    /// The files of each call of a hook: at most `most`, if that is not 0, and as many as the system
-    /// takes; otherwise a share for each processor.
+    /// Divides the files into calls of at most `most` files (0: one share per processor) and within
+    /// the system's argument limit.
     pub(super) fn calls(&self, most: usize) -> Vec<HandedFiles> {
         let most = if most == 0 {
             let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -47,7 +46,7 @@ impl HandedFiles {
         let mut calls: Vec<HandedFiles> = Vec::new();
         let mut used = 0;
         for path in &self.paths {
-            // With `./`, the NUL and its pointer.
+            // `./`, the NUL and the pointer count too.
             let size = path.as_os_str().len() + 2 + 1 + size_of::<usize>();
             match calls.last_mut() {
                 Some(call) if call.paths.len() < most && used + size <= room => {
@@ -66,13 +65,12 @@ impl HandedFiles {
         calls
     }
 
-    /// The files as arguments of a program.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         self.paths.iter().map(|path| argument(path)).collect()
     }
 }
 
-/// A path as an argument that cannot be taken for an option.
+/// Returns a path as an argument that cannot be taken for an option.
 fn argument(path: &Path) -> OsString {
     if path.as_os_str().as_bytes().starts_with(b"-") {
         return Path::new(".").join(path).into_os_string();
@@ -80,8 +78,8 @@ fn argument(path: &Path) -> OsString {
     path.as_os_str().to_os_string()
 }
 
-/// How many bytes of paths one call gets: half of what the system takes, which is a quarter of the
-/// stack's limit. The environment may have the other half.
+/// Returns the bytes of paths allowed in one call: half of the system limit, which is a quarter of
+/// the stack limit. The environment gets the other half.
 fn argument_room() -> usize {
     const SMALLEST: u64 = 128 * 1024;
     const LARGEST: u64 = if cfg!(target_os = "linux") { 6 } else { 1 } * 1024 * 1024;
@@ -90,13 +88,13 @@ fn argument_room() -> usize {
     usize::try_from(whole / 2).unwrap_or(usize::MAX)
 }
 
-/// The traces of a hook's calls as one. `fails_closed` is whether a failure of the hook blocks.
+/// Merges the traces of a hook's calls. `fails_closed`: a failure of the hook blocks.
 ///
-/// 1. If a call blocks, the hook blocks, with the reasons of all that do.
-/// 2. Otherwise a failure that blocks is the hook's: the first one.
-/// 3. Otherwise a question asks; all of them are asked together.
-/// 4. Otherwise the first failure is the hook's.
-/// 5. Otherwise the hook allows, and says what all calls said.
+/// 1. If any call blocks, the hook blocks, with the reasons of all that do.
+/// 2. Otherwise the first failure that blocks counts.
+/// 3. Otherwise the hook asks all questions together.
+/// 4. Otherwise the first failure counts.
+/// 5. Otherwise the hook allows, with the output of all calls.
 pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     let verdicts = calls.iter().filter_map(|call| call.ending.verdict());
     let merged = verdicts.cloned().reduce(with_call);
@@ -145,7 +143,7 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     })
 }
 
-/// A verdict with that of another call. The stricter one decides.
+/// Merges two verdicts; the stricter decides.
 fn with_call(own: Verdict, other: Verdict) -> Verdict {
     let (mut first, mut second) = (own, other);
     if strictness(&second.decision) > strictness(&first.decision) {
@@ -180,7 +178,7 @@ fn both(text: Option<String>, other: Option<String>) -> Option<String> {
     Some(text)
 }
 
-/// Adds a text in its own lines, unless it is there.
+/// Appends a text on new lines, unless both are the same.
 fn add_line(text: &mut String, more: &str) {
     if text.trim_end() != more.trim_end() {
         text.truncate(text.trim_end().len());
@@ -189,7 +187,6 @@ fn add_line(text: &mut String, more: &str) {
     }
 }
 
-/// The output of one call, then that of the next one.
 fn joined(first: CapturedStream, next: CapturedStream) -> CapturedStream {
     let total_bytes = first.total_bytes + next.total_bytes;
     if first.is_cut() || next.is_cut() {

@@ -1,9 +1,7 @@
-//! Follows the links in an event's paths before any hook runs, because the action will open the
-//! file that a link leads to.
+//! Follows links in an event's paths before any hook runs: the action will open their targets.
 //!
-//! A path need not exist. For a missing file the nearest existing folder counts, and a link may
-//! lead to a missing file. If a link leads in a circle, or a folder cannot be searched, no program
-//! can open the file either, and the path stays as written.
+//! Paths need not exist: for a missing file the nearest existing folder counts. A path stays as
+//! written if its links form a loop or a folder is unreadable, since no program can open it either.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -20,15 +18,15 @@ use crate::engine::exec::command::first_bytes;
 use crate::engine::hook::Hook;
 use crate::engine::hook::matcher::{kind, named_path, tidy};
 
-/// The most names that the paths of one event may have in total, below the project and behind
-/// links. Looking up this many takes about 50 ms.
+/// Maximum names in all paths of one event, below the project and behind links. Looking up this
+/// many takes about 50 ms.
 const MOST_NAMES: usize = 65_536;
 
-/// The most links in one chain of links, as in the system itself.
+/// Maximum links in a chain, as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// Returns `event` with its links followed, for these hooks. It looks nothing up if there is none,
-/// if that was done before, or if there is no path.
+/// Returns `event` with its links followed. Does nothing without hooks or paths, or if links were
+/// followed before.
 pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) -> Event {
     if hooks.is_empty() {
         return event;
@@ -66,7 +64,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         }
         walk.add_base(&place.cwd);
     }
-    // A host with files elsewhere reports itself where links lead.
+    // A host with files elsewhere reports the link targets itself.
     let paths = if action.resolved.is_empty() {
         action.paths.as_slice()
     } else {
@@ -115,8 +113,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
     event.with_links(texts.collect(), links)
 }
 
-/// Facts about the types of the files that are there after these changes. They need not be on the
-/// disk.
+/// Reads the facts about files that exist after these changes. They need not be on disk.
 fn look_at_changes(changes: &[PathChange], cwd: &Path) -> HashMap<PathBuf, FileFacts> {
     let mut seen = HashMap::new();
     for change in PathChange::files(changes) {
@@ -130,7 +127,6 @@ fn look_at_changes(changes: &[PathChange], cwd: &Path) -> HashMap<PathBuf, FileF
     seen
 }
 
-/// Facts about the types of the files at these paths.
 fn look_at_files(paths: impl Iterator<Item = PathBuf>) -> HashMap<PathBuf, FileFacts> {
     let mut seen = HashMap::new();
     for path in paths {
@@ -146,7 +142,7 @@ fn look_at_files(paths: impl Iterator<Item = PathBuf>) -> HashMap<PathBuf, FileF
     seen
 }
 
-/// How a file begins whose name does not tell its type.
+/// Reads the first bytes of a file whose name does not tell its type.
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     let is_file = || path.metadata().is_ok_and(|meta| meta.is_file());
     if kind::needs_content(path) && is_file() {
@@ -162,11 +158,10 @@ struct Walk<'s> {
     names_left: usize,
 }
 
-/// Why a path cannot be followed.
+/// Reason why a path cannot be followed.
 enum Stuck {
-    /// It leads in a circle or cannot be read.
+    /// Loop, or unreadable.
     Closed,
-    /// The limit on names is reached.
     TooMany,
 }
 
@@ -178,7 +173,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Where these paths lead, in order, then other places that some of them may mean. `None` if
+    /// Returns the targets of these paths in order, then other places that some may mean. `None` if
     /// there are too many.
     fn ends(&mut self, paths: &[String]) -> Option<Vec<PathBuf>> {
         let mut found = Vec::with_capacity(paths.len());
@@ -186,7 +181,7 @@ impl Walk<'_> {
         for path in paths {
             let absolute = self.cwd.join(path);
             let end = self.end(&absolute)?;
-            // Programs that resolve `..` in the text reach a different file than the system does.
+            // Programs that resolve `..` in the text reach a different file than the kernel does.
             if absolute
                 .components()
                 .any(|part| part == Component::ParentDir)
@@ -204,7 +199,7 @@ impl Walk<'_> {
         Some(found)
     }
 
-    /// Where a path leads, or the path itself where that is unknown.
+    /// Returns the target of a path, or the path itself if unknown.
     fn end(&mut self, absolute: &Path) -> Option<PathBuf> {
         match self.real(absolute) {
             Ok(real) => Some(real),
@@ -245,7 +240,6 @@ impl Walk<'_> {
                     }
                     left.append(&mut reversed(&target));
                 }
-                // It is not a link.
                 Err(error) if error.kind() == ErrorKind::InvalidInput => {}
                 Err(error) if is_nothing(&error) => is_missing = true,
                 Err(_) => return Err(Stuck::Closed),
@@ -259,7 +253,7 @@ fn is_nothing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// The names in a path, last name first.
+/// Returns the names in a path, last first.
 fn reversed(path: &Path) -> Vec<OsString> {
     let named = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_os_string()),

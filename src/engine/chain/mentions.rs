@@ -1,9 +1,9 @@
-//! Whether a hook may look at variables that its environment cannot hold: whether its command line,
-//! the file that it starts, or a file that one of those names mentions them.
+//! Checks whether a hook may read variables that its environment cannot hold: its command line, its
+//! program or a file that one of these names mentions them.
 //!
-//! The search follows names into every file of the hook's folder and of the project: scripts read
-//! other scripts. Programs elsewhere are searched themselves, and no further. A file that is too
-//! large to be searched counts as a mention.
+//! The search follows names into all files of the hook's folder and the project, since scripts read
+//! other scripts. Of programs elsewhere it searches only the program. A file too large to search
+//! counts as a mention.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -15,12 +15,12 @@ use regex::bytes::Regex;
 use crate::engine::exec::command::{self, INTERPRETERS, Program};
 use crate::engine::hook::{Handler, Hook};
 
-/// How many files may be searched.
+/// Maximum files searched.
 const MOST_FILES: usize = 256;
 
 const LARGEST_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Endings of file names that a text may leave out.
+/// Suffixes that a reference may omit.
 const ENDINGS: &[&str] = &[
     "",
     ".sh",
@@ -33,7 +33,7 @@ const ENDINGS: &[&str] = &[
     "/__main__.py",
 ];
 
-/// The files that programs read unasked.
+/// Files that programs read without being named.
 const READ_UNASKED: &[(&str, &[&str])] = &[
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
     ("just", &["justfile", "Justfile"]),
@@ -50,14 +50,14 @@ const READ_UNASKED: &[(&str, &[&str])] = &[
 
 const WORD: &str = r"[\w./+~-]+";
 
-/// A line of comment.
+/// Comment line.
 const COMMENT: &str = r"(?m)^[ \t]*(?:#|//)[ \t].*$";
 
-/// How scripts look at all variables, or at one whose name they make.
+/// Ways in which scripts read all variables, or one with a computed name.
 const DUMP: &str = r"(?m)\bprintenv\b|/environ\b|\bexport -p|\b(?:declare|typeset) -[px]|\bcompgen -|\$\{!|\b(?:env|set)[ \t]*(?:[|>)]|$)|\benviron\b[ \t]*(?:[),:]|\.(?:items|keys|values|copy)|$)|%ENV\b|\bENV\.\w|\bprocess\.env\b[^.\[]";
 
-/// Whether `hook`, which starts `program`, may look at one of these variables. `search` is the
-/// `PATH` for programs in its text.
+/// Returns true if `hook` may read one of these variables. `program` is the program that it starts,
+/// `search` the `PATH` for programs named in its text.
 pub(super) fn may_look(
     hook: &Hook,
     program: &Program,
@@ -94,7 +94,7 @@ struct MentionSearch<'s> {
     dump: Regex,
     comment: Regex,
     word: Regex,
-    /// Where a name in a text may lead, and whose files are searched for names too.
+    /// Folders whose files are searched for further names.
     folders: Vec<PathBuf>,
     search: Option<&'s OsStr>,
     seen: HashSet<PathBuf>,
@@ -129,8 +129,8 @@ impl MentionSearch<'_> {
         }
     }
 
-    /// Whether a text mentions one, or a file that it names beside itself, in one of the folders or
-    /// in `PATH`.
+    /// Returns true if a text, or a file that it names (in `beside`, a folder or `PATH`), mentions
+    /// one.
     fn in_text(&mut self, text: &[u8], beside: Option<&Path>) -> bool {
         let code = self.comment.replace_all(text, b"");
         if self.names.is_match(&code) || self.dump.is_match(&code) {
@@ -149,7 +149,7 @@ impl MentionSearch<'_> {
 
     fn files_named(&self, word: &str, beside: Option<&Path>) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        // After `$(dirname "$0")` a name begins with a slash.
+        // After `$(dirname "$0")`, a name begins with a slash.
         let relative = word.trim_start_matches('/');
         let folders = beside
             .into_iter()
@@ -165,7 +165,7 @@ impl MentionSearch<'_> {
                     found.push(file);
                 }
             }
-            // `checks/*` names what is in the folder.
+            // `checks/*` refers to the folder's files.
             if relative.ends_with('/')
                 && let Ok(entries) = fs::read_dir(folder.join(relative))
             {
@@ -182,7 +182,7 @@ impl MentionSearch<'_> {
     }
 }
 
-/// Whether a file is a program that runs scripts, or hookrun, whose commands look at no variable
+/// Returns true for programs that run scripts, and for hookrun, whose commands read no variable
 /// about an action.
 fn is_interpreter(file: &Path) -> bool {
     let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! How the job of a hook's process is made: environment, folder, sandbox, program and connection;
-//! and what is read off its end.
+//! Prepares the job of a hook: environment, folder, sandbox, program and connection.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,7 +20,7 @@ use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, StartError, Trace};
 use crate::engine::ui::{Connection, Tenure};
 
-/// What the jobs of all hooks that see one event have in common.
+/// Inputs shared by the jobs of all hooks that see one event.
 pub(crate) struct Preparation<'c> {
     seen: &'c Event,
     engine: &'c Engine,
@@ -29,7 +28,7 @@ pub(crate) struct Preparation<'c> {
     shared: Arc<EventVariables>,
     pipes: &'c PipeStore,
     cwd: Option<PathBuf>,
-    /// Why they do not run in the folder that the event names.
+    /// Note if hooks cannot run in the event's `cwd`.
     pub(super) cwd_note: Option<String>,
 }
 
@@ -53,8 +52,8 @@ impl<'c> Preparation<'c> {
         }
     }
 
-    /// The job of a turn, or of its call with these files, with the hook's connection: when it is dropped, the hook's dialogs are
-    /// withdrawn.
+    /// Returns the job of a turn, or of its call with these files. The job owns the hook's
+    /// connection: dropping it closes the hook's dialogs.
     pub(crate) fn job<'t>(
         &'t self,
         turn: &'t HookTurn,
@@ -92,7 +91,7 @@ impl<'c> Preparation<'c> {
         }
     }
 
-    /// Lets a hook ask a person or send messages.
+    /// Connects a hook that may show dialogs or send messages.
     fn connection(&self, hook: &Hook) -> Option<Connection> {
         if hook.stays_up() {
             return None;
@@ -119,7 +118,6 @@ impl<'c> Preparation<'c> {
     }
 }
 
-/// The job of a hook that is a function.
 pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
     let Handler::Function(function) = &hook.handler else {
         return None;
@@ -138,23 +136,22 @@ pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
     Some(Job::new(hook, runs, hook.timeout(seen.spec()), permit))
 }
 
-/// Why a path matcher matches an event that names no such path.
+/// Note for a path matcher that matches although the event names no such path.
 const MORE_GUESSES: &str = "the tool's input has too many possible paths: every `path` matches";
 
 pub(crate) struct HookTurn {
     pub(crate) hook: Arc<Hook>,
-    /// The part of the event that it decides.
+    /// Part of the event that it decides.
     pub(crate) part: EventPart,
-    /// Arguments after the words of its command.
+    /// Arguments after the words of the command.
     pub(super) arguments: Vec<OsString>,
-    /// The file in which it rewrites the event, or why there is none.
+    /// File in which it rewrites the event.
     pub(super) edited: Option<Result<EditedFile, StartError>>,
-    /// Where it finds its files.
     pub(super) place: StagedPlace,
 }
 
 impl HookTurn {
-    /// The turn of a hook that decides the whole event.
+    /// Creates the turn of a hook that decides the whole event.
     pub(crate) fn whole(hook: &Arc<Hook>) -> HookTurn {
         HookTurn {
             hook: Arc::clone(hook),
@@ -165,7 +162,7 @@ impl HookTurn {
         }
     }
 
-    /// The calls of its hook: one, or one for each share of its files.
+    /// Returns the calls of the hook: one, or one for each share of its files.
     pub(super) fn calls(&self) -> Vec<Option<HandedFiles>> {
         match self.place.handed(&self.hook) {
             Some(files) => files.calls(self.hook.batch).into_iter().map(Some).collect(),
@@ -173,8 +170,8 @@ impl HookTurn {
         }
     }
 
-    /// The program with this turn's arguments, or with files instead, which come in the place of
-    /// `{files}`. In a shell line they are `$1` and so on.
+    /// Adds this turn's arguments to the program, or its files, which replace `{files}`. In a shell
+    /// line they are `$1` and so on.
     fn with_arguments(
         &self,
         mut program: Program,
@@ -201,7 +198,7 @@ impl HookTurn {
         Ok(program)
     }
 
-    /// Makes an allowing hook's change of its file a rewrite of the event.
+    /// Turns an allowing hook's change of its file into a rewrite of the event.
     pub(super) fn take_edit(&self, trace: &mut Trace) {
         if let Some(Ok(file)) = &self.edited
             && let Ending::Answered(verdict) = &mut trace.ending
@@ -229,8 +226,7 @@ impl HookTurn {
     }
 }
 
-/// Adds notes to the runs of these hooks: for processes, that they run in another folder; for path
-/// matchers, that some paths could not be looked up.
+/// Adds notes to runs of programs: another working directory, or unresolved paths.
 pub(super) fn add_notes(
     cwd: Option<String>,
     seen: &Event,
@@ -250,7 +246,7 @@ pub(super) fn add_notes(
     }
 }
 
-/// Whether an ending blocks a gate. With `failures_close` every failure does.
+/// Returns true if an ending blocks a gate. With `failures_close`, every failure does.
 pub(super) fn refuses(ending: &Ending, failures_close: bool) -> bool {
     match ending.verdict() {
         Some(verdict) => matches!(verdict.decision, Decision::Block { .. }),

@@ -1,4 +1,4 @@
-//! Lets a hook run where the staged text is, and judges what it has changed there.
+//! Runs a hook in the folder with the staged text, and judges its changes there.
 
 use std::path::PathBuf;
 
@@ -10,14 +10,13 @@ use crate::engine::hook::{ChangeVerdict, Departure, Hook, StagedFolder};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 use crate::engine::run::{Ending, StartError, Trace};
 
-/// Where a hook finds its files.
 #[derive(Debug, Clone)]
 pub(super) struct StagedPlace {
-    /// The folder that it runs in.
+    /// Default working directory.
     usual: PathBuf,
-    /// The absolute paths of the files on the disk.
+    /// Absolute paths on disk.
     files: Vec<PathBuf>,
-    /// The folder that it runs in instead, if there is one.
+    /// Folder with the staged text, if the hook runs there.
     folder: Result<Option<StagedFolder>, StartError>,
 }
 
@@ -57,7 +56,6 @@ impl StagedPlace {
         }
     }
 
-    /// The files that the hook is handed, if it is.
     pub(super) fn handed(&self, hook: &Hook) -> Option<HandedFiles> {
         if !hook.takes_files() {
             return None;
@@ -69,7 +67,7 @@ impl StagedPlace {
         Some(HandedFiles::new(folder.cwd.clone(), files))
     }
 
-    /// The job, where its files are.
+    /// Moves the job into the staged folder.
     pub(super) fn adapt<'j>(&'j self, mut job: Job<'j>) -> Job<'j> {
         match &self.folder {
             Ok(None) => {}
@@ -92,7 +90,7 @@ impl StagedPlace {
         job
     }
 
-    /// Lets the hook leave the staged text. `blocked` is how it leaves it if it blocks.
+    /// Ends the hook's use of the staged text. `blocked` is the departure of a hook that blocks.
     pub(super) fn leave(
         &self,
         engine: &Engine,
@@ -131,7 +129,6 @@ impl StagedPlace {
     }
 }
 
-/// The consequence for a hook that has run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     Settled,

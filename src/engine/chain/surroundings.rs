@@ -1,4 +1,4 @@
-//! A hook's surroundings: its environment, working directory, state folder and sandbox rules.
+//! The environment, working directory, state folder and sandbox rules of a hook.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,11 +16,11 @@ use crate::engine::run::{StartError, TraceContext};
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
 
-/// The longest value in a hook's environment. The system's own limit for one variable with its name
-/// is 128 KiB, and for all together usually 2 MiB.
+/// Maximum bytes of a value in a hook's environment. Linux limits one variable with its name to 128
+/// KiB, and usually all of them to 2 MiB.
 pub const LONGEST_VARIABLE_BYTES: usize = 120 * 1024;
 
-/// The variables that hookrun adds to a hook's environment: name and content.
+/// Variables that hookrun adds to a hook's environment: name and content.
 #[rustfmt::skip]
 pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_EVENT", "the event's canonical name"),
@@ -47,46 +47,45 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 
-/// The facts that are the same for all events of a hook in one project.
+/// Variables that are the same for all events of a hook in one project.
 const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];
 
-/// Whether a variable says what is about to happen, in a value without a limit on its size.
+/// Returns true if a variable describes the pending action and has no size limit.
 fn is_about_action(name: &str) -> bool {
     name.starts_with("HOOKRUN_ACTION_") || matches!(name, "HOOKRUN_CHANGES" | "HOOKRUN_PROMPT")
 }
 
-/// Where hooks run.
+/// The environment in which hooks run.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// hookrun's own working directory.
+    /// hookrun's working directory.
     pub cwd: PathBuf,
-    /// The project's root.
+    /// Project root.
     pub project: PathBuf,
     /// `PATH`, for commands without a slash.
     pub search: Option<OsString>,
-    /// The home folder, for `~` in the paths of sandboxes.
+    /// Home folder, for `~` in sandbox paths.
     pub home: Option<PathBuf>,
-    /// Where state folders are created when a hook runs.
+    /// Folder in which hooks' state folders are created.
     pub state: PathBuf,
-    /// Our own variables in hookrun's environment that hooks do not get: they describe another
-    /// event, or seem to. Settings are not among them.
+    /// `HOOKRUN_*` variables of this process that hooks do not inherit, because they describe
+    /// another event or only look like ours. Settings are not included.
     pub inherited: Vec<String>,
-    /// How many runs of hookrun contain this one.
+    /// Number of hookrun runs that contain this one.
     pub depth: u32,
-    /// The environment of hooks. `None` for hookrun's own, as it was when the first hook started.
-    /// If set, hooks start in `cwd`, which may differ from this process's working directory.
+    /// Environment of hooks. `None`: hookrun's environment when the first hook started. If set,
+    /// hooks start in `cwd`, which may differ from this process's working directory.
     pub variables: Option<Vec<(OsString, OsString)>>,
-    /// The mark that processes of this run carry. It differs for every runner.
+    /// Mark of this run's processes; unique per runner.
     pub run_id: String,
-    /// `TRACEPARENT`, if hookrun got one.
+    /// Inherited `TRACEPARENT`.
     pub traceparent: Option<String>,
 }
 
 impl Surroundings {
-    /// Surroundings for a project whose root is also hookrun's working directory. Hooks keep state
-    /// below `state`, and their processes carry the mark `run_id`, which must differ for every
-    /// runner. There is no `PATH` and no home folder, hookrun is not inside another run, and hooks
-    /// get hookrun's own environment.
+    /// Creates surroundings for a project whose root is also the working directory. Hooks keep
+    /// state below `state`; their processes carry the mark `run_id`, which must be unique per
+    /// runner. `PATH` and home folder are unset, `depth` is 0, and hooks get hookrun's environment.
     pub fn new(
         project: impl Into<PathBuf>,
         state: impl Into<PathBuf>,
@@ -107,7 +106,7 @@ impl Surroundings {
         }
     }
 
-    /// Where an event that is decided now belongs in a distributed trace.
+    /// Returns the trace context of an event decided now.
     pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -117,14 +116,14 @@ impl Surroundings {
         TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
     }
 
-    /// The state folder of a hook in a session, which is created for its owner only.
+    /// Creates the private state folder of a hook in a session.
     pub(super) fn state_folder(&self, session: Option<&str>, hook: &str) -> io::Result<PathBuf> {
         let folder = session::hook_folder(&session::folder(&self.state, session), hook);
         session::make_private(&self.state, &folder)?;
         Ok(folder)
     }
 
-    /// The folder that relative paths in this event start from.
+    /// Returns the folders to which relative paths in this event refer.
     pub fn place(&self, event: &Event) -> PathBase {
         let named = event.context().string("cwd").unwrap_or_default();
         let cwd = if named.is_empty() {
@@ -139,8 +138,7 @@ impl Surroundings {
     }
 }
 
-/// The event's working directory, if it names one that exists. Adds a note if it names one that
-/// cannot be used.
+/// Returns the event's working directory if it exists, else a note.
 pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
@@ -167,7 +165,7 @@ pub(super) fn working_directory(
     }
 }
 
-/// Variables about an event, which all its hooks get.
+/// Variables about an event, shared by all its hooks.
 #[derive(Debug)]
 pub(crate) struct EventVariables(Vec<(&'static str, String)>);
 
@@ -218,7 +216,6 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     };
     facts.push(("HOOKRUN_ACTION_KIND", action.kind.word().to_string()));
     if let Some(command) = &action.command {
-        // A value that does not fit is not copied.
         let fits = command.len() <= LONGEST_VARIABLE_BYTES;
         let value = if fits { command.as_str() } else { LEFT_OUT };
         facts.push(("HOOKRUN_ACTION_COMMAND", value.to_string()));
@@ -233,11 +230,10 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     facts
 }
 
-/// A value that [`variables`] leaves out.
+/// Marks a value that [`variables`] omits.
 const LEFT_OUT: &str = "\0";
 
-/// A variable with a line for each text; none without texts. A line break in a text would make two
-/// of it, so such a list is left out.
+/// Joins texts into a variable, one per line. Omits the value if a text contains a line break.
 fn list(name: &'static str, texts: &[String]) -> Option<(&'static str, String)> {
     if texts.iter().any(|text| text.contains('\n')) {
         return Some((name, LEFT_OUT.to_string()));
@@ -245,12 +241,11 @@ fn list(name: &'static str, texts: &[String]) -> Option<(&'static str, String)> 
     (!texts.is_empty()).then(|| (name, texts.join("\n")))
 }
 
-/// Whether a value can be in an environment.
 fn fits(value: &str) -> bool {
     value.len() <= LONGEST_VARIABLE_BYTES && !value.contains('\0')
 }
 
-/// The programs that an action runs, by their base names; `?` where that cannot be told.
+/// Returns the base names of the action's programs; `?` if unknown.
 fn programs(action: &Action) -> Vec<String> {
     let names = action.line.commands.iter().map(|command| command.name());
     let doubt = action.line.doubt.iter().map(|_| None);
@@ -288,14 +283,14 @@ pub(super) fn variables<'h>(
         let folder = folder.to_string_lossy().into_owned();
         variables.push(("HOOKRUN_HOOK_DIR", folder));
     }
-    // What Python would keep beside a module is part of what is trusted.
+    // Python's cache beside a module would change trusted content.
     if hook.source.layer == LayerKind::Project {
         variables.push(("PYTHONDONTWRITEBYTECODE", "1".to_string()));
     }
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
     for (name, value) in &event.0 {
-        // A hook that stays up reads what differs from event to event in its lines.
+        // A session-lived hook reads event data from its stdin lines.
         if hook.stays_up() && !OF_ALL_EVENTS.contains(name) {
             continue;
         }
@@ -319,7 +314,6 @@ pub(super) fn variables<'h>(
     if hook.stays_up() {
         return variables;
     }
-    // A hook that needs no state runs without the folder.
     match surroundings.state_folder(event.session(), &hook.name) {
         Ok(folder) => variables.extend(
             folder
@@ -332,12 +326,9 @@ pub(super) fn variables<'h>(
     variables
 }
 
-/// Checks that a hook's environment is complete. At a gate a hook does not run if a value is
-/// missing at which it may look: its spec says so, or its text mentions the variable. Hooks of other
-/// conventions read stdin.
-///
-/// # Errors
-/// The values that are missing.
+/// Checks that a hook's environment is complete. At a gate, fails with the omitted variables if the
+/// hook may read one: its spec says so, or its text mentions it. Hooks of dialects that send the
+/// event read stdin.
 pub(super) fn whole(
     hook: &Hook,
     spec: &EventSpec,
@@ -378,8 +369,8 @@ pub(super) fn whole(
     Err(StartError::new(problem, cure))
 }
 
-/// The variables that a hook has through its spec, and those that its own host would set. If that
-/// host sends the event, its own values stay.
+/// Returns the variables from the hook's spec and dialect. If the dialect's host sends the event,
+/// inherited values stay.
 pub(super) fn variables_of_host<'h>(
     hook: &'h Hook,
     event: &Event,
@@ -402,7 +393,7 @@ pub(super) fn variables_of_host<'h>(
     all
 }
 
-/// The variables that show a hook whether and where it can ask.
+/// Returns the variables that tell a hook whether and where it can ask.
 pub(super) fn ways_to_ask(
     connection: Option<&Connection>,
     server: Option<&Server>,
@@ -414,8 +405,7 @@ pub(super) fn ways_to_ask(
     ways
 }
 
-/// Our variables in hookrun's environment that this hook does not get: they describe another event,
-/// or only look like ours.
+/// Returns the inherited `HOOKRUN_*` variables to remove from a hook's environment.
 pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) -> Vec<&'a str> {
     let ours = inherited
         .iter()
@@ -425,8 +415,8 @@ pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) 
         .collect()
 }
 
-/// The rules of a hook that has a sandbox. In addition to its spec, it may read its own program and
-/// interpreter, and write its state folder and the folder that the hooks of its session share.
+/// Returns the sandbox rules of a hook. Beyond its spec, it may read its program and interpreter,
+/// and write its state folder and the session's shared folder.
 pub(super) fn sandbox(
     hook: &Hook,
     program: &Result<Program, StartError>,

@@ -1,6 +1,6 @@
-//! What a tool is about to do, in words that are the same in every host.
+//! The action of a tool, in terms that are the same in every host.
 //!
-//! A policy written on `action` needs no knowledge of a host's tool names or input shapes.
+//! A policy on `action` needs no knowledge of a host's tool names or input shapes.
 
 mod commands;
 mod effects;
@@ -26,7 +26,7 @@ use paths::NamedPaths;
 pub use tool::{ActionKind, TOOLS, ToolClass};
 use tool::{ToolInput, opened};
 
-/// What a call of several tools counts as: the first of these that is among them.
+/// Kinds by precedence: a call of several tools gets the first of its kinds.
 const GRAVEST: &[ActionKind] = &[
     ActionKind::Shell,
     ActionKind::Write,
@@ -39,26 +39,25 @@ const GRAVEST: &[ActionKind] = &[
     ActionKind::Search,
 ];
 
-/// What a tool does, or a commit or push, and to what.
+/// The action of a tool, commit or push.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Action {
-    /// The sort of tool.
     pub kind: ActionKind,
-    /// The command line, for tools that run one.
+    /// Command line, for tools that run one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What the command line runs: `commands`, and `uncertain` if there may be more.
+    /// Commands of the command line, and `uncertain` if there may be more.
     #[serde(flatten)]
     pub line: CommandLine,
-    /// The paths that the tool names, as it names them, and those that its command line opens by
-    /// redirections, writes or removes.
+    /// Paths in the tool's input as written, and paths that its command line redirects, writes or
+    /// removes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The same paths in the same order, absolute and with links followed, then what else they may
-    /// mean; empty until the links were followed.
+    /// The same paths in order, absolute and with links followed, then their other possible
+    /// meanings; empty until links are followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<String>,
-    /// What the command line does to files.
+    /// File effects of the command line.
     #[serde(skip)]
     pub(crate) effects: Vec<Effect>,
 }
@@ -82,11 +81,10 @@ impl Action {
         }
     }
 
-    /// Reads the `action` that a host gave. What its command line runs is read here, whatever the
-    /// host says.
+    /// Reads a host's `action`. Parses its command line here, whatever the host reports about it.
     ///
     /// # Errors
-    /// When it is not an object, or its parts have other types than [`Action`]'s.
+    /// If it is not an object, or a part has another type than in [`Action`].
     pub fn read(raw: &str) -> Result<Action, ContextError> {
         if !raw.starts_with('{') {
             return Err(wrong("it is not an object"));
@@ -114,7 +112,7 @@ impl Action {
         Ok(action)
     }
 
-    /// Adds what the command line does to files, where the tool may work in these folders.
+    /// Adds the file effects of the command line, whose tool may work in these folders.
     fn add_effects(&mut self, patched: Vec<String>, folders: &[String]) {
         self.effects = LineEffects::read(&self.line, patched).in_folders(folders);
         let named = self.effects.iter().filter(|effect| effect.is_named);
@@ -122,8 +120,7 @@ impl Action {
         self.paths = distinct(std::mem::take(&mut self.paths));
     }
 
-    /// The JSON text of the action that a host gave, with what was found out since. What else the
-    /// host said stays.
+    /// Adds later findings to the JSON of a host's action. Keeps the host's other keys.
     pub(super) fn completed(&self, raw: &str) -> String {
         let mut whole: Map<String, Value> = serde_json::from_str(raw).unwrap_or_default();
         for key in ["commands", "uncertain", "paths", "resolved"] {
@@ -135,13 +132,12 @@ impl Action {
         Value::Object(whole).to_string()
     }
 
-    /// The action of a tool event that comes without one: `None` if there is no `toolName`.
-    /// A call of several tools at once counts as the gravest of them, with the commands and paths of
-    /// all.
+    /// Derives the action of a tool event; `None` without `toolName`. A call of several tools has
+    /// the gravest of their kinds, and all commands and paths.
     ///
     /// # Errors
-    /// When `toolName` is not a string, or a key of `toolInput` appears twice, so that no policy
-    /// could tell what is about to run.
+    /// If `toolName` is not a string or a key of `toolInput` appears twice, which would make the
+    /// call ambiguous.
     pub fn derive(context: &Context) -> Result<Option<Action>, ContextError> {
         let mut calls = Vec::new();
         let kind = each_call(context, |input| calls.push(Action::of_call(&input)))?;
@@ -155,12 +151,11 @@ impl Action {
         Ok(Some(whole.with_calls(calls)))
     }
 
-    /// Fails as [`Action::derive`] does, and reads no command line.
+    /// Fails like [`Action::derive`], without parsing command lines.
     pub(super) fn check(context: &Context) -> Result<(), ContextError> {
         each_call(context, |_| ()).map(|_| ())
     }
 
-    /// The action of one call.
     fn of_call(tool_input: &ToolInput<'_>) -> Action {
         let ToolInput {
             kind, raw: input, ..
@@ -168,7 +163,7 @@ impl Action {
         let mut commands = commands::find_commands(tool_input);
         let mut doubt = None;
         if kind == ActionKind::Shell && commands.is_empty() {
-            // A command that cannot be found must not be one that no policy sees.
+            // If no command is found, treat all text as the command, so that policies see it.
             if !commands::has_text(input) {
                 doubt = Some(no_command());
             }
@@ -196,7 +191,7 @@ impl Action {
         }
         action.line = shell::read_all(&commands);
         action.line.doubt = doubt.or(action.line.doubt);
-        // A single command is not copied: it may be large.
+        // A single command may be large, so move it.
         let only = if commands.len() == 1 {
             commands.pop()
         } else {
@@ -207,7 +202,7 @@ impl Action {
         action
     }
 
-    /// The action with those of the calls of other tools that its input holds.
+    /// Merges the actions of nested tool calls.
     fn with_calls(self, calls: impl Iterator<Item = Action>) -> Action {
         let mut whole = Action::new(ActionKind::Other, Vec::new());
         let mut kinds = Vec::new();
@@ -218,7 +213,7 @@ impl Action {
         if kinds.is_empty() {
             return self;
         }
-        // What is outside of the calls is still the input of an unknown tool.
+        // Text outside of the calls is still input of an unknown tool.
         let known = whole.command.as_deref().unwrap_or_default();
         match self
             .command
@@ -240,7 +235,7 @@ impl Action {
         whole
     }
 
-    /// Adds what another action does, except for its kind.
+    /// Adds another action, except its kind.
     fn add(&mut self, other: Action) {
         match (&mut self.command, other.command) {
             (Some(own), Some(more)) => {
@@ -260,7 +255,7 @@ impl Action {
         self.paths.extend(other.paths);
     }
 
-    /// The files that a patch in the command touches: such a command edits them as well.
+    /// Returns the files of a patch in the command, which edits them.
     pub(crate) fn patched(&self) -> Vec<String> {
         let files = self.patch();
         let count = files.len();
@@ -270,7 +265,7 @@ impl Action {
         effects.into_iter().map(|effect| effect.path).collect()
     }
 
-    /// The files that a patch in the command names.
+    /// Returns the files named by a patch in the command.
     fn patch(&self) -> Vec<String> {
         match (&self.command, self.kind) {
             (Some(command), ActionKind::Shell) => paths::patched_in_command(command),
@@ -278,7 +273,7 @@ impl Action {
         }
     }
 
-    /// The texts of the tool's input that may each be a path, though no key of it says so.
+    /// Returns texts of the tool's input that may be paths, though no key says so.
     pub(crate) fn guessed_paths(&self, context: &Context) -> Guesses {
         let name = context.string("toolName");
         let kind = name.as_deref().map_or(self.kind, ActionKind::of_tool);
@@ -289,7 +284,7 @@ impl Action {
         Guesses::read(kind, name.as_deref().unwrap_or_default(), &input, &named)
     }
 
-    /// The other texts of a shell's input that it may run.
+    /// Returns other texts of a shell's input that it may run.
     pub(super) fn guessed_commands(&self, context: &Context) -> Vec<GuessedCommand> {
         let input = context
             .raw("toolInput")
@@ -302,24 +297,22 @@ impl Action {
         guesses.collect()
     }
 
-    /// The action of an event that changes paths, such as a commit: it writes all of them.
+    /// Creates the action of an event that changes paths, such as a commit: it writes them.
     pub(super) fn writing(changes: &[PathChange]) -> Action {
         let paths = changes.iter().map(|change| change.path.clone()).collect();
         Action::new(ActionKind::Write, distinct(paths))
     }
 
-    /// The action as contexts have it.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// Why it is not known what a shell's tool runs if its input names no command.
+/// Reason for doubt about a shell tool without a command.
 fn no_command() -> String {
     "its input has no command".to_string()
 }
 
-/// The strings in the list at a key of an action.
 fn strings(raw: &str, key: &str) -> Result<Vec<String>, ContextError> {
     let Some(list) = child(raw, key).filter(|list| *list != "null") else {
         return Ok(Vec::new());
@@ -336,24 +329,23 @@ fn wrong(problem: &str) -> ContextError {
     }
 }
 
-/// What becomes of a path in a commit or a push.
+/// A path changed by a commit or push.
 #[derive(Debug, Clone)]
 pub(crate) struct PathChange {
-    /// Git's letter for it; `?` if the host did not say.
+    /// Git's status letter; `?` if unknown.
     pub(crate) status: String,
     pub(crate) path: String,
-    /// Its bytes, which the text may not be.
+    /// Raw bytes of the path.
     pub(crate) file: PathBuf,
-    /// The kind of entry that git keeps there.
     pub(crate) mode: FileMode,
 }
 
-/// The kind of entry that git keeps under a path, by its mode.
+/// The type of a git tree entry, by its mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileMode {
     Plain,
     Executable,
-    /// A link, or the commit of a submodule.
+    /// A link or submodule.
     NoFile,
 }
 
@@ -368,10 +360,8 @@ impl FileMode {
 }
 
 impl PathChange {
-    /// The `changes` of a context, if it has any.
-    ///
-    /// # Errors
-    /// When they are not a list of paths, or of objects with a `path`.
+    /// Reads a context's `changes`, if any. Fails unless they are a list of paths or of objects
+    /// with a `path`.
     pub(crate) fn read_all(context: &Context) -> Result<Option<Vec<PathChange>>, ContextError> {
         let Some(changes) = context.raw("changes").filter(|raw| *raw != "null") else {
             return Ok(None);
@@ -414,8 +404,8 @@ impl PathChange {
         })
     }
 
-    /// The files that are there after these changes: not what is deleted or moved away last, and
-    /// neither links nor submodules.
+    /// Returns the files that exist after these changes: not deleted or renamed, and neither links
+    /// nor submodules.
     pub(crate) fn files(changes: &[PathChange]) -> Vec<&PathChange> {
         let mut seen = HashSet::new();
         let newest = changes
@@ -428,7 +418,7 @@ impl PathChange {
     }
 }
 
-/// The path with these bytes in hexadecimal digits.
+/// Decodes a path from hexadecimal digits.
 fn bytes_of(digits: &str) -> Option<PathBuf> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -437,8 +427,8 @@ fn bytes_of(digits: &str) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// Calls `visit` for the input of a tool event, then for those of the calls that an unknown tool
-/// passes on. Returns the sort of the tool; `None` if there is no `toolName`.
+/// Calls `visit` for a tool's input, then for the calls nested in an unknown tool's input. Returns
+/// the tool's kind; `None` without `toolName`.
 fn each_call(
     context: &Context,
     mut visit: impl FnMut(ToolInput<'_>),
@@ -467,7 +457,7 @@ fn each_call(
     Ok(Some(kind))
 }
 
-/// These paths, each once.
+/// Removes duplicates.
 fn distinct(mut paths: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));

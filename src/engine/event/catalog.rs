@@ -1,12 +1,11 @@
-//! The one table: every canonical event and its rules.
+//! The table of canonical events and their rules.
 //!
-//! Help, schema, man page, documents and tests loop over [`EVENTS`]; the engine reads rows and
-//! never matches on a name. Eight names are loom's, the others follow their pattern: `.pre`
-//! comes before something happens, the plain name or `.post` after it.
+//! Help, schema, man page, docs and tests loop over [`EVENTS`]; the engine reads rows and never
+//! matches on a name. Eight names are loom's, the others follow its pattern: `.pre` is before
+//! something happens, the plain name or `.post` after it.
 //!
-//! A host's own name is an alias of exactly one row. Where one name means different things in
-//! different hosts, the row that fits most has it, a comment says so, and the dialect of the
-//! other host names its row itself.
+//! A host's name is an alias of one row. Where hosts use a name differently, the best fitting row
+//! has it, with a comment, and the other host's dialect names its row.
 
 mod keys;
 mod rows;
@@ -23,8 +22,8 @@ pub use rows::EVENTS;
 /// The event after which a session is over.
 pub const END_OF_SESSION: &str = "session.end";
 
-/// The row that `name` names: a canonical name, or what a host calls it, in any case. A
-/// canonical name goes before an alias. [`Catalog::find`] also knows the events that a team declared.
+/// Returns the row of a canonical name, else of an alias, in any case. [`Catalog::find`] also finds
+/// a team's events.
 pub fn find(name: &str) -> Option<&'static EventSpec> {
     EVENTS
         .iter()
@@ -32,26 +31,25 @@ pub fn find(name: &str) -> Option<&'static EventSpec> {
         .or_else(|| EVENTS.iter().find(|spec| spec.is_called(name)))
 }
 
-/// The catalog together with the events that a team declared in `hookrun.toml`. The default is
-/// the built-in table alone.
+/// The built-in events and those declared in `hookrun.toml`. The default has only the built-in
+/// ones.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     own: Vec<Arc<EventSpec>>,
-    /// Built-in events of which `hookrun.toml` sets something.
+    /// Built-in events with settings from `hookrun.toml`.
     settled: Vec<Arc<EventSpec>>,
 }
 
-/// Nothing has this name: a misspelt event is an error, never ignored.
+/// An unknown event name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event `{name}`{}", match .nearest { Some(n) => format!("; did you mean `{n}`?"), None => String::new() })]
 pub struct UnknownEvent {
     pub name: String,
-    /// The known name nearest to it.
     pub nearest: Option<String>,
 }
 
 impl Catalog {
-    /// The catalog with `own` events in addition to the built-in ones.
+    /// Creates a catalog with `own` events in addition to the built-in ones.
     pub fn with(own: Vec<EventSpec>) -> Catalog {
         Catalog {
             own: own.into_iter().map(Arc::new).collect(),
@@ -59,7 +57,7 @@ impl Catalog {
         }
     }
 
-    /// The same with another `stop` of the built-in event `name`.
+    /// Sets `stop` of the built-in event `name`.
     #[must_use]
     #[doc(hidden)]
     pub fn stopping(mut self, name: &str, stop: Stop) -> Catalog {
@@ -73,7 +71,7 @@ impl Catalog {
         self
     }
 
-    /// The rules of a host for an event, with what `hookrun.toml` sets of it.
+    /// Applies settings from `hookrun.toml` to a dialect's rules.
     #[doc(hidden)]
     pub fn settled(&self, mut spec: EventSpec) -> EventSpec {
         if let Some(known) = self.settled.iter().find(|known| known.name == spec.name) {
@@ -82,7 +80,7 @@ impl Catalog {
         spec
     }
 
-    /// The same with the own event `name` as a gate that a failure blocks.
+    /// Turns the team's event `name` into a gate that fails closed.
     #[must_use]
     pub fn closing(mut self, name: &str) -> Catalog {
         for spec in self.own.iter_mut().filter(|spec| spec.name == name) {
@@ -92,7 +90,7 @@ impl Catalog {
         self
     }
 
-    /// Every event, the built-in ones first.
+    /// Returns all events, the built-in ones first.
     pub fn iter(&self) -> impl Iterator<Item = &EventSpec> {
         let built_in = EVENTS.iter().map(|spec| {
             let settled = self.settled.iter().find(|known| known.name == spec.name);
@@ -101,11 +99,11 @@ impl Catalog {
         built_in.chain(self.own.iter().map(Arc::as_ref))
     }
 
-    /// The event that `name` names, in any case: a team's own event, else a canonical name,
-    /// else a host's name.
+    /// Returns the event with this name, in any case: a team's event, else a canonical name, else
+    /// an alias.
     ///
     /// # Errors
-    /// When nothing has this name; the error has the nearest name or alias, if one is near.
+    /// If the name is unknown; suggests the nearest one.
     pub fn find(&self, name: &str) -> Result<Arc<EventSpec>, UnknownEvent> {
         if let Some(own) = self
             .own
@@ -127,7 +125,7 @@ impl Catalog {
                 nearest,
             });
         }
-        // `pre-tool` is our `tool.pre`, and not the event of a host with nearly that name.
+        // `pre-tool` means `tool.pre`, not a host's event with a similar name.
         let turned = self
             .iter()
             .map(|spec| spec.name.as_ref())
@@ -148,12 +146,12 @@ impl Catalog {
     }
 }
 
-/// How the names of these events begin.
+/// Prefix of command events.
 pub const COMMAND_PREFIX: &str = "command.";
 
 const COMMAND_CONTEXT: &[ContextKey] = &[ARGS, SESSION_ID, CWD];
 
-/// The event of the command `name`, which does what `description` says.
+/// Creates the event of the command `name`.
 pub fn command_event(name: &str, description: Option<&str>) -> EventSpec {
     let about = description
         .map(|text| format!(": {text}"))
@@ -172,10 +170,9 @@ pub fn command_event(name: &str, description: Option<&str>) -> EventSpec {
     }
 }
 
-/// The name of the command of the event `event`; in any case; `None` for an event of another kind.
-/// It need not be a valid name.
+/// Returns the command of an event, in any case; `None` for other events. The name may be invalid.
 pub fn command_name(event: &str) -> Option<&str> {
-    // An alias of the catalog begins so too, and has a second dot.
+    // An alias has this prefix too.
     if find(event).is_some() {
         return None;
     }
@@ -183,7 +180,7 @@ pub fn command_name(event: &str) -> Option<&str> {
     start.eq_ignore_ascii_case(COMMAND_PREFIX).then_some(name)
 }
 
-/// Whether a command can be called `name`: letters, digits, `-`, `_` and `:`.
+/// Returns true for a valid command name: letters, digits, `-`, `_` and `:`.
 pub fn is_command_name(name: &str) -> bool {
     let mut chars = name.chars();
     !name.is_empty() && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'))

@@ -1,8 +1,7 @@
-//! The facts of an event: a JSON object that keeps its values as the text they arrived in, and
-//! leaves as compact JSON, piece by piece where it is large.
+//! The facts of an event: a JSON object that keeps its values as source text.
 //!
-//! A context may be 50 MB of file content of which hookrun needs one short string, so values
-//! are indexed and not parsed; only what is needed is read.
+//! A context may be 50 MB of file content of which hookrun needs one short string, so values are
+//! indexed and parsed on demand. Large contexts are written in pieces.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,56 +16,50 @@ use super::json::{
     scalar_text, string_text,
 };
 
-/// Why a document cannot be an event's context.
+/// Why a document is not a valid context.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// There is nothing but white space.
     #[error("the event is empty; pipe its context in as one JSON object, `{{}}` at the least")]
     Empty,
-    /// The text begins with something else than an object.
     #[error("the event is not a JSON object; its context begins with `{{`")]
     NotAnObject,
-    /// The document is not finished.
     #[error("the event is incomplete: its JSON object is not closed")]
     Incomplete,
-    /// Another document or text follows.
     #[error("text follows the event's JSON object; send exactly one document")]
     Trailing,
-    /// Nested deeper than [`MAX_DEPTH`].
     #[error("the event is nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// The bytes are not UTF-8.
     #[error("the event is not UTF-8: invalid byte at offset {offset}")]
     NotUtf8 { offset: usize },
-    /// The parser's own words, with line and column.
+    /// Parser message, with line and column.
     #[error("the event is not valid JSON: {0}")]
     Syntax(String),
-    /// A key appears twice, so that two readers could see two different events.
+    /// A key appears twice, so two readers could see different events.
     #[error("the key `{0}` appears twice in the event")]
     Duplicate(String),
-    /// The context says that it belongs to another event.
+    /// The context names another event.
     #[error("the command names `{asked}`, but the context says `\"event\": \"{found}\"`")]
     OtherEvent { asked: String, found: String },
-    /// A key is one that the event has, in another spelling: a host's own payload, or a slip.
+    /// A misspelled key, or a key of the host's payload.
     #[error(
         "the key `{found}` is not read; write `{meant}` (the keys are those of `hookrun events`, \
          not those of a host's own payload)"
     )]
     Slip { found: String, meant: String },
-    /// A key is missing without which no guard could tell what is about to happen.
+    /// A key that guards of this event need is missing.
     #[error("`{key}` is missing, but guards of `{event}` need it; {}", missing(key, .found))]
     Missing {
         event: String,
         key: String,
         found: Vec<String>,
     },
-    /// A field that hookrun itself must read has the wrong shape.
+    /// An invalid field.
     #[error("`{field}` cannot be read: {problem}")]
     Field { field: String, problem: String },
 }
 
-/// What there is instead of `key`.
+/// Lists the present keys and suggests adding `key`.
 fn missing(key: &str, found: &[String]) -> String {
     if found.is_empty() {
         return format!("the context is empty; add `{key}`");
@@ -75,12 +68,12 @@ fn missing(key: &str, found: &[String]) -> String {
     format!("the context has `{}`; add `{key}`", shown.join("`, `"))
 }
 
-/// An event's facts: a JSON object that keeps its keys in order and its values as text.
+/// The facts of an event: a JSON object with ordered keys and values as text.
 #[derive(Debug, Clone)]
 pub struct Context {
     text: Arc<String>,
     fields: Vec<Field>,
-    /// Where the whole document is in the text, until a field is changed.
+    /// Range of the whole document, until a field changes.
     document: Option<Range<usize>>,
 }
 
@@ -92,26 +85,23 @@ struct Field {
 
 #[derive(Debug, Clone)]
 enum ContextSlot {
-    /// A part of the text that arrived.
+    /// Range of the source text.
     Kept(Range<usize>),
-    /// Set since; compact JSON.
+    /// Compact JSON of a changed field.
     Set(Arc<String>),
 }
 
 impl Context {
-    /// Reads a context from the bytes of one JSON object. A UTF-8 byte order mark is accepted.
+    /// Reads a context from one JSON object. Accepts a UTF-8 byte order mark.
     ///
     /// # Errors
-    /// When the bytes are something else; see [`ContextError`].
+    /// If the bytes are not one JSON object; see [`ContextError`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Context, ContextError> {
         let framed = Scanner::default().scan(&bytes);
         Self::from_scanned(bytes, framed)
     }
 
-    /// As [`Context::from_bytes`], for bytes of which a [`Scanner`] has said `framed`.
-    ///
-    /// # Errors
-    /// As [`Context::from_bytes`].
+    /// Like [`Context::from_bytes`], for bytes with a known [`Scanner`] result.
     pub fn from_scanned(bytes: Vec<u8>, framed: FrameState) -> Result<Context, ContextError> {
         let end = match framed {
             FrameState::Complete { end } => end,
@@ -168,12 +158,12 @@ impl Context {
         })
     }
 
-    /// The keys, in order.
+    /// Returns the keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> + Clone {
         self.fields.iter().map(|field| field.key.as_str())
     }
 
-    /// The JSON text of a top-level value.
+    /// Returns the JSON text of a top-level value.
     pub fn raw(&self, key: &str) -> Option<&str> {
         self.fields
             .iter()
@@ -181,9 +171,9 @@ impl Context {
             .map(|field| self.slot(&field.value))
     }
 
-    /// The JSON text of the value at a dotted path: `toolInput.command`, `messages.0.role`.
-    /// A key with dots in it is found only if the path leads nowhere: it must not hide what the path
-    /// leads to.
+    /// Returns the JSON text at a dotted path: `toolInput.command`, `messages.0.role`. A key that
+    /// contains dots counts only if the path does not exist, so that it cannot hide the path's
+    /// value.
     pub fn lookup(&self, path: &str) -> Option<&str> {
         let nested = path
             .split_once('.')
@@ -191,21 +181,21 @@ impl Context {
         nested.or_else(|| self.raw(path))
     }
 
-    /// The value of a top-level string field.
+    /// Returns the value of a top-level string field.
     pub fn string(&self, key: &str) -> Option<String> {
         string_text(self.raw(key)?)
     }
 
-    /// The value at a dotted path as text: a string as it is, anything else as compact JSON,
-    /// `None` if there is nothing or `null`.
+    /// Returns the value at a dotted path: a string's text, other values as compact JSON, `None`
+    /// for `null` and missing values.
     pub fn text(&self, path: &str) -> Option<String> {
         scalar_text(self.lookup(path)?)
     }
 
-    /// The parsed value of a top-level field.
+    /// Parses a top-level field.
     ///
     /// # Errors
-    /// When the text is not readable as a value, for example because of a lone surrogate.
+    /// If the value is invalid, for example because of a lone surrogate.
     pub fn value(&self, key: &str) -> Result<Option<Value>, ContextError> {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
@@ -218,12 +208,12 @@ impl Context {
             })
     }
 
-    /// Sets a field; a new one goes to the end.
+    /// Sets a field; appends a new one.
     pub fn set(&mut self, key: &str, value: &Value) {
         self.set_raw(key, value.to_string());
     }
 
-    /// Sets a field that is not there yet, before all others.
+    /// Inserts a new field before all others.
     pub(crate) fn set_first(&mut self, key: &str, value: &Value) {
         let value = ContextSlot::Set(Arc::new(value.to_string()));
         self.document = None;
@@ -236,7 +226,6 @@ impl Context {
         );
     }
 
-    /// A context without any fields.
     pub(crate) fn empty() -> Context {
         Context {
             text: Arc::default(),
@@ -245,7 +234,7 @@ impl Context {
         }
     }
 
-    /// A context without any fields, which may [take](Context::take) those of this one.
+    /// Creates an empty context that can [take](Context::take) fields of this one.
     pub fn beside(&self) -> Context {
         Context {
             text: Arc::clone(&self.text),
@@ -253,12 +242,11 @@ impl Context {
         }
     }
 
-    /// Sets a field to a JSON text.
     pub(crate) fn set_raw(&mut self, key: &str, json: String) {
         self.put(key, ContextSlot::Set(Arc::new(json)));
     }
 
-    /// Sets a field to what `theirs` is in the context that this one was made from.
+    /// Copies the field `theirs` from the context that this one was created from.
     pub fn take(&mut self, key: &str, from: &Context, theirs: &str) {
         let found = from.fields.iter().find(|field| field.key == theirs);
         if let Some(field) = found.filter(|_| Arc::ptr_eq(&self.text, &from.text)) {
@@ -266,7 +254,7 @@ impl Context {
         }
     }
 
-    /// Sets a field to all of the context that this one was made from, or is, as it came.
+    /// Sets a field to the complete source document of `from`, or to its current JSON.
     #[doc(hidden)]
     pub fn take_whole(&mut self, key: &str, from: &Context) {
         match from
@@ -293,7 +281,7 @@ impl Context {
         }
     }
 
-    /// Gives a field another name, in its place. Nothing happens if it is not there.
+    /// Renames a field in place, if present.
     #[doc(hidden)]
     pub fn rename(&mut self, from: &str, to: &str) {
         if let Some(field) = self.fields.iter_mut().find(|field| field.key == from) {
@@ -302,13 +290,12 @@ impl Context {
         }
     }
 
-    /// Takes a field out.
     pub(crate) fn remove(&mut self, key: &str) {
         self.fields.retain(|field| field.key != key);
         self.document = None;
     }
 
-    /// The length of all its values, at most.
+    /// Returns the total length of all values.
     pub(crate) fn length(&self) -> usize {
         self.fields
             .iter()
@@ -316,7 +303,7 @@ impl Context {
             .sum()
     }
 
-    /// The context as one compact JSON document.
+    /// Returns the context as compact JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut json = Vec::with_capacity(self.length() + 32 * (self.fields.len() + 1));
         for (place, field) in self.fields.iter().enumerate() {
@@ -327,7 +314,7 @@ impl Context {
         json
     }
 
-    /// The key and the JSON text of the field at this place.
+    /// Returns the key and the JSON text of a field by index.
     pub(super) fn field(&self, place: usize) -> Option<(&str, &str)> {
         self.fields
             .get(place)
@@ -342,7 +329,7 @@ impl Context {
     }
 }
 
-/// A key of the context itself, which must be text: it is written again.
+/// Decodes a top-level key, which must be valid text because it is written again.
 fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     let key = key_text(raw);
     if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {
@@ -352,23 +339,22 @@ fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     Ok(key)
 }
 
-/// How much text is made at once.
+/// Size of a piece.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// What a hook reads on stdin: a compact JSON document and a line break.
+/// A hook's stdin: a compact JSON document and a line break.
 #[derive(Debug)]
 pub enum Payload {
-    /// All of it.
     Whole(Vec<u8>),
-    /// What makes it piece by piece.
+    /// Written piece by piece.
     Pieces(Pieces),
 }
 
-/// Makes the document of a large context.
+/// Writes a large context in pieces.
 #[derive(Debug, Clone)]
 pub struct Pieces {
     context: Context,
-    /// The field that is next, and how much of its value is done.
+    /// Next field, and the written bytes of its value.
     field: usize,
     done: usize,
     compact: Compact,
@@ -403,7 +389,7 @@ impl Pieces {
         }
     }
 
-    /// Adds the next piece to `out`; nothing after the last one.
+    /// Appends the next piece to `out`; nothing after the last one.
     pub fn next(&mut self, out: &mut Vec<u8>) {
         let enough = out.len() + PIECE_BYTES;
         while let Some((key, value)) = self.context.field(self.field) {

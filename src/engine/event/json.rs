@@ -1,7 +1,5 @@
-//! JSON as the text that arrived: where a document ends, its strings, entries and elements, found
-//! without parsing values.
-//!
-//! Hosts do not always close a hook's stdin, so hookrun reads until one document is complete.
+//! JSON as source text: finds the end of a document, strings, entries and elements without parsing
+//! values. Hosts may leave a hook's stdin open, so hookrun reads until one document is complete.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +11,7 @@ use serde::{Deserialize, Deserializer as _};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A JSON text as plain text: a string without its quotes, `None` for `null`.
+/// Returns a JSON value as text: a string without quotes, `None` for `null`.
 pub(crate) fn scalar_text(raw: &str) -> Option<String> {
     match raw.as_bytes().first() {
         Some(b'"') => string_text(raw),
@@ -26,8 +24,8 @@ pub(crate) fn scalar_text(raw: &str) -> Option<String> {
     }
 }
 
-/// The text of a JSON string; `None` for anything else. A lone surrogate, which JavaScript hosts
-/// can send, becomes U+FFFD: a policy sees the rest of the text instead of nothing.
+/// Returns the text of a JSON string. Replaces lone surrogates, which JavaScript hosts can send, by
+/// U+FFFD, so that policies see the rest.
 pub(crate) fn string_text(raw: &str) -> Option<String> {
     struct Text;
     impl Visitor<'_> for Text {
@@ -40,8 +38,7 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
         }
     }
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
-    // The usual case, without the parser: its search for escapes asks the processor what it can,
-    // which costs 60 µs in a virtual machine.
+    // Without escapes, skip the parser: its CPU feature detection costs 60 µs in a virtual machine.
     if !inner.as_bytes().contains(&b'\\') {
         return Some(inner.to_string());
     }
@@ -50,7 +47,7 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
         .ok()
 }
 
-/// The value at `path` inside the JSON text `raw`.
+/// Returns the value at a dotted path.
 pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
     let nested = path
         .split_once('.')
@@ -58,8 +55,8 @@ pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
     nested.or_else(|| child(raw, path))
 }
 
-/// The value under `key` of an object, or at the index `key` of an array. Of a key that
-/// appears twice the last value counts, as in most parsers.
+/// Returns the value of `key` in an object, or at the index `key` of an array. The last of repeated
+/// keys counts, as in most parsers.
 pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     match raw.as_bytes().first()? {
         b'{' => {
@@ -71,7 +68,7 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
             Some(value.get())
         }
         b'[' => {
-            // `01` is no index, as it is none in JSON.
+            // As in JSON, `01` is not an index.
             let index = key
                 .parse::<usize>()
                 .ok()
@@ -82,10 +79,8 @@ pub(super) fn child<'a>(raw: &'a str, key: &str) -> Option<&'a str> {
     }
 }
 
-/// The entries of a JSON object, keys decoded and values as text; none for anything else.
-///
-/// # Errors
-/// A key that appears twice: two readers could see two different values.
+/// Returns the entries of a JSON object, with decoded keys. The error is a key that appears twice:
+/// two readers could see different values.
 pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, String> {
     let found = raw_entries(raw);
     let mut seen = HashSet::new();
@@ -100,23 +95,20 @@ pub(super) fn distinct_entries(raw: &str) -> Result<Vec<(Cow<'_, str>, &str)>, S
     Ok(distinct)
 }
 
-/// Whether a text is JSON.
 pub(super) fn is_json(text: &str) -> bool {
     serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
-/// The elements of a JSON array, as text.
 pub(crate) fn elements(raw: &str) -> Option<Vec<&RawValue>> {
-    // Not even tried on anything else: making the parser's error costs more than the answer.
+    // Skip the parser for other values: its error is expensive.
     if !raw.starts_with('[') {
         return None;
     }
     serde_json::from_str(raw).ok()
 }
 
-/// Calls `visit` for every string in valid JSON, at any depth, with its key: that of its object, or of
-/// the list or object around it. Both are JSON text; without a key it is empty. One pass, so that a
-/// large input costs one reading.
+/// Calls `visit` for every nested string with its key, else the enclosing key; both are JSON text,
+/// and the key may be empty. Reads the input once.
 pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str)) {
     struct Level<'k> {
         is_object: bool,
@@ -164,11 +156,7 @@ pub(super) fn each_text<'a>(raw: &'a str, visit: &mut dyn FnMut(&'a str, &'a str
     }
 }
 
-/// The entries of a text that is one JSON object, in their order, so that a key that appears twice is
-/// seen twice.
-///
-/// # Errors
-/// When the text is something else, or has an entry that cannot be read so.
+/// Returns the entries of a JSON object in order, including repeated keys. Fails for other text.
 pub(crate) fn entries<'de, K, V>(text: &'de str) -> serde_json::Result<Vec<(K, V)>>
 where
     K: Deserialize<'de>,
@@ -194,7 +182,7 @@ where
     Ok(found)
 }
 
-/// The entries of a JSON object, keys and values as text; none for anything else.
+/// Returns the entries of a JSON object as text; empty for other values.
 pub(crate) fn raw_entries(raw: &str) -> Vec<(&RawValue, &RawValue)> {
     if raw.starts_with('{') {
         entries(raw).unwrap_or_default()
@@ -203,8 +191,8 @@ pub(crate) fn raw_entries(raw: &str) -> Vec<(&RawValue, &RawValue)> {
     }
 }
 
-/// A key, borrowed where it has no escapes. A lone surrogate becomes U+FFFD: one such key must
-/// not hide the others.
+/// Decodes a key, without copying if it has no escapes. Replaces lone surrogates by U+FFFD, so that
+/// such a key does not hide the others.
 pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {
     let inner = raw
         .get()
@@ -216,14 +204,14 @@ pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {
     }
 }
 
-/// Adds the key at this place of an object, with what separates it from the one before.
+/// Appends the key at this index of an object, with its separator.
 pub(super) fn push_key(place: usize, key: &str, out: &mut Vec<u8>) {
     out.push(if place == 0 { b'{' } else { b',' });
     out.extend_from_slice(Value::from(key).to_string().as_bytes());
     out.push(b':');
 }
 
-/// Where in a JSON text a reader is: inside a string or outside.
+/// Tracks whether a reader is inside a JSON string.
 #[derive(Debug, Clone, Default)]
 struct StringState {
     is_inside: bool,
@@ -231,7 +219,7 @@ struct StringState {
 }
 
 impl StringState {
-    /// Whether the next byte is one of a string, quotes included.
+    /// Returns true if the next byte belongs to a string, including quotes.
     fn takes(&mut self, byte: u8) -> bool {
         let was_inside = self.is_inside;
         if self.is_escaped {
@@ -245,8 +233,8 @@ impl StringState {
     }
 }
 
-/// Takes the white space out of valid JSON between its tokens, wherever the text is cut.
-/// Numbers and strings keep the very bytes they arrived in.
+/// Removes white space between the tokens of valid JSON, in any chunks. Numbers and strings keep
+/// their bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Compact(StringState);
 
@@ -263,29 +251,28 @@ impl Compact {
     }
 }
 
-/// The deepest nesting of arrays and objects that is read; deeper documents are rejected.
-/// The limit of serde_json, so that no part of hookrun recurses further.
+/// Maximum nesting of arrays and objects, as in serde_json, so that no part of hookrun recurses
+/// further.
 pub const MAX_DEPTH: usize = 128;
 
-/// What is known after the bytes seen so far.
+/// Result of a scan so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameState {
-    /// No document has begun: nothing but white space so far.
+    /// Only white space.
     Empty,
-    /// A document has begun and is not complete.
+    /// An incomplete document.
     Open,
-    /// One object or array is complete; it ends before this offset.
+    /// A complete object or array that ends before this offset.
     Complete { end: usize },
-    /// These bytes cannot become an acceptable document.
+    /// Bytes that cannot become a valid document.
     Hopeless(Hopeless),
 }
 
-/// Why the bytes cannot become an acceptable document.
+/// Why the bytes cannot become a valid document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hopeless {
-    /// The first byte that is not white space opens neither an object nor an array.
+    /// Neither an object nor an array.
     NotJson,
-    /// Nested deeper than [`MAX_DEPTH`].
     TooDeep,
 }
 
@@ -299,8 +286,7 @@ pub struct Scanner {
 }
 
 impl Scanner {
-    /// Looks at the part of `buffer` that is new since the last call. A UTF-8 byte order mark
-    /// before the document is skipped.
+    /// Scans the bytes of `buffer` that are new since the last call. Skips a UTF-8 byte order mark.
     pub fn scan(&mut self, buffer: &[u8]) -> FrameState {
         while self.done.is_none() && self.scanned < buffer.len() {
             let byte = buffer[self.scanned];
@@ -316,7 +302,7 @@ impl Scanner {
         }
     }
 
-    /// Takes one byte outside strings.
+    /// Handles one byte outside strings.
     fn structure(&mut self, byte: u8) -> Option<FrameState> {
         match byte {
             b'{' | b'[' => {

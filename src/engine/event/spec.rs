@@ -1,4 +1,4 @@
-//! The rules of an event: the row that the catalog, a team or a dialect writes for it.
+//! The rules of an event: a row of the catalog, a team's event, or a dialect's variant.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::context::{Context, ContextError};
 use crate::engine::names::names;
 
-/// The host of events in hookrun's own words.
+/// Host name of events in hookrun's native format.
 pub const NATIVE: &str = "native";
 
 /// The rules of one event: a row of the catalog, or an event that a team declared.
@@ -16,26 +16,25 @@ pub struct EventSpec {
     pub name: Cow<'static, str>,
     /// One line that completes "runs when …".
     pub summary: Cow<'static, str>,
-    /// What hosts call it; accepted wherever a name is, in any case.
+    /// Host names, accepted in any case.
     pub aliases: &'static [&'static str],
-    /// The keys that a context of this event carries, in the order of the sample.
+    /// Context keys, in the order of the sample.
     pub context: Cow<'static, [ContextKey]>,
-    /// The keys without which no guard could tell what is about to happen.
+    /// Keys that guards of this event need.
     pub required: Cow<'static, [Cow<'static, str>]>,
     /// Whether a hook may block it.
     pub blocks: bool,
-    /// The context fields that a hook may rewrite, and how several rewrites merge.
+    /// Fields that a hook may rewrite, and how several rewrites merge.
     pub rewrites: Cow<'static, [Rewrite]>,
-    /// What a failing hook means, unless its own spec says otherwise.
+    /// Default meaning of a failing hook.
     pub on_failure: OnFailure,
-    /// How its hooks are run.
     pub schedule: Schedule,
-    /// Rules of a dialect that go beyond the catalog's.
+    /// A dialect's additional rules.
     pub conduct: Conduct,
 }
 
 impl EventSpec {
-    /// Whether `name` is this event's name or one of its aliases, in any case.
+    /// Returns true for this event's name and its aliases, in any case.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
             || self
@@ -44,31 +43,28 @@ impl EventSpec {
                 .any(|alias| alias.eq_ignore_ascii_case(name))
     }
 
-    /// The rewrite rule of `field`, if hooks may rewrite it.
+    /// Returns the rewrite rule of `field`, if hooks may rewrite it.
     pub fn rewrite(&self, field: &str) -> Option<&Rewrite> {
         self.rewrites.iter().find(|rewrite| rewrite.field == field)
     }
 
-    /// The row of a context key of this event.
+    /// Returns the row of a context key.
     pub fn key(&self, name: &str) -> Option<&ContextKey> {
         self.context.iter().find(|known| known.name == name)
     }
 
-    /// Whether contexts of this event carry `key`.
+    /// Returns true if contexts have `key`.
     pub fn carries(&self, key: &str) -> bool {
         self.key(key).is_some()
     }
 
-    /// Whether a context in hookrun's own words has what this event requires.
-    ///
-    /// # Errors
-    /// The first key that is required and missing, or of another type than declared.
+    /// Checks the required keys of a native context, and the types of a team's event.
     pub(super) fn check(&self, host: &str, context: &Context) -> Result<(), ContextError> {
-        // The keys of other hosts are checked where their words are read.
+        // Dialects check the keys of other hosts.
         if host != NATIVE {
             return Ok(());
         }
-        // The catalog's other keys are as hosts have them.
+        // The catalog's optional keys may have any type.
         let is_declared_by_team = matches!(self.context, Cow::Owned(_));
         for key in self.context.iter() {
             let is_required = self.required.contains(&key.name);
@@ -96,18 +92,18 @@ impl EventSpec {
         Ok(())
     }
 
-    /// Whether such an event has an [`Action`](super::Action): it is of a tool, or changes paths.
+    /// Returns true if such events have an [`Action`](super::Action): they are from a tool, or
+    /// change paths.
     pub fn has_action(&self) -> bool {
         self.carries("toolName") || self.carries("changes")
     }
 
-    /// An example context as one compact JSON document: what `hookrun test` feeds a hook when
-    /// there is nothing on stdin.
+    /// Returns an example context as compact JSON, which `hookrun test` uses without stdin.
     pub fn sample(&self) -> String {
         self.sample_of(|_| true)
     }
 
-    /// An example context with the required keys only.
+    /// Returns an example context with only the required keys.
     #[doc(hidden)]
     pub fn least(&self) -> String {
         self.sample_of(|key| self.required.contains(&key.name))
@@ -123,18 +119,17 @@ impl EventSpec {
     }
 }
 
-/// One key of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextKey {
     /// In camel case.
     pub name: Cow<'static, str>,
     pub kind: JsonType,
     pub about: Cow<'static, str>,
-    /// An example value, as JSON text.
+    /// JSON text.
     pub sample: Cow<'static, str>,
 }
 
-/// A JSON type, as the catalog and the schemas name it.
+/// A JSON type, as named in the catalog and schemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonType {
     String,
@@ -143,7 +138,7 @@ pub enum JsonType {
     Boolean,
     Object,
     Array,
-    /// Any JSON value; its shape is the host's own.
+    /// Any value, in the host's format.
     Any,
 }
 
@@ -153,12 +148,11 @@ names! { JsonType:
 }
 
 impl JsonType {
-    /// Whether `value` is of this type.
     pub fn fits(self, value: &serde_json::Value) -> bool {
         self.fits_text(&value.to_string())
     }
 
-    /// Whether the JSON text `raw` is a value of this type; a large value is not parsed for that.
+    /// Checks JSON text without parsing large values.
     fn fits_text(self, raw: &str) -> bool {
         let is_number = raw.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         match self {
@@ -172,7 +166,7 @@ impl JsonType {
         }
     }
 
-    /// An example value as JSON text, for events that a team declares.
+    /// Returns an example value as JSON text, for events that a team declares.
     pub fn sample(self) -> &'static str {
         match self {
             JsonType::String => "\"text\"",
@@ -188,25 +182,24 @@ impl JsonType {
 /// A context field that hooks may rewrite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
-    /// The context key.
     pub field: Cow<'static, str>,
     pub merge: Merge,
 }
 
-/// How the rewrites of several hooks come together, in plan order.
+/// How rewrites of several hooks merge, in plan order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge {
-    /// The last value replaces every earlier one.
+    /// The last value counts.
     Last,
-    /// Each hook sees the value as the earlier ones left it; the last one counts.
+    /// Each hook sees earlier rewrites; the last value counts.
     Chain,
-    /// Values are lists; each is added at the end.
+    /// Lists are concatenated.
     Append,
-    /// Values are objects; the entries of each are added, and the last of one name counts.
+    /// Entries of objects are merged; the last of a name counts.
     Entries,
-    /// The first value counts; later ones are reported and dropped.
+    /// The first value counts; later ones are rejected.
     First,
-    /// As `Chain`, but the value's `role` must stay; a change of role is rejected.
+    /// Like `Chain`, but a changed `role` is rejected.
     SameRole,
     /// The first `true` claims the event: no later hook runs.
     Claim,
@@ -217,28 +210,28 @@ names! { Merge:
     SameRole "same-role", Claim "claim",
 }
 
-/// What a failing hook (timed out, not started, killed, malformed) means for the event.
+/// The meaning of a failing hook (timeout, crash, malformed answer, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// Fail closed: the failure blocks the event.
     Block,
-    /// Fail open: the failure is reported and the event goes on.
+    /// Fail open: the failure is reported and the event passes.
     Allow,
 }
 
 names! { OnFailure: Block "block", Allow "allow" }
 
-/// How the hooks of one event are run.
+/// How the hooks of an event are scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
-    /// In plan order; each sees the context as the earlier ones left it.
+    /// In plan order; each sees earlier rewrites.
     Sequential,
-    /// In plan order, hooks of one group in parallel: of one priority, and as files of one number.
-    /// Hooks that rewrite or say `parallel = false` run alone.
+    /// In plan order, with the hooks of a group in parallel: same priority and, for files, same
+    /// number. Hooks that rewrite or have `parallel = false` run alone.
     Grouped,
-    /// At once; the outcome is as if in plan order.
+    /// In parallel, with the outcome of plan order.
     Parallel,
-    /// Started and not waited for; supervised to their timeouts.
+    /// Started without waiting; supervised until their timeouts.
     Detached,
 }
 
@@ -246,52 +239,47 @@ names! {
     Schedule: Sequential "sequential", Grouped "grouped", Parallel "parallel", Detached "detached"
 }
 
-/// When hooks of a gate no longer run because one of them has blocked it.
+/// When a block of a gate stops later hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
     /// After the first block.
     #[default]
     First,
-    /// After the group of the hook that blocked: hooks of the same priority.
+    /// After the group of the blocking hook: hooks of the same priority.
     Group,
-    /// Never: one attempt shows everything that is wrong.
+    /// Never: one attempt shows all problems.
     Never,
 }
 
 names! { Stop: First "first", Group "group", Never "never" }
 
-/// Rules for the hooks of one event that some systems have and the catalog has not. The default is
-/// the catalog's way.
+/// Dialect rules beyond the catalog. The default is the catalog's behavior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Conduct {
-    /// When hooks no longer run because one has blocked the event.
     pub stop: Stop,
-    /// How long a hook may run whose own spec does not say; `None` for the usual 5 s,
-    /// [`Duration::MAX`] for no limit.
+    /// Default timeout; `None` for 5 s, [`Duration::MAX`] for no limit.
     pub timeout: Option<Duration>,
-    /// A block ends the chain even where it cannot block the event.
+    /// A block ends the chain even if the event cannot be blocked.
     pub refusal_ends: bool,
-    /// What earlier hooks said is kept when a later one blocks.
+    /// A block keeps earlier hooks' output.
     pub keeps_said: bool,
-    /// Of several results only the last one counts, as a whole.
+    /// Only the last result counts, as a whole.
     pub last_result: bool,
-    /// Every hook sees the event as it came, not as earlier hooks left it.
+    /// Every hook sees the original event.
     pub isolated: bool,
-    /// Only the first question counts, and nothing can be rewritten after it.
+    /// Only the first question counts, and later rewrites are rejected.
     pub first_question: bool,
-    /// Configuration errors are reported and the hooks that parsed still run: an error blocks the
+    /// Configuration errors are reported and the readable hooks still run; an error blocks the
     /// event only where failures do.
     pub reads_on: bool,
-    /// After so many blocks in a row the event goes on, so that a session does not loop for ever;
-    /// `None` for no limit, and in a dialect's row for the catalog's.
+    /// Consecutive blocks after which the event passes, so that a session does not loop; `None` for
+    /// no limit, and in a dialect's row for the catalog's.
     pub most_refusals: Option<u32>,
-    /// Text that a hook prints is for the model: `additionalContext`, not `output`. In a dialect's
-    /// row the catalog's value counts.
+    /// Printed text is `additionalContext`, not `output`. A dialect's row uses the catalog's value.
     pub text_teaches: bool,
 }
 
 impl Conduct {
-    /// The catalog's way.
     pub const USUAL: Conduct = Conduct {
         stop: Stop::First,
         timeout: None,

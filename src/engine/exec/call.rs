@@ -1,8 +1,7 @@
-//! Functions that run as hooks: how they are called, in a thread or as a task, and how their
-//! answers reach the loop that waits.
+//! Runs functions as hooks, in a thread or as a task, and passes their answers to the loop.
 //!
-//! A thread cannot be ended from outside, so a function that never returns keeps its thread. For
-//! that reason the number of functions that run at once is limited.
+//! Threads cannot be killed: a function that never returns keeps its thread, so the number of
+//! running functions is limited.
 
 use std::any::Any;
 use std::io;
@@ -23,21 +22,20 @@ pub(crate) use tasks::Tasks;
 
 const KEPT_THREADS: usize = 16;
 
-/// How many functions may run at once, including those past their timeouts.
+/// Maximum number of running functions, including those past their timeouts.
 pub const MOST_FUNCTIONS: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct RunningCall {
     pub(super) started: Instant,
     pub(super) deadline: Instant,
-    /// What reaching the deadline means.
+    /// Ending at the deadline.
     pub(super) why: Ending,
-    /// Dropping it ends its task; `None` for a thread, which nothing can end.
+    /// Cancels the task when dropped; `None` for a thread.
     pub(super) task: Option<Box<dyn Any + Send>>,
 }
 
 impl RunningCall {
-    /// Its trace when it answered or was given up.
     pub(super) fn trace(&self, ending: Ending, now: Instant) -> Trace {
         let took = now.saturating_duration_since(self.started);
         Trace {
@@ -46,7 +44,7 @@ impl RunningCall {
         }
     }
 
-    /// Its trace when it was given up.
+    /// Creates its trace when it is abandoned.
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
         if self.task.is_none() {
@@ -58,7 +56,7 @@ impl RunningCall {
     }
 }
 
-/// Where the functions of one step send their answers: a channel, and a pipe that wakes the loop.
+/// Answers of a step's functions: a channel, and a pipe that wakes the loop.
 #[derive(Debug)]
 pub(super) struct Answers {
     answers: Receiver<(usize, FunctionReturn)>,
@@ -68,8 +66,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// # Errors
-    /// When there are no descriptors left for a pipe.
+    /// Opens the channel. Fails if out of file descriptors.
     pub(super) fn open() -> io::Result<Answers> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
@@ -83,7 +80,6 @@ impl Answers {
         })
     }
 
-    /// Readable when there is an answer.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
@@ -97,18 +93,18 @@ impl Answers {
         }
     }
 
-    /// The next available answer and the place of its hook.
+    /// Returns the next available answer and its hook's index.
     pub(super) fn next(&self) -> Option<(usize, FunctionReturn)> {
         let answer = self.answers.try_recv().ok();
         if answer.is_some() {
-            // One byte came with it; a wrong count only wakes the loop once too often.
+            // Each answer has one byte; a wrong count only causes a spurious wakeup.
             let _ = rustix::io::read(&self.reader, &mut [0_u8; 1]);
         }
         answer
     }
 }
 
-/// Sends the answer of one function. If it is dropped unused, it reports that there was none.
+/// Sends the answer of one function. Reports a failure if dropped unused.
 #[derive(Debug)]
 pub(crate) struct FunctionReply {
     place: usize,
@@ -154,7 +150,6 @@ pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPerm
     }
 }
 
-/// Turns an error that a function returned into the text of a failure.
 fn in_words(returned: FunctionReturn) -> FunctionReturn {
     returned.map_err(|error| format!("returned an error: {error}"))
 }
@@ -178,7 +173,7 @@ type Work = Box<dyn FnOnce() + Send>;
 
 type Idle = Mutex<Vec<SyncSender<Task>>>;
 
-/// Threads that wait for work. When this is dropped, each ends once it has finished.
+/// Idle threads. Each ends after this is dropped and its work is done.
 #[derive(Debug, Default)]
 pub(super) struct Workers {
     idle: Arc<Idle>,
@@ -187,7 +182,7 @@ pub(super) struct Workers {
 
 struct Task {
     work: Work,
-    /// Where the thread waits for its next task.
+    /// Sender for its next task.
     home: SyncSender<Task>,
 }
 
@@ -198,7 +193,7 @@ pub(crate) struct WorkerPermit {
 }
 
 impl Workers {
-    /// Permission to run one more function; `None` if too many are running.
+    /// Returns a permit; `None` if too many functions are running.
     pub(super) fn permit(&self) -> Option<WorkerPermit> {
         let permit = WorkerPermit {
             functions: Arc::clone(&self.functions),
@@ -207,10 +202,7 @@ impl Workers {
         (running < MOST_FUNCTIONS).then_some(permit)
     }
 
-    /// Runs `work` in a thread. A panic in it affects nothing else.
-    ///
-    /// # Errors
-    /// When the system cannot start a thread; `work` is then dropped.
+    /// Runs `work` in a thread and isolates panics. Drops `work` and fails if no thread can start.
     pub(super) fn give(&self, work: Work) -> io::Result<()> {
         let waiting = locked(&self.idle).pop();
         let thread = match waiting {
@@ -236,7 +228,6 @@ impl Drop for WorkerPermit {
     }
 }
 
-/// The main loop of a thread.
 fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
     while let Ok(Task { work, home }) = tasks.recv() {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
@@ -252,7 +243,7 @@ fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
     }
 }
 
-/// Async functions: tasks in the runtime that decides the event, or in our own runtime.
+/// Async functions: tasks in the caller's runtime, or in ours.
 #[cfg(feature = "tokio")]
 mod tasks {
     use std::any::Any;
@@ -270,16 +261,15 @@ mod tasks {
     use crate::engine::hook::{CallStart, FunctionReturn};
     use crate::engine::lock::locked;
 
-    /// Where the tasks of an engine run.
     #[derive(Debug, Default, Clone)]
     pub(crate) struct Tasks {
-        /// The runtime of the program. Without it, tasks run in `own`.
+        /// The program's runtime; defaults to `own`.
         pub(crate) runtime: Option<Handle>,
         own: Arc<OwnRuntime>,
     }
 
     impl Tasks {
-        /// Starts an async function. Dropping the returned value cancels the task.
+        /// Starts an async function. Dropping the result cancels the task.
         pub(crate) fn begin(
             &self,
             call: FunctionCall,
@@ -299,7 +289,7 @@ mod tasks {
         }
     }
 
-    /// A runtime with one thread, made for the first task that has no other runtime.
+    /// A single-threaded runtime, created by the first task that needs it.
     #[derive(Debug, Default)]
     struct OwnRuntime {
         runtime: Mutex<Option<Runtime>>,
@@ -325,14 +315,14 @@ mod tasks {
 
     impl Drop for OwnRuntime {
         fn drop(&mut self) {
-            // It may be dropped inside another runtime, where waiting for its thread would panic.
+            // Inside another runtime, waiting for its thread would panic.
             if let Some(runtime) = locked(&self.runtime).take() {
                 runtime.shutdown_background();
             }
         }
     }
 
-    /// A running task. Dropping it cancels the task, and drops its future at its await point.
+    /// Cancels the task when dropped.
     #[derive(Debug)]
     struct RunningTask(AbortHandle);
 
@@ -342,7 +332,7 @@ mod tasks {
         }
     }
 
-    /// Runs an async function and turns a panic into a result.
+    /// Runs an async function and catches panics.
     async fn contained(call: FunctionCall) -> FunctionReturn {
         let mut promised = None;
         poll_fn(move |context| {
@@ -369,7 +359,6 @@ mod tests {
 
     use super::*;
 
-    /// Work that says which thread does it.
     fn work(sender: Sender<thread::ThreadId>, fails: bool) -> Work {
         Box::new(move || {
             sender.send(thread::current().id()).unwrap();
@@ -383,7 +372,6 @@ mod tests {
         let (sender, ids) = channel();
         workers.give(work(sender.clone(), true)).unwrap();
         let first = ids.recv().unwrap();
-        // The thread becomes idle a moment after it has answered.
         while workers.idle.lock().unwrap().is_empty() {
             thread::yield_now();
         }

@@ -1,7 +1,7 @@
 //! The only place that spawns, waits for and signals hooks.
 //!
-//! The thread that reaps is the thread that signals. Until a child is reaped, the system does not
-//! reuse its pid or its group, so a signal never reaches a stranger.
+//! The thread that reaps is the thread that signals. Pid and group are not reused before the child
+//! is reaped, so a signal never reaches another process.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -21,11 +21,11 @@ use super::streams::{
 use crate::engine::event::context::Payload;
 use crate::engine::run::{CapturedStream, Exit, ProcessStart};
 
-/// How long a killed process may take to die. One in an uninterruptible sleep never does.
+/// Time for a killed process to die. In uninterruptible sleep it never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
 
-/// How long after its start we wait for the exit of a hook that keeps its streams open: a program
-/// that it has started may hold them.
+/// Delay before waiting for the exit of a hook that keeps its streams open: another process may
+/// hold them.
 const WATCHED_AFTER: Duration = Duration::from_millis(2);
 
 /// A started hook: the leader of a session and process group, and our ends of its streams.
@@ -36,25 +36,25 @@ pub(super) struct Child {
     pub(super) stdin: Option<Feed>,
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
-    /// Whether it started warm, if it may.
+    /// How it started, if it may start warm.
     pub(super) how: Option<ProcessStart>,
-    /// If its process was there before the hook: where that says that it begins.
+    /// For a forked process: the socket on which it reports that the script begins.
     pub(super) beginning: Option<OwnedFd>,
 }
 
-/// How we learn that the leader has exited.
+/// How the leader's exit is detected.
 #[derive(Debug)]
 enum ExitWatch {
-    /// We ask when it closes its streams, and at this time. That is how most hooks exit, and then
-    /// no pidfd is needed.
+    /// By querying it when it closes its streams, and at this time. Most hooks exit before that and
+    /// need no pidfd.
     Later(Instant),
-    /// Readable once it has exited.
+    /// By a pidfd.
     Pidfd(OwnedFd),
-    /// The system has no pidfd, so we ask every few milliseconds.
+    /// By polling, without pidfds.
     Polled,
 }
 
-/// The state of the leader, read without reaping it.
+/// State of the leader, queried without reaping it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Running,
@@ -64,9 +64,9 @@ pub(super) enum Status {
 }
 
 impl Child {
-    /// Starts a hook in a new session. What fits of its input is in the pipe
-    /// before that, so that most hooks need no further feeding. With `stays_open` that does not
-    /// end there. `start` gives the streams to a process, and closes our copies.
+    /// Starts a hook in a new session. Fills the stdin pipe first, so that most hooks need no
+    /// further feeding. With `stays_open`, stdin is not closed. `start` passes the streams to a
+    /// process and closes our copies.
     pub(super) fn start(
         job: &Job<'_>,
         stays_open: bool,
@@ -98,7 +98,7 @@ impl Child {
         Ok(child)
     }
 
-    /// Readable once the leader has exited; `None` as long as we have no pidfd of it.
+    /// Returns the leader's pidfd, if we have one.
     pub(super) fn exit_fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.watch {
             ExitWatch::Pidfd(pidfd) => Some(pidfd.as_fd()),
@@ -106,8 +106,8 @@ impl Child {
         }
     }
 
-    /// When to ask whether the leader has exited; `tick` is the next time for systems without
-    /// pidfds. `None` if [`exit_fd`](Child::exit_fd) tells it.
+    /// Returns when to query the leader; `tick` is the next time without pidfds. `None` if
+    /// [`exit_fd`](Child::exit_fd) reports the exit.
     pub(super) fn asked_at(&self, tick: Instant) -> Option<Instant> {
         match self.watch {
             ExitWatch::Later(at) => Some(at),
@@ -116,26 +116,26 @@ impl Child {
         }
     }
 
-    /// Waits for the exit of a leader that still runs.
+    /// Starts to wait for the exit of a running leader.
     pub(super) fn watch_exit(&mut self) {
         if let ExitWatch::Later(_) = self.watch {
             self.watch = open_pidfd(self.pid).map_or(ExitWatch::Polled, ExitWatch::Pidfd);
         }
     }
 
-    /// Our ends of streams that the hook and all its children have closed.
+    /// Returns our ends of streams that all writers have closed.
     pub(super) fn spent(&mut self) -> impl Iterator<Item = OwnedFd> + use<> {
         [self.stdout.spent.take(), self.stderr.spent.take()]
             .into_iter()
             .flatten()
     }
 
-    /// Writable when the hook can take more of the input that waits for it.
+    /// Returns stdin if input is pending.
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
         self.stdin.as_ref()?.waiting_fd()
     }
 
-    /// Writes what fits without blocking. A hook that stops reading is not an error.
+    /// Writes without blocking. A hook that stops reading is not an error.
     pub(super) fn feed(&mut self) {
         self.stdin.iter_mut().for_each(Feed::go_on);
         self.stdin.take_if(|feed| feed.is_over());
@@ -149,8 +149,7 @@ impl Child {
         status_of(self.pid)
     }
 
-    /// Whether a process that has ended ran nothing of its hook: it would have said so before the
-    /// first line.
+    /// Returns true if an exited process ran nothing of its hook: it would have reported the start.
     pub(super) fn never_began(&self) -> bool {
         let Some(socket) = &self.beginning else {
             return false;
@@ -164,7 +163,7 @@ impl Child {
         }
     }
 
-    /// Gives it the next event. It has read the one before.
+    /// Sends the next event.
     pub(super) fn give(&mut self, payload: &Payload) {
         if let Some(feed) = &mut self.stdin {
             feed.take(payload);
@@ -172,12 +171,13 @@ impl Child {
         self.feed();
     }
 
-    /// Whether all of the last event was written to it. The rest would stand before the next one.
+    /// Returns true if the last event was written completely. Otherwise its rest would precede the
+    /// next one.
     pub(super) fn is_fed(&self) -> bool {
         self.stdin.as_ref().is_some_and(|feed| feed.is_done)
     }
 
-    /// Whether it reads on. A pipe whose reader has closed it reports an error.
+    /// Returns true if stdin is still open: a pipe without a reader reports an error.
     fn listens(&self) -> bool {
         let Some(feed) = &self.stdin else {
             return false;
@@ -187,7 +187,8 @@ impl Child {
         polled.is_ok() && !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
     }
 
-    /// Whether it has written nothing and still could, and reads on. What is on its stderr belongs to no event.
+    /// Returns true if it is open but has written nothing to stdout. Discards stderr between
+    /// events.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut buffer = Vec::with_capacity(4096);
         self.stdout.read(&mut buffer, false);
@@ -196,19 +197,19 @@ impl Child {
         self.stdout.kept.total_bytes == 0 && !self.stdout.is_closed() && self.listens()
     }
 
-    /// Sends SIGTERM to the whole group and wakes its stopped members.
+    /// Sends SIGTERM to the group and wakes stopped members.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
         self.signal(Signal::CONT);
     }
 
-    /// Kills the whole group, and the leader even if it has left its group.
+    /// Kills the group, and the leader even if it has left the group.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
     fn signal(&self, signal: Signal) {
-        // The group may be empty and the leader may have left it: neither is an error.
+        // Neither an empty group nor a leader outside of it is an error.
         let _ = rustix::process::kill_process_group(self.pid, signal);
         if group_of(self.pid) != Some(self.pid.as_raw_nonzero().get()) {
             let _ = rustix::process::kill_process(self.pid, signal);
@@ -219,15 +220,15 @@ impl Child {
         let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
     }
 
-    /// Reaps the leader. Call this only after its exit was seen and its group was killed: until
-    /// then the zombie keeps the group's number from being reused.
+    /// Reaps the leader. Call this only after its exit was seen and its group was killed: the
+    /// zombie keeps the group id from being reused.
     pub(super) fn reap(&self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         while let Err(Errno::INTR) = rustix::process::waitid(WaitId::Pid(self.pid), options) {}
     }
 }
 
-/// The state of a child, read without reaping it. `Lost`: it is no child of ours.
+/// Queries a child without reaping it. `Lost`: not our child.
 pub(super) fn status_of(pid: Pid) -> Status {
     loop {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -242,7 +243,7 @@ pub(super) fn status_of(pid: Pid) -> Status {
 
 #[cfg(target_os = "linux")]
 fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
-    // Kernels before 5.3 and some sandboxes have none; the loop then polls every few ms.
+    // Kernels before 5.3 and some sandboxes have no pidfds.
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
@@ -251,8 +252,8 @@ fn open_pidfd(_pid: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// The process group of a process, or `None` if there is no such process. Group 0 is outside our
-/// namespace: a container without a new session runs in the group that started it.
+/// Returns a process's group. Group 0 is outside our namespace: a container without a new session
+/// runs in the group that started it.
 pub(super) fn group_of(pid: Pid) -> Option<i32> {
     let pid = nix::unistd::Pid::from_raw(pid.as_raw_nonzero().get());
     nix::unistd::getpgid(Some(pid))
@@ -267,16 +268,16 @@ fn exit_of(status: &WaitIdStatus) -> Exit {
     }
 }
 
-/// Becomes this program. Returns only if that fails, with the error.
+/// Executes this program, and returns the error if that fails.
 ///
-/// It calls execve directly: `Command::exec` hands a file that the system cannot run to a shell,
-/// and an empty file would then exit 0, which allows.
+/// It calls execve directly: `Command::exec` passes an invalid executable to a shell, and an empty
+/// file would then exit 0, which allows.
 pub(super) fn become_program(program: &Program) -> io::Error {
     let (path, words) = match words_of(program) {
         Ok(words) => words,
         Err(error) => return error,
     };
-    // Rust ignores SIGPIPE, and exec would pass that on.
+    // Rust ignores SIGPIPE, which exec would inherit.
     super::signals::take_as_usual(libc::SIGPIPE);
     match nix::unistd::execv(&path, &words) {
         Ok(never) => match never {},
@@ -290,7 +291,7 @@ pub(super) fn end(pid: Pid) {
     reap_within(pid, GIVE_UP);
 }
 
-/// Waits up to `limit` for a child to end, and reaps it. Returns whether it did.
+/// Waits up to `limit` for a child and reaps it. Returns false if it still runs.
 pub(super) fn reap_within(pid: Pid, limit: Duration) -> bool {
     let started = Instant::now();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;

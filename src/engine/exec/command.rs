@@ -1,4 +1,4 @@
-//! Turns a hook's handler into a program that can start, or into the reason why it cannot.
+//! Finds and checks the program of a hook, and explains start errors.
 
 use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
@@ -20,27 +20,22 @@ const WRITE_BY_OTHERS: u32 = 0o002;
 const SEARCH_BY_OTHERS: u32 = 0o001;
 const STICKY: u32 = 0o1000;
 
-/// How many of the largest variables a message names.
+/// Maximum number of variables in a message.
 const LARGEST: usize = 3;
 
-/// A program that can start.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// Its canonical absolute path, resolved once: the file that was checked is the file that
-    /// starts.
+    /// Canonical absolute path, resolved once: the checked file is the one that starts.
     pub path: PathBuf,
-    /// Its `argv[0]`: the path as written.
+    /// `argv[0]`: the path as written.
     pub name: OsString,
     pub arguments: Vec<OsString>,
 }
 
 /// Finds and checks the program of `handler`. `search` is the `PATH` for bare names.
 ///
-/// Refuses files without a run bit, files and folders that everyone can write, and drop-ins that
-/// are setuid or setgid.
-///
-/// # Errors
-/// What is wrong and how to fix it.
+/// Rejects files without an executable bit, world-writable files and folders, and drop-ins that are
+/// setuid or setgid.
 pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, StartError> {
     match handler {
         Handler::File(file) => Ok(Program {
@@ -75,7 +70,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
     }
 }
 
-/// Finds the file for `program`: with a slash, relative to `base`; else along `search`.
+/// Finds the file of `program`: relative to `base` if it has a slash, else in `search`.
 fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, StartError> {
     if program.contains('/') {
         return Ok(base.join(program));
@@ -90,9 +85,9 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
     })
 }
 
-/// The program that a name without a slash means. `search` is the `PATH`.
+/// Looks up a bare name. `search` is the `PATH`.
 pub(crate) fn find_in_path(program: &str, search: Option<&OsStr>) -> Option<PathBuf> {
-    // The default of execvp where PATH is unset.
+    // execvp's default.
     let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
     let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
     let mut candidates = folders.map(|folder| folder.join(program));
@@ -104,7 +99,7 @@ fn is_runnable(file: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
 }
 
-/// The canonical path of a file that may be started.
+/// Returns the canonical path of a file that may start.
 fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     let shown = file.display();
     let path = file.canonicalize().map_err(|error| missing(file, &error))?;
@@ -131,7 +126,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     if everyone_may_write(&path, &meta) {
         return Err(open_to_everyone(&path));
     }
-    // Anyone who can write the folder of a link can replace the link.
+    // Anyone who can write to a link's folder can replace the link.
     let own = path.parent();
     let written = file.parent().filter(|folder| Some(*folder) != own);
     for folder in [own, written].into_iter().flatten() {
@@ -169,19 +164,19 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
     )
 }
 
-/// A path that you can paste into a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
 }
 
-/// Whether every user may write a file, or put other files into a folder, and can reach it. A
-/// folder above it that only its owner may enter keeps the others out.
+/// Returns true if every user may write to a file or add files to a folder, and can reach it. A
+/// private parent folder prevents that.
 pub fn is_open_to_everyone(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|meta| everyone_may_write(path, &meta))
 }
 
-/// The same, for a path that was just looked at.
+/// Like [`is_open_to_everyone`], with known metadata.
 pub fn everyone_may_write(path: &Path, meta: &Metadata) -> bool {
     let mode = meta.permissions().mode();
     let is_open = mode & WRITE_BY_OTHERS != 0 && !(meta.is_dir() && mode & STICKY != 0);
@@ -200,7 +195,6 @@ fn can_be_reached(path: &Path) -> bool {
     })
 }
 
-/// What to do about a path that everyone may write.
 pub fn access_cure(path: &Path) -> String {
     format!(
         "run `chmod o-w {}`; a umask of 0000 makes such files: set 0022 before they are written",
@@ -208,7 +202,7 @@ pub fn access_cure(path: &Path) -> String {
     )
 }
 
-/// The error for a program whose start took so long that its time was over.
+/// Creates the error for a start that took longer than its limit.
 pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     StartError::new(
         format!(
@@ -222,7 +216,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     )
 }
 
-/// The error for variables that are too large for the system.
+/// Creates the error for an environment that is too large.
 pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
@@ -243,7 +237,7 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     )
 }
 
-/// The programs that run scripts, the usual one first, by the endings of the scripts' names.
+/// Interpreters by script extensions, the usual one first.
 pub const INTERPRETERS: &[(&[&str], &[&str])] = &[
     (&["sh"], &["sh", "dash", "ksh"]),
     (&["py"], &["python3"]),
@@ -262,7 +256,7 @@ pub const INTERPRETERS: &[(&[&str], &[&str])] = &[
     (&["R", "r"], &["Rscript"]),
 ];
 
-/// The first line of a script in the language of this program.
+/// Returns the `#!` line for this interpreter.
 pub fn first_line(interpreter: &str) -> String {
     match interpreter {
         "sh" => "#!/bin/sh".to_string(),
@@ -281,12 +275,12 @@ fn first_line_for(script: &Path) -> String {
     first_line(known.map_or("sh", |(_, names)| names[0]))
 }
 
-/// The name of a program without the number of its version: `python` for `python3.12`.
+/// Removes a version suffix: `python` for `python3.12`.
 pub fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// A program that is there, and is called almost like one that is not: `python3` for `python`.
+/// Finds an installed program with a similar name: `python3` for `python`.
 pub fn near_program(program: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
     let bare = without_version(program);
     let other = match bare.strip_suffix("nodejs") {
@@ -298,7 +292,6 @@ pub fn near_program(program: &str, is_there: impl Fn(&str) -> bool) -> Option<St
         .find(|name| !bare.is_empty() && name != program && is_there(name))
 }
 
-/// What to do about an interpreter that is not there, if `near` is.
 pub fn interpreter_cure(near: Option<&str>) -> String {
     match near {
         Some(near) => format!("`{near}` is there: write that in the first line"),
@@ -306,7 +299,7 @@ pub fn interpreter_cure(near: Option<&str>) -> String {
     }
 }
 
-/// Explains why the system refused to start a program that passed every check.
+/// Explains why the system could not start a program that passed all checks.
 pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
         return StartError::new(
@@ -352,7 +345,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             ),
             "check both, and whether the file system is mounted noexec",
         ),
-        // The system reports EBADF when a limit was lowered meanwhile.
+        // EBADF means that the limit was lowered meanwhile.
         (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError::new(
             format!("out of file descriptors ({error})"),
             "raise the limit (`ulimit -n`)",
@@ -368,10 +361,8 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
     }
 }
 
-/// Checks from the first bytes of a program whether the system could start it. Runs nothing.
-///
-/// # Errors
-/// The error that starting it would give.
+/// Checks by a program's first bytes whether it could start, without running it. Returns the error
+/// of the start.
 pub fn check_format(program: &Program) -> Result<(), StartError> {
     let path = &program.path;
     let line = interpreter_of(path).unwrap_or_default();
@@ -393,10 +384,10 @@ pub fn check_format(program: &Program) -> Result<(), StartError> {
     Err(explain(program, None, &errno.into()))
 }
 
-/// How files of machine code begin: ELF, and Mach-O in its 64-bit and universal forms.
+/// Magic numbers: ELF, and Mach-O in its 64-bit and universal forms.
 const MACHINE_CODE: &[&[u8]] = &[b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
-/// The text after `#!` in a script's first line.
+/// Returns the text after `#!` in a script's first line.
 pub fn interpreter_of(path: &Path) -> Option<String> {
     let start = first_bytes(path)?;
     let line = start
@@ -406,7 +397,7 @@ pub fn interpreter_of(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
-/// As much of a file as Linux reads to see who runs it (`BINPRM_BUF_SIZE`).
+/// Returns the bytes that Linux reads to find the interpreter (`BINPRM_BUF_SIZE`).
 pub(crate) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let mut start = Vec::new();
     let opened = File::open(file).ok()?;

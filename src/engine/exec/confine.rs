@@ -1,8 +1,8 @@
-//! Hooks with limits, a sandbox or a process namespace: they start through `hookrun confine`, a
-//! process that applies these to itself and then becomes the hook.
+//! Hooks with limits, a sandbox or a process namespace start through `hookrun confine`, which
+//! applies these to itself and then executes the hook.
 //!
-//! Setting them from outside would leave a moment in which they do not hold. Only hooks that use
-//! them pay for the process. It reports an error as one marked line on stderr.
+//! Setting them from outside would leave a gap before they apply. Errors are reported as one marked
+//! line on stderr.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -23,24 +23,23 @@ use crate::engine::hook::Containment;
 use crate::engine::hook::limits::ProcessLimits;
 use crate::engine::run::{CapturedStream, Exit, StartError};
 
-/// The exit status of a process that did not become the hook. A shell uses the same for a program
-/// that it found and could not start.
+/// Exit status if the hook could not be executed, as in shells.
 pub const NEVER_BECAME: u8 = 126;
 
-/// How its line on stderr begins. No ordinary text begins like this.
+/// Prefix of an error on stderr, which no ordinary text has.
 const MARK: &str = "\0hookrun confine: ";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct ProcessBounds {
     limits: ProcessLimits,
     rules: Option<SandboxRules>,
-    /// The process id of hookrun, if the hook gets a process namespace.
+    /// hookrun's process id, if the hook gets a process namespace.
     namespace_of: Option<i32>,
 }
 
 impl Engine {
-    /// The program that confines itself and then becomes `hook`, the program of `job`. `None` if
-    /// the hook needs no bounds, or its sandbox is optional and not available: then a note says so.
+    /// Returns the program that confines itself and then executes `hook`. `None` if the hook needs
+    /// no bounds, or its optional sandbox is unavailable, which adds a note.
     pub(super) fn confined(
         &self,
         job: &Job<'_>,
@@ -104,9 +103,9 @@ impl Engine {
     }
 }
 
-/// The main function of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`, and of `hookrun confine
-/// first`, the first process of a namespace. The hook takes over this process, unless it has a
-/// namespace; otherwise it returns the exit status.
+/// Main function of `hookrun confine BOUNDS PROGRAM NAME ARGUMENT…`, and of `hookrun confine
+/// first`, the first process of a namespace. Without a namespace, the hook replaces this process;
+/// otherwise returns the exit status.
 pub fn enter(arguments: &[OsString]) -> u8 {
     if arguments == [namespace::FIRST] {
         return namespace::hold_open();
@@ -121,18 +120,18 @@ pub fn enter(arguments: &[OsString]) -> u8 {
     }
 }
 
-/// Why a process did not become its hook; `None` if it did, or did not have to.
+/// Returns why a process could not execute its hook, if it reported that.
 pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> {
     if exit != Exit::Status(i32::from(NEVER_BECAME)) {
         return None;
     }
     let text = String::from_utf8_lossy(&stderr.head);
-    // The system's loader may have complained first.
+    // The dynamic loader may have printed something first.
     let (_, line) = text.split_once(MARK)?;
     serde_json::from_str(line).ok()
 }
 
-/// Returns how the hook ended in its namespace. Without a namespace it returns only on failure.
+/// Returns the hook's exit status in its namespace. Without a namespace, returns only errors.
 fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     let [bounds, path, name, arguments @ ..] = arguments else {
         return Err(own_fault("it needs limits, a program and a name"));
@@ -165,7 +164,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
             )
         })?;
     }
-    // Last, because a sandbox needs some files.
+    // Last, because a sandbox opens files.
     set_limits(bounds.limits)
         .and_then(|()| match namespace {
             Some(namespace) => namespace.run(&program),
@@ -174,8 +173,8 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
         .map_err(|error| explain(&program, None, &error))
 }
 
-/// Closes inherited descriptors other than the standard streams. A sandbox does not restrict files
-/// that are already open.
+/// Closes inherited descriptors other than the standard streams: a sandbox does not restrict open
+/// files.
 fn close_inherited() {
     let mut open = Vec::new();
     match std::fs::read_dir("/proc/self/fd") {
@@ -198,13 +197,13 @@ fn set_limits(limits: ProcessLimits) -> io::Result<()> {
         lower(Resource::Data, bytes, bytes)?;
     }
     if let Some(seconds) = limits.cpu_seconds {
-        // SIGXCPU at the first, which says why the process ended; SIGKILL at the second.
+        // SIGXCPU at the first limit, which identifies the cause; SIGKILL at the second.
         lower(Resource::Cpu, seconds, seconds.saturating_add(1))?;
     }
     Ok(())
 }
 
-/// Lowers a limit of this process; one that is lower already stays.
+/// Lowers a limit of this process; never raises it.
 fn lower(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     let hard = rustix::process::getrlimit(resource).maximum;
     let limit = Rlimit {

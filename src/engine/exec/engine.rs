@@ -1,5 +1,4 @@
-//! The engine that runs hooks: its settings, and the state that its clones share: the keeper, marks
-//! and sweeps.
+//! The engine that runs hooks: settings, and state shared by its clones.
 
 use std::ffi::OsString;
 use std::fmt::{self, Debug, Formatter};
@@ -23,34 +22,30 @@ use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 use crate::engine::ui::Server;
 
-/// Runs hooks, from several threads at once if needed. Clones share one keeper and one set of
-/// threads.
+/// Runs hooks. Thread-safe. Clones share a keeper and threads.
 #[derive(Debug, Clone, Default)]
 pub struct Engine {
-    /// How many hooks run at once. The others wait, and their timeouts do not run yet. `None` for
-    /// twice the number of processors, at most 16.
+    /// Maximum of parallel hooks; others wait, without their timeouts running. `None`: twice the
+    /// number of processors, at most 16.
     pub jobs: Option<usize>,
     pub abort: Option<Abort>,
-    /// Ends this clone early, in addition to `abort`.
+    /// Stops this clone, in addition to `abort`.
     pub cancel: Option<Abort>,
-    /// Finds processes that left their group, whenever no hook runs.
+    /// Finds processes that left their group, while no hook runs.
     pub subreaper: Option<Arc<Subreaper>>,
-    /// The mark that only this clone's hooks carry. It lets us sweep what they leave behind while
-    /// hooks of other clones run.
+    /// Mark of this clone's hooks, to kill their stray processes while hooks of other clones run.
     pub mark: Option<String>,
-    /// hookrun's own program. It is the keeper, which ends the hooks if this process is killed with
-    /// SIGKILL, and it sets bounds that cannot be set from outside.
+    /// hookrun's program: the keeper, which kills the hooks if this process dies of SIGKILL, and
+    /// `confine`.
     pub program: Option<OwnProgram>,
-    /// Tells a watchdog that the engine is alive.
     pub heartbeat: Option<Heartbeat>,
     pub watcher: Option<Watcher>,
-    /// This program ends soon, so it keeps no interpreters for hooks that start warm.
+    /// The program exits soon, so it keeps no warm interpreters.
     pub is_one_shot: bool,
-    /// The server through which hooks ask a person or send messages.
+    /// Serves dialogs and messages of hooks.
     pub server: Option<Server>,
-    /// Where hooks see the staged text, if git is about to make a commit.
+    /// The staged text, before a commit.
     pub(crate) staged: Option<Arc<dyn StagedText>>,
-    /// Where async functions run.
     #[cfg(feature = "tokio")]
     pub(crate) tasks: super::call::Tasks,
     pub(super) shared: Arc<EngineShared>,
@@ -58,20 +53,19 @@ pub struct Engine {
 
 #[derive(Debug, Default)]
 pub(super) struct EngineShared {
-    /// Every step holds it shared while it runs. A sweep holds it alone, since it would end running
-    /// hooks.
+    /// Read-locked by running steps. A sweep write-locks it, since it would kill running hooks.
     pub(super) steps: RwLock<()>,
-    /// Whose processes no sweep ends.
+    /// Hooks whose processes sweeps spare.
     pub(super) spared: Arc<Mutex<SparedHooks>>,
-    /// The interpreters that are kept for hooks that start warm.
+    /// Interpreters for warm starts.
     pub(super) warm: WarmPool,
-    /// The keeper, once some hook has run long enough to need it.
+    /// Started for the first hook that runs long enough.
     pub(super) kept: Mutex<Option<Keeper>>,
-    /// The keeper could not start; we do not try again.
+    /// The keeper could not start; it is not retried.
     pub(super) has_no_keeper: AtomicBool,
-    /// What hooks inherit, read when the first hook needs it.
+    /// Read when the first hook starts.
     inherited: Mutex<Option<Inherited>>,
-    /// The number of marks given to holders of sessions, and to programs that stay up.
+    /// Number of marks for sessions and long-running programs.
     pub(super) marks_made: AtomicU64,
     pub(super) workers: Workers,
 }
@@ -85,8 +79,8 @@ impl Engine {
         }
     }
 
-    /// An engine for hooks that run unattended. It shares the threads of this one, and leaves out
-    /// the guards that depend on the end of a decision.
+    /// Creates an engine for unattended hooks. It shares threads, but has no guards that depend on
+    /// the end of a decision.
     #[must_use]
     pub fn detached(&self) -> Engine {
         Engine {
@@ -98,7 +92,6 @@ impl Engine {
         }
     }
 
-    /// An engine that `cancel` ends too.
     pub fn cancelled_by(&self, cancel: Abort) -> Engine {
         Engine {
             cancel: Some(cancel),
@@ -124,12 +117,12 @@ impl Engine {
         }
     }
 
-    /// The signal that interrupted it, if it was one.
+    /// Returns the signal that interrupted it, if any.
     pub fn stopped_by(&self) -> Option<i32> {
         self.abort.as_ref().and_then(Abort::signal)
     }
 
-    /// What a hook inherits. With `given`, these are its only variables.
+    /// Returns what a hook inherits. `given` replaces the variables.
     pub(super) fn inherited(
         &self,
         given: Option<&[(OsString, OsString)]>,
@@ -150,14 +143,14 @@ impl Engine {
         }
     }
 
-    /// How many of `wanted` hooks may run at once. It reads the number of processors only when it
-    /// matters, because the system reads three files for that.
+    /// Returns how many of `wanted` hooks may run in parallel. Reads the number of processors,
+    /// which takes three files, only if needed.
     pub(super) fn at_once(&self, wanted: usize) -> usize {
         match self.jobs {
             Some(jobs) => jobs.max(1),
             None if wanted <= 2 => 2,
-            // Spawning is the main cost, so two spawners per processor are enough. The limit keeps
-            // the descriptors of this many hooks within the usual 1,024.
+            // Spawning is the main cost, so two spawners per processor suffice. The limit keeps
+            // descriptors below the usual 1,024.
             None => std::thread::available_parallelism().map_or(2, |n| (2 * n.get()).min(16)),
         }
     }
@@ -167,16 +160,16 @@ impl Engine {
         self.shared.workers.give(Box::new(work))
     }
 
-    /// Whether a keeper runs or can still start.
+    /// Returns true if a keeper runs or may start.
     pub(super) fn may_have_keeper(&self) -> bool {
         self.program.is_some() && !self.shared.has_no_keeper.load(Ordering::Relaxed)
     }
 
-    /// The keeper, which starts for the first that needs it; `None` if it cannot.
+    /// Returns the keeper and starts it if needed; `None` if it cannot start.
     pub(super) fn keeper(&self) -> MutexGuard<'_, Option<Keeper>> {
         let mut kept = locked(&self.shared.kept);
         if kept.is_none() && self.may_have_keeper() {
-            // Without one, hooks rely on hookrun to end them.
+            // Without it, hooks depend on hookrun to kill them.
             *kept = self.program.as_ref().and_then(|own| {
                 let started = Keeper::start(own);
                 started
@@ -190,8 +183,7 @@ impl Engine {
         kept
     }
 
-    /// Lets the keeper forget a process that is about to be reaped, while the number still belongs
-    /// to it.
+    /// Unregisters a process that is about to be reaped, before its id can be reused.
     pub(super) fn keeper_forgets(&self, pid: Pid) {
         if let Some(keeper) = locked(&self.shared.kept).as_ref() {
             keeper.forget(pid);
@@ -202,13 +194,13 @@ impl Engine {
         locked(&self.shared.kept).as_ref().map(|keeper| keeper.pid)
     }
 
-    /// Ends what the hooks of a step have left running. `groups` are those that were killed.
+    /// Kills what a step's hooks left running. `groups` were killed already.
     pub(super) fn sweep(&self, jobs: &[Job<'_>], traces: &mut [Trace], groups: &[Pid]) {
         let Some(subreaper) = &self.subreaper else {
             return;
         };
-        // While other threads run hooks, a sweep ends only what surely belongs to none of them. The
-        // last of them does a full sweep.
+        // While other threads run hooks, kill only processes with our mark. The last thread does a
+        // full sweep.
         let alone = self.shared.steps.try_write();
         let mark = self.mark.as_deref().filter(|_| alone.is_err());
         if alone.is_err() && mark.is_none() {
@@ -232,8 +224,8 @@ impl Engine {
         }
     }
 
-    /// Ends what hooks with this mark, or with one that begins with it and a dot, have left running.
-    /// Call it while none of them runs.
+    /// Kills stray processes with this mark or an extension of it. Call it while no hook with this
+    /// mark runs.
     pub(crate) fn end_strays(&self, mark: &str) {
         let Some(subreaper) = &self.subreaper else {
             return tree::end_marked(mark);
@@ -241,13 +233,13 @@ impl Engine {
         subreaper.sweep(&SparedHooks::default(), Some(mark), self.keeper_pid(), &[]);
     }
 
-    /// A mark that begins with `base`, for a holder of sessions.
+    /// Creates a mark with the prefix `base`, for a holder of sessions.
     pub(crate) fn new_mark(&self, base: &str) -> String {
         let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);
         format!("{base}.s{number}")
     }
 
-    /// Lets sweeps spare hooks whose marks begin with this one and a dot, or no longer.
+    /// Makes sweeps spare processes whose marks extend this one, or stops that.
     pub(crate) fn spare_sessions(&self, mark: &str, is_spared: bool) {
         let marks = &mut locked(&self.shared.spared).marks;
         if is_spared {
@@ -258,19 +250,17 @@ impl Engine {
     }
 }
 
-/// Something that has just happened.
 #[derive(Debug)]
 pub enum HookProgress<'a> {
-    /// The hook wrote to stderr: everything so far, up to 64 KiB.
+    /// The hook's stderr so far, up to 64 KiB.
     Wrote(&'a [u8]),
     Ended(&'a Trace),
 }
 
-/// Watches hooks run: takes the hook, its place among those that run together, and what happened.
-/// The loop that keeps their deadlines calls it, so it must not block.
+/// Watches running hooks: receives the hook, its index in the step, and the event. Called by the
+/// loop that keeps deadlines, so it must not block.
 pub type Watcher = Callback<dyn Fn(&Hook, usize, &HookProgress<'_>) + Send + Sync>;
 
-/// A function of the surrounding program.
 pub struct Callback<F: ?Sized>(pub(crate) Arc<F>);
 
 impl<F: ?Sized> Clone for Callback<F> {

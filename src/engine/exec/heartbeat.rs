@@ -1,17 +1,16 @@
 //! Tells a watchdog how long the thread that runs hooks may stay silent.
 //!
-//! Starting a program can block beyond every deadline, with every signal masked: because of a file
-//! lease, or a network file system that hangs. Then only another thread can still decide.
+//! Starting a program can block past every deadline with all signals masked, because of a file
+//! lease or a hanging network file system. Then only another thread can decide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How late a heartbeat may be before the watchdog steps in.
+/// Delay after which the watchdog steps in.
 const SLACK: Duration = Duration::from_millis(1500);
 
-/// A deadline for the next sign of life, renewed at every step. It also lets exactly one thread
-/// answer.
+/// A deadline that every step renews. Also lets exactly one thread answer.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {
     shared: Arc<HeartbeatState>,
@@ -20,17 +19,16 @@ pub struct Heartbeat {
 #[derive(Debug)]
 struct HeartbeatState {
     origin: Instant,
-    /// Milliseconds after the origin.
+    /// Milliseconds since `origin`.
     due: AtomicU64,
     is_claimed: AtomicBool,
-    /// The exit status of the answer; [`NOT_ANSWERED`] until there is one.
+    /// Exit status of the answer, or [`NOT_ANSWERED`].
     answered: AtomicU16,
 }
 
 const NOT_ANSWERED: u16 = u16::MAX;
 
 impl Heartbeat {
-    /// A heartbeat with its first deadline `within` this time.
     pub fn new(within: Duration) -> Heartbeat {
         let heartbeat = Heartbeat {
             shared: Arc::new(HeartbeatState {
@@ -52,7 +50,7 @@ impl Heartbeat {
         self.shared.due.store(due, Ordering::Relaxed);
     }
 
-    /// The time until the deadline; `None` once it has passed.
+    /// Returns the time until the deadline; `None` after it.
     pub fn left(&self) -> Option<Duration> {
         let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
         due.checked_sub(self.shared.origin.elapsed())
@@ -64,15 +62,14 @@ impl Heartbeat {
         !self.shared.is_claimed.swap(true, Ordering::SeqCst)
     }
 
-    /// Records that the answer is complete and the process will end with this status. Cleanup after
-    /// this must not hold up the host.
+    /// Records the exit status of a complete answer. Later cleanup must not delay the host.
     pub fn answered(&self, status: u8) {
         self.shared
             .answered
             .store(u16::from(status), Ordering::SeqCst);
     }
 
-    /// The exit status of the answer, once it is complete.
+    /// Returns the exit status of a complete answer.
     pub fn answer(&self) -> Option<u8> {
         u8::try_from(self.shared.answered.load(Ordering::SeqCst)).ok()
     }

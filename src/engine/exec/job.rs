@@ -18,41 +18,40 @@ use crate::engine::ui::Connection;
 #[derive(Debug)]
 pub struct Job<'a> {
     pub hook: &'a Hook,
-    /// What to run, or why that is impossible.
+    /// The program or function to run, or the reason why it cannot.
     pub runs: Result<Runs, StartError>,
-    /// Its stdin: the context and a final newline.
+    /// Stdin: the context and a final newline.
     pub payload: Arc<Payload>,
-    /// Where the pipes of an event's hooks come from; `None` for new ones.
+    /// Shared pipes of an event's hooks; `None` for new ones.
     pub pipes: Option<&'a PipeStore>,
-    /// If it lives as long as its session: what it reads instead of a payload, and what it writes.
-    /// Its timeout begins at the end of its input.
+    /// Input and output of a session-lived hook, instead of a payload. Its timeout begins at the
+    /// end of its input.
     pub lines: Option<Arc<HookLines>>,
-    /// The environment it starts from. `None` for hookrun's own, as it was when the engine started
-    /// its first hook.
+    /// Base environment. `None`: hookrun's, when the engine started its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,
-    /// Variables to set in addition to that environment.
+    /// Variables to add.
     pub variables: Vec<(&'a str, String)>,
-    /// Inherited variables to leave out.
+    /// Inherited variables to remove.
     pub without: Vec<&'a str>,
-    /// `None` for hookrun's own working directory.
+    /// `None`: hookrun's working directory.
     pub cwd: Option<PathBuf>,
     pub timeout: Duration,
     pub permit: Permit<'a>,
     pub sandbox: Option<SandboxRules>,
-    /// Notes for the hook's author that are known before it runs.
+    /// Notes for the hook's author from before the run.
     pub notes: Vec<String>,
-    /// How it asks a person or sends messages. Its timeout does not count the time that it asks.
+    /// Channel for dialogs and messages. Open dialogs pause the timeout.
     pub connection: Option<Connection>,
 }
 
 #[derive(Debug)]
 pub enum Runs {
     Program(Program),
-    /// A function. It uses only the hook, the timeout and the permit of its [`Job`].
+    /// A function. It uses only the hook, timeout and permit of its [`Job`].
     Call(FunctionCall),
 }
 
-/// A function and the event that it sees, with the rewrites of earlier hooks.
+/// A function and its event, with earlier rewrites.
 #[derive(Debug, Clone)]
 pub struct FunctionCall {
     pub function: Function,
@@ -60,7 +59,7 @@ pub struct FunctionCall {
 }
 
 impl<'a> Job<'a> {
-    /// A job without input, variables, bounds or connection.
+    /// Creates a job without input, variables, bounds or connection.
     pub fn new(
         hook: &'a Hook,
         runs: Result<Runs, StartError>,
@@ -85,7 +84,6 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What its process gets on stdin.
     pub(super) fn stdin(&self, stays_open: bool) -> StdinContent<'_> {
         StdinContent {
             payload: &self.payload,
@@ -94,28 +92,27 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Whether processes that it started may outlive it.
+    /// Returns true if its processes may outlive it.
     pub(super) fn may_leave_processes(&self) -> bool {
         self.hook.background == Background::Detach && !self.hook.handler.is_function()
     }
 }
 
-/// The time limit for a whole decision.
+/// The time limit of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// When the time is over.
+    /// Deadline.
     pub until: Instant,
-    /// The length of the budget, for messages.
+    /// Length of the budget, for messages.
     pub whole: Duration,
 }
 
 impl Budget {
-    /// The ending of a hook that it leaves no time.
     pub(super) fn used_up(self) -> Ending {
         Ending::OutOfBudget { budget: self.whole }
     }
 
-    /// A budget of `whole` that begins at `started`. One beyond the range of the clock never ends.
+    /// Creates a budget of `whole` that begins at `started`. Saturates.
     pub fn from(started: Instant, whole: Duration) -> Budget {
         Budget {
             until: end_of(whole, started),
@@ -124,7 +121,7 @@ impl Budget {
     }
 }
 
-/// When a `time` that begins at `now` ends. One beyond the range of the clock never does.
+/// Returns the end of a `time` that begins at `now`. Saturates.
 pub(super) fn end_of(time: Duration, now: Instant) -> Instant {
     now.checked_add(time)
         .unwrap_or(now + Duration::from_secs(u32::MAX.into()))

@@ -1,8 +1,8 @@
-//! The keeper: a separate process that ends the hooks if hookrun is killed with SIGKILL.
+//! The keeper: a process that kills the hooks if hookrun dies of SIGKILL.
 //!
-//! hookrun writes to it, through a pipe, which process groups have run for 10 ms. When the pipe
-//! ends without a good-bye, the keeper kills those groups and every process that carries the mark
-//! of the run. Most hooks end sooner and never pay for it.
+//! hookrun reports process groups that have run for 10 ms to it through a pipe; most hooks exit
+//! sooner. If the pipe closes without `done`, the keeper kills these groups and every process with
+//! the mark of the run.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead};
@@ -19,18 +19,18 @@ use super::{child, tree};
 /// How long a hook runs before the keeper is started.
 pub(super) const LATER: Duration = Duration::from_millis(10);
 
-/// How long to wait for the keeper's end, which takes less than a millisecond.
+/// Time for the keeper to exit, which takes less than a millisecond.
 const LAST_WAIT: Duration = Duration::from_millis(50);
 
 const DONE: &str = "done";
 
-/// hookrun's own program. It runs as the keeper, and to set bounds that cannot be set from outside.
+/// hookrun's program, used as keeper and for `confine`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnProgram {
-    /// The `hookrun` binary, or a program that answers `keep MARK` with `keep` and `confine …` with
+    /// The `hookrun` binary, or a program that handles `keep MARK` with `keep` and `confine …` with
     /// [`super::confine::enter`].
     pub path: PathBuf,
-    /// The mark in the `HOOKRUN_RUN_ID` of its hooks' processes.
+    /// `HOOKRUN_RUN_ID` of its hooks' processes.
     pub mark: String,
 }
 
@@ -41,8 +41,7 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a keeper. It begins in its own session: what ends hookrun's group at this moment
-    /// must not end it.
+    /// Starts a keeper in a new session, so that killing hookrun's group spares it.
     pub(super) fn start(own: &OwnProgram) -> io::Result<Keeper> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
@@ -55,7 +54,7 @@ impl Keeper {
         let spawn = Spawn {
             program: &program,
             inherited: Inherited::of_this_process(),
-            // Inside a hook of another hookrun, that hookrun must not mistake it for a stray process.
+            // Inside another hookrun's hook, it must not look like a stray process.
             without: &["HOOKRUN_RUN_ID"],
             variables: &[],
             cwd: None,
@@ -67,30 +66,26 @@ impl Keeper {
         })
     }
 
-    /// Reports a running process group to the keeper.
     pub(super) fn watch(&self, group: Pid) {
         self.tell(&format!("+{}\n", group.as_raw_nonzero()));
     }
 
-    /// Tells the keeper that a process group is gone.
     pub(super) fn forget(&self, group: Pid) {
         self.tell(&format!("-{}\n", group.as_raw_nonzero()));
     }
 
     fn tell(&self, line: &str) {
-        // We cannot revive a dead keeper, and must not wait for it.
+        // A dead keeper cannot be revived, and must not block us.
         let _ = rustix::io::write(&self.pipe, line.as_bytes());
     }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        // After a panic hooks may still be running, so closing the pipe without a good-bye is
-        // right.
+        // After a panic hooks may still be running, so close the pipe without `done`.
         if !std::thread::panicking() {
             self.tell(&format!("{DONE}\n"));
-            // In a container nothing may reap what we leave behind, and a hook may have stopped the
-            // keeper.
+            // In a container nothing may reap it, and a hook may have stopped it.
             if !child::reap_within(self.pid, LAST_WAIT) {
                 child::end(self.pid);
             }
@@ -98,7 +93,7 @@ impl Drop for Keeper {
     }
 }
 
-/// The keeper's main loop: reads from `pipe` which hooks run, until good-bye or end of file.
+/// The keeper's main loop: reads running groups from `pipe` until `done` or end of file.
 pub fn keep(pipe: impl BufRead, mark: &str) {
     let mut groups: HashSet<i32> = HashSet::new();
     for line in pipe.lines() {

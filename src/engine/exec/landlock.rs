@@ -1,5 +1,5 @@
 //! Applies a sandbox to a process: files and TCP through Landlock, the rest through seccomp.
-//! A system call that is forbidden fails with EACCES, as under Landlock.
+//! Forbidden system calls fail with EACCES, as in Landlock.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use seccompiler::{
 
 use super::sandbox::{DEVICES, SYSTEM_PATHS, SandboxRules};
 
-/// The Landlock version that every sandbox needs; it covers truncation. Linux 6.2.
+/// Required Landlock version, which includes truncation. Linux 6.2.
 const FILES: ABI = ABI::V3;
 
-/// Later rights, used where the system has them: ioctl on devices, and signals and abstract sockets
-/// to outside processes. Up to Linux 6.12.
+/// Optional rights: ioctl on devices, and signals and abstract sockets to outside processes. Up to
+/// Linux 6.12.
 const MORE: ABI = ABI::V6;
 
-/// Why the system cannot enforce all of these rules; `None` if it can.
+/// Returns why the system cannot enforce all rules, if so.
 pub(crate) fn lacking(rules: &SandboxRules) -> Option<String> {
     if let Err(error) = ruleset(rules, CompatLevel::HardRequirement) {
         return Some(format!(
@@ -33,8 +33,8 @@ pub(crate) fn lacking(rules: &SandboxRules) -> Option<String> {
     Some(format!("seccomp: {error}"))
 }
 
-/// Applies the rules to the calling thread and to everything it starts from now on. If they are not
-/// required, it applies as many as the system supports.
+/// Applies the rules to the calling thread and its future children. Optional rules apply as far as
+/// the system supports them.
 pub(crate) fn apply(rules: &SandboxRules) -> Result<(), String> {
     let level = if rules.required {
         CompatLevel::HardRequirement
@@ -87,7 +87,7 @@ fn open_gates(
     } else {
         AccessFs::from_write(MORE)
     };
-    // No ioctl on the terminal: it could inject what its user seems to type next.
+    // ioctl on a terminal could inject input.
     let mut ruleset = ruleset
         .add_rules(path_beneath_rules(DEVICES, given & !AccessFs::IoctlDev))?
         .add_rules(path_beneath_rules(&rules.write, given))?;
@@ -100,8 +100,8 @@ fn open_gates(
     Ok(ruleset)
 }
 
-/// Forbidden in every sandbox: calls that bypass the other rules (`io_uring`, file handles), keys
-/// and queues shared with other processes, and calls that affect the whole machine.
+/// Forbidden in every sandbox: calls that bypass other rules (`io_uring`, file handles), keys and
+/// queues shared with other processes, and calls that affect the machine.
 const NEVER: &[c_long] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_open_by_handle_at,
@@ -141,9 +141,9 @@ const NEVER: &[c_long] = &[
     libc::SYS_swapon,
 ];
 
-/// Calls that change modes, owners, times and attributes of files. The last ones, fchmodat2,
-/// setxattrat, removexattrat and file_setattr, came with Linux 6.6, 6.13 and 6.17 and have one
-/// number everywhere.
+/// Calls that change modes, owners, times and attributes of files. The numbers are fchmodat2,
+/// setxattrat, removexattrat and file_setattr of Linux 6.6, 6.13 and 6.17, equal on all
+/// architectures.
 const MODES: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
@@ -161,7 +161,7 @@ const MODES: &[c_long] = &[
     469,
 ];
 
-/// Older forms of these calls, which newer systems lack.
+/// Older forms of these calls, missing on newer architectures.
 #[cfg(target_arch = "x86_64")]
 const OLD_MODES: &[c_long] = &[
     libc::SYS_chmod,
@@ -174,10 +174,10 @@ const OLD_MODES: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_MODES: &[c_long] = &[];
 
-/// A call, the place of an argument and a value. Any other value makes the call forbidden.
+/// A call, an argument's index and its only allowed value.
 type Unless = (c_long, u8, u64);
 
-/// Calls that a process may use on itself (process 0) and on nothing else.
+/// Calls that a process may use only on itself (process 0).
 const OTHERS: &[Unless] = &[
     (libc::SYS_setpriority, 0, libc::PRIO_PROCESS as u64),
     (libc::SYS_setpriority, 1, 0),
@@ -190,14 +190,13 @@ const OTHERS: &[Unless] = &[
     (libc::SYS_ioprio_set, 1, 0),
 ];
 
-/// The sandbox still allows `touch` on an open file (no path, no times): that is how `touch` makes
-/// a new file.
+/// `touch` creates files by setting times on an open file (no path, no times), which stays allowed.
 const TIMES: &[Unless] = &[(libc::SYS_utimensat, 1, 0), (libc::SYS_utimensat, 2, 0)];
 
-/// Ioctls that change attributes: FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR.
+/// FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR.
 const ATTRIBUTES: &[u64] = &[0x4008_6602, 0x4004_6602, 0x401c_5820];
 
-/// The BPF program that the kernel runs at each call.
+/// Builds the BPF program that the kernel runs for each call.
 fn filter(rules: &SandboxRules) -> Result<BpfProgram, BackendError> {
     use SeccompCmpArgLen::{Dword, Qword};
     use SeccompCmpOp::{Eq, Ne};
@@ -218,7 +217,7 @@ fn filter(rules: &SandboxRules) -> Result<BpfProgram, BackendError> {
             sometimes.push((libc::SYS_ioctl, vec![is_this]));
         }
     }
-    // A new limit on hookrun's processor time could send it SIGXCPU.
+    // A new CPU limit for hookrun could send it SIGXCPU.
     let is_other = SeccompCondition::new(0, Dword, Ne, 0)?;
     let is_new = SeccompCondition::new(2, Qword, Ne, 0)?;
     sometimes.push((libc::SYS_prlimit64, vec![is_other, is_new]));
@@ -247,9 +246,8 @@ fn filter(rules: &SandboxRules) -> Result<BpfProgram, BackendError> {
     Ok(without_x32(program))
 }
 
-/// x86-64 has every call a second time, under other numbers, for x32 programs. This forbids them
-/// all. (Calls of 32-bit programs come from another architecture, for which the BPF program itself
-/// ends the process.)
+/// Forbids the x32 variants of all calls, which x86-64 has under other numbers. (32-bit calls have
+/// another architecture, for which the BPF program kills the process.)
 fn without_x32(program: BpfProgram) -> BpfProgram {
     const LOAD: u16 = 0x20;
     const JUMP_IF_AT_LEAST: u16 = 0x35;

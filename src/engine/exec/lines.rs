@@ -1,7 +1,7 @@
-//! What a hook that lives as long as its session reads and writes: lines, both bounded.
+//! Bounded input and output lines of a session-lived hook.
 //!
-//! The program that holds the session adds lines at any time and never waits. The readiness loop
-//! passes them on as the hook reads, and hands out what the hook writes, line by line.
+//! The program that holds the session adds lines without waiting. The readiness loop passes them on
+//! as the hook reads, and delivers the hook's lines.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,39 +12,38 @@ use std::time::Duration;
 
 use crate::engine::lock::locked;
 
-/// How many lines wait at most for a hook that does not read.
+/// Maximum number of pending lines.
 const MOST_LINES: usize = 1024;
 
-/// How many bytes wait at most for a hook that does not read.
+/// Maximum bytes of pending lines.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// The longest line of a hook; a longer one is dropped. One turn of reading adds no more than this,
-/// so with the rest of a line it fits into what is kept of stdout.
+/// Maximum length of a hook's line; longer ones are dropped. One read adds no more than this, so
+/// with a partial line it fits into the captured stdout.
 const LONGEST_LINE_BYTES: usize = 512 * 1024;
 
-/// The lines of one hook of one session, for all lives of its process.
+/// The lines of one hook of one session, across restarts.
 pub struct HookLines {
     state: Mutex<LineState>,
-    /// Its session has ended.
+    /// Notified when the session ends.
     ended: Condvar,
-    /// Wakes the loop: there is a line, or the end.
+    /// Wakes the loop for lines or the end.
     reader: OwnedFd,
     writer: OwnedFd,
     hear: Box<HearLine>,
 }
 
-/// Takes a line that the hook wrote, without its line break. It must not block for long.
+/// Receives a line without its line break. It must not block for long.
 type HearLine = dyn Fn(&[u8]) + Send + Sync;
 
-/// How much longer the process may live.
+/// How long the process may live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum LineLife {
-    /// As long as it wants.
     #[default]
     Open,
-    /// It gets what waits and the end of its input, and then has its timeout to exit.
+    /// Gets pending lines and end of input, then has its timeout to exit.
     Closing,
-    /// It is ended now.
+    /// Is stopped now.
     Stopped,
 }
 
@@ -52,18 +51,17 @@ pub enum LineLife {
 struct LineState {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// How many lines were dropped since the hook was last told.
+    /// Lines dropped since the last report to the hook.
     dropped: u64,
     /// The hook has closed its stdin.
     is_deaf: bool,
-    /// The hook is in the middle of a line that is too long.
+    /// Inside of a line that is too long.
     is_in_long_line: bool,
     life: LineLife,
 }
 
 impl HookLines {
-    /// # Errors
-    /// When there are no descriptors left for a pipe.
+    /// Creates a channel. Fails if out of file descriptors.
     pub(crate) fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
@@ -77,8 +75,8 @@ impl HookLines {
         })
     }
 
-    /// Adds a line, which ends in a line break. If too much waits, the oldest lines are dropped,
-    /// and the hook gets `{"dropped": N}` in their place.
+    /// Adds a line with its line break. When full, drops the oldest lines and reports `{"dropped":
+    /// N}` in their place.
     pub(crate) fn push(&self, line: Vec<u8>) {
         let mut state = locked(&self.state);
         if state.is_deaf || state.life != LineLife::Open {
@@ -97,7 +95,7 @@ impl HookLines {
         self.wake();
     }
 
-    /// Shortens its life. A life never becomes longer.
+    /// Shortens the life; never extends it.
     pub(crate) fn shorten(&self, life: LineLife) {
         let mut state = locked(&self.state);
         state.life = state.life.max(life);
@@ -106,7 +104,7 @@ impl HookLines {
         self.wake();
     }
 
-    /// Waits for `time`. Returns false if its session has ended meanwhile.
+    /// Waits for `time`. Returns false if the session ends meanwhile.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let state = locked(&self.state);
         let waited = self
@@ -120,7 +118,7 @@ impl HookLines {
         let _ = rustix::io::write(&self.writer, b"!");
     }
 
-    /// Hands out the last line of a process, which no line break ends.
+    /// Delivers the last line of a process, without a line break.
     pub(crate) fn hear_last(&self, written: &mut Vec<u8>) {
         self.hear(written);
         if !written.is_empty() {
@@ -130,7 +128,6 @@ impl HookLines {
         self.renew();
     }
 
-    /// Readable when there is something new.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }
@@ -141,14 +138,14 @@ impl HookLines {
         }
     }
 
-    /// Begins with new streams: what comes now is for the next process.
+    /// Resets the state for the next process's streams.
     pub(super) fn renew(&self) {
         let mut state = locked(&self.state);
         state.is_deaf = false;
         state.is_in_long_line = false;
     }
 
-    /// The process has closed its stdin: nothing needs to wait for it.
+    /// Drops pending lines after the process has closed its stdin.
     pub(super) fn stop_feeding(&self) {
         let mut state = locked(&self.state);
         let LineState { life, .. } = *state;
@@ -159,7 +156,7 @@ impl HookLines {
         };
     }
 
-    /// Adds the next line to `out`, if one waits. Returns whether it was the last one ever.
+    /// Adds the next pending line to `out`. Returns true at the end of input.
     pub(super) fn take_next(&self, out: &mut Vec<u8>) -> bool {
         let mut state = locked(&self.state);
         if state.dropped > 0 {
@@ -172,7 +169,7 @@ impl HookLines {
         out.is_empty() && state.life != LineLife::Open
     }
 
-    /// Hands out the whole lines of `written`, and keeps the rest there.
+    /// Delivers the complete lines of `written` and keeps the rest.
     pub(super) fn hear(&self, written: &mut Vec<u8>) {
         let mut start = 0;
         while let Some(length) = written[start..].iter().position(|byte| *byte == b'\n') {

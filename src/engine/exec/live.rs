@@ -1,4 +1,4 @@
-//! A started hook: its current phase, and how it is ended.
+//! A running hook: its phase, and how it is stopped.
 
 use std::time::{Duration, Instant};
 
@@ -16,52 +16,51 @@ use crate::engine::names::{duration_text, size_text};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
 
-/// Between SIGTERM and SIGKILL.
+/// Delay between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// How long to wait for the output of a hook that has exited. A process that it started may hold
-/// the pipe for hours (nextest has the same rule and number).
+/// Time to drain the output of an exited hook: its children may hold the pipe for hours (same rule
+/// and number as nextest).
 const DRAIN: Duration = Duration::from_millis(100);
 
-/// How long a gate waits for the rest of an answer while a process still holds stdout: the last
-/// words may block.
+/// Time that a gate waits for the rest of an answer while another process holds stdout: its last
+/// line may block.
 const HELD: Duration = Duration::from_secs(1);
 
-/// How often the loop looks at a hook that is past its deadline while a person decides.
+/// Polling interval past the deadline while a dialog is open.
 const ASKING: Duration = Duration::from_millis(50);
 
 pub(super) struct Live {
     pub(super) child: Child,
     pub(super) started: Instant,
     pub(super) phase: Phase,
-    /// When its timeout ends if its clock never pauses.
+    /// End of its timeout without pauses.
     pub(super) own_deadline: Instant,
-    /// Its pidfd reported an exit, or it closed its streams, and we have not asked about it yet.
+    /// It may have exited: the pidfd is ready or its streams are closed.
     pub(super) has_news: bool,
-    /// It ends when hookrun ends. A hook that may leave processes behind does not.
+    /// Whether it is killed when hookrun dies. False if it may leave processes behind.
     pub(super) is_kept: bool,
     pub(super) is_told: bool,
-    /// How reliably everything that it starts ends with it.
     pub(super) level: Level,
     pub(super) is_confined: bool,
     pub(super) notes: Vec<String>,
 }
 
 pub(super) enum Phase {
-    /// It runs until its deadline; `why` is the ending at that point.
+    /// Runs until its deadline, with this ending.
     Running { deadline: Instant, why: Ending },
-    /// It exited, and we wait for its output.
+    /// Exited; its output is drained.
     Draining {
         exit: Option<Exit>,
-        /// The latest end of the wait.
+        /// End of the wait.
         until: Instant,
-        /// The latest end of the wait while a process holds its stdout. Later than `until` only
-        /// where an incomplete answer does not count.
+        /// End of the wait while another process holds stdout. Later than `until` only if the
+        /// answer must be complete.
         answer_until: Instant,
     },
-    /// It got SIGTERM.
+    /// Got SIGTERM.
     Stopping { why: Ending, kill_at: Instant },
-    /// It got SIGKILL.
+    /// Got SIGKILL.
     Killed { why: Ending, give_up_at: Instant },
 }
 
@@ -76,8 +75,7 @@ impl Live {
         }
     }
 
-    /// Asks for the state of its leader. `None`: nothing is due and nothing was reported, so the
-    /// system call is unnecessary.
+    /// Queries the leader. `None` if nothing is due, to save the system call.
     pub(super) fn ask(&mut self, now: Instant) -> Option<Status> {
         if let Phase::Draining { exit, .. } = self.phase {
             return Some(exit.map_or(Status::Lost, Status::Exited));
@@ -93,7 +91,7 @@ impl Live {
         Some(status)
     }
 
-    /// Handles its exit. Returns true if its output is complete; otherwise the wait for it begins.
+    /// Handles its exit. Returns true if its output is complete, else starts to wait for it.
     pub(super) fn drain(
         &mut self,
         job: &Job<'_>,
@@ -124,7 +122,7 @@ impl Live {
         self.child.stdout.is_closed() && self.child.stderr.is_closed()
     }
 
-    /// Whether its output still counts: not after its time is over.
+    /// Returns true if its output still counts.
     pub(super) fn is_heard(&self) -> bool {
         match &self.phase {
             Phase::Running { .. } | Phase::Draining { .. } => true,
@@ -133,8 +131,7 @@ impl Live {
         }
     }
 
-    /// Sends SIGTERM, unless it is already ending. A hook that has exited gets no more time for its
-    /// output.
+    /// Sends SIGTERM, unless it is ending. After its exit, stops waiting for output.
     pub(super) fn stop(&mut self, why: Ending) {
         match &mut self.phase {
             Phase::Running { .. } => {
@@ -153,8 +150,8 @@ impl Live {
         }
     }
 
-    /// Handles its deadline at `now`. It is stopped, unless its clock has paused meanwhile or
-    /// pauses now. Then the deadline moves, but never past the end of the budget.
+    /// Handles its deadline: stops it, or extends the deadline by paused time, but not past the
+    /// budget.
     pub(super) fn reach_deadline(&mut self, job: &Job<'_>, budget: Option<Budget>, now: Instant) {
         let Phase::Running { why, .. } = &self.phase else {
             return;
@@ -182,7 +179,7 @@ impl Live {
         }
     }
 
-    /// Passes on new lines, and ends the hook if that is due.
+    /// Passes on new lines, and stops the hook if its life ends.
     pub(super) fn follow(&mut self, lines: &HookLines, timeout: Duration) {
         lines.clear_news();
         self.child.feed();
@@ -193,7 +190,7 @@ impl Live {
         }
     }
 
-    /// Gives a hook that lives as long as its session its timeout, to exit by itself.
+    /// Gives a session-lived hook its timeout to exit.
     fn close(&mut self, timeout: Duration, now: Instant) {
         let is_open = self.own_deadline > end_of(timeout, now);
         if let (Phase::Running { .. }, true) = (&self.phase, is_open) {
@@ -205,25 +202,23 @@ impl Live {
         }
     }
 
-    /// When the keeper must know about it. Most hooks end sooner.
+    /// Returns when to report it to the keeper. Most hooks end sooner.
     pub(super) fn keeper_due(&self) -> Option<Instant> {
         (self.is_kept && !self.is_told).then(|| self.started + LATER)
     }
 
-    /// Tells the keeper what to kill if hookrun is killed.
     pub(super) fn tell(&mut self, keeper: &Keeper) {
         self.is_told = true;
         keeper.watch(self.child.pid);
     }
 
-    /// Its process is about to be reaped.
     pub(super) fn leave_keeper(&self, engine: &Engine) {
         if self.is_told {
             engine.keeper_forgets(self.child.pid);
         }
     }
 
-    /// The ending for output beyond its limit, if it has written that much.
+    /// Returns the ending for output above its limit.
     fn output_excess(&self, limits: &Limits) -> Option<Ending> {
         let limit = limits.output_bytes?;
         let written = self.child.stdout.kept.total_bytes + self.child.stderr.kept.total_bytes;
@@ -258,21 +253,21 @@ impl Live {
         };
     }
 
-    /// Ends it: kills the rest of its group, then reaps the leader, in this order.
+    /// Finishes the hook: kills the rest of its group, then reaps the leader, in this order.
     pub(super) fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
         let mut notes = std::mem::take(&mut self.notes);
         if self.is_heard() {
-            // Output that is already there counts, even if waiting for it failed.
+            // Available output counts even if waiting failed.
             let mut buffer = Vec::with_capacity(4096);
             self.child.stdout.read(&mut buffer, true);
             self.child.stderr.read(&mut buffer, true);
         }
         let may_stay = job.hook.background == Background::Detach;
         let has_exited = self.has_exited();
-        // Do this while the process that holds stdout still runs and can be named.
+        // The process that holds stdout must be named before it is killed.
         let held = self.held_answer(job);
         let excess = self.last_excess(&job.hook.limits, status);
-        // After its loss another process may have its number.
+        // A lost process's id may belong to another one.
         match status {
             _ if may_stay && has_exited => {}
             Status::Exited(_) => self.child.kill_rest(),
@@ -297,13 +292,13 @@ impl Live {
             .filter(|_| self.is_confined)
             .and_then(|exit| confine::failed(exit, &stderr));
         if let Some(error) = never {
-            // Only our own `confine` ran, so nothing here came from the hook.
+            // Only `confine` ran: ignore its output.
             return Trace {
                 notes,
                 ..Trace::not_run(Ending::NotStarted(error))
             };
         }
-        // If it already exited with a block, exceeding a limit does not undo that.
+        // A limit does not undo a block that already happened.
         let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
         let (ending, more) = match &self.phase {
             Phase::Stopping { why, .. } => answer::failed(why.clone(), &stdout, job.permit),
@@ -313,7 +308,7 @@ impl Live {
             Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
                 let (ending, more) = self.judge(job, exit, &stdout, &stderr, excess);
                 match held {
-                    // A block stays a block, no matter what would have followed.
+                    // A block stands, whatever would follow.
                     Some(problem) if !refuses(&ending) => (Ending::Malformed { problem }, more),
                     Some(_) | None => (ending, more),
                 }
@@ -333,7 +328,7 @@ impl Live {
         }
     }
 
-    /// What is wrong with an answer whose end did not come in time.
+    /// Describes an answer that may be incomplete because stdout stayed open.
     fn held_answer(&self, job: &Job<'_>) -> Option<String> {
         let Phase::Draining { exit, .. } = &self.phase else {
             return None;
@@ -351,7 +346,7 @@ impl Live {
         ))
     }
 
-    /// Its ending, now that its output is complete.
+    /// Judges complete output.
     fn judge(
         &self,
         job: &Job<'_>,
@@ -374,7 +369,7 @@ impl Live {
         (ending, notes)
     }
 
-    /// The limit that it exceeded, as far as its end shows. Any status but 0 is a block, which must
+    /// Returns the exceeded limit that its exit shows. A status other than 0 is a block and must
     /// not become a failure.
     fn last_excess(&self, limits: &Limits, status: Status) -> Option<Ending> {
         match status {
@@ -391,8 +386,8 @@ impl Live {
     }
 }
 
-/// Whether an answer counts only once nothing can add to it, because the rest could block. A status
-/// other than 0 is clear by itself.
+/// Returns true if a later line could still block: the answer counts only when complete. A status
+/// other than 0 blocks by itself.
 fn needs_whole_answer(job: &Job<'_>, exit: Option<Exit>) -> bool {
     job.permit.spec.blocks
         && exit == Some(Exit::Status(0))

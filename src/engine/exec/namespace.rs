@@ -1,9 +1,9 @@
-//! `containment = "pidns"`: a process namespace, which nothing that a hook starts outlives.
+//! `containment = "pidns"`: a PID namespace, in which everything that a hook starts ends with it.
 //!
-//! Only children of the process that makes a namespace are in it, so `hookrun confine` does not
-//! become the hook: it starts it and waits. The first process of a namespace ignores signals, and a
-//! hook must not, so that one only holds the namespace open, and the hook is the second. The system
-//! kills all others when the first one ends.
+//! Only children of the process that creates a namespace are in it, so `hookrun confine` starts the
+//! hook and waits. The first process of a namespace ignores signals, which a hook must not, so it
+//! only holds the namespace open and the hook is the second. The kernel kills all others when the
+//! first one exits.
 
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -16,26 +16,25 @@ use super::command::Program;
 use super::signals;
 use crate::engine::hook::OWN_IMAGE;
 
-/// The argument of `hookrun confine`, in place of bounds, for the first process.
+/// The argument of `hookrun confine`, instead of bounds, for the first process.
 pub(super) const FIRST: &str = "first";
 
-/// A namespace of which this process is the outside.
+/// A namespace, seen from outside.
 #[derive(Debug)]
 pub(super) struct Namespace {
-    /// It ends with its stdin.
+    /// Exits when its stdin closes.
     first: Child,
 }
 
 impl Namespace {
-    /// Makes a namespace that ends with this process, which ends with `hookrun`, its parent.
+    /// Creates a namespace that ends with this process, which ends with `hookrun`, its parent.
     pub(super) fn make(hookrun: i32) -> io::Result<Namespace> {
         enter_new()?;
         let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
         if parent != Some(hookrun) {
             return Err(io::Error::other("hookrun has exited"));
         }
-        // Signals to the group are for the hook, which may send them itself. This process must
-        // report how it ended.
+        // Signals to the group are for the hook; this process must report its exit.
         signals::survive();
         let first = Command::new(OWN_IMAGE)
             .arg0("hookrun")
@@ -47,10 +46,8 @@ impl Namespace {
         Ok(Namespace { first })
     }
 
-    /// Runs a hook in it, with our streams and in our group, and ends the namespace.
-    ///
-    /// # Errors
-    /// Why the hook did not start.
+    /// Runs a hook in it, with our streams and in our group, then ends the namespace. Fails if the
+    /// hook cannot start.
     pub(super) fn run(self, program: &Program) -> io::Result<ExitStatus> {
         let ran = Command::new(&program.path)
             .arg0(&program.name)
@@ -58,21 +55,21 @@ impl Namespace {
             .status();
         let first = Pid::from_child(&self.first);
         drop(self.first.stdin);
-        // It dies last.
+        // The first process exits last.
         reap_within(first, GIVE_UP);
         ran
     }
 }
 
-/// The main function of the first process.
+/// The first process: holds the namespace open until stdin closes.
 pub(super) fn hold_open() -> u8 {
-    // Orphans become its children.
+    // It adopts orphans.
     signals::leave_children_to_the_system();
     let _ = io::stdin().lock().read_to_end(&mut Vec::new());
     0
 }
 
-/// Ends this process as the hook has ended: by the same signal, or with the returned status.
+/// Exits like the hook: by the same signal, or with the returned status.
 pub(super) fn end_like(status: ExitStatus) -> u8 {
     if let Some(signal) = status.signal() {
         // One core file is enough.
@@ -97,7 +94,7 @@ fn enter_new() -> io::Result<()> {
     if unshare(CloneFlags::CLONE_NEWPID).is_ok() {
         return Ok(());
     }
-    // Without the privilege this needs a user namespace, in which our user stays the same.
+    // Without privileges this needs a user namespace, which keeps our user.
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWPID)?;
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;

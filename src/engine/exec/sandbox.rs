@@ -1,5 +1,5 @@
-//! Sandboxes of hooks: the rules with resolved paths, which the process that becomes the hook
-//! applies to itself. They then hold for everything that it starts.
+//! Sandbox rules with resolved paths. The process that executes the hook applies them to itself, so
+//! they hold for all its children.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::engine::hook::Sandbox;
 use crate::engine::names::words;
 
-/// What a program needs to run at all: its own file, libraries and their settings, and its entry
-/// under `/proc`. Readable in every sandbox.
+/// Paths that every program needs: executables, libraries and their settings, `/proc`. Readable in
+/// every sandbox.
 pub const SYSTEM_PATHS: &[&str] = words!(
     "/bin" "/etc" "/lib" "/lib32" "/lib64" "/libx32" "/nix/store" "/opt" "/proc" "/sbin" "/usr"
 );
@@ -26,26 +26,23 @@ pub const DEVICES: &[&str] = &[
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxRules {
-    /// Paths that the hook may read and run; `None` for all.
+    /// Readable and executable paths; `None` for all.
     pub read: Option<Vec<PathBuf>>,
-    /// Paths that the hook may read and change.
+    /// Readable and writable paths.
     pub write: Vec<PathBuf>,
-    /// Whether the hook has network access.
     pub network: bool,
-    /// Whether Unix sockets work: with network access, and to reach hookrun when a person can
-    /// answer.
+    /// Whether Unix sockets are allowed: with network access, and to reach hookrun for dialogs.
     pub sockets: bool,
-    /// Whether the hook may change modes, owners, times and attributes. No system can forbid that
-    /// for only some files.
+    /// Whether modes, owners, times and attributes may change. This cannot be restricted to some
+    /// files.
     pub modes: bool,
-    /// Whether the hook must not run if the system cannot enforce the rules.
+    /// Whether the hook fails if the system cannot enforce the rules.
     pub required: bool,
 }
 
 impl SandboxRules {
-    /// Resolves the paths of `sandbox`. Paths without a leading slash are relative to `project`,
-    /// and `~/` is `home`. Paths that do not exist cannot be granted; they are left out, with a
-    /// note for each.
+    /// Resolves the paths of `sandbox`, relative to `project` or `home` (`~/`). Ignores missing
+    /// paths, with notes.
     pub fn find(
         sandbox: &Sandbox,
         project: &Path,
@@ -69,7 +66,6 @@ impl SandboxRules {
     }
 }
 
-/// Those of these paths that exist.
 fn granted(
     paths: &[String],
     project: &Path,

@@ -1,4 +1,4 @@
-//! Requests to stop, from a signal or from the program that embeds us.
+//! Requests to stop, from a signal or the embedding program.
 #![expect(
     unsafe_code,
     reason = "one handler for all signals; a library's, set for each of them, costs ten times as much"
@@ -16,24 +16,25 @@ use libc::{
     SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, c_int,
 };
 
-/// Signals with which a terminal, a host or an init system stops a program, even one that ignores
-/// them.
+/// Signals that stop a program even if it ignores them: from a terminal, host or init system.
 const REQUESTS: &[c_int] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
-/// Signals that are not requests to stop. All others are: they would end this process without a
-/// decision.
+/// Signals that are not requests to stop. All others would end this process without a decision.
 const OTHERS: &[c_int] = &[
-    // These cannot be caught.
+    // Cannot be caught.
     SIGKILL,
-    SIGSTOP, // They come from a fault of our own, after which nothing can be relied on.
+    SIGSTOP,
+    // Our own faults.
     SIGSEGV,
     SIGBUS,
     SIGILL,
-    SIGFPE, // They end nothing.
+    SIGFPE,
+    // Harmless by default.
     SIGCHLD,
     SIGCONT,
     SIGURG,
-    SIGWINCH, // See [`hold_out`]; Rust ignores SIGPIPE.
+    SIGWINCH,
+    // Ignored by [`hold_out`], or by Rust (SIGPIPE).
     SIGTSTP,
     SIGTTIN,
     SIGTTOU,
@@ -45,16 +46,16 @@ const OTHERS: &[c_int] = &[
     libc::SIGINFO,
 ];
 
-/// Signals that stop a process, or end one that writes too large a file: see [`hold_out`].
+/// Signals ignored by [`hold_out`].
 pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
 
-/// Marks [`Abort::raise`] among signal numbers.
+/// Value of `AbortState::signal` after [`Abort::raise`].
 const BY_HAND: usize = usize::MAX;
 
-/// Ends a run early. Clones share one state: raise one and all are raised.
+/// Stops a run early. Clones share one state.
 ///
-/// The first raise ends hooks with SIGTERM and a grace period; the second kills them at once. An
-/// abort stays raised, and a chain that has not begun then blocks.
+/// The first raise stops hooks with SIGTERM and a grace period; the second kills them. It is final:
+/// later gates block.
 #[derive(Debug, Clone)]
 pub struct Abort {
     shared: Arc<AbortState>,
@@ -62,17 +63,16 @@ pub struct Abort {
 
 #[derive(Debug)]
 struct AbortState {
-    /// Holds one byte for each raise. The bytes are counted and never read.
+    /// One byte per raise, counted and never read.
     reader: OwnedFd,
     writer: OwnedFd,
-    /// The number of the signal that raised it, or [`BY_HAND`]; 0 while it is not raised.
+    /// The last signal, [`BY_HAND`], or 0 before the first raise.
     signal: AtomicUsize,
 }
 
-/// What signals raise.
 static OF_SIGNALS: OnceLock<Abort> = OnceLock::new();
 
-/// A signal handler may use only atomics and single system calls.
+/// Signal handler: only atomics and single system calls are allowed.
 extern "C" fn note(signal: c_int) {
     if let Some(abort) = OF_SIGNALS.get() {
         let number = usize::try_from(signal).unwrap_or_default();
@@ -83,17 +83,16 @@ extern "C" fn note(signal: c_int) {
 
 impl AbortState {
     fn wake(&self) {
-        // The pipe holds 64 KiB, so a write can only fail after 65,536 calls, when it is long
-        // raised.
+        // The pipe holds 64 KiB, so a write can only fail long after the first raise.
         let _ = rustix::io::write(&self.writer, b"!");
     }
 }
 
 impl Abort {
-    /// An abort that only [`Abort::raise`] raises.
+    /// Creates an abort that only [`Abort::raise`] raises.
     ///
     /// # Errors
-    /// When out of file descriptors for a pipe.
+    /// If out of file descriptors.
     pub fn new() -> io::Result<Abort> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&writer, true)?;
@@ -107,12 +106,11 @@ impl Abort {
         })
     }
 
-    /// The abort of this process that is also raised by every signal that can be caught and would
-    /// end it. All calls return clones of one. It also stops ignoring SIGCHLD if that was inherited,
-    /// since otherwise no exit status could be read.
+    /// Returns this process's abort, which is also raised by every catchable signal that would end
+    /// the process. Resets an ignored SIGCHLD, which would hide exit statuses.
     ///
     /// # Errors
-    /// When out of file descriptors, or SIGCHLD cannot be handled.
+    /// If out of file descriptors, or SIGCHLD cannot be reset.
     pub fn on_signals() -> io::Result<Abort> {
         if let Some(abort) = OF_SIGNALS.get() {
             return Ok(abort.clone());
@@ -120,10 +118,10 @@ impl Abort {
         let new = Abort::new()?;
         let abort = OF_SIGNALS.get_or_init(|| new);
         for signal in stop_signals() {
-            // What watches a program may keep a signal for itself.
+            // A debugger or profiler may reserve a signal.
             let _ = catch(signal);
         }
-        // Only if needed: a handler would interrupt us at the end of each hook.
+        // Only if ignored: a handler would interrupt us after each hook.
         if handler_of(SIGCHLD) == Some(libc::SIG_IGN) {
             act(SIGCHLD, libc::SIG_DFL)?;
         }
@@ -138,14 +136,14 @@ impl Abort {
     }
 
     pub fn times_raised(&self) -> u64 {
-        // This is checked before and after every hook, and the flag saves a system call.
+        // This is checked around every hook; the flag saves a system call.
         if self.shared.signal.load(Ordering::Relaxed) == 0 {
             return 0;
         }
         rustix::io::ioctl_fionread(&self.shared.reader).unwrap_or(0)
     }
 
-    /// The signal that last raised it, if it was a signal.
+    /// Returns the signal that last raised it, if any.
     pub fn signal(&self) -> Option<i32> {
         match self.shared.signal.load(Ordering::Relaxed) {
             0 | BY_HAND => None,
@@ -155,49 +153,47 @@ impl Abort {
 }
 
 impl AsFd for Abort {
-    /// Readable once it is raised.
+    /// Readable once raised.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.shared.reader.as_fd()
     }
 }
 
-/// Ignores signals that would stop this process in the background of a terminal, or end it at the
-/// file size limit. For a program whose host waits for its answer. Hooks get the default actions.
+/// Ignores signals that stop a background process or end it at the file size limit, for programs
+/// whose host waits for an answer. Hooks get the default actions.
 pub fn hold_out() {
     for signal in HELD_OUT {
-        // On failure they have their default effect.
         let _ = act(*signal, libc::SIG_IGN);
     }
 }
 
-/// Restores the default action of a signal.
 pub(super) fn take_as_usual(signal: c_int) {
-    // A signal that cannot be changed has its default action anyway.
+    // Signals that cannot change have the default action.
     let _ = act(signal, libc::SIG_DFL);
 }
 
-/// Makes this process survive signals to its group that are meant for a child. They are caught and
-/// not ignored, because a child would inherit that.
+/// Makes this process survive signals to its group that are for a child. They are caught, since
+/// children inherit ignored signals.
 pub(super) fn survive() {
     for signal in stop_signals().chain([SIGXFSZ]) {
-        // On failure the signal has its default effect.
         let _ = catch(signal);
     }
 }
 
-/// Lets the system reap the children of this process.
+/// Lets the kernel reap the children of this process.
 pub(super) fn leave_children_to_the_system() {
     let _ = act(SIGCHLD, libc::SIG_IGN);
 }
 
-/// Ends this process by a signal, whatever handles it.
+/// Ends this process by a signal with its default action.
 pub(super) fn end_by(signal: c_int) {
     take_as_usual(signal);
     // SAFETY: the default action applies, so no code of ours runs.
     unsafe { libc::raise(signal) };
 }
 
-/// What handles a signal: `SIG_DFL`, `SIG_IGN` or a function. `None` if there is no such signal.
+/// Returns the handler of a signal: `SIG_DFL`, `SIG_IGN` or a function. `None` for an unknown
+/// signal.
 pub(super) fn handler_of(signal: c_int) -> Option<usize> {
     let mut now = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: without a new action this call only writes the current one, and there is room for it.
@@ -213,9 +209,8 @@ fn stop_signals() -> impl Iterator<Item = c_int> {
     classic
 }
 
-/// Installs our handler for a signal. A signal that the surrounding program handles does not end
-/// it, and neither does one that it ignores, unless it is one of [`REQUESTS`]: then all stays as it
-/// is.
+/// Installs our handler for a signal, unless the embedding program handles it, or ignores it and it
+/// is not one of [`REQUESTS`].
 fn catch(signal: c_int) -> io::Result<()> {
     let before = act(signal, note as extern "C" fn(c_int) as usize)?;
     let ends_us = match before.sa_sigaction {

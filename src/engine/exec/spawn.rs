@@ -1,8 +1,8 @@
-//! Starts a program by posix_spawn, with an environment prepared beforehand.
+//! Starts a program with posix_spawn and a prepared environment.
 //!
-//! `std::process::Command` sorts and copies all variables at every start. With 50 variables that
-//! takes 30 µs, a twentieth of the cost of a `/bin/sh` hook. No library has safe code for the working
-//! directory of a started program, so this file needs unsafe code.
+//! `std::process::Command` sorts and copies all variables at every start: 30 µs for 50 variables, a
+//! twentieth of a `/bin/sh` hook. No library has safe code for a spawned program's working
+//! directory, so this file needs unsafe code.
 #![expect(
     unsafe_code,
     reason = "the folder of a program, and what it must know of signals"
@@ -27,11 +27,11 @@ use super::signals::{HELD_OUT, handler_of};
 /// The lowest descriptor after the standard streams.
 const FIRST_FREE: RawFd = 3;
 
-/// What hooks inherit from this process, read once.
+/// State of this process that hooks inherit, read once.
 #[derive(Debug, Clone)]
 pub(super) struct Inherited {
     pub(super) variables: Variables,
-    /// The signals that a started program does not ignore.
+    /// Signals reset to their default action.
     signals: SigSet,
 }
 
@@ -44,12 +44,12 @@ impl Inherited {
     }
 }
 
-/// The signals to reset in a started program, so that it does not ignore them.
+/// Returns the signals to reset in a started program.
 ///
-/// In each new process the C library queries the action of signals before it resets them, except
-/// for signals in this set: glibc of every signal, musl of those that have had a handler. Listing
-/// what it would query saves half of its 128 system calls, about 10 µs a hook. Elsewhere the set
-/// needs only the signals that we ignore, such as SIGPIPE, which Rust ignores.
+/// The C library queries signal actions in each new process before resetting them, except for
+/// signals in this set: glibc all signals, musl those with a handler. Listing them saves half of
+/// its 128 system calls, about 10 µs per hook. Elsewhere the set needs only the signals that we
+/// ignore, such as SIGPIPE, which Rust ignores.
 fn reset_signals() -> SigSet {
     let mut set = *SigSet::empty().as_ref();
     for signal in 1..=LAST_SIGNAL {
@@ -59,7 +59,7 @@ fn reset_signals() -> SigSet {
             Some(_) => cfg!(target_os = "linux"),
         };
         if is_queried || signal == libc::SIGPIPE || HELD_OUT.contains(&signal) {
-            // SAFETY: the set is initialised. A number that is not a signal gives an error.
+            // SAFETY: the set is initialised. An invalid signal is an error.
             unsafe { libc::sigaddset(&raw mut set, signal) };
         }
     }
@@ -67,17 +67,16 @@ fn reset_signals() -> SigSet {
     unsafe { SigSet::from_sigset_t_unchecked(set) }
 }
 
-/// The flag that starts a program in a new session. `libc` lacks it for macOS; the value is from
-/// `spawn.h`.
+/// Starts a program in a new session. `libc` lacks it for macOS; the value is from `spawn.h`.
 #[cfg(target_os = "linux")]
 const SETSID: libc::c_int = libc::POSIX_SPAWN_SETSID as libc::c_int;
 #[cfg(not(target_os = "linux"))]
 const SETSID: libc::c_int = 0x0400;
 
-/// The last signal of Linux; other systems have fewer.
+/// The last signal on Linux; other systems have fewer.
 const LAST_SIGNAL: libc::c_int = 64;
 
-/// Variables in the system's format, each name once.
+/// Unique variables in the system's format.
 #[derive(Debug, Clone, Default, Hash)]
 pub(super) struct Variables(Arc<Vec<Variable>>);
 
@@ -113,14 +112,11 @@ impl Variables {
     #[expect(clippy::disallowed_methods, reason = "it is passed on, and not read")]
     fn own() -> Variables {
         let all: Vec<_> = std::env::vars_os().collect();
-        // The system's own strings contain no NUL.
+        // The system's strings contain no NUL.
         Variables::of(&all).unwrap_or_default()
     }
 
-    /// Exactly these variables. If a name occurs twice, the last one counts.
-    ///
-    /// # Errors
-    /// When one contains a NUL.
+    /// Creates a list of these variables. The last of repeated names counts. Fails on NUL.
     pub(super) fn of<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         variables: &[(N, V)],
     ) -> io::Result<Variables> {
@@ -136,25 +132,23 @@ impl Variables {
     }
 }
 
-/// A program to start in a new session: it leads a process group and has no controlling terminal.
+/// A program to start as leader of a new session and process group, without a controlling terminal.
 #[derive(Debug)]
 pub(super) struct Spawn<'a> {
     pub(super) program: &'a Program,
-    /// The environment it starts from, and the signals it does not ignore.
+    /// Base environment, and signals to reset.
     pub(super) inherited: Inherited,
-    /// Names of inherited variables to leave out.
+    /// Inherited variables to remove.
     pub(super) without: &'a [&'a str],
-    /// Additional variables, which replace inherited ones of the same name.
+    /// Variables to add or replace.
     pub(super) variables: &'a [(&'a str, String)],
-    /// `None` for the working directory of this process.
+    /// `None`: the working directory of this process.
     pub(super) cwd: Option<&'a Path>,
 }
 
 impl Spawn<'_> {
-    /// Starts it, and closes our copies of its streams, so that we see the end of its output.
-    ///
-    /// # Errors
-    /// Why the system did not start it, including a missing folder or program.
+    /// Starts it, and closes our copies of its streams, so that we see the end of its output. Fails
+    /// if the program or its folder is missing.
     pub(super) fn start(&self, streams: [OwnedFd; 3]) -> io::Result<Pid> {
         let (program, words) = words_of(self.program)?;
         let own = Variables::of(self.variables)?;
@@ -162,15 +156,15 @@ impl Spawn<'_> {
             .environment(&own)
             .map(|variable| variable.line.as_c_str())
             .collect();
-        // An action on a descriptor below 3 could overwrite another one before its turn. All must
-        // stay open until the start.
+        // Duplicating onto a descriptor below 3 could overwrite another stream. All must stay open
+        // until the start.
         let mut open = Vec::with_capacity(streams.len());
         for stream in streams {
             open.push(above_standard_streams(stream)?);
         }
         let actions = actions(&open, self.cwd)?;
-        // What the new process does not inherit: our session with its terminal and process group,
-        // our blocked signals, and our ignored SIGPIPE, which Rust sets.
+        // The new process gets a new session, no blocked signals, and default actions for ignored
+        // signals, such as SIGPIPE, which Rust ignores.
         let mut attributes = PosixSpawnAttr::init()?;
         let flags = libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK | SETSID;
         attributes.set_flags(PosixSpawnFlags::from_bits_retain(flags))?;
@@ -187,13 +181,13 @@ impl Spawn<'_> {
             .ok_or_else(|| io::Error::other("the system returned no process id"))
     }
 
-    /// Starts it with this stdin, and nowhere to write to.
+    /// Starts it with this stdin, and output to `/dev/null`.
     pub(super) fn start_alone(&self, stdin: OwnedFd) -> io::Result<Pid> {
         let nowhere = File::options().write(true).open("/dev/null")?;
         self.start([stdin, nowhere.try_clone()?.into(), nowhere.into()])
     }
 
-    /// The names and lengths of the variables that the program gets.
+    /// Returns the names and sizes of the program's variables.
     pub(super) fn sizes(&self) -> Vec<(String, usize)> {
         let own = Variables::of(self.variables).unwrap_or_default();
         self.environment(&own)
@@ -204,7 +198,7 @@ impl Spawn<'_> {
             .collect()
     }
 
-    /// The variables that the program gets; `own` are those of [`Spawn::variables`].
+    /// Returns the program's variables; `own` are from [`Spawn::variables`].
     pub(super) fn environment<'v>(
         &'v self,
         own: &'v Variables,
@@ -221,7 +215,7 @@ impl Spawn<'_> {
     }
 }
 
-/// The path of a program and its `argv`, as the system takes them.
+/// Converts a program's path and `argv` to C strings.
 pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)> {
     let path = CString::new(program.path.as_os_str().as_bytes())?;
     let mut words = vec![CString::new(program.name.as_bytes())?];
@@ -231,20 +225,20 @@ pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)>
     Ok((path, words))
 }
 
-/// What happens in the new process before it is the program: it gets its streams and its folder.
+/// Returns the actions between fork and exec: set streams and folder.
 fn actions(streams: &[OwnedFd], cwd: Option<&Path>) -> io::Result<PosixSpawnFileActions> {
     let mut actions = PosixSpawnFileActions::init()?;
-    // Its own functions lose errors, and there is none for the folder.
+    // nix's functions lose errors, and it has none for the folder.
     let list = (&raw mut actions).cast::<libc::posix_spawn_file_actions_t>();
     for (stream, target) in streams.iter().zip(0..) {
-        // SAFETY: the pointer is to an initialised list, all that this transparent type holds.
+        // SAFETY: the pointer is to an initialised list, the only field of this transparent type.
         checked(unsafe {
             libc::posix_spawn_file_actions_adddup2(list, stream.as_raw_fd(), target)
         })?;
     }
     if let Some(cwd) = cwd {
         let folder = CString::new(cwd.as_os_str().as_bytes())?;
-        // SAFETY: the same; it copies the string.
+        // SAFETY: as above; it copies the string.
         checked(unsafe { libc::posix_spawn_file_actions_addchdir_np(list, folder.as_ptr()) })?;
     }
     Ok(actions)
@@ -257,7 +251,7 @@ fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST_FREE)?)
 }
 
-/// Turns the error number that these functions return into a result.
+/// Converts the error number of these functions.
 fn checked(error: libc::c_int) -> io::Result<()> {
     if error == 0 {
         Ok(())

@@ -1,8 +1,7 @@
-//! The readiness loop: the hooks of one step, from waiting to done.
+//! The readiness loop of one step.
 //!
-//! A hook waits, runs, and is done. It stops running when it exits (its output is then drained for
-//! a moment) or when it is stopped (SIGTERM, a grace period, SIGKILL). Every state has a time
-//! limit, so the loop ends.
+//! A hook waits, runs, and is done. Running ends by exit, followed by a short drain, or by a stop
+//! (SIGTERM, grace period, SIGKILL). Every state has a time limit, so the loop ends.
 
 mod starting;
 mod warming;
@@ -28,21 +27,19 @@ use super::warm::ServedLife;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, StartError, Trace};
 
-/// How much to read at once. With 64 KiB glibc trims its whole heap each time the buffer is freed.
+/// Size of a read. With 64 KiB, glibc trims its heap each time the buffer is freed.
 const BUFFER_BYTES: usize = 32 * 1024;
 
-/// How long reading the longest answer may take before a watchdog steps in.
+/// Time to parse the longest answer before a watchdog steps in.
 const JUDGING: Duration = Duration::from_secs(10);
 
-/// How often the loop checks a hook where the system has no pidfd, and looks for a second request
-/// to stop.
+/// Polling interval without pidfds, and after an abort for a second one.
 const TICK: Duration = Duration::from_millis(5);
 
-/// The longest single wait. A wait that SIGSTOP interrupts resumes after SIGCONT with its remaining
-/// time, however late it is by then.
+/// Longest wait. A wait interrupted by SIGSTOP resumes after SIGCONT with its remaining time.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// The same for hooks that live as long as their session, and have no deadline to miss.
+/// Longest wait for session-lived hooks, which have no deadline.
 const IDLE_WAIT: Duration = Duration::from_secs(3600);
 
 pub(super) struct RunningStep<'e> {
@@ -52,32 +49,30 @@ pub(super) struct RunningStep<'e> {
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
     times_aborted: u64,
-    /// The groups of hooks that we ended, without those that exited by themselves.
+    /// Groups of hooks that we stopped.
     ended_groups: Vec<Pid>,
     buffer: Vec<u8>,
-    /// Where functions send their answers, once one was called.
+    /// Opened for the first function.
     answers: Option<Answers>,
 }
 
 struct StepSlot<'e> {
     job: &'e Job<'e>,
     state: SlotState,
-    /// The process that should have run it has ended before.
+    /// A previous forked process died before the hook began.
     has_died: bool,
-    /// If it is a program that stays up: what is known of it.
+    /// State of a long-running program.
     served: Option<ServedLife>,
 }
 
 enum SlotState {
-    /// It starts at `not_before` or later.
+    /// Starts at `not_before` or later.
     Waiting {
         attempt: u32,
         not_before: Option<Instant>,
     },
-    /// Its process was started.
     Live(Box<Live>),
     Called(Box<RunningCall>),
-    /// It has ended.
     Done(Box<Trace>),
 }
 
@@ -88,18 +83,18 @@ impl SlotState {
     };
 }
 
-/// What a readiness event is about.
 #[derive(Clone, Copy)]
 enum EventSource {
     Exit,
     Stdin,
     Stdout,
     Stderr,
-    /// News for a hook that lives as long as its session.
+    /// Lines of a session-lived hook.
     Lines,
 }
 
-/// What the loop waits for. A source has the place of its hook; without one it only wakes the loop.
+/// Descriptors to poll. A source has the index of its hook; without a source, the descriptor only
+/// wakes the loop.
 #[derive(Default)]
 struct PollSet<'f> {
     sources: Vec<Option<(usize, EventSource)>>,
@@ -119,7 +114,7 @@ impl<'f> PollSet<'f> {
         }
     }
 
-    /// Waits, and returns what happened.
+    /// Polls, and returns the ready sources.
     fn wait(mut self, longest: Duration) -> Vec<(usize, EventSource)> {
         let timeout = Timespec::try_from(longest).ok();
         match rustix::event::poll(&mut self.fds, timeout.as_ref()) {
@@ -128,21 +123,21 @@ impl<'f> PollSet<'f> {
                 let ready = all.filter(|(_, fd)| !fd.revents().is_empty());
                 ready.filter_map(|(source, _)| source).collect()
             }
-            // A hook has lowered our descriptor limit below the number that we have open. We can no
-            // longer wait for them, but we can still use them.
+            // A hook lowered our descriptor limit below the number of open ones: polling fails, but
+            // reading works.
             Err(Errno::INVAL) => {
                 std::thread::sleep(TICK);
                 self.sources.into_iter().flatten().collect()
             }
-            // A signal arrived, or memory is short. The deadlines are still checked.
+            // A signal arrived, or memory is low. Deadlines are still checked.
             Err(_) => Vec::new(),
         }
     }
 }
 
 impl Engine {
-    /// Runs all `jobs` and returns their traces in the same order. When `settles` returns true for
-    /// one of them, the hooks after it are ended, because their answers no longer count.
+    /// Runs all `jobs` and returns their traces in order. When `settles` returns true for one,
+    /// stops the hooks after it.
     pub fn step(
         &self,
         jobs: &[Job<'_>],
@@ -165,11 +160,9 @@ impl Engine {
         traces
     }
 
-    /// Runs a hook that lives as long as its session, until it ends or its lines say so. Does not
-    /// end what has left its process group; [`Engine::end_strays`] does.
-    ///
-    /// Meanwhile sweeps of other decisions spare what carries the mark of this engine. They look at
-    /// children of the main thread only, so call this from another one.
+    /// Runs a session-lived hook until it exits or its lines end. Leaves processes outside its
+    /// group to [`Engine::end_strays`]. Sweeps of other decisions spare this engine's mark, but
+    /// only see children of the main thread, so call it from another one.
     pub(crate) fn live(&self, job: &Job<'_>) -> Trace {
         let jobs = std::slice::from_ref(job);
         let (traces, _) = RunningStep::new(self, jobs, None, &|_| false).run();
@@ -198,7 +191,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Runs every hook to its end. Also returns the process groups of the hooks that we ended.
+    /// Runs all hooks to their end. Also returns the process groups that we stopped.
     fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
@@ -228,7 +221,7 @@ impl<'e> RunningStep<'e> {
         (traces, self.ended_groups)
     }
 
-    /// Waits until something happens or is due, then moves bytes.
+    /// Waits until something happens or is due, then transfers data.
     fn wait_and_serve(&mut self) {
         let next = self.until_next();
         self.engine
@@ -244,7 +237,7 @@ impl<'e> RunningStep<'e> {
 
     fn poll_set(&self) -> PollSet<'_> {
         let mut set = PollSet::default();
-        // Once raised it stays readable, so from then on it is checked every tick instead.
+        // Once raised, it stays readable, so poll it every tick instead.
         if self.times_aborted == 0 {
             for abort in [&self.engine.abort, &self.engine.cancel] {
                 set.watch(None, abort.as_ref().map(AsFd::as_fd));
@@ -278,7 +271,7 @@ impl<'e> RunningStep<'e> {
             |instant: Instant| next = Some(next.map_or(instant, |next| next.min(instant)));
         for slot in &self.slots {
             match &slot.state {
-                // Without room it waits until another one ends.
+                // Without room it waits for another hook to end.
                 SlotState::Waiting { not_before, .. } if has_room => due(not_before.unwrap_or(now)),
                 SlotState::Waiting { .. } => {}
                 SlotState::Live(live) => {
@@ -337,7 +330,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Tells the keeper about hooks that have run long enough, and starts it for the first.
+    /// Reports long-running hooks to the keeper, which starts if needed.
     fn call_keeper(&mut self) {
         if !self.engine.may_have_keeper() {
             return;
@@ -357,7 +350,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Checks whether we were interrupted, once or again.
+    /// Handles a first or second abort.
     fn note_abort(&mut self) {
         let times = self.engine.times_aborted();
         if times == self.times_aborted {
@@ -386,7 +379,7 @@ impl<'e> RunningStep<'e> {
             return self.begin_anew(place);
         }
         let is_over = match (&live.phase, status) {
-            // An exit that has already happened wins over the deadline.
+            // An exit before this point wins over the deadline.
             (Phase::Running { .. }, Status::Exited(exit)) => {
                 live.drain(job, self.budget, Some(exit), now)
             }
@@ -424,7 +417,7 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Records a hook's trace. If that settles the event, the hooks after it are ended.
+    /// Stores a hook's trace. If it settles the event, stops the hooks after it.
     fn done(&mut self, place: usize, trace: Trace) {
         let settled = (self.settles)(&trace);
         tracing::debug!(
@@ -455,7 +448,7 @@ impl<'e> StepSlot<'e> {
         }
     }
 
-    /// Ends it: at once if it does not run, else as soon as it lets itself be ended.
+    /// Ends it now, or starts to stop its process.
     fn end_early(&mut self, why: Ending) {
         let trace = match &mut self.state {
             SlotState::Waiting { .. } => Trace::not_run(why),
@@ -474,7 +467,7 @@ impl<'e> StepSlot<'e> {
     }
 }
 
-/// The hooks of a step that are functions.
+/// Functions in a step.
 impl RunningStep<'_> {
     fn call(
         &mut self,
@@ -507,7 +500,7 @@ impl RunningStep<'_> {
         })))
     }
 
-    /// Begins a call. Returns its task; `None` if it has a thread.
+    /// Starts a call. Returns its task, or `None` for a thread.
     fn begin(
         &self,
         call: FunctionCall,
@@ -522,7 +515,7 @@ impl RunningStep<'_> {
         self.engine.shared.workers.give(work).map(|()| None)
     }
 
-    /// Takes the answers that have arrived. They win over deadlines.
+    /// Handles available answers. They win over deadlines.
     fn hear_functions(&mut self) {
         while let Some((place, returned)) = self.answers.as_ref().and_then(Answers::next) {
             let slot = &self.slots[place];
@@ -534,7 +527,7 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Gives up a function whose time is over.
+    /// Abandons a function past its deadline.
     fn look_at_call(&mut self, place: usize) {
         let SlotState::Called(begun) = &self.slots[place].state else {
             return;

@@ -1,4 +1,4 @@
-//! A hook's standard streams: their pipes, what is written to stdin, and what is kept of its output.
+//! A hook's standard streams: pipes, stdin data and captured output.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -12,29 +12,27 @@ use super::lines::HookLines;
 use crate::engine::event::context::{Payload, Pieces};
 use crate::engine::run::CapturedStream;
 
-/// How much of stdout is kept. A longer answer is malformed.
+/// Captured bytes of stdout. A longer answer is malformed.
 pub(super) const STDOUT_KEPT_BYTES: usize = 1024 * 1024;
 
 pub(super) const STDERR_HEAD_BYTES: usize = 64 * 1024;
 
 pub(super) const STDERR_TAIL_BYTES: usize = 64 * 1024;
 
-/// How many buffers one stream may deliver before the others get a turn.
+/// Buffers read from one stream before the others get a turn.
 const BUFFERS_A_TURN: usize = 16;
 
-/// How many descriptors hookrun needs between two hooks at most, with a margin: for `/proc` and
-/// the keeper.
+/// Descriptors that hookrun needs between two hooks, with a margin: for `/proc` and the keeper.
 const ROOM: u64 = 16;
 
-/// Both ends of them. Ours do not block, and what fits of the input is written.
+/// Both ends of a hook's pipes. Ours do not block, and stdin is filled.
 #[derive(Debug)]
 pub(super) struct HookPipes {
-    /// The rest of the input, if there is one.
+    /// The rest of the input, if any.
     pub(super) stdin: Option<Feed>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
     pub(super) theirs: [OwnedFd; 3],
-    /// The input.
     payload: Arc<Payload>,
 }
 
@@ -54,16 +52,16 @@ impl HookPipes {
         })
     }
 
-    /// Whether this process may open enough other files while it has these pipes.
+    /// Returns true if enough descriptors are left for this process.
     fn leaves_room(&self) -> bool {
-        // The lowest free number is used, so about as many are open.
+        // Descriptors are allocated from the lowest, so this is about the number in use.
         let numbers = self.theirs.iter().map(|end| end.as_raw_fd());
         let open = numbers.max().unwrap_or_default();
         let most = rustix::process::getrlimit(Resource::Nofile).current;
         most.is_none_or(|most| u64::from(open.unsigned_abs()) + ROOM < most)
     }
 
-    /// Takes the pipes that were made for the next hook, or new ones.
+    /// Returns the prepared pipes, or new ones.
     pub(super) fn take(
         store: Option<&PipeStore>,
         content: StdinContent<'_>,
@@ -71,7 +69,7 @@ impl HookPipes {
         let Some(mut pipes) = store.and_then(|store| store.next.take()) else {
             return HookPipes::new(content);
         };
-        // The event may have been rewritten, and a hook of another convention has its own words.
+        // The event may have been rewritten, and another dialect has another payload.
         let is_ready = Arc::ptr_eq(&pipes.payload, content.payload);
         if !is_ready || content.stays_open {
             (pipes.stdin, pipes.theirs[0]) = fed(content)?;
@@ -80,26 +78,25 @@ impl HookPipes {
     }
 }
 
-/// A pipe for stdin with the beginning of the input.
+/// Creates a stdin pipe with the first bytes of the input.
 fn fed(content: StdinContent<'_>) -> io::Result<(Option<Feed>, OwnedFd)> {
     let (reader, writer) = io::pipe()?;
     rustix::io::ioctl_fionbio(&writer, true)?;
     Ok((Feed::begin(writer.into(), content), reader.into()))
 }
 
-/// What is done for the pipes of an event's hooks while a hook runs. Between two hooks nobody else
-/// works, so there it would take longer: a twentieth of the time of a small hook.
+/// Pipes that are prepared and closed while a hook runs. Between two hooks nothing runs in
+/// parallel, so this saves a twentieth of a small hook's time.
 #[derive(Debug, Default)]
 pub struct PipeStore {
     more_follow: Cell<bool>,
-    /// For the next hook.
     next: RefCell<Option<HookPipes>>,
-    /// Of the last hook. Nobody else has their other ends.
+    /// Closed pipes of the last hook. No other process holds them.
     spent: RefCell<Vec<OwnedFd>>,
 }
 
 impl PipeStore {
-    /// Says whether another program starts after those that start now.
+    /// Sets whether another program starts after this step.
     pub fn expect_more(&self, more_follow: bool) {
         self.more_follow.set(more_follow);
     }
@@ -111,8 +108,8 @@ impl PipeStore {
         }
     }
 
-    /// A hook runs now, and the next one probably gets this content too. Where descriptors are few
-    /// its pipes are made when it starts.
+    /// Prepares the next hook's pipes, probably with the same content. If descriptors are short,
+    /// they are created later.
     pub(super) fn make_next(&self, content: StdinContent<'_>) {
         self.spent.borrow_mut().clear();
         if self.more_follow.get() {
@@ -122,21 +119,20 @@ impl PipeStore {
     }
 }
 
-/// What a hook gets on stdin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StdinContent<'c> {
     pub(super) payload: &'c Arc<Payload>,
-    /// What comes instead of the payload, if it lives as long as its session.
+    /// Lines of a session-lived hook, instead of the payload.
     pub(super) lines: Option<&'c Arc<HookLines>>,
-    /// More may follow, so the end of this is not the end of all.
+    /// Whether more may follow.
     pub(super) stays_open: bool,
 }
 
-/// Our end of a hook's stdin, and what did not fit into the pipe.
+/// Our end of a hook's stdin, with pending data.
 #[derive(Debug)]
 pub(super) struct Feed {
     pub(super) fd: OwnedFd,
-    /// What is being written, and how much of it is.
+    /// Current data, and its written bytes.
     piece: Vec<u8>,
     written: usize,
     next: NextPieces,
@@ -144,7 +140,7 @@ pub(super) struct Feed {
     pub(super) is_done: bool,
 }
 
-/// Where the next piece comes from.
+/// Source of the next data.
 #[derive(Debug)]
 enum NextPieces {
     Nowhere,
@@ -153,7 +149,7 @@ enum NextPieces {
 }
 
 impl Feed {
-    /// Writes what fits. Returns `None` when that was all, and closes the hook's input.
+    /// Writes without blocking. Returns `None` and closes stdin if everything is written.
     fn begin(fd: OwnedFd, content: StdinContent<'_>) -> Option<Feed> {
         let mut feed = Feed {
             fd,
@@ -164,7 +160,7 @@ impl Feed {
             is_done: false,
         };
         if let Some(lines) = content.lines {
-            // A line belongs to the process that reads it, so none is taken before there is one.
+            // A line belongs to the process that reads it, so take none before it runs.
             lines.renew();
             feed.next = NextPieces::Lines(Arc::clone(lines));
             return Some(feed);
@@ -174,7 +170,7 @@ impl Feed {
         Some(feed).filter(|feed| !feed.is_over())
     }
 
-    /// Begins with another payload.
+    /// Starts to write another payload.
     pub(super) fn take(&mut self, payload: &Payload) {
         self.piece.clear();
         self.written = 0;
@@ -188,24 +184,23 @@ impl Feed {
         }
     }
 
-    /// Writes what fits without blocking. A hook that stops reading is not an error.
+    /// Writes without blocking. A hook that stops reading is not an error.
     pub(super) fn go_on(&mut self) {
         self.is_done = self.write_some();
     }
 
-    /// Whether nothing more follows.
     pub(super) fn is_over(&self) -> bool {
         self.is_done && !self.stays_open
     }
 
-    /// Writable when the hook can take more of what waits for it.
+    /// Returns stdin if data is pending.
     pub(super) fn waiting_fd(&self) -> Option<BorrowedFd<'_>> {
         let waits_for_lines = matches!(self.next, NextPieces::Lines(_));
         let has_more = !waits_for_lines || self.written < self.piece.len();
         (has_more && !self.is_done).then(|| self.fd.as_fd())
     }
 
-    /// Writes what fits. Returns true when all is written or the reader is gone.
+    /// Writes without blocking. Returns true if all is written or the reader is gone.
     fn write_some(&mut self) -> bool {
         loop {
             if self.written == self.piece.len() {
@@ -242,7 +237,7 @@ impl Feed {
 #[derive(Debug)]
 pub(super) struct Capture {
     fd: Option<OwnedFd>,
-    /// The same after the end of the stream.
+    /// The descriptor after the end of the stream.
     pub(super) spent: Option<OwnedFd>,
     pub(super) kept: CapturedStream,
     head_limit: usize,
@@ -250,7 +245,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Keeps the first `head_limit` and the last `tail_limit` bytes.
+    /// Captures the first `head_limit` and the last `tail_limit` bytes.
     pub(super) fn new(fd: OwnedFd, head_limit: usize, tail_limit: usize) -> Capture {
         Capture {
             fd: Some(fd),
@@ -265,7 +260,7 @@ impl Capture {
         self.fd.as_ref().map(AsFd::as_fd)
     }
 
-    /// Whether the hook and all its children have closed the stream.
+    /// Returns true if all writers have closed the stream.
     pub(super) fn is_closed(&self) -> bool {
         self.fd.is_none()
     }
@@ -274,11 +269,8 @@ impl Capture {
         self.fd = None;
     }
 
-    /// Reads what is available without blocking, for one turn. With `keep` false it only counts the
-    /// bytes, because they came after the deadline.
-    ///
-    /// `buffer` is a vector with spare capacity. It is never cleared, so only the pages that a hook
-    /// fills cost anything.
+    /// Reads available data for one turn. With `keep` false, only counts bytes, since they came
+    /// after the deadline. `buffer` needs spare capacity.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, keep: bool) {
         for _ in 0..BUFFERS_A_TURN {
             let Some(fd) = &self.fd else { return };
@@ -309,7 +301,7 @@ impl Capture {
             return;
         }
         self.kept.tail.extend_from_slice(rest);
-        // Cut only at twice the limit, so that a flood is copied once.
+        // Cut at twice the limit, so that a flood is copied once.
         if self.kept.tail.len() > 2 * self.tail_limit {
             self.cut_tail();
         }
@@ -320,7 +312,7 @@ impl Capture {
         self.kept.tail.drain(..surplus);
     }
 
-    /// Closes the stream and returns what was kept.
+    /// Closes the stream and returns the captured output.
     pub(super) fn take(&mut self) -> CapturedStream {
         self.close();
         self.cut_tail();

@@ -1,9 +1,7 @@
-//! Finds processes that left a hook's process group, through the subreaper, and ends and names
-//! them.
+//! Kills and names processes that left a hook's process group, through the subreaper.
 //!
-//! This needs Linux, and a process that exists to run hooks: then every process that is re-parented
-//! to it came from a hook. On other systems, and inside programs that have other children, a hook's
-//! children can escape by leaving its process group.
+//! This needs Linux, and a program that exists to run hooks: then every process re-parented to it
+//! came from a hook. Elsewhere, a hook's children can escape by leaving its process group.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -18,16 +16,16 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use super::child::{GIVE_UP, group_of};
 use crate::engine::lock::locked;
 
-/// How long a sweep continues while new processes keep appearing.
+/// Time limit of a sweep while new processes appear.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 
-/// How many of the processes it finds a sweep names.
+/// Maximum number of processes named by a sweep.
 const MOST_NAMED: usize = 16;
 
-/// Makes this process the subreaper of everything that its hooks start.
+/// Makes this process the subreaper of its hooks' processes.
 #[derive(Debug)]
 pub struct Subreaper {
-    /// Children from before the first hook; a sweep leaves them alone.
+    /// Children from before the first hook, spared by sweeps.
     strangers: HashSet<i32>,
     sweeps: AtomicU64,
     /// The list of the main thread's children, kept open after the second sweep.
@@ -35,10 +33,9 @@ pub struct Subreaper {
 }
 
 impl Subreaper {
-    /// Makes this process the subreaper of its descendants. Only for a program that exists to run
-    /// hooks: any other child that its main thread starts after this call is also ended and reaped.
-    ///
-    /// `None` where the system has no subreapers.
+    /// Makes this process the subreaper of its descendants. Only for programs that exist to run
+    /// hooks: other children of the main thread started after this call are killed and reaped too.
+    /// `None` if unsupported.
     #[cfg(target_os = "linux")]
     pub fn take() -> Option<Subreaper> {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok()?;
@@ -55,18 +52,15 @@ impl Subreaper {
         })
     }
 
-    /// `None`: this system has no subreapers.
+    /// Returns `None`: unsupported.
     #[cfg(not(target_os = "linux"))]
     pub fn take() -> Option<Subreaper> {
         None
     }
 
-    /// Ends every process that was re-parented to us, except those of hooks in `spared`. With a mark,
-    /// ends only processes that carry it, or one that begins with it and a dot. Call this while no
-    /// hook runs, or none with that mark.
-    ///
-    /// `groups` are those of hooks that were just killed with all members. Returns the names of the
-    /// processes that still ran outside them, and whether all are gone.
+    /// Kills all processes re-parented to us, except those of `spared` hooks. With a mark, only
+    /// processes with it or an extension of it. Call it while no hook, or none with that mark,
+    /// runs. `groups` were killed already. Returns the processes that still ran outside of them.
     pub(super) fn sweep(
         &self,
         spared: &SparedHooks,
@@ -102,9 +96,9 @@ impl Subreaper {
             for pid in ours {
                 let is_new = seen.insert(pid);
                 comes_more |= is_new;
-                // Looking takes longer than a bomb needs for the next process.
+                // Inspection is slower than a fork bomb.
                 if is_new && swept.left.len() < MOST_NAMED {
-                    // Members of these groups were already killed and may just be ending.
+                    // Members of killed groups may be exiting.
                     let group = Pid::from_raw(pid).and_then(group_of);
                     let is_killed = groups
                         .iter()
@@ -119,7 +113,7 @@ impl Subreaper {
                 }
                 end(pid);
             }
-            // A killed process that is not dead yet only waits for a processor.
+            // A killed process may wait for a processor.
             let limit = if comes_more {
                 SWEEP_LIMIT
             } else {
@@ -135,11 +129,11 @@ impl Subreaper {
 }
 
 impl Subreaper {
-    /// The children of the main thread, including all processes re-parented to us. `None` if the
-    /// system does not say: there is no `/proc`, or no descriptor is left.
+    /// Returns the children of the main thread, including re-parented processes. `None` without
+    /// `/proc` or descriptors.
     ///
-    /// A program that runs more than one step keeps the list open. Reading it then costs one system
-    /// call, and works when out of file descriptors.
+    /// After more than one step the list stays open: reading costs one system call and works
+    /// without free descriptors.
     fn adopted(&self) -> Option<Vec<i32>> {
         let kept = locked(&self.children);
         let opened = if kept.is_none() {
@@ -177,21 +171,21 @@ fn open_children() -> Option<File> {
 
 #[derive(Debug)]
 pub(super) struct SweepResult {
-    /// What still ran when the sweep found it.
+    /// Processes that were still running.
     pub(super) left: Vec<Leftover>,
-    /// Whether all of it is gone.
+    /// Whether all have ended.
     pub(super) is_clean: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Leftover {
-    /// The hook that started it, if its environment still names one.
+    /// The hook that started it, if its environment names one.
     pub(super) hook: Option<String>,
-    /// Its name and pid.
+    /// Name and pid.
     pub(super) words: String,
 }
 
-/// Whether this process has any child. Costs one system call.
+/// Returns true if this process has a child. Costs one system call.
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(
@@ -211,14 +205,14 @@ fn children() -> Vec<i32> {
     pids
 }
 
-/// Kills every child of this process, including a half-started one that no other code knows yet.
+/// Kills all children, including half-started ones that no other code knows yet.
 pub fn end_children() {
     for pid in children().into_iter().filter_map(Pid::from_raw) {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
     }
 }
 
-/// Kills a child, and reaps it if it is already dead.
+/// Kills a child, and reaps it if it is dead.
 fn end(pid: i32) {
     let Some(pid) = Pid::from_raw(pid) else {
         return;
@@ -230,8 +224,8 @@ fn end(pid: i32) {
     );
 }
 
-/// The name and pid of another process that holds the other end of a pipe. `None` if none is found,
-/// or the system has no `/proc`.
+/// Returns the name and pid of another process that holds the other end of a pipe, if found. Needs
+/// `/proc`.
 pub(super) fn holder_of(pipe: BorrowedFd<'_>) -> Option<String> {
     let inode = rustix::fs::fstat(pipe).ok()?.st_ino;
     let link = format!("pipe:[{inode}]");
@@ -240,7 +234,7 @@ pub(super) fn holder_of(pipe: BorrowedFd<'_>) -> Option<String> {
     Some(format!("`{}` (pid {pid})", name_of(pid)))
 }
 
-/// Whether a process has a descriptor with this link under `/proc`.
+/// Returns true if a process has a descriptor with this link in `/proc`.
 fn has_open(pid: i32, link: &str) -> bool {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
@@ -250,7 +244,6 @@ fn has_open(pid: i32, link: &str) -> bool {
     targets.any(|target| target.as_os_str() == link)
 }
 
-/// Every process on the system; none without `/proc`.
 fn all_pids() -> impl Iterator<Item = i32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
@@ -269,13 +262,11 @@ fn is_zombie(pid: i32) -> bool {
         .is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
-/// The variable that names the hook.
 const HOOK: &str = "HOOKRUN_HOOK=";
 
-/// The variable with the mark of the run.
 const MARK: &str = "HOOKRUN_RUN_ID=";
 
-/// The value of a variable in a process's initial environment.
+/// Returns a variable of a process's initial environment.
 fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut variables = environment.split(|byte| *byte == 0);
@@ -289,8 +280,7 @@ pub(super) fn end_group(group: i32) {
     }
 }
 
-/// Kills every process whose environment carries a run's mark, or the mark with a dot and more, as
-/// long as new ones appear.
+/// Kills every process with this mark or an extension of it, while new ones appear.
 pub(super) fn end_marked(mark: &str) {
     let started = Instant::now();
     while started.elapsed() < SWEEP_LIMIT {
@@ -305,7 +295,6 @@ pub(super) fn end_marked(mark: &str) {
     }
 }
 
-/// Whether a process carries this mark, or one that begins with it and a dot.
 fn is_marked(pid: i32, mark: &str) -> bool {
     variable_of(pid, MARK).is_some_and(|found| is_part_of(&found, mark))
 }
@@ -315,17 +304,18 @@ fn is_part_of(found: &str, mark: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Hooks whose processes a sweep leaves alone.
+/// Hooks whose processes sweeps spare.
 #[derive(Debug, Default)]
 pub(super) struct SparedHooks {
-    /// The names of those that may leave processes behind, of all that have run.
+    /// Names of hooks that may leave processes behind.
     pub(super) hooks: HashSet<String>,
-    /// The marks of those that live as long as their sessions, and of interpreters that are kept.
+    /// Marks of session-lived hooks and kept interpreters.
     pub(super) marks: Vec<String>,
 }
 
 impl SparedHooks {
-    /// Whether one of them started this process. Those that may leave processes behind have no mark.
+    /// Returns true if one of them started this process. Hooks that may leave processes behind have
+    /// no mark.
     fn has(&self, pid: i32) -> bool {
         if self.hooks.is_empty() && self.marks.is_empty() {
             return false;

@@ -1,11 +1,10 @@
-//! Warm starts: a hook runs its unchanged script in a process that was forked from its interpreter
-//! before the event came.
+//! Warm starts: a hook's unchanged script runs in a process forked from its interpreter before the
+//! event.
 //!
-//! There is one process for each event all the same. It is a child of ours, in a session of its
-//! own, with the streams, variables and folder of its hook, so nothing that comes after the start
-//! differs from a cold one. What is not sure to be the same starts cold. So does a hook whose process
-//! ends before it has said that the script begins; after that, whatever happens is the hook's own,
-//! and nothing runs twice.
+//! Each event still has its own process: our child, in its own session, with the hook's streams,
+//! variables and folder, so only the start differs from a cold one. If equality is uncertain, the
+//! hook starts cold, as it does if the process dies before it reports that the script begins. After
+//! that, nothing runs twice.
 
 mod script;
 mod served;
@@ -33,44 +32,41 @@ use super::tree::SparedHooks;
 use crate::engine::lock::locked;
 use crate::engine::run::ColdReason;
 
-/// The largest packet: an environment that is larger goes by the usual way.
+/// Maximum packet size; hooks with a larger environment start cold.
 const MOST_BYTES: usize = 128 * 1024;
 
-/// How many interpreters are kept at most: each has about 13 MB.
+/// Maximum number of interpreters, of about 13 MB each.
 const MOST_ZYGOTES: usize = 8;
 
-/// An interpreter makes room for another one after this many requests for others. Otherwise hooks
-/// that take turns and need one more than there may be would all start theirs in vain.
+/// Requests for other interpreters before one is replaced. Otherwise hooks that take turns and need
+/// one more than allowed would start theirs in vain.
 const UNUSED_AFTER: u64 = 32;
 
-/// The interpreters that an engine keeps.
+/// The interpreters of an engine.
 #[derive(Debug, Default)]
 pub(super) struct WarmPool {
     interpreters: Mutex<Interpreters>,
-    /// The programs that stay up.
+    /// Long-running programs.
     pub(super) served: ServedPool,
 }
 
 #[derive(Debug, Default)]
 struct Interpreters {
-    /// `None`: the interpreter cannot be kept.
+    /// `None`: the interpreter is unusable.
     zygotes: HashMap<WarmKey, Option<Zygote>>,
-    /// How many hooks have asked.
+    /// Number of requests.
     asked: u64,
 }
 
-/// The process of a hook, and a socket on which it says that the script begins.
+/// A hook's process, and the socket on which it reports that the script begins.
 type WarmProcess = (Pid, OwnedFd);
 
-/// Why a hook must start cold, with its streams, of which nothing was used.
+/// Reason for a cold start, with the unused streams.
 type ColdStart = (ColdReason, [OwnedFd; 3]);
 
 impl WarmPool {
-    /// Starts a hook in a process that waits, and closes our copies of its streams. If there is no
-    /// interpreter for it, one is started for the next time. No sweep ends what is in `spared`.
-    ///
-    /// # Errors
-    /// Why it must start cold.
+    /// Starts a hook in a forked process, and closes our copies of its streams. Without an
+    /// interpreter, starts one for the next time and returns the reason for a cold start.
     pub(super) fn start(
         &self,
         spawn: &Spawn<'_>,
@@ -85,7 +81,7 @@ impl WarmPool {
         }
     }
 
-    /// A process for a hook, and what it must know.
+    /// Returns a process for a hook, and the packet to send.
     fn process(
         &self,
         spawn: &Spawn<'_>,
@@ -105,7 +101,7 @@ impl WarmPool {
         };
         let file = cwd.join(&command.script);
         if rustix::fs::access(&cwd, rustix::fs::Access::EXEC_OK).is_err() || !file.is_file() {
-            // The usual way says what is wrong.
+            // A cold start reports the problem.
             return Err(ColdReason::NoScript);
         }
         let packet = packet(spawn.program, &command, &file, &cwd, &variables)?;
@@ -123,7 +119,7 @@ impl WarmPool {
 }
 
 impl Interpreters {
-    /// A process of the interpreter that is there.
+    /// Takes a process of a known interpreter.
     fn take(&mut self, key: WarmKey, file: &Path) -> Result<Spare, ColdReason> {
         let Entry::Occupied(mut entry) = self.zygotes.entry(key) else {
             return Err(ColdReason::NotReady);
@@ -138,7 +134,7 @@ impl Interpreters {
                 entry.insert(None);
                 return Err(ColdReason::Unusable);
             }
-            // It has ended, for example because its libraries have changed.
+            // It exited, for example because its libraries changed.
             ZygoteState::Gone => drop(entry.remove()),
             ZygoteState::Usable if zygote.is_worn() => drop(entry.remove()),
             ZygoteState::Starting | ZygoteState::Usable => zygote.ask(SOON, file),
@@ -146,10 +142,7 @@ impl Interpreters {
         spare.ok_or(ColdReason::NotReady)
     }
 
-    /// Makes room for one more, if there is none.
-    ///
-    /// # Errors
-    /// When all have been used of late.
+    /// Makes room for another interpreter, unless all were used recently.
     fn make_room(&mut self) -> Result<(), ColdReason> {
         if self.zygotes.len() < MOST_ZYGOTES {
             return Ok(());
@@ -170,7 +163,7 @@ impl Interpreters {
     }
 }
 
-/// What a process must know to run a script: NUL ends each part.
+/// Builds the data that a process needs to run a script, separated by NUL.
 fn packet(
     program: &Program,
     command: &ScriptCommand,
@@ -178,7 +171,7 @@ fn packet(
     cwd: &Path,
     variables: &[&[u8]],
 ) -> Result<Vec<u8>, ColdReason> {
-    // Python looks there for what a script imports.
+    // Python imports from the script's real folder.
     let real = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
     let folder = real.parent().unwrap_or(Path::new("/"));
     let count = (1 + program.arguments.len()).to_string();

@@ -1,5 +1,5 @@
-//! Verdicts become an outcome. Pure: the same verdicts in the same plan order give the same outcome,
-//! in whichever order the hooks ended.
+//! Merges verdicts into an outcome. Pure: only the plan order counts, not the order in which hooks
+//! end.
 
 use serde_json::Value;
 
@@ -9,17 +9,16 @@ use super::{
 };
 use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
 
-/// How the words for a crash begin; they need no `failed:` before them.
+/// Prefix of crash messages, which get no `failed:`.
 pub const CRASHED: &str = "crashed: ";
 
-/// Why rewrites are void.
 const BLOCKED: &str = "the event was blocked";
 
-/// What came back from one hook.
+/// Result of one hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contribution {
     Verdict(Verdict),
-    /// It failed, in these words: `timed out after 5s`.
+    /// Failure message, such as `timed out after 5s`.
     Failure(String),
 }
 
@@ -27,26 +26,25 @@ pub enum Contribution {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     GoesOn,
-    /// The event is blocked: those of the same group still count, and no others.
+    /// Blocked: only hooks of the same group still count.
     EndsGroup,
-    /// The event is blocked: they do not count.
+    /// Blocked: no later hook counts.
     Ends,
 }
 
-/// Takes one hook after another, in plan order.
+/// Merges hooks in plan order.
 ///
-/// 1. A block of an event that can be blocked blocks it, and what was said or rewritten is void.
-///    Whether later hooks count is the event's [`Stop`]; the reason has that of every block.
-/// 2. A failure is a block where failures block (`on_failure`), else a notice.
-/// 3. A block of or a question about an event that cannot be blocked is a notice.
+/// 1. A block of a gate blocks it and voids texts and rewrites. [`Stop`] says whether later hooks
+///    count; the reason includes every block.
+/// 2. A failure blocks if `on_failure` says so; otherwise it is a notice.
+/// 3. A block of or question about an event that cannot be blocked is a notice.
 /// 4. Otherwise any question asks.
-/// 5. What a dialect's [`Conduct`](crate::engine::event::Conduct) says differently goes before these.
-/// 6. Otherwise the event is allowed; outputs, contexts and rewrites are kept in plan order.
+/// 5. A dialect's [`Conduct`](crate::engine::event::Conduct) takes precedence over these rules.
+/// 6. Otherwise the event is allowed, with outputs, contexts and rewrites in plan order.
 #[derive(Debug)]
 pub struct Merger<'s> {
     spec: &'s EventSpec,
     outcome: Outcome,
-    /// In plan order.
     blocks: Vec<Refusal>,
 }
 
@@ -59,7 +57,7 @@ impl<'s> Merger<'s> {
         }
     }
 
-    /// Takes the next hook in plan order. `on_failure` is its own choice or the event's.
+    /// Adds the next hook in plan order. `on_failure` is the hook's or the event's.
     pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Contribution) -> Flow {
         if self.is_blocked() && self.spec.conduct.stop == Stop::First {
             return Flow::Ends;
@@ -70,19 +68,18 @@ impl<'s> Merger<'s> {
         }
     }
 
-    /// Blocks for a reason of hookrun's own, unless the event is blocked already.
+    /// Blocks for a reason of hookrun, unless the event is blocked already.
     pub fn refuse(&mut self, reason: String) {
         if !self.is_blocked() {
             self.settle(None, reason, Cause::Failure);
         }
     }
 
-    /// Whether a hook has blocked the event.
     pub fn is_blocked(&self) -> bool {
         !self.blocks.is_empty()
     }
 
-    /// Notes a rewrite that the chain applied or rejected.
+    /// Records a rewrite, applied or rejected.
     pub fn rewritten(&mut self, rewritten: Rewritten) {
         self.outcome.rewrites.push(rewritten);
         if self.is_blocked() {
@@ -90,7 +87,7 @@ impl<'s> Merger<'s> {
         }
     }
 
-    /// Whether a rewrite of `field` counts already.
+    /// Returns true if a rewrite of `field` was applied.
     pub fn has_rewritten(&self, field: &str) -> bool {
         self.outcome
             .rewrites
@@ -98,7 +95,7 @@ impl<'s> Merger<'s> {
             .any(|done| done.field == field && done.rejected.is_none())
     }
 
-    /// Takes back the rewrites so far, because a later hook's result wins instead.
+    /// Voids earlier rewrites because a later hook's result wins.
     pub fn start_over(&mut self) {
         self.outcome.void_rewrites("a later hook's result wins");
     }
@@ -179,7 +176,6 @@ impl<'s> Merger<'s> {
                     questions: vec![question],
                 };
             }
-            // It does not happen, whatever a person would say.
             Settled::Refused(_) => {}
         }
     }
@@ -214,11 +210,10 @@ impl<'s> Merger<'s> {
     }
 }
 
-/// The value of a field after one rewrite, by the field's merge rule. `already` says whether an
-/// earlier hook has rewritten it.
+/// Applies one rewrite by the field's merge rule. `already`: an earlier hook rewrote the field.
 ///
 /// # Errors
-/// Why the rewrite does not count.
+/// Returns why the rewrite is rejected.
 pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<Value, String> {
     match rule {
         Merge::Last | Merge::Chain => Ok(new.clone()),

@@ -1,22 +1,21 @@
-//! Where an event belongs in a distributed trace: W3C Trace Context.
+//! W3C Trace Context of an event.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// The trace, and the span in it that deciding the event is. All are lower-case hex, as
-/// `TRACEPARENT` has them.
+/// A trace id and the span of the decision, in lower-case hex as in `TRACEPARENT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
     /// 32 digits; the same for all events of a session.
     pub id: String,
-    /// 16 digits, different for every event.
+    /// 16 digits; unique to the event.
     pub span: String,
-    /// `TRACEPARENT` as hookrun got it; hooks then get it unchanged.
+    /// Inherited `TRACEPARENT`, which hooks get unchanged.
     pub incoming: Option<String>,
 }
 
 impl TraceContext {
-    /// The context of an event that is known by `unique`, in the trace of `incoming`, else of the
-    /// session, else in one by itself. An `incoming` that is no `TRACEPARENT` counts as none.
+    /// Creates the context of the event `unique` in the trace of `incoming`, else of the session,
+    /// else in a new one. Ignores an invalid `incoming`.
     pub fn of(incoming: Option<&str>, session: Option<&str>, unique: &str) -> TraceContext {
         let incoming = incoming.filter(|text| is_traceparent(text));
         let id = match (incoming, session) {
@@ -24,7 +23,7 @@ impl TraceContext {
             (None, Some(session)) => format!("{:032x}", hash(session)),
             (None, None) => format!("{:032x}", hash(unique)),
         };
-        // 64 random bits: a fleet's log has millions of spans, and no two may be the same.
+        // 64 random bits, since a fleet's log has millions of spans.
         let span = RandomState::new().hash_one(unique).max(1);
         TraceContext {
             id,
@@ -33,20 +32,20 @@ impl TraceContext {
         }
     }
 
-    /// What hooks get as `TRACEPARENT`.
+    /// Returns the hooks' `TRACEPARENT`.
     pub fn traceparent(&self) -> String {
         self.incoming
             .clone()
             .unwrap_or_else(|| format!("00-{}-{}-01", self.id, self.span))
     }
 
-    /// The span around this one; `None` if the trace begins here.
+    /// Returns the parent span; `None` at the root of the trace.
     pub fn parent(&self) -> Option<&str> {
         self.incoming.as_deref().map(|text| &text[36..52])
     }
 }
 
-/// Version 00, or a later one that begins in the same way; ids of zeros are not valid.
+/// Accepts version 00 and later versions with the same prefix. Ids of zeros are invalid.
 fn is_traceparent(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let [version, id, span, flags, rest @ ..] = parts.as_slice() else {
@@ -68,7 +67,7 @@ fn is_id(part: &str, length: usize) -> bool {
     is_hex(part, length) && part.bytes().any(|byte| byte != b'0')
 }
 
-/// FNV-1a of 128 bits.
+/// 128-bit FNV-1a.
 fn hash(text: &str) -> u128 {
     let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     for byte in text.bytes() {

@@ -1,4 +1,4 @@
-//! Decisions that are awaited.
+//! Async decisions.
 
 use super::{DetachedHooks, Runner, own_failure};
 use crate::engine::event::{Event, Schedule};
@@ -6,20 +6,19 @@ use crate::engine::exec::Abort;
 use crate::engine::run::Run;
 
 impl Runner {
-    /// Sets the runtime for async functions, used when [`Runner::handle`] is called outside a
-    /// runtime.
+    /// Sets the runtime for async functions when [`Runner::handle`] is called outside a runtime.
     #[must_use]
     pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
         self.engine.tasks.runtime = Some(runtime);
         self
     }
 
-    /// Decides `event` without blocking the executor: a thread of hookrun does the waiting. Async
-    /// functions are tasks of the runtime that first polls this.
+    /// Decides `event` in a hookrun thread, without blocking the executor. Async functions are
+    /// tasks of the runtime that first polls this.
     ///
-    /// Dropping the future cancels the decision, as [`Abort::raise`] does: functions are abandoned,
-    /// and processes are ended in the background, first with SIGTERM. Hooks of a detached event are
-    /// not affected.
+    /// Dropping the future cancels the decision like [`Abort::raise`]: functions are abandoned, and
+    /// processes are terminated in the background, first with SIGTERM. Hooks of detached events
+    /// keep running.
     pub async fn handle_async(&self, event: &Event) -> Run {
         if self.is_idle(event) {
             return self.handle(event);
@@ -40,7 +39,7 @@ impl Runner {
         let mut on_drop = RaiseOnDrop(Some(abort));
         let own_event = event.clone();
         let started = self.engine.beside(move || {
-            // If the future was dropped, nothing receives this.
+            // The receiver is gone if the future was dropped.
             drop(answer.send(own.decide(&own_event, DetachedHooks::Awaited, None)));
         });
         if let Err(error) = started {
@@ -54,7 +53,7 @@ impl Runner {
         self.collected(run)
     }
 
-    /// The same runner for one decision, which `cancel` can end too.
+    /// Returns a runner for one decision, which `cancel` also stops.
     #[must_use]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
         Runner {
@@ -64,7 +63,6 @@ impl Runner {
     }
 }
 
-/// Aborts a decision whose result is no longer needed.
 pub(crate) struct RaiseOnDrop(pub(crate) Option<Abort>);
 
 impl Drop for RaiseOnDrop {

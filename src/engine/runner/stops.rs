@@ -1,4 +1,4 @@
-//! Lets a stop through after hooks have blocked it several times in a row.
+//! Allows a stop after hooks have blocked it several times in a row.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,40 +10,39 @@ use crate::engine::outcome::Settled;
 use crate::engine::run::Run;
 use crate::engine::session::{self, Store, StoreError, file_name};
 
-/// How long to wait for the lock. It is held for two file operations, and a host is waiting.
+/// Time to wait for the lock, which is held for two file operations.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many times in a row a session was blocked, by event and agent.
+/// Blocks in a row, by event and agent.
 type Counts = BTreeMap<String, u32>;
 
-/// What messages call them.
+/// The table's name in messages.
 const COUNTS: &str = "counts";
 
 const FILE: &str = "refusals.json";
 
-/// What the host reports about earlier blocks.
+/// The host's report about earlier blocks.
 #[derive(Clone, Copy)]
 struct Facts {
-    /// `stopHookActive`: whether the agent works only because a hook blocked its stop.
+    /// `stopHookActive`: the agent continues only because a hook blocked its stop.
     is_kept_going: Option<bool>,
-    /// `loopCount`: how many times in a row that happened.
+    /// `loopCount`: consecutive blocks.
     loops: u32,
 }
 
-/// What to do with a block.
 enum StopDecision {
-    /// It counts, as this number in the row.
+    /// The block counts, as this number in a row.
     Stands { number: u32 },
-    /// It becomes an allow, because this many came before it.
+    /// The block becomes an allow after this many.
     LetGo { after: u32 },
 }
 
-/// What to do with a block after `kept` others in a row, by our own count.
+/// Decides about a block after `kept` others in a row, by our count.
 ///
 /// 1. If the host says that no hook keeps the agent going, the count restarts.
 /// 2. If the host knows of more blocks than we do, its count wins.
-/// 3. Under the cap the block counts.
-/// 4. At the cap it becomes an allow.
+/// 3. Below the cap, the block counts.
+/// 4. At the cap, it becomes an allow.
 fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
     let ours = if facts.is_kept_going == Some(false) {
         0
@@ -71,9 +70,9 @@ impl Facts {
     }
 }
 
-/// Counts a block of an event with a limit on blocks in a row, and lets the event pass at the
-/// limit. An allow ends the row; a question does not change it. No file is touched for other
-/// events, nor for an allowed event that was not blocked before.
+/// Counts blocks of an event with a limit on consecutive blocks, and allows the event at the limit.
+/// An allow resets the count, a question keeps it. Touches no file for other events, or for an
+/// allow without a count.
 pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
     let Some(cap) = run.event.spec().conduct.most_refusals else {
         return;
@@ -92,7 +91,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
         Settled::Refused(refusal) => {
             let reason = refusal.reason.clone();
             let facts = Facts::of(context);
-            // Where nothing can be counted, only the host's report decides.
+            // Without a stored count, only the host's report decides.
             let turn = match folder.map(|folder| count(root, &folder, &counted(run), facts, cap)) {
                 Some(Ok(turn)) => turn,
                 Some(Err(error)) => {
@@ -114,7 +113,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
     }
 }
 
-/// The name of the count of an event and its agent. The main agent has no name.
+/// Returns the key of an event and its agent. The main agent has no name.
 fn counted(run: &Run) -> String {
     let event = &run.event.spec().name;
     match run
@@ -128,7 +127,7 @@ fn counted(run: &Run) -> String {
     }
 }
 
-/// Ends a row of blocks. If there is none, it touches no file.
+/// Resets the count. Touches no file without one.
 fn reset(folder: &Path, counted: &str) -> Result<(), StoreError> {
     let store = Store::new(folder, FILE);
     if !store.read_table::<u32>(COUNTS)?.contains_key(counted) {
@@ -139,7 +138,7 @@ fn reset(folder: &Path, counted: &str) -> Result<(), StoreError> {
     })
 }
 
-/// Counts a block, and returns what to do with it. A count of 0 is not stored.
+/// Counts a block and returns the decision. A count of 0 is not stored.
 fn count(
     root: &Path,
     folder: &Path,

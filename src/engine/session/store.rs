@@ -1,4 +1,4 @@
-//! One file that several processes change: behind a lock, replaced whole, without following links.
+//! A file shared by processes: locked, replaced atomically, without following links.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,13 +12,12 @@ use rustix::fs::OFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The largest file. What hooks store is read whole.
+/// Maximum file size; files are read into memory.
 pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long to wait for the lock. A hook that keeps it must not block others for ever.
+/// Time to wait for the lock. A hook that keeps it must not block others.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why something could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{file}`: {problem}", file = file.display())]
 pub struct StoreError {
@@ -26,14 +25,12 @@ pub struct StoreError {
     pub problem: String,
 }
 
-/// A file in a private folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
     name: Cow<'static, str>,
 }
 
-/// The lock on a file, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     store: Store,
@@ -46,10 +43,8 @@ impl Drop for FileLock {
     }
 }
 
-/// What is wrong where a lock does not become free.
 pub(crate) const HELD: &str = "another process holds the lock";
 
-/// Waits for the lock on a file.
 pub(crate) fn lock_within(file: &File, patience: Duration) -> Result<(), TryLockError> {
     let started = Instant::now();
     loop {
@@ -62,8 +57,8 @@ pub(crate) fn lock_within(file: &File, patience: Duration) -> Result<(), TryLock
     }
 }
 
-/// Gives a lock back at once. Closing the file does not while a process that another thread starts
-/// has not yet become its program.
+/// Unlocks immediately. Closing is not enough: until exec, a child that another thread is spawning
+/// holds the descriptor too.
 pub fn release(lock: &File) {
     let _ = lock.unlock();
 }
@@ -76,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Its content; empty if the file is missing.
+    /// Returns the content; empty if the file is missing.
     pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true)).open(self.file());
@@ -138,7 +133,7 @@ impl Store {
 }
 
 impl Store {
-    /// Its table, which messages call `what`; empty if the file is missing.
+    /// Reads the table, named `what` in messages; empty if the file is missing.
     pub(crate) fn read_table<T: DeserializeOwned>(
         &self,
         what: &str,
@@ -151,7 +146,7 @@ impl Store {
             .map_err(|error| self.fails(&format!("it does not hold {what} ({error})")))
     }
 
-    /// Changes its table behind the lock, for which it waits no longer than `patience`.
+    /// Changes the table under the lock, waiting at most `patience` for it.
     pub(crate) fn change_table<T: DeserializeOwned + Serialize>(
         &self,
         what: &str,
@@ -171,11 +166,11 @@ impl FileLock {
         self.store.read()
     }
 
-    /// Replaces the content with `bytes`. Readers see the old content or the new.
+    /// Replaces the content atomically.
     pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
         self.store.check(bytes)?;
         let new = self.store.beside("new");
-        // Left by a killed process, or placed there to mislead us.
+        // Left by a killed process, or planted.
         let _ = std::fs::remove_file(&new);
         let mut options = OpenOptions::new();
         let written = careful(options.write(true).create_new(true))
@@ -189,7 +184,7 @@ impl FileLock {
     }
 }
 
-/// Whether the file, or even its folder, is missing.
+/// Returns true if the file or its folder is missing.
 fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -197,7 +192,7 @@ fn is_missing(error: &io::Error) -> bool {
     )
 }
 
-/// Opens for the owner only, follows no link, and does not block on a pipe without another end.
+/// Opens for the owner only, without following links or blocking on a FIFO.
 pub fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options

@@ -1,4 +1,4 @@
-//! The nouns: what a command text would run.
+//! The data of a parsed command line.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// What a command text would run, as far as that can be told without running it.
+/// The commands of a command line, as far as they are known without running it.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandLine {
-    /// Every simple command, wherever it is, with wrappers taken off.
+    /// All simple commands, also nested ones, without their wrappers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<ShellCommand>,
-    /// Why it may run something else too; `None` if `commands` is all.
+    /// Why it may run something else too; `None` if `commands` is complete.
     #[serde(rename = "uncertain", skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }
 
 impl CommandLine {
-    /// The programs that commands are run through, each once, as commands of all their words.
+    /// Returns the wrappers of all commands, each once, as commands with all their arguments.
     pub fn wrappers(&self) -> Vec<ShellCommand> {
         let mut seen = HashSet::new();
         let mut all = Vec::new();
@@ -40,59 +40,55 @@ impl CommandLine {
     }
 }
 
-/// One simple command.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ShellCommand {
-    /// Its program.
     pub program: ShellWord,
-    /// The words after it. One that is not known may become any number of words.
+    /// Arguments. An unknown one may expand to any number of words.
     pub args: Vec<ShellWord>,
-    /// The programs that it is run through, the outermost first.
+    /// Wrappers, outermost first.
     pub through: Vec<Arc<CommandWrapper>>,
-    /// Variables that are set for it.
+    /// Variables set for this command.
     pub assigns: Vec<Assignment>,
-    /// Files that it reads or writes.
     pub redirects: Vec<CommandRedirect>,
-    /// The folder that it surely runs in, by a `cd` just before it.
+    /// The working directory, if a `cd` just before it determines it.
     pub(crate) folder: Option<Arc<str>>,
 }
 
-/// A program that runs another one: `sudo -u root` of `sudo -u root rm x`.
+/// A program that runs another one: `sudo -u root` in `sudo -u root rm x`.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct CommandWrapper {
-    /// Its base name.
     pub name: String,
-    /// All the words after it, those of the inner command too.
+    /// All arguments, including the inner command.
     pub args: Vec<ShellWord>,
 }
 
-/// A word, its quotes taken off.
+/// A word without its quotes.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ShellWord {
-    /// What the program is given; `None` if unknown before it runs.
+    /// Argument of the program; `None` if unknown before it runs.
     pub text: Option<String>,
-    /// The word in the text of the command.
+    /// Source text.
     pub written: String,
-    /// Unquoted `*`, `?` or `[` in it may make other words of it.
+    /// Whether unquoted `*`, `?` or `[` may expand it.
     pub is_pattern: bool,
-    /// Of a word without text, what is known: it has [`UNKNOWN_PART`] and [`TOP_FOLDER`] in it.
+    /// Known parts of a word without text, with [`UNKNOWN_PART`] and [`TOP_FOLDER`].
     pub(crate) parts: Option<String>,
-    /// It is the output of a program that writes no options: a branch, a date, a version.
+    /// Output of a program that prints no options: a branch, a date, a version.
     pub(crate) is_plain: bool,
 }
 
-/// What stands in [`ShellWord::parts`] for what only a run knows.
+/// Placeholder in [`ShellWord::parts`] for unknown text.
 pub(crate) const UNKNOWN_PART: char = '…';
-/// The folder of git's work tree, as commands name it.
+/// The root of git's work tree.
 pub(crate) const TOP_FOLDER: &str = "$(git rev-parse --show-toplevel)";
 
 impl ShellWord {
-    /// Its text, if a program is surely given just that.
+    /// Returns the text if the program gets exactly that.
     pub fn known(&self) -> Option<&str> {
         self.text.as_deref().filter(|_| !self.is_pattern)
     }
 
-    /// The text with which it surely begins; all of it, if that is known.
+    /// Returns the known beginning of the text, or all of it.
     pub(crate) fn beginning(&self) -> &str {
         if let Some(text) = self.known() {
             return text;
@@ -104,7 +100,7 @@ impl ShellWord {
         &bare[..end]
     }
 
-    /// Its text, or else the word as it is written, without the quotes around it.
+    /// Returns the text, else the source without surrounding quotes.
     pub fn shown(&self) -> &str {
         let bare = self
             .written
@@ -121,7 +117,6 @@ pub struct Assignment {
     pub value: Option<String>,
 }
 
-/// A file that a command reads or writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandRedirect {
     /// `<`, `>`, `>>`, `<>`, `>|`, `<&`, `>&`, `&>` or `&>>`.
@@ -130,13 +125,13 @@ pub struct CommandRedirect {
 }
 
 impl ShellCommand {
-    /// The base name of its program; `None` if unknown before it runs.
+    /// Returns the program's base name; `None` if unknown before it runs.
     pub fn name(&self) -> Option<&str> {
         let program = self.program.known()?;
         Some(program.rsplit('/').next().unwrap_or(program))
     }
 
-    /// The folder in which the next command is, if this one succeeds and is `cd FOLDER`.
+    /// Returns the folder of the next command, if this is a successful `cd FOLDER`.
     pub(super) fn entered_folder(&self) -> Option<&str> {
         let is_cd = self.name() == Some("cd") && self.through.is_empty();
         match self.args.as_slice() {
@@ -146,8 +141,7 @@ impl ShellCommand {
     }
 }
 
-/// The forms of the paths that `find` finds, told from the words after it. None if it may start
-/// in a folder that only a run knows.
+/// Returns globs for the paths that `find` may find. Empty if it may start in an unknown folder.
 pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
     let is_test = |word: &Option<&str>| word.is_some_and(|word| word.starts_with(['-', '(', '!']));
     let links = words
@@ -176,7 +170,7 @@ pub(crate) fn found_files(words: &[Option<&str>]) -> Vec<String> {
     folders.iter().flat_map(form).collect()
 }
 
-/// The name that one alternative of `find` asks for before it does anything.
+/// Returns the `-name` that one alternative of `find` requires before any action.
 fn found_name<'w>(tests: &[Option<&'w str>]) -> Option<&'w str> {
     const ACTS: &[&str] = &[
         "-exec", "-ok", "-print", "-delete", "-fprint", "-fls", "-ls", ",",
@@ -193,7 +187,7 @@ fn found_name<'w>(tests: &[Option<&'w str>]) -> Option<&'w str> {
     None
 }
 
-/// As `action.commands` has it.
+/// Serialized as in `action.commands`.
 impl Serialize for ShellCommand {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_map(None)?;
@@ -218,7 +212,7 @@ impl Serialize for ShellCommand {
         if !self.redirects.is_empty() {
             json.serialize_entry("redirects", &self.redirects)?;
         }
-        // The keys that have a word which is not known, or which may become other words.
+        // Keys with words that are unknown or may expand.
         let mut unknown = Vec::new();
         if self.program.known().is_none() {
             unknown.push("program");
@@ -243,7 +237,7 @@ impl Serialize for ShellCommand {
     }
 }
 
-/// Its text as the program is given it, or the form of the files that it stands for.
+/// The text, or the glob of the files that it may be.
 impl Serialize for ShellWord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let files = self.parts.as_ref().filter(|_| self.is_plain);

@@ -1,16 +1,16 @@
-//! The words after a program: which of them are options, values and operands.
+//! Divides a program's arguments into options, values and operands.
 
 use super::line::ShellWord;
 use super::programs::{self, ProgramRow, Style, UNKNOWN_PROGRAM};
 
-/// An option. Letters that share a word are several.
+/// An option. A word with several letters has several.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GivenOption<'c> {
     /// A letter, or a word with its dashes.
     pub(crate) name: &'c str,
-    /// What is after it in its word: its value, or more letters.
+    /// Rest of its word: its value, or more letters.
     pub(crate) rest: Option<&'c str>,
-    /// What the table says of it, if it knows it.
+    /// Marks from the table, if it lists the option.
     pub(super) marks: Option<&'static str>,
 }
 
@@ -19,14 +19,14 @@ impl<'c> GivenOption<'c> {
         self.marks.is_some_and(|known| known.contains(marks))
     }
 
-    /// The value in its own word.
+    /// Returns the value in the same word.
     pub(super) fn joined(&self) -> Option<&'c str> {
         let has_value = self.has(&[':', '?', '$', '%', '@', '+', '&', '/']);
         self.rest
             .filter(|_| has_value || self.name.starts_with('-'))
     }
 
-    /// How many of the next words are its values.
+    /// Returns the number of following words that are its values.
     pub(super) fn words_taken(&self) -> usize {
         let marks = self.marks.unwrap_or_default();
         let is_one = self.has(&['>', '$', '%', '@', '+', '&', '/']);
@@ -37,7 +37,7 @@ impl<'c> GivenOption<'c> {
 }
 
 impl ProgramRow {
-    /// The options that a word has which begins with a dash.
+    /// Returns the options in a word that begins with a dash.
     pub(super) fn options_in<'c>(&self, word: &'c str) -> Vec<GivenOption<'c>> {
         if self.style == Style::OneDash || word.starts_with("--") {
             let (name, rest) = word
@@ -78,20 +78,19 @@ impl ProgramRow {
     }
 }
 
-/// A word with options.
 #[derive(Debug)]
 pub(crate) struct OptionWord<'c> {
     pub(crate) row: &'static ProgramRow,
-    /// As far as it is known.
+    /// Known beginning of the word.
     pub(crate) text: &'c str,
-    /// Whether more follows that is not known.
+    /// Whether unknown text follows.
     pub(crate) is_open: bool,
     pub(crate) options: Vec<GivenOption<'c>>,
     pub(crate) next: Option<&'c ShellWord>,
 }
 
 impl OptionWord<'_> {
-    /// Whether what follows it in its word is a value, as far as that can be known.
+    /// Returns true if unknown text after it may be a value.
     pub(crate) fn ends_in_value(&self) -> bool {
         self.options.last().is_some_and(|option| {
             option.joined().is_some() || option.words_taken() > 0 || option.has(&['?'])
@@ -102,35 +101,35 @@ impl OptionWord<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GivenOperand<'c> {
     pub(crate) word: &'c ShellWord,
-    /// It may be the value of the option before it.
+    /// It may be the value of the preceding option.
     pub(crate) may_be_value: bool,
-    /// What rules call a command that has several names.
+    /// Name in rules of a command with several names.
     pub(crate) usual_name: Option<&'static str>,
 }
 
-/// The words after a program, divided as it divides them.
+/// Divided arguments of a program.
 #[derive(Debug)]
 pub(crate) struct GivenWords<'c> {
-    /// What is known of the program, or of its command: `git rm`.
+    /// Row of the program, or of its subcommand: `git rm`.
     pub(crate) row: &'static ProgramRow,
     pub(crate) words: Vec<OptionWord<'c>>,
     pub(crate) operands: Vec<GivenOperand<'c>>,
-    /// Whether the first operand is the command of that row.
+    /// Whether the first operand is a subcommand with a row.
     pub(crate) has_command: bool,
-    /// How many operands are before `--`.
+    /// Number of operands before `--`.
     pub(crate) before_dashes: Option<usize>,
 }
 
 impl<'c> GivenWords<'c> {
-    /// Reads the words of the program `name`. One that is unknown before it runs is an operand, unless it
-    /// begins as an option. If not all options of the program are known, all words after its
-    /// options count as operands.
+    /// Divides the arguments of the program `name`. An unknown word is an operand, unless it begins
+    /// like an option. If the table lists only some options of the program, an option may take the
+    /// next operand as its value.
     pub(crate) fn read(name: &str, args: &'c [ShellWord]) -> GivenWords<'c> {
         let row = programs::find(name).filter(|row| row.lists_values);
         GivenWords::read_as(name, row.unwrap_or(UNKNOWN_PROGRAM), args)
     }
 
-    /// As [`GivenWords::read`], by this row.
+    /// Like [`GivenWords::read`], by this row.
     pub(crate) fn read_as(
         name: &str,
         row: &'static ProgramRow,
@@ -188,7 +187,7 @@ impl<'c> GivenWords<'c> {
         all
     }
 
-    /// After a command of the program, and after that which it runs, other options are valid.
+    /// Switches to the row of a subcommand, or of the inner command of a wrapper.
     fn enter(&mut self, name: &str, word: &ShellWord) {
         let is_assignment = self.row.assigns && word.beginning().contains('=');
         if self.before_dashes.is_some() || is_assignment {
@@ -204,7 +203,7 @@ impl<'c> GivenWords<'c> {
         }
     }
 
-    /// Whether an option with this mark is given.
+    /// Returns true if an option with this mark is present.
     pub(crate) fn has(&self, mark: char) -> bool {
         self.words
             .iter()
@@ -212,7 +211,7 @@ impl<'c> GivenWords<'c> {
             .any(|option| option.has(&[mark]))
     }
 
-    /// The known values of the options with this mark.
+    /// Returns the known values of options with this mark.
     pub(crate) fn values(&self, mark: char) -> impl Iterator<Item = &'c str> {
         let words = self.words.iter().filter(|word| !word.is_open);
         words.flat_map(move |word| {

@@ -1,24 +1,22 @@
-//! What brush-parser reads, within limits that keep hostile texts cheap: its tokenizer and parser
-//! recurse, and some of their loops are quadratic. Brace expansion, `{a,b}` and `{1..3}`, makes
-//! several words of one.
+//! Calls brush-parser within limits, since its tokenizer and parser recurse and some of their loops
+//! are quadratic. Also expands braces: `{a,b}` and `{1..3}`.
 
 use brush_parser::word::{self, BraceExpressionMember, BraceExpressionOrText, WordPiece};
 use brush_parser::{ParserOptions, ast, parse_tokens, uncached_tokenize_str};
 
-/// Indices in each other, `a[b[c]]`; the parser recurses for each.
+/// Nested indices, `a[b[c]]`: the parser recurses for each.
 const MOST_INDICES: usize = 64;
-/// Of all words that one becomes.
+/// All words that one expands to.
 const MOST_BYTES: usize = 1 << 20;
-/// Braces of a word, and braces in each other: the parser takes three times as long for each.
+/// Braces in a word, and their nesting: each triples the parser's time.
 const MOST_BRACES: usize = 64;
 const DEEPEST_BRACES: usize = 5;
-/// Members of `{1..9}`.
 const MOST_MEMBERS: u64 = 1_000;
-/// Longer numbers in braces make the parser panic.
+/// The parser panics on longer numbers.
 const MOST_DIGITS: usize = 18;
 
-/// The words that a word of a flat text becomes by `{a,b}` and `{1..3}`, quotes kept; `None` if
-/// they are more than `most`, or cannot be told.
+/// Expands the braces of a word and keeps quotes; `None` if there are more than `most` results or
+/// the result is uncertain.
 pub(crate) fn expand_braces(word: &str, most: usize) -> Option<Vec<String>> {
     let pieces = if word.contains('{') {
         word::parse(word, &options()).ok()
@@ -48,7 +46,7 @@ pub(crate) fn expand_braces(word: &str, most: usize) -> Option<Vec<String>> {
         return Some(vec![word.to_string()]);
     }
     let mut numbers = word.split(|c: char| !c.is_ascii_digit());
-    // The parser loses the zeros of `{01..10}`.
+    // The parser drops the zeros of `{01..10}`.
     let is_misread =
         |digits: &str| digits.len() > 1 && digits.starts_with('0') || digits.len() > MOST_DIGITS;
     let has_misread_number = word.contains("..") && numbers.any(is_misread);
@@ -59,7 +57,7 @@ pub(crate) fn expand_braces(word: &str, most: usize) -> Option<Vec<String>> {
     product(&expanded, most, false)
 }
 
-/// All ways to choose from the pieces of a word.
+/// Returns all combinations of the pieces of a word.
 fn product(pieces: &[BraceExpressionOrText], most: usize, is_inner: bool) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     for piece in pieces {
@@ -102,7 +100,7 @@ fn members_of(member: &BraceExpressionMember, most: usize) -> Option<Vec<String>
                 .map(|n| n.to_string())
                 .collect(),
         ),
-        // Between the letters of both cases are other characters, which bash quotes.
+        // Between upper-case and lower-case letters are characters that bash quotes.
         BraceExpressionMember::CharSequence { start, end, .. }
             if start.is_ascii_lowercase() != end.is_ascii_lowercase() =>
         {
@@ -130,7 +128,7 @@ fn sequence(start: i64, end: i64, increment: i64) -> Option<impl Iterator<Item =
     Some((0..=count).filter_map(move |n| Some(start + sign * i64::try_from(n * step).ok()?)))
 }
 
-/// Words are read without `~`, which stays as it is.
+/// Leaves `~` unchanged.
 pub(super) fn options() -> ParserOptions {
     ParserOptions {
         tilde_expansion_at_word_start: false,
@@ -139,7 +137,7 @@ pub(super) fn options() -> ParserOptions {
     }
 }
 
-/// The commands of a flat text, and how many tokens it has.
+/// Returns the commands of a flat text, and its number of tokens.
 pub(super) fn parse(text: &str) -> Result<(ast::Program, usize), String> {
     let options = ParserOptions::default();
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
@@ -155,7 +153,7 @@ pub(super) fn parse(text: &str) -> Result<(ast::Program, usize), String> {
     Ok((program, tokens.len()))
 }
 
-/// How deep the indices of `a[b[c]]` may nest.
+/// Returns the nesting depth of indices in `a[b[c]]`.
 fn indices(word: &str) -> usize {
     let name = word
         .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')

@@ -1,133 +1,134 @@
-//! The table of programs: their options, what they run, and which files they write.
+//! The table of programs: their options, inner commands, and file operands.
 
-/// How a program names what it runs.
+/// How a program names the commands that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It runs nothing that its words name.
+    /// Runs no command from its arguments.
     Itself,
-    /// Its operands are the words of a command.
+    /// Operands are a command.
     Words,
-    /// Its operands, joined by blanks, are a text for a shell.
+    /// Operands, joined with blanks, are shell text.
     Text,
-    /// A command, to whose words it adds what it reads: `xargs`.
+    /// Operands are a command to which input is appended: `xargs`.
     WordsAndMore,
-    /// A text and, after `:::`, what is added to it: `parallel`.
+    /// Operands are shell text; arguments follow `:::`: `parallel`.
     Parallel,
-    /// A shell: a text, a file, or what it reads.
+    /// A shell: text, a file, or stdin.
     Shell,
-    /// A login as somebody: a text after `-c`, or a shell.
+    /// A login: text after `-c`, or a shell.
     Login,
-    /// Commands after one of these, up to `;` or `+`: `find -exec`.
+    /// Commands follow one of these options, up to `;` or `+`: `find -exec`.
     After(&'static [&'static str]),
-    /// Texts in its options, and something of its own.
+    /// Options contain shell text.
     Texts,
-    /// The words of a command are after `--`, or nowhere.
+    /// A command may follow `--`.
     AfterDashes,
-    /// Aliases in its options: `git -c alias.x='!TEXT'`.
+    /// Aliases in options: `git -c alias.x='!TEXT'`.
     Git,
-    /// Its first operand is a text that is run later.
+    /// The first operand is text that runs later.
     Trap,
     /// Reads a file of commands.
     Source,
-    /// Changes what words after it run, where they are typed.
+    /// Redefines later commands.
     Alias,
-    /// An interpreter of another language, which reads its program if no operand names it.
+    /// Runs another language, from stdin if no operand names a program.
     Interpreter,
 }
 
-/// What a program does without a command.
+/// Behavior without a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alone {
-    /// What that program does by itself, or nothing.
+    /// The program's default, or nothing.
     Command,
-    /// It starts a shell.
+    /// Starts a shell.
     Shell,
-    /// It starts a shell, which counts only if something is written to it: `ssh host`.
+    /// Starts a shell that counts only with piped input: `ssh host`.
     RemoteShell,
 }
 
-/// How the options of a program are written.
+/// Spelling of options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Letters, which may share a word, and long options in full.
+    /// Letters, combinable in one word, and complete long options.
     Full,
-    /// The beginning of a long option is enough.
+    /// Long options may be abbreviated.
     Cut,
-    /// So it is, but which option it begins depends on the command: `git reset --har`.
+    /// Like `Cut`, but the meaning depends on the subcommand: `git reset --har`.
     CutByCommand,
-    /// Long options have one dash, and letters do not share a word: `find -name`.
+    /// Long options have one dash; letters do not combine: `find -name`.
     OneDash,
 }
 
-/// What a program does with the files that its operands name.
+/// Use of the files that operands name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operands {
-    /// They are not files, or nothing is known of them.
+    /// Not files, or unknown.
     Other,
     Reads,
-    /// It reads all but the first, which says what it looks for; with an option marked `=` all.
+    /// Reads all but the first, which is a pattern; with an option marked `=` all.
     ReadsAfter,
     Writes,
-    /// It writes the first.
+    /// Writes the first.
     WritesFirst,
-    /// The first says how it writes the others; with an option marked `=` it does not. If it has
-    /// options marked `^` and none is given, it reads them.
+    /// Writes all but the first, which is a mode; with an option marked `=` all. Only reads if it
+    /// has options marked `^` and none is present.
     WritesAfter,
     Deletes,
-    /// It copies all into or over the last; with an option marked `=` it makes all of them.
+    /// Copies all into or over the last; with an option marked `=` creates all.
     Copies,
-    /// The same, where the last may be on another host.
+    /// Like `Copies`, where the last may be remote.
     CopiesHere,
-    /// As `Copies`; the others are gone then.
+    /// Like `Copies`, and removes the others.
     Moves,
-    /// It changes or removes what git knows or does not know there.
+    /// Changes or removes tracked or untracked files.
     Tracked,
-    /// So it does with all after `--`, and before that with what cannot be a branch.
+    /// Like `Tracked`, for operands after `--` and those before that cannot be branches.
     TrackedAfter,
-    /// It changes the files that a patch names.
+    /// Changes the files of a patch.
     Patches,
-    /// What follows `if=` and `of=`.
+    /// Files in `if=` and `of=`.
     Assigned,
-    /// Files that are called as the addresses.
+    /// Files with the names of the URLs.
     Fetched,
-    /// An archive. It extracts files if an option marked `}` is given, or if it has none such.
+    /// Extracts an archive if an option marked `}` is present, or if it has no such option.
     Extracts,
-    /// The folders in which it looks for files.
+    /// Folders to search.
     Searches,
-    /// It works there from now on.
+    /// Becomes the working directory.
     Enters,
 }
 
-/// What must be known of a program to read its words.
+/// How to read a program's arguments.
 #[derive(Debug)]
 pub(crate) struct ProgramRow {
-    /// Its base names, divided by blanks; for git each with its command: `git-rm`.
+    /// Base names, separated by blanks; git subcommands as `git-rm`.
     pub(super) names: &'static str,
-    /// Its options: a letter, or a word with its dashes; then what is special about it:
+    /// Options: a letter, or a word with its dashes, then marks:
     ///
     /// | mark | meaning |
     /// | --- | --- |
     /// | `:` | the next word is its value; one mark for each word |
-    /// | `?` | its value is in the same word or nowhere |
+    /// | `?` | its value, if any, is in the same word |
     /// | `>` | the next word is its value, and letters may follow: `-eo pipefail` |
-    /// | `|` | so may it be, which depends on the command: `docker rm -f`, `docker build -f` |
-    /// | `$` | its value is a text for a shell |
-    /// | `%` | its value is split into words that take its place: `env -S` |
-    /// | `@` | its value stands for what only a run knows: `xargs -I` |
+    /// | `|` | the next word may be its value, by subcommand: `docker rm -f`, `docker build -f` |
+    /// | `$` | its value is shell text |
+    /// | `%` | its value is split into words that replace it: `env -S` |
+    /// | `@` | its value is a placeholder for unknown text: `xargs -I` |
     /// | `+` | its value is a file that it writes |
-    /// | `&` | its value is the folder that it puts files into |
-    /// | `/` | its value is the folder in which it works |
-    /// | `!` | with it, no command is run, and no operand written |
+    /// | `&` | its value is the target folder of files |
+    /// | `/` | its value is the working directory |
+    /// | `!` | no command runs and no operand is written |
     /// | `^` | without one of these, no operand is written |
-    /// | `~` | it starts a shell, if no command follows |
-    /// | `=` | operands are a text instead of words, or words instead of a text, or all are files |
-    /// | `_` | it goes into folders, or deletes what it finds |
-    /// | `}` | it takes files out of an archive |
+    /// | `~` | starts a shell, if no command follows |
+    /// | `=` | swaps operands between text and words, or makes all of them files |
+    /// | `_` | recurses, or deletes the files found |
+    /// | `}` | extracts files from an archive |
     ///
+    /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
     /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
     pub(super) options: &'static str,
     pub(super) style: Style,
-    /// Whether all options with a value are listed. Else any option may take the next word.
+    /// Whether all options with a value are listed. Otherwise any option may take the next word.
     pub(super) lists_values: bool,
     /// Operands before the command.
     pub(super) operands: usize,
@@ -164,7 +165,7 @@ const fn words(names: &'static str, options: &'static str) -> ProgramRow {
     row(Kind::Words, names, options)
 }
 
-/// The words of a command follow so many operands.
+/// A command follows this many operands.
 const fn after(operands: usize, names: &'static str, options: &'static str) -> ProgramRow {
     ProgramRow {
         operands,
@@ -172,7 +173,7 @@ const fn after(operands: usize, names: &'static str, options: &'static str) -> P
     }
 }
 
-/// A shell if no command follows.
+/// Without a command, starts a shell.
 const fn or_shell(row: ProgramRow) -> ProgramRow {
     ProgramRow {
         alone: Alone::Shell,
@@ -188,7 +189,7 @@ const fn files(files: Operands, names: &'static str, options: &'static str) -> P
     }
 }
 
-/// Not all of its options are listed.
+/// The table lists only some of its options.
 const fn partly(row: ProgramRow) -> ProgramRow {
     ProgramRow {
         lists_values: false,
@@ -196,11 +197,10 @@ const fn partly(row: ProgramRow) -> ProgramRow {
     }
 }
 
-/// A program of which nothing is known.
 pub(crate) const UNKNOWN_PROGRAM: &ProgramRow = &partly(program("", ""));
 
-/// By their manuals of 2026. Programs that take the names of files from an archive or from stdin,
-/// as `tar -x` does, have none to give.
+/// Based on the manuals of 2026. Programs that read file names from an archive or stdin, such as
+/// `tar -x`, list none.
 #[rustfmt::skip]
 pub(super) static PROGRAMS: &[ProgramRow] = &[
     // Other users and machines.
@@ -216,7 +216,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     after(1, "gosu su-exec", "--help! --version!"),
     ProgramRow { operands: 1, alone: Alone::RemoteShell, ..row(Kind::Text, "ssh", "4 6 A a B: b: C c: D: E: e: F: f G! g I: i: \
         J: K k L: l: M m: N! n O!: o: P: p: Q!: q R: S: s T t V! v W!: w: X x Y y") },
-    // Another surrounding.
+    // Other environments.
     ProgramRow { assigns: true, ..words("env", "- 0 a: C/ i S% u: v --argv0: --block-signal --chdir/ --debug --default-signal \
         --help! --ignore-environment --ignore-signal --list-signal-handling --null --split-string% --unset: --version!") },
     words("nice", "# n: --adjustment: --help! --version!"),
@@ -241,13 +241,13 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     words("unbuffer", "p"),
     words("caffeinate", "d i m s t: u w:"),
     words("xvfb-run", "a e: f: l n: p: s: w: --auto-servernum --server-args: --server-num: --*"),
-    // Of those that are rare, options leave in doubt what runs.
+    // Rare programs: any option leaves the command in doubt.
     or_shell(words("pkexec run0 unshare nsenter firejail fakeroot proot", "")),
     words("ionice setpriv prlimit systemd-inhibit numactl bwrap tini choom cgexec cpulimit linux32 linux64 i386 x86_64 \
         dbus-run-session sshpass strace ltrace valgrind", ""),
     after(1, "chrt taskset setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
-    // Programs of projects, containers and packages.
+    // Projects, containers and packages.
     program("git-submodule git-bisect perf tmux nix op doppler aws-vault mise asdf direnv poetry pipenv pdm rye bundle conda", ""),
     row(Kind::Text, "git-submodule-foreach", "q --quiet --recursive"),
     words("git-bisect-run", ""),
@@ -264,7 +264,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     words("rlwrap torsocks proxychains4 perf-stat perf-record", "a d e: g o: q r: --*"),
     row(Kind::Text, "hyperfine", "i m: n: r: w: --export-json: --prepare: --runs: --warmup: --*"),
     row(Kind::Text, "tmux-send-keys tmux-send", "l R t:"),
-    // What is repeated.
+    // Repeated commands.
     ProgramRow { kind: Kind::WordsAndMore, ..words("xargs gxargs", "0 a: d: E: e? I@ i@? L: l? n: o P: p r s: t x --arg-file: --delimiter: --eof? \
         --exit --interactive --max-args: --max-chars: --max-lines? --max-procs: --no-run-if-empty --null --open-tty \
         --process-slot-var: --replace@? --show-limits --verbose --help! --version!") },
@@ -279,19 +279,19 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     ProgramRow { style: Style::OneDash, files: Operands::Searches, ..row(Kind::After(&["-exec", "-execdir", "-ok", "-okdir"]), "find gfind",
         "-delete_ -name: -iname: -path: -ipath: -type: -maxdepth: -mindepth: -newer: -mtime: -size: -user: -perm: -regex: -exec:") },
     partly(row(Kind::After(&["-x", "-X", "--exec", "--exec-batch"]), "fd fdfind", "")),
-    // Shells and what else reads commands.
+    // Shells and other readers of commands.
     row(Kind::Shell, "sh bash dash zsh ksh ash rbash mksh", "- a B b C c= D E e f G H h i k l m n O> o> P p r s~ T t u v X x \
         --debugger --emulate: --init-file: --login --noediting --noprofile --no-rcs --norc --posix --rcfile: --restricted --verbose --help! --version!"),
     row(Kind::Shell, "fish", "C$ c$ D: d: f: h! i l N n o: P p: v! --command$ --debug: --debug-output: --features: --init-command$ --interactive \
         --login --no-config --no-execute --private --help! --version!"),
-    // Shells of other languages: a text for one is not read.
+    // Other shells: their text is not parsed.
     or_shell(partly(words("csh tcsh pwsh powershell", ""))),
     partly(after(1, "cmd", "")),
     row(Kind::Text, "eval", ""),
     row(Kind::Alias, "alias", "p"),
     row(Kind::Trap, "trap", "l! p!"),
     row(Kind::Source, "source .", "p:"),
-    // A listed option is never short for another one that begins with it.
+    // An exact option is never an abbreviation of a longer one.
     ProgramRow { style: Style::CutByCommand, ..row(Kind::Git, "git", "C/ c: --git-dir: --work-tree/ --namespace: --exec-path: --config-env: \
         --super-prefix: m: --message: F: --file: o: --push-option: b: B: --orphan: X: --strategy-option: --strategy: --onto: --author: --date: \
         --since: --until: --format: --pretty: --depth: --branch: --origin: --receive-pack: --repo: --expire: --expire-unreachable: --source: \
@@ -301,7 +301,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     partly(row(Kind::Interpreter, "irb lua luajit", "- i q u B E I s S O OO d a x l --interactive")),
     partly(ProgramRow { kind: Kind::Interpreter, ..files(Operands::WritesAfter, "perl ruby",
         "- i?^ q u B s S O OO d a x l e:= E:= F: I: m: M: r: --interactive") }),
-    // What writes or removes files.
+    // Programs that write or remove files.
     files(Operands::Deletes, "rm rmdir unlink", "r_ R_ --recursive_"),
     files(Operands::Writes, "tee sponge", ""),
     files(Operands::Tracked, "git-rm", "--pathspec-from-file: --cached!"),
@@ -310,7 +310,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     files(Operands::Writes, "truncate", "r: s: --reference: --size:"),
     files(Operands::Writes, "touch", "d: r: t: --date: --reference: --time:"),
     files(Operands::Writes, "mkdir mkfifo", "m: --mode:"),
-    // `chmod -x FILE` says how in an option.
+    // `chmod -x FILE` has its mode in an option.
     files(Operands::WritesAfter, "chmod", "R_ --recursive_ r= w= x= X= s= t= u= g= o= a= 0= 1= 2= 3= 4= 5= 6= 7= --reference:="),
     files(Operands::WritesAfter, "chown chgrp", "R_ --recursive_ --reference:= --from:"),
     files(Operands::Copies, "cp ln", "r_ R_ a_ --recursive_ --archive_ S: t& --suffix: --target-directory&"),
@@ -334,7 +334,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     partly(files(Operands::Reads, "cat tac nl head tail less more bat wc file stat strings xxd od hexdump base64 md5sum sha1sum sha256sum cksum \
         uniq cut diff cmp comm column fold rev paste zcat", "")),
     partly(files(Operands::ReadsAfter, "awk gawk jq zip", "e:= f:= F: r_ --file:=")),
-    // What prints no line does not show what is in a file.
+    // Options that print no lines do not show file content.
     partly(files(Operands::ReadsAfter, "grep egrep fgrep rg ag", "c! l! q! e:= f:= A: B: C: m: r_ R_ --recursive_ --regexp:= --file:= \
         --count! --files-with-matches! --quiet!")),
     files(Operands::Moves, "git-mv", ""),
@@ -343,7 +343,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     files(Operands::TrackedAfter, "git-checkout", "B: b: --conflict: --orphan: --pathspec-from-file:"),
     files(Operands::Patches, "git-apply", "C: p: --directory/ --exclude: --include:"),
     files(Operands::Enters, "cd pushd", ""),
-    // What else policies are about.
+    // Other programs in policies.
     ProgramRow { style: Style::OneDash, ..program("terraform tofu terragrunt", "") },
     program("kubectl oc k9s", "n: --namespace: --context: --cluster: --kubeconfig: --user: s: --server: --token: --as: --as-group: l: --selector: f: \
         --filename: o: --output: c: --container: --field-selector: --grace-period: --timeout: k: --kustomize: p: --patch: --type: --replicas:"),
@@ -376,7 +376,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     program("make", "C: --directory: f: --file: I: j| --jobs| l| --load-average| o: W:"),
 ];
 
-/// Other names of commands: the program, then each name before those that mean the same.
+/// Aliases of subcommands: the program, then the usual name and its aliases.
 const ALIASES: &[(&str, &[&str])] = &[
     ("helm", &["uninstall", "un", "del", "delete"]),
     ("docker", &["rm", "remove"]),
@@ -387,7 +387,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("pulumi", &["destroy", "down", "dn"]),
 ];
 
-/// The name that rules use for a command of a program.
+/// Returns the usual name of a subcommand, which rules use.
 pub(super) fn usual_name(program: &str, command: &str) -> Option<&'static str> {
     let names = ALIASES.iter().filter(|(name, _)| *name == program);
     let mut known = names.map(|(_, names)| names);
@@ -395,12 +395,12 @@ pub(super) fn usual_name(program: &str, command: &str) -> Option<&'static str> {
 }
 
 impl ProgramRow {
-    /// Whether its words end in those of the command that it runs.
+    /// Returns true if the arguments end in the command that it runs.
     pub(super) fn is_prefix(&self) -> bool {
         self.kind == Kind::Words
     }
 
-    /// Whether the command that it runs is among its words.
+    /// Returns true if the arguments contain the command that it runs.
     pub(super) fn is_wrapper(&self) -> bool {
         matches!(
             self.kind,
@@ -408,7 +408,7 @@ impl ProgramRow {
         )
     }
 
-    /// The row of one of its commands: of `git` and `rm` that of `git-rm`.
+    /// Returns the row of a subcommand: `git-rm` for `git` and `rm`.
     pub(super) fn command(&self, name: &str, command: &str) -> Option<&'static ProgramRow> {
         if !matches!(self.kind, Kind::Itself | Kind::Git) {
             return None;
@@ -416,20 +416,19 @@ impl ProgramRow {
         named(&format!("{name}-{command}"))
     }
 
-    /// Whether one of its options has this mark.
     pub(crate) fn uses(&self, mark: char) -> bool {
         self.options.contains(mark)
     }
 
-    /// Whether `given` is the option `name`, or is short for it.
+    /// Returns true if `given` is the option `name` or an abbreviation of it.
     pub(crate) fn is_named(&self, given: &str, name: &str) -> bool {
         let is_cut = matches!(self.style, Style::Cut | Style::CutByCommand);
         let is_short = is_cut && given.len() > 2 && name.starts_with(given);
         given == name || is_short && self.listed(given).is_none()
     }
 
-    /// The marks of an option: one letter, or a word with its dashes, also shortened as GNU's
-    /// programs allow it. `None` if the table does not know it.
+    /// Returns the marks of an option, which may be abbreviated as GNU allows; `None` if not
+    /// listed.
     pub(super) fn marks(&self, option: &str) -> Option<&'static str> {
         let listed = self.listed(option);
         if listed.is_some() || !option.starts_with("--") || self.style != Style::Cut {
@@ -452,7 +451,6 @@ impl ProgramRow {
         })
     }
 
-    /// Each option with its marks.
     fn rows(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let options = self.options.split_ascii_whitespace();
         options.map(|option| {
@@ -463,10 +461,10 @@ impl ProgramRow {
     }
 }
 
-/// More than twice as many as there are names, so that few names share a slot.
+/// More than twice the number of names, to keep collisions rare.
 const SLOTS: usize = 2048;
 
-/// For each hash of a name the number of its row, from 1; of names that share one, the next slots.
+/// Row numbers, from 1, by hash of the name, with linear probing.
 static ROWS_BY_NAME: [u16; SLOTS] = rows_by_name();
 
 const fn rows_by_name() -> [u16; SLOTS] {
@@ -494,7 +492,7 @@ const fn rows_by_name() -> [u16; SLOTS] {
     slots
 }
 
-/// The hash of a name without letters, and its prime: FNV-1a in 32 bits.
+/// FNV-1a, 32 bits: offset basis and prime.
 const FIRST_HASH: u32 = 0x811c_9dc5;
 const PRIME: u32 = 0x0100_0193;
 
@@ -514,7 +512,7 @@ fn named(name: &str) -> Option<&'static ProgramRow> {
     None
 }
 
-/// The row of a program, by its base name; `python3.12` is `python`.
+/// Returns the row of a program, by base name; `python3.12` is `python`.
 pub(crate) fn find(name: &str) -> Option<&'static ProgramRow> {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     named(name).or_else(|| named(bare).filter(|row| row.kind == Kind::Interpreter))

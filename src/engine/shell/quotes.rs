@@ -1,19 +1,18 @@
-//! Here-documents, and what quotes with their own escapes say: `$'…'` and backticks.
+//! Here-documents, and quotes with escapes: `$'…'` and backticks.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A here-document.
 pub(super) struct HereDocument {
-    /// Its tag as it is written.
+    /// Tag with its quotes.
     tag: String,
     strips_tabs: bool,
-    /// The number of its part.
+    /// Index of its part.
     pub(super) part: usize,
 }
 
 impl HereDocument {
-    /// Reads what follows `<<`, and tells where that ends.
+    /// Parses the tag after `<<`, and returns its end.
     pub(super) fn read(text: &str, start: usize) -> (HereDocument, usize) {
         let strips_tabs = text[start..].starts_with('-');
         let rest = text[start + usize::from(strips_tabs)..].trim_start_matches([' ', '\t']);
@@ -31,7 +30,7 @@ impl HereDocument {
         self.tag.contains(['\'', '"', '\\'])
     }
 
-    /// Whether its tag is a name, perhaps in quotes, which every shell reads alike.
+    /// Returns true if the tag is a name, optionally quoted, which all shells read alike.
     pub(super) fn is_plain(&self) -> bool {
         let name = self.name();
         let forms = ["{}", "'{}'", "\"{}\"", "\\{}"].map(|form| form.replace("{}", &name));
@@ -46,7 +45,7 @@ impl HereDocument {
         self.tag.replace(['\'', '"', '\\'], "")
     }
 
-    /// Its body, which begins at `start`, and where the line of its closing tag ends.
+    /// Returns the body from `start`, and the end of the closing tag's line.
     pub(super) fn body(&self, text: &str, start: usize) -> Option<(String, usize)> {
         let name = self.name();
         let mut body = String::new();
@@ -68,7 +67,7 @@ impl HereDocument {
     }
 }
 
-/// The text of a substitution between backticks.
+/// Removes the escapes of a backtick substitution.
 pub(super) fn without_backtick_escapes(text: &str, in_quotes: bool) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -80,7 +79,7 @@ pub(super) fn without_backtick_escapes(text: &str, in_quotes: bool) -> String {
     plain
 }
 
-/// The text of `$'…'`; `None` if it is no text in UTF-8.
+/// Decodes `$'…'`; `None` if it is not UTF-8.
 pub(super) fn ansi(quoted: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(quoted.len());
     let mut rest = quoted.chars().peekable();
@@ -128,7 +127,7 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
             }
         }
     }
-    // A zero byte ends the text.
+    // NUL ends the text.
     let end = bytes
         .iter()
         .position(|byte| *byte == 0)
@@ -137,7 +136,7 @@ pub(super) fn ansi(quoted: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The number that the next digits are, of which there may be `most`; `None` if there are none.
+/// Parses up to `most` digits; `None` without any.
 fn number(rest: &mut Peekable<Chars<'_>>, radix: u32, most: usize) -> Option<u32> {
     let mut value = None;
     for _ in 0..most {

@@ -1,21 +1,19 @@
-//! Divides a text into what the parser reads, and the parts that the parser reads wrongly.
+//! Cuts a text into parts that brush-parser reads correctly.
 //!
-//! brush-parser recurses for each substitution in a word, and knows neither `case` nor comments
-//! and here-documents in them. So substitutions, sums and the bodies of here-documents are cut
-//! out: a number between two [`MARK`]s stands for each. A substitution is read as a text of its
-//! own. Cutting is linear in the length of the text, but for nested substitutions, whose depth is
-//! bounded.
+//! brush-parser recurses for each substitution in a word, and supports neither `case` nor comments
+//! and here-documents inside. So substitutions, sums and here-document bodies are replaced by a
+//! number between two [`MARK`]s. Substitutions are parsed separately. Cutting is linear in the
+//! length of the text, except for nested substitutions, whose depth is limited.
 
 use super::quotes::{HereDocument, without_backtick_escapes};
 
-/// A private-use character; a command that contains one is in doubt.
+/// A private-use character. A command that contains it is in doubt.
 pub(super) const MARK: char = '\u{10fffc}';
 
-/// Longer texts are not read: no real command is this long.
 const LONGEST_BYTES: usize = 1 << 20;
-/// How deep substitutions may nest in one word.
+/// Nesting of substitutions in one word.
 const DEEPEST: usize = 24;
-/// Pairs of parentheses that may begin a sum; each looks for its end.
+/// Parentheses that may begin a sum; each searches for its end.
 const MOST_SUMS: usize = 64;
 /// Bytes that end a word.
 pub(super) const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
@@ -29,52 +27,51 @@ const OPENINGS: &[&str] = &[
     "{", "if", "while", "until", "for", "case", "select", "[[", "function", "coproc",
 ];
 
-/// A construct whose end cannot be found; holds its beginning.
+/// The beginning of a construct without an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingEnd(pub(super) String);
 
-/// What a mark stands for.
+/// A part replaced by a mark.
 #[derive(Debug)]
 pub(super) enum Part {
-    /// Commands: `$(…)`, backticks, `<(…)`. `is_file` for the last.
+    /// `$(…)`, backticks, or `<(…)` if `is_file`.
     Commands { text: String, is_file: bool },
-    /// What is between `$((` and `))`.
+    /// Inside of `$((…))`.
     Sum(String),
-    /// What is between `((` and `))`, or `$[` and `]`.
+    /// Inside of `((…))` or `$[…]`.
     Expression(String),
-    /// What is between `${` and `}`.
+    /// Inside of `${…}`.
     Parameter { text: String, is_quoted: bool },
-    /// The body of a here-document.
+    /// Body of a here-document.
     Document { body: String, is_expanded: bool },
 }
 
-/// A text with marks in it.
+/// A text with marks.
 #[derive(Debug, Default)]
 pub(super) struct FlatText {
     pub(super) text: String,
-    /// How deep commands nest.
+    /// Nesting depth of commands.
     pub(super) depth: usize,
     parts: Vec<(Part, String)>,
     /// Whether several commands follow the first here-documents.
     pub(super) goes_on_after_document: bool,
 }
 
-/// A piece of a text with marks.
 pub(super) enum Piece<'f> {
     Text(&'f str),
     Part(&'f Part),
 }
 
 impl FlatText {
-    /// Cuts up a text of commands.
+    /// Cuts a text of commands.
     pub(super) fn of_commands(text: &str) -> Result<FlatText, MissingEnd> {
         let mut scanner = TextScanner::new(text, 0, 0, true);
         scanner.commands(false)?;
         Ok(scanner.flat)
     }
 
-    /// Cuts up a text in which quotes are text: a here-document, a sum, the inside of `${ }`. In
-    /// the last one that is not always so, but what is read too much there is never run.
+    /// Cuts a text without quoting: a here-document, a sum, the inside of `${…}`. The latter may
+    /// have quotes, so that too much is read, but never executed.
     pub(super) fn of_body(text: &str, is_quoted: bool) -> Result<FlatText, MissingEnd> {
         let mut scanner = TextScanner::new(text, 0, 0, true);
         while let Some(byte) = scanner.byte() {
@@ -87,7 +84,6 @@ impl FlatText {
         Ok(scanner.flat)
     }
 
-    /// The pieces of a part of the flat text.
     pub(super) fn pieces<'f>(&'f self, text: &'f str) -> impl Iterator<Item = Piece<'f>> {
         let pieces = text.split(MARK).enumerate();
         pieces.filter_map(|(number, piece)| {
@@ -99,7 +95,7 @@ impl FlatText {
         })
     }
 
-    /// The body of the here-document that a mark stands for, and whether it is expanded.
+    /// Returns the here-document body of a mark, and whether it is expanded.
     pub(super) fn document<'f>(&'f self, text: &'f str) -> Option<(&'f str, bool)> {
         match self.pieces(text).nth(1) {
             Some(Piece::Part(Part::Document { body, is_expanded })) => Some((body, *is_expanded)),
@@ -107,7 +103,7 @@ impl FlatText {
         }
     }
 
-    /// A part of the flat text as it was written.
+    /// Restores the source of a part of the flat text.
     pub(super) fn written(&self, text: &str) -> String {
         let mut written = String::with_capacity(text.len());
         for (number, piece) in text.split(MARK).enumerate() {
@@ -130,22 +126,21 @@ impl FlatText {
 struct TextScanner<'t> {
     text: &'t str,
     at: usize,
-    /// How many substitutions it is in.
     nesting: usize,
-    /// Whether the flat text is wanted, and not only where the text ends.
+    /// Whether to build the flat text; otherwise only finds the end.
     keeps: bool,
     flat: FlatText,
-    /// Here-documents whose bodies have not begun.
+    /// Here-documents before their bodies.
     waiting: Vec<HereDocument>,
     sums: usize,
 }
 
-/// Where in a command the scanner is.
+/// State of the scanner within a command.
 struct CommandPlace {
     starts_word: bool,
     begins_command: bool,
     is_after_pipe: bool,
-    /// Compound commands, parentheses, `case`s, and `!`s in a row that are open.
+    /// Open compound commands, parentheses and `case`s, and consecutive `!`s.
     compounds: usize,
     parentheses: usize,
     cases: usize,
@@ -191,7 +186,7 @@ impl<'t> TextScanner<'t> {
         self.at = end;
     }
 
-    /// Goes on to the next byte that may mean something, at least one character.
+    /// Advances at least one character, to the next special byte.
     fn advance_to_special(&mut self) {
         let next = self
             .rest()
@@ -201,7 +196,7 @@ impl<'t> TextScanner<'t> {
         self.advance(next.map_or(self.text.len(), |at| at + 1));
     }
 
-    /// A backslash, and what it escapes. A line that it continues becomes one.
+    /// Reads a backslash and the escaped character. Joins continued lines.
     fn escape(&mut self) {
         match self.rest()[1..].chars().next() {
             Some('\n') => self.at += 2,
@@ -209,7 +204,7 @@ impl<'t> TextScanner<'t> {
         }
     }
 
-    /// Reads commands up to the end, or up to the parenthesis that closes them.
+    /// Reads commands up to the end, or up to the closing parenthesis.
     fn commands(&mut self, is_closed: bool) -> Result<(), MissingEnd> {
         if self.nesting > DEEPEST {
             return Err(self.missing_end());
@@ -267,7 +262,7 @@ impl<'t> TextScanner<'t> {
                     place.begins_command = true;
                     place.is_after_pipe = byte == b'|';
                     self.advance(1);
-                    // The parser does not take `|&` after `[[ ]]`.
+                    // The parser rejects `|&` after `[[ ]]`.
                     if byte == b'|' && self.byte() == Some(b'&') {
                         self.at += 1;
                     }
@@ -288,8 +283,8 @@ impl<'t> TextScanner<'t> {
         Ok(())
     }
 
-    /// The beginning of a word. What bash takes and the parser does not is written differently:
-    /// `select`, `!` after `|`, `esac )`, and `{name}>file`.
+    /// Reads the beginning of a word. Rewrites bash syntax that the parser rejects: `select`, `!`
+    /// after `|`, `esac )`, and `{name}>file`.
     fn word(&mut self, place: &mut CommandPlace) {
         let mut bytes = self.rest().bytes();
         let end = bytes.position(|byte| BOUNDARIES.contains(&byte));
@@ -334,10 +329,10 @@ impl<'t> TextScanner<'t> {
         self.advance_to_special();
     }
 
-    /// A quote, an escape, or what begins with `$` or a backtick.
+    /// Reads a quote, an escape, or text that begins with `$` or a backtick.
     fn quoted_or_part(&mut self) -> Result<(), MissingEnd> {
         match self.rest().as_bytes() {
-            // The tokenizer takes them for the beginning of something else.
+            // The tokenizer misreads these.
             [b'$', b'$', b'(' | b'{' | b'[' | b'\'', ..] | [b'\\', b'$', b'\'', ..] => {
                 return Err(MissingEnd("$".to_string()));
             }
@@ -380,7 +375,7 @@ impl<'t> TextScanner<'t> {
         Err(self.missing_end())
     }
 
-    /// Cuts out the part that begins here, if one does.
+    /// Cuts out the part that begins here, if any.
     fn part(&mut self, is_quoted: bool) -> Result<bool, MissingEnd> {
         let start = self.at;
         let (end, part) = match self.rest().as_bytes() {
@@ -420,7 +415,7 @@ impl<'t> TextScanner<'t> {
         Ok(true)
     }
 
-    /// What is between `$(` and `)`.
+    /// Returns the part for the inside of `$(…)`.
     fn commands_or_sum(&self, inner: &str) -> Part {
         if self.keeps
             && let Some(sum) = inner.strip_prefix('(').and_then(|it| it.strip_suffix(')'))
@@ -454,7 +449,7 @@ impl<'t> TextScanner<'t> {
         Err(inside.missing_end())
     }
 
-    /// The end of backticks or of `$'…'`, where a backslash hides it.
+    /// Returns the end of backticks or `$'…'`, skipping escapes.
     fn end_of_escaped(&self, start: usize, end: u8) -> Result<usize, MissingEnd> {
         let bytes = self.text.as_bytes();
         let mut at = start;
@@ -468,8 +463,8 @@ impl<'t> TextScanner<'t> {
         Err(self.missing_end())
     }
 
-    /// Cuts out what is between `((` and `))`; the head of a loop has three parts for the parser.
-    /// `false` for groups that only begin like it: `((a); b)`.
+    /// Cuts out the inside of `((…))`; a loop's head keeps three parts for the parser. Returns
+    /// `false` for groups that begin alike: `((a); b)`.
     fn sum(&mut self) -> Result<bool, MissingEnd> {
         if !self.keeps || !self.rest().starts_with("((") {
             return Ok(false);
@@ -492,8 +487,8 @@ impl<'t> TextScanner<'t> {
         Ok(true)
     }
 
-    /// The parser takes two parentheses for a sum also with blanks between them, and where bash
-    /// finds two groups: what is put between those changes nothing.
+    /// Separates groups: the parser takes two parentheses for a sum even with blanks between them.
+    /// The inserted text changes nothing.
     fn part_groups(&mut self) {
         let inner = self.rest().trim_start_matches([' ', '\t']);
         if inner.starts_with(['(', '\\']) {
@@ -501,7 +496,7 @@ impl<'t> TextScanner<'t> {
         }
     }
 
-    /// Makes a here-string of a here-document; its body is cut out at the end of the line.
+    /// Replaces a here-document by a here-string; the body is cut out at the end of the line.
     fn here_document(&mut self) -> Result<(), MissingEnd> {
         let (mut document, end) = HereDocument::read(self.text, self.at + 2);
         if self.keeps {
@@ -542,14 +537,14 @@ impl<'t> TextScanner<'t> {
     }
 }
 
-/// The `)` of a substitution that begins at `start`.
+/// Returns the end of a substitution that begins at `start`.
 fn end_of_commands(text: &str, start: usize, nesting: usize) -> Result<usize, MissingEnd> {
     let mut inside = TextScanner::new(text, start, nesting, false);
     inside.commands(true)?;
     Ok(inside.at)
 }
 
-/// `{name}` before a redirection.
+/// Matches `{name}` before a redirection.
 fn is_descriptor_name(word: &str) -> bool {
     let name = word.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
     name.is_some_and(|name| {
@@ -560,7 +555,7 @@ fn is_descriptor_name(word: &str) -> bool {
     })
 }
 
-/// Cuts up a text, or says why it cannot be read. There may be `most` words in it.
+/// Cuts a text of at most `most` words; the error says why it is unreadable.
 pub(super) fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
     if text.len() > LONGEST_BYTES {
         return Err("it is too long to read".to_string());
@@ -576,7 +571,7 @@ pub(super) fn flat_text(text: &str, most: usize) -> Result<FlatText, String> {
     Ok(flat)
 }
 
-/// Tokens that a text has in any case: operators, and words between blanks.
+/// Returns a lower bound of the text's tokens: operators, and words between blanks.
 fn least_tokens(text: &str) -> usize {
     let ends = text.as_bytes().windows(2).filter(|pair| {
         b";&|()<>\n".contains(&pair[1]) || pair[1] == b' ' && !b" \t\n".contains(&pair[0])

@@ -1,4 +1,4 @@
-//! Walks the grammar of a text and finds the commands in it.
+//! Walks the grammar of a text and collects its commands.
 
 use std::sync::Arc;
 
@@ -15,38 +15,37 @@ use super::scan::{FlatText, MissingEnd, flat_text};
 use super::word::{self, Constants, PLAIN_VALUE, ReadWord, UNKNOWN, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
-/// Commands in commands, all texts in each other together.
+/// Nesting of commands, across nested texts.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
 const MOST_WORDS_OF_BRACES: usize = 1_000;
 const MOST_WRAPPERS: usize = 10;
-/// Words of a command, times the programs that it is run through.
+/// Words of a command, times its wrappers.
 const MOST_WRAPPED_WORDS: usize = 20_000;
 const MOST_BYTES_SOUGHT: usize = 1 << 20;
-/// Words that braces and all else make, in all texts of a line.
+/// Words in all texts of a line, with expanded braces.
 const MOST_WORDS: usize = 40_000;
 
-/// Reads a text and all texts in it.
 pub(super) struct ScriptReader<'t> {
     text: &'t str,
     line: CommandLine,
     left: SizeLeft,
     words_left: usize,
-    /// Assignments that may still be looked at: each is sought in the whole text.
+    /// Remaining assignments to look up: each is a search in the text.
     assignments_left: usize,
     constants: Constants,
 }
 
-/// How much may still be read of all texts of a line together.
+/// Remaining budget for all texts of a line.
 #[derive(Clone, Copy)]
 pub(super) struct SizeLeft {
     pub(super) bytes: usize,
-    /// The parser takes 3 µs for each.
+    /// The parser takes 3 µs per token.
     pub(super) tokens: usize,
 }
 
 impl<'t> ScriptReader<'t> {
-    /// Reads one of the texts of a line, and adds what it would run.
+    /// Parses one of the texts of a line and adds its commands.
     pub(super) fn read(
         text: &'t str,
         line: CommandLine,
@@ -152,7 +151,7 @@ impl<'t> ScriptReader<'t> {
         }
     }
 
-    /// Reads a command, and tells what it writes to the next one in a pipeline.
+    /// Reads a command and returns the stdin of the next one in the pipeline.
     fn command(&mut self, command: &ast::Command, stdin: Stdin, place: Place) -> Stdin {
         match command {
             ast::Command::Simple(simple) => return self.simple(simple, stdin, place),
@@ -242,7 +241,7 @@ impl<'t> ScriptReader<'t> {
         }
     }
 
-    /// The redirections of a group; they are a command's of their own, as in `: > file`.
+    /// Adds the redirections of a group as a separate command, as in `: > file`.
     fn redirects(&mut self, list: Option<&ast::RedirectList>, place: Place) {
         let mut parts = Parts::default();
         for redirect in list.iter().flat_map(|list| &list.0) {
@@ -251,7 +250,7 @@ impl<'t> ScriptReader<'t> {
         self.push(parts, place);
     }
 
-    /// Reads a simple command, and tells what it prints.
+    /// Reads a simple command and returns its output.
     fn simple(&mut self, simple: &ast::SimpleCommand, stdin: Stdin, place: Place) -> Stdin {
         let mut parts = Parts {
             stdin,
@@ -266,7 +265,7 @@ impl<'t> ScriptReader<'t> {
         for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
             self.item(item, false, &mut parts, place);
         }
-        // `a[1 + 2]=3` is one word for the shell, and three for the parser.
+        // `a[1 + 2]=3` is one word in bash, but three for the parser.
         if parts.words.first().is_some_and(|word| {
             word.value.contains('[') && word.value.len() > 1 && !word.value.contains(']')
         }) {
@@ -280,7 +279,7 @@ impl<'t> ScriptReader<'t> {
         printed
     }
 
-    /// Keeps the values of variables that are set once.
+    /// Stores the values of variables that are set once.
     fn note_constants(&mut self, assigns: &[Assignment]) {
         for Assignment { name, value } in assigns.iter().take(self.assignments_left) {
             self.assignments_left -= 1;
@@ -352,7 +351,7 @@ impl<'t> ScriptReader<'t> {
                     parts.stdin = stdin;
                 }
             }
-            // They are cut out before.
+            // Cut out before.
             IoRedirect::HereDocument(..) => self.doubt("it cannot be read at `<<`"),
             IoRedirect::HereString(fd, word) => {
                 let text = match place.flat.document(&word.value) {
@@ -372,7 +371,7 @@ impl<'t> ScriptReader<'t> {
         }
     }
 
-    /// Adds the file of a redirection, and tells what is read from it.
+    /// Adds the file of a redirection and returns the stdin that it provides.
     fn file(
         &mut self,
         kind: &IoFileRedirectKind,
@@ -415,7 +414,7 @@ impl<'t> ScriptReader<'t> {
         Stdin::File
     }
 
-    /// The words that a word becomes.
+    /// Adds the words that a word expands to.
     fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
         let made = expand_braces(text, MOST_WORDS_OF_BRACES);
         let made = made.filter(|made| made.len() <= self.words_left);
@@ -423,7 +422,7 @@ impl<'t> ScriptReader<'t> {
             return self.doubt("it has too many words to read");
         };
         self.words_left -= made.len();
-        // Braces make no words of nothing.
+        // Empty braces expand to no word.
         for text in made.iter().filter(|text| !text.is_empty()) {
             parts.words.push(self.word(text, place));
         }
@@ -434,19 +433,18 @@ impl<'t> ScriptReader<'t> {
         self.take(read, place)
     }
 
-    /// An operand of `[[`, an index or an arithmetic expression.
+    /// Reads an operand of `[[`, an index or an arithmetic expression.
     fn part(&mut self, text: &str, place: Place) {
         let read = word::read_part(text, place.flat, self.constants(place));
         self.take(read, place);
     }
 
-    /// The body of a here-document.
     fn body(&mut self, text: &str, place: Place) -> Word {
         let read = word::read_body(text, self.constants(place));
         self.take(read, place)
     }
 
-    /// What another process is given has no variables of this one.
+    /// Returns the known variables, unless the command runs in another process.
     fn constants(&self, place: Place) -> Option<&Constants> {
         let is_own = |wrapper: &Arc<CommandWrapper>| {
             matches!(wrapper.name.as_str(), "trap" | "eval" | "command")
@@ -473,9 +471,9 @@ impl<'t> ScriptReader<'t> {
         }
     }
 
-    /// Adds a simple command, or what its program runs.
+    /// Adds a simple command, or the commands that its program runs.
     fn run(&mut self, mut parts: Parts, place: Place) {
-        // `time -- a` leaves a program of that name.
+        // `time -- a` leaves `--` as the program.
         if parts.words.first().is_some_and(|word| word.value == "--") {
             parts.words.remove(0);
         }
@@ -567,7 +565,7 @@ impl<'t> ScriptReader<'t> {
             return self.doubt("it has too many commands to read");
         }
         let mut words = words.into_iter().map(Word::into_word);
-        // Redirections alone are those of a command that does nothing.
+        // Redirections alone belong to a command that does nothing.
         let program = words.next().unwrap_or_else(|| ShellWord {
             text: Some(":".to_string()),
             ..ShellWord::default()

@@ -1,4 +1,4 @@
-//! One word as the shell reads it: quotes taken off, substitutions found.
+//! Parses a word: removes quotes and finds substitutions.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,17 @@ use super::parse::options;
 use super::quotes::ansi;
 use super::scan::{FlatText, MARK, MissingEnd, Part, Piece};
 
-/// Takes the place of what only a run knows, also in a text that a shell is given and that is
-/// read again. It is a private character, so that nobody writes it; who does is not known either.
+/// Placeholder for unknown text, also in text that is parsed again. It is a private-use character,
+/// so real text does not contain it; text that does is unknown.
 pub(super) const UNKNOWN: char = '\u{10fffd}';
 
-/// Stands for [`TOP_FOLDER`], as [`UNKNOWN`] for what is not known at all.
+/// Placeholder for [`TOP_FOLDER`].
 const TOP: char = '\u{10fffb}';
 
-/// The value of a variable that is known only as far as [`ShellWord::is_plain`] goes.
+/// Value of a variable of which only [`ShellWord::is_plain`] is known.
 pub(super) const PLAIN_VALUE: &str = "\u{10fffa}";
 
-/// Programs whose output is one word that is no option, or variables for `eval`.
+/// Programs that print one word that is not an option, or variables for `eval`.
 const PLAIN: &[&str] = &[
     "git branch --show-current",
     "git rev-parse ",
@@ -46,7 +46,7 @@ const PLAIN: &[&str] = &[
     "minikube docker-env",
 ];
 
-/// Variables with a usual value, each with a word that means the same.
+/// Variables with conventional values.
 pub(super) const USUAL: &[(&str, &str)] = &[
     ("HOME", "~"),
     ("PWD", "."),
@@ -62,27 +62,25 @@ pub(super) const USUAL: &[(&str, &str)] = &[
     ("MAKE", "make"),
 ];
 
-/// Variables whose values are certain.
 pub(super) type Constants = HashMap<String, String>;
 
-/// A word after its quotes are taken off.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Its text, with [`UNKNOWN`] for each part that only a run knows.
+    /// Text with [`UNKNOWN`] for unknown parts.
     pub(super) value: String,
-    /// Whether unquoted `*`, `?` or `[` may make other words of it.
+    /// Whether unquoted `*`, `?` or `[` may expand it.
     pub(super) is_pattern: bool,
     /// Whether it may become several words, or none.
     pub(super) may_split: bool,
     /// See [`ShellWord::is_plain`].
     pub(super) is_plain: bool,
-    /// The form of the paths that it becomes, if it is not text.
+    /// Glob of the paths that it becomes, if it is not text.
     files: Option<String>,
     written: String,
 }
 
 impl Word {
-    /// Any number of words that only a run knows.
+    /// Creates a word for any number of unknown words.
     pub(super) fn unknown(written: &str) -> Word {
         Word {
             value: UNKNOWN.to_string(),
@@ -92,7 +90,7 @@ impl Word {
         }
     }
 
-    /// The name and the value of `NAME=value`.
+    /// Splits `NAME=value`.
     pub(super) fn assignment(&self) -> Option<(&str, &str)> {
         let (name, value) = self.value.split_once('=')?;
         let mut letters = name.chars();
@@ -108,19 +106,19 @@ impl Word {
         }
     }
 
-    /// Its text; `None` if a part of it is known at run time only.
+    /// Returns the text; `None` if a part is unknown.
     pub(super) fn text(&self) -> Option<&str> {
         (!self.value.contains([UNKNOWN, TOP])).then_some(&self.value)
     }
 
-    /// Whether it is `<(…)` or a descriptor, and not a file that has a name.
+    /// Returns true for `<(…)` and descriptors.
     pub(super) fn is_stream(&self) -> bool {
         const STREAMS: &[&str] = &["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
         self.written.starts_with("<(")
             || STREAMS.iter().any(|stream| self.value.starts_with(stream))
     }
 
-    /// The same word with something else in place of a part, as `xargs` has it of `{}`.
+    /// Replaces `part` by unknown text, as `xargs` does for `{}`.
     pub(super) fn with_unknown(&self, part: &str) -> Word {
         Word {
             value: self.value.replace(part, &UNKNOWN.to_string()),
@@ -128,7 +126,7 @@ impl Word {
         }
     }
 
-    /// The same word, a path that only a run knows and that has this form.
+    /// Creates a word for an unknown path of this glob.
     pub(super) fn with_files(&self, files: &str) -> Word {
         Word {
             files: Some(files.to_string()),
@@ -138,7 +136,7 @@ impl Word {
         }
     }
 
-    /// These files, if it stands for what `xargs` reads.
+    /// Replaces the input of `xargs` by these files.
     pub(super) fn or_files(&self, files: &[String]) -> Vec<Word> {
         let is_read = self.value.chars().eq([UNKNOWN]) && !self.written.contains(['$', '`']);
         if is_read {
@@ -148,7 +146,6 @@ impl Word {
         }
     }
 
-    /// As it is shown: what is not known is an ellipsis.
     pub(super) fn shown(&self) -> String {
         self.written.replace(UNKNOWN, "…")
     }
@@ -167,14 +164,13 @@ impl Word {
     }
 }
 
-/// What reading a word came to: the word, and the texts in it that are commands.
+/// A word, and the commands in it.
 #[derive(Default)]
 pub(super) struct ReadWord {
     pub(super) word: Word,
     pub(super) scripts: Vec<String>,
 }
 
-/// Reads a word of a command.
 pub(super) fn read(
     text: &str,
     flat: &FlatText,
@@ -187,15 +183,14 @@ pub(super) fn read(
     }
     let mut reader = WordReader::new(flat, constants);
     reader.read(text)?;
-    // The tokenizer has taken more than one word for one.
+    // The tokenizer has joined several words.
     if reader.has_operator {
         return Err(unreadable(text));
     }
     Ok(reader.done(text))
 }
 
-/// Reads an operand of `[[`, where an expression may have blanks and operators, or an arithmetic
-/// expression.
+/// Reads an operand of `[[`, which may have blanks and operators, or an arithmetic expression.
 pub(super) fn read_part(
     text: &str,
     flat: &FlatText,
@@ -206,7 +201,7 @@ pub(super) fn read_part(
     Ok(reader.done(text))
 }
 
-/// Reads the body of a here-document that is expanded.
+/// Reads the body of an expanded here-document.
 pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
     let flat = FlatText::of_body(text, true)?;
     let mut reader = WordReader::new(&flat, constants);
@@ -226,7 +221,7 @@ fn unreadable(text: &str) -> MissingEnd {
     MissingEnd(text.chars().filter(|c| *c != MARK).take(20).collect())
 }
 
-/// Whether a word with it may be more than its letters.
+/// Returns true if the character may have a special meaning.
 fn is_special(c: char) -> bool {
     "\\'\"$`*?[()<>;&| \t\n".contains(c) || c == MARK || c == UNKNOWN
 }
@@ -235,11 +230,11 @@ struct WordReader<'w> {
     flat: &'w FlatText,
     constants: Option<&'w Constants>,
     read: ReadWord,
-    /// Whether a `]` is in the word. A lone `[` is the command, and `[` without its `]` is text.
+    /// Whether the word contains `]`. A lone `[` is the command, and `[` without `]` is text.
     has_bracket: bool,
-    /// Parentheses of `@(a|b)` that are open.
+    /// Open parentheses of `@(a|b)`.
     glob_depth: usize,
-    /// Whether an operator or a blank is in it without quotes.
+    /// Whether it contains an unquoted operator or blank.
     has_operator: bool,
 }
 
@@ -286,7 +281,7 @@ impl<'w> WordReader<'w> {
                 Some(value) => self.push(&value),
                 None => self.unknown(true),
             },
-            // What is translated is so only where there are translations.
+            // Translations are ignored.
             WordPiece::DoubleQuotedSequence(pieces)
             | WordPiece::GettextDoubleQuotedSequence(pieces) => {
                 for piece in pieces {
@@ -297,7 +292,7 @@ impl<'w> WordReader<'w> {
             WordPiece::ParameterExpansion(ParameterExpr::Parameter { parameter, .. }) => {
                 match parameter {
                     Parameter::Named(name) => self.variable(name, is_quoted),
-                    // `"$@"` is as many words as there are.
+                    // `"$@"` is any number of words.
                     Parameter::Special(SpecialParameter::AllPositionalParameters {
                         concatenate: false,
                     }) => self.unknown(false),
@@ -307,7 +302,7 @@ impl<'w> WordReader<'w> {
                     | Parameter::NamedWithAllIndices { .. } => self.unknown(is_quoted),
                 }
             }
-            // They are cut out before.
+            // Cut out before.
             WordPiece::ParameterExpansion(_)
             | WordPiece::CommandSubstitution(_)
             | WordPiece::BackquotedCommandSubstitution(_)
@@ -367,7 +362,7 @@ impl<'w> WordReader<'w> {
         self.scripts(part)
     }
 
-    /// What these commands print.
+    /// Adds the output of commands.
     fn output(&mut self, commands: &str, is_quoted: bool) {
         let is_simple = !commands.contains([';', '|', '&', '\n', '<', '>', '$', '`']);
         match commands {
@@ -383,7 +378,7 @@ impl<'w> WordReader<'w> {
         }
     }
 
-    /// The value of a variable.
+    /// Adds the value of a variable.
     fn variable(&mut self, name: &str, is_quoted: bool) {
         let value = self.constants.and_then(|known| known.get(name));
         match value.map(String::as_str) {
@@ -398,7 +393,7 @@ impl<'w> WordReader<'w> {
         }
     }
 
-    /// The texts of a part that are commands.
+    /// Collects the commands in a part.
     fn scripts(&mut self, part: &Part) -> Result<(), MissingEnd> {
         let (text, is_quoted) = match part {
             Part::Commands { text, .. } => {
@@ -409,7 +404,7 @@ impl<'w> WordReader<'w> {
             Part::Parameter { text, is_quoted } => (text, *is_quoted),
             Part::Sum(text) | Part::Expression(text) => (text, true),
         };
-        // Commands that only look like a sum are read as commands too.
+        // Commands that look like a sum are parsed as commands too.
         if matches!(part, Part::Sum(_)) && text.contains(['\n', ';']) {
             self.read.scripts.push(format!("({text})"));
         }
@@ -423,7 +418,7 @@ impl<'w> WordReader<'w> {
     }
 }
 
-/// The file or folder that `mktemp` makes, if these are its words.
+/// Returns the path that a `mktemp` command creates.
 fn new_file(commands: &str) -> Option<String> {
     let mut words = commands.split_whitespace();
     if words.next() != Some("mktemp") {
@@ -445,20 +440,19 @@ fn new_file(commands: &str) -> Option<String> {
     }
 }
 
-/// Whether a value may become other words where it has no quotes.
+/// Returns true if an unquoted value may be split or expanded.
 fn may_split(value: &str) -> bool {
     value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '\\'])
 }
 
-/// What may change a variable without naming it, or what its value means.
+/// Commands that may change a variable without naming it, or change how it expands.
 const CHANGERS: &str = "IFS declare eval export getopts local mapfile printf read readarray readonly shopt \
     source typeset unset set";
-/// The shell sets them itself.
+/// Prefixes of variables that the shell sets.
 const OWN: &str = "BASH COMP DIRSTACK EPOCH EUID FUNCNAME GROUPS HIST IFS LINENO MAPFILE OLDPWD OPT PATH \
     PPID PWD RANDOM READLINE REPLY SECONDS SHELLOPTS SRANDOM UID _";
 
-/// Whether a text, in which `name` is assigned somewhere, only reads it everywhere else. Any word
-/// that is its name counts as a change.
+/// Returns true if a text assigns `name` only once. Any other bare occurrence counts as a change.
 pub(super) fn is_constant(text: &str, name: &str) -> bool {
     if OWN.split(' ').any(|own| name.starts_with(own)) || text.starts_with(". ") {
         return false;
@@ -466,19 +460,19 @@ pub(super) fn is_constant(text: &str, name: &str) -> bool {
     if variable_names(text).any(|word| CHANGERS.split(' ').any(|changer| changer == word)) {
         return false;
     }
-    // `. file` reads commands that may change it.
+    // `. file` may change variables.
     changes(text, name) == 1
         && ![" . ", ";. ", "&. ", "|. ", "\n. "]
             .iter()
             .any(|dot| text.contains(dot))
 }
 
-/// How often a text names a variable other than by `$NAME`.
+/// Counts occurrences of a variable's name other than `$NAME`.
 pub(super) fn changes(text: &str, name: &str) -> usize {
     let named = text.match_indices(name).filter(|(at, _)| {
         let before = &text[..*at];
         let after = &text[at + name.len()..];
-        // Or it is an option: `rm -f "$f"`.
+        // Or an option: `rm -f "$f"`.
         let is_read = before.ends_with(['$', '-']) || before.ends_with("${");
         !is_read && !before.ends_with(is_of_name) && !after.starts_with(is_of_name)
     });
@@ -489,7 +483,6 @@ fn variable_names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c| !is_of_name(c))
 }
 
-/// Whether the name of a variable may have this character.
 pub(super) fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }

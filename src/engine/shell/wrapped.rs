@@ -1,4 +1,4 @@
-//! A simple command, and what its program runs, told from its words alone.
+//! Finds the commands that a simple command runs, from its arguments.
 
 use std::sync::Arc;
 
@@ -8,20 +8,17 @@ use super::programs::{self, Alone, Kind, ProgramRow};
 use super::scan::FlatText;
 use super::word::{UNKNOWN, Word};
 
-/// Where a command is.
+/// The position of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
-    /// How many commands and texts it is in, at most.
+    /// Nesting depth in commands and texts, at most.
     pub(super) depth: usize,
-    /// The programs that it is run through.
     pub(super) through: &'p [Arc<CommandWrapper>],
-    /// Whether it is surely run, and by the shell that reads the whole text.
+    /// Whether it surely runs in the outermost shell.
     pub(super) is_certain: bool,
-    /// Whether it is in the text of a substitution.
     pub(super) is_substituted: bool,
-    /// The text that it is in.
     pub(super) flat: &'p FlatText,
-    /// The folder that a `cd` just before it has led to.
+    /// Working directory from a preceding `cd`.
     pub(super) folder: Option<&'p Arc<str>>,
 }
 
@@ -34,25 +31,24 @@ impl Place<'_> {
     }
 }
 
-/// What the stdin of a command is.
 #[derive(Debug, Default, Clone)]
 pub(super) enum Stdin {
-    /// That of the shell: a terminal, or nothing.
+    /// The shell's stdin: a terminal, or nothing.
     #[default]
     Inherited,
-    /// A file that has a name.
+    /// A named file.
     File,
-    /// What another program writes, or a descriptor.
+    /// A pipe or a descriptor.
     Pipe,
     Text(String),
-    /// The names of files of these forms.
+    /// A list of files with these globs.
     Files(Vec<String>),
 }
 
-/// Programs that leave out lines of what they read, or sort them.
+/// Programs that only filter or sort lines.
 const FILTERS: &[&str] = &["grep", "egrep", "head", "sort", "tail", "uniq"];
 
-/// The words of a simple command and what is around them.
+/// A simple command under construction.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) words: Vec<Word>,
@@ -62,8 +58,8 @@ pub(super) struct Parts {
 }
 
 impl Stdin {
-    /// Whether a program that would read commands is the whole command: `bash < file` names a
-    /// file.
+    /// Returns true if the program that would read commands is the command itself: `bash < file`
+    /// names a file.
     pub(super) fn is_of_command(&self, runs: &[Inner]) -> bool {
         runs.iter().all(|inner| match inner {
             Inner::Words(_) | Inner::Text(_) | Inner::Unknown => false,
@@ -75,7 +71,7 @@ impl Stdin {
 }
 
 impl Parts {
-    /// What `echo`, `printf` and `cat` print, where their words tell.
+    /// Returns the known output of `echo`, `printf` and `cat`.
     pub(super) fn printed(&self) -> Option<String> {
         if self
             .words
@@ -99,7 +95,7 @@ impl Parts {
         }
     }
 
-    /// What the next program in a pipeline reads.
+    /// Returns the stdin of the next program in the pipeline.
     pub(super) fn output(&self) -> Stdin {
         if let Some(text) = self.printed() {
             return Stdin::Text(text);
@@ -127,36 +123,36 @@ impl Parts {
     }
 }
 
-/// What a program runs.
+/// The commands that a program runs.
 pub(super) struct InnerCommands {
     pub(super) name: String,
     /// Variables that it sets: `env A=b`.
     pub(super) assigns: Vec<Assignment>,
     pub(super) runs: Vec<Inner>,
-    /// Whether it does something by itself too, as `find` does.
+    /// Whether the program also acts itself, like `find`.
     pub(super) is_command: bool,
 }
 
-/// Where the commands are that a program runs.
+/// Source of inner commands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Inner {
     Words(Vec<Word>),
-    /// A text for a shell.
+    /// Shell text.
     Text(String),
-    /// A shell reads them from its stdin.
+    /// A shell reads its stdin.
     Stdin,
-    /// A shell reads them, if anything is written to it.
+    /// A shell reads its stdin, if it is redirected.
     WrittenStdin,
-    /// An interpreter of another language reads its program from its stdin.
+    /// Another language's interpreter reads its stdin.
     ForeignStdin,
-    /// Nobody can tell: they come from a descriptor or another command.
+    /// Unknown: a descriptor, or another command's output.
     Unknown,
 }
 
-/// A program whose words do not tell what it runs; holds those that do not.
+/// A program whose inner command is unclear; holds the words in doubt.
 pub(super) struct InDoubt(pub(super) String);
 
-/// What the words of a command run, if its program runs others.
+/// Returns the commands that a program runs, if any.
 pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     let program = words
         .first()
@@ -223,8 +219,8 @@ pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     Ok(Some(wrapped).filter(|wrapped| !wrapped.runs.is_empty()))
 }
 
-/// The row of the command that a program is given, and where its words begin: of `docker compose
-/// exec` that of `docker-compose-exec`. Of a program without such commands its own.
+/// Returns the row of a subcommand and the index of its arguments: `docker-compose-exec` for
+/// `docker compose exec`. Falls back to the program's row.
 fn command_row(
     program: &'static ProgramRow,
     name: &str,
@@ -251,27 +247,27 @@ fn command_row(
         row = inner;
         at = next + 1;
     }
-    // What is only known of files is no command that runs others.
+    // Rows with file operands only run no commands.
     if row.kind == Kind::Itself && program.kind != Kind::Itself {
         return (program, 1);
     }
     (row, at)
 }
 
-/// Reads the options of a wrapper, and tells what it runs.
+/// Reads a wrapper's options and finds its inner commands.
 struct WrapperReader<'r> {
     row: &'r ProgramRow,
     name: &'r str,
     words: Vec<Word>,
     at: usize,
     assigns: Vec<Assignment>,
-    /// Values that are texts for a shell.
+    /// Option values that are shell text.
     texts: Vec<String>,
-    /// What stands for a part that only a run knows.
+    /// Placeholders for unknown parts.
     marks: Vec<String>,
     runs_nothing: bool,
     starts_shell: bool,
-    /// The operands are a text instead of words, or the other way round.
+    /// Operands are text instead of words, or vice versa.
     is_swapped: bool,
 }
 
@@ -285,8 +281,8 @@ impl WrapperReader<'_> {
         )
     }
 
-    /// Reads up to the first word of the command. Options may be before and after the operands that
-    /// precede it, as `ssh`, `su` and `flock` have it.
+    /// Reads up to the command. Options may surround the operands before it, as in `ssh`, `su` and
+    /// `flock`.
     fn read(&mut self) -> Result<(), InDoubt> {
         let mut is_open = true;
         let mut operands = 0;
@@ -298,7 +294,7 @@ impl WrapperReader<'_> {
             if is_open && text == "--" {
                 is_open = false;
             } else if is_open && text == "-" && self.row.marks("-").is_some() {
-                // Another way to write `--login` or `--ignore-environment`.
+                // Short for `--login` or `--ignore-environment`.
             } else if is_open && self.is_option(text) {
                 let text = text.to_string();
                 let first = self.at;
@@ -328,7 +324,7 @@ impl WrapperReader<'_> {
         text.len() > 1 && (sign == Some('-') || sign == Some('+') && self.row.kind == Kind::Shell)
     }
 
-    /// Notes what an option means. `first` is where its word is.
+    /// Applies an option. `first` is the index of its word.
     fn take(&mut self, option: &GivenOption<'_>, first: usize) -> Result<(), InDoubt> {
         let after = std::mem::replace(&mut self.at, first);
         let marks = match option.marks {
@@ -353,7 +349,7 @@ impl WrapperReader<'_> {
             Some(value) if marks.contains('@') => self.marks.push(value),
             Some(value) if marks.contains('%') => {
                 let split = shell_words::split(&value).map_err(|_| self.doubt())?;
-                // What `env` itself puts in for `${NAME}` is not known.
+                // `env` expands `${NAME}` to an unknown value.
                 let words = split.iter().map(|text| match text.contains("${") {
                     true => Word::unknown(text),
                     false => Word::literal(text),
@@ -366,7 +362,6 @@ impl WrapperReader<'_> {
         Ok(())
     }
 
-    /// What it runs.
     fn runs(mut self) -> Result<Vec<Inner>, InDoubt> {
         if self.runs_nothing {
             return Ok(Vec::new());
@@ -397,7 +392,7 @@ impl WrapperReader<'_> {
         Ok(inner.into_iter().collect())
     }
 
-    /// What it runs if no words follow its options.
+    /// Returns the inner command if no words follow the options.
     fn runs_alone(&self) -> Option<Inner> {
         match (self.row.kind, self.is_swapped) {
             (Kind::Trap | Kind::Texts | Kind::Source | Kind::WordsAndMore, _)
@@ -412,7 +407,7 @@ impl WrapperReader<'_> {
         }
     }
 
-    /// What a shell runs after whose options so many words follow.
+    /// Returns the inner command of a shell with this many words after its options.
     fn runs_of_shell(&self, first: &Word, words: usize) -> Result<Option<Inner>, InDoubt> {
         if self.is_swapped {
             return Ok(Some(Inner::Text(first.value.clone())));
@@ -429,13 +424,13 @@ impl WrapperReader<'_> {
     }
 }
 
-/// The words as a program that joins them by blanks gives them to a shell.
+/// Joins words with blanks into shell text.
 fn joined(words: &[Word]) -> String {
     let texts: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
     texts.join(" ")
 }
 
-/// The words of `xargs`: what it reads takes the place of a mark, or is added.
+/// Adds the input of `xargs`, in place of a mark or at the end.
 fn with_more(words: &[Word], marks: &[String]) -> Vec<Word> {
     let mut all = words.to_vec();
     for mark in marks.iter().map(String::as_str).chain(["{}"]) {
@@ -462,7 +457,7 @@ fn runs_of_parallel(rest: &[Word], marks: &[String]) -> Vec<Inner> {
     }
 }
 
-/// What an operand that is no named file says about the commands in it.
+/// Returns the commands in an operand that is a stream.
 fn stream(word: &Word) -> Option<Inner> {
     const STDIN: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
     match word.is_stream() {
@@ -472,7 +467,7 @@ fn stream(word: &Word) -> Option<Inner> {
     }
 }
 
-/// An interpreter with nothing but options that leave it without a program.
+/// Handles an interpreter whose options name no program.
 fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
     let is_bare = |word: &Word| {
         let option = word
@@ -497,7 +492,7 @@ fn program_of_interpreter(row: &ProgramRow, words: &[Word]) -> Vec<Inner> {
     }
 }
 
-/// The commands of `find … -exec COMMAND ;`.
+/// Returns the commands of `find … -exec COMMAND ;`.
 fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<Inner>, InDoubt> {
     let is_find = options.contains(&"-exec");
     let texts: Vec<Option<&str>> = words[1..].iter().map(Word::text).collect();
@@ -522,7 +517,7 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
         let mut inner: Vec<Word> = joined.map(Word::literal).into_iter().collect();
         let mut is_place = false;
         for word in rest.by_ref() {
-            // A plus is the end only where the files are put in before it.
+            // `+` ends the command only after `{}`.
             if word.value == ";" || word.value == "+" && is_place {
                 break;
             }
@@ -546,7 +541,7 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
     Ok(runs)
 }
 
-/// The texts of `git -c alias.NAME=TEXT`.
+/// Returns the commands of `git -c alias.NAME=TEXT`.
 fn aliases(words: &[Word]) -> Vec<Inner> {
     let values = words
         .windows(2)

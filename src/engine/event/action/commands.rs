@@ -1,5 +1,5 @@
-//! The command lines in what a tool is given, and the calls of other tools in it: OpenCode's
-//! `batch`, Codex's `multi_tool_use`, and every other tool that passes calls on.
+//! Finds command lines in a tool's input, and nested calls of other tools, such as OpenCode's
+//! `batch` and Codex's `multi_tool_use`.
 
 use serde_json::value::RawValue;
 
@@ -12,14 +12,13 @@ use crate::engine::event::json::{
     distinct_entries, elements, key_text, raw_entries, scalar_text, string_text,
 };
 
-/// Keys that hold one in the input of a shell (Copilot CLI `write_bash`, Codex `write_stdin`).
+/// Command keys of shell tools (Copilot CLI `write_bash`, Codex `write_stdin`).
 const SHELL_KEYS: &[&str] = &["input", "chars"];
 
-/// Keys that may hold one in the input of an unknown tool: a single word under them is none.
+/// Possible command keys of unknown tools; a single word is not a command.
 const PROGRAM_KEYS: &[&str] = &["code", "chars", "stdin"];
 
-/// Words that file tools of Copilot CLI and Kiro take under `command`, where shell tools have a
-/// command line.
+/// Operations that file tools of Copilot CLI and Kiro pass as `command`.
 const EDITOR_COMMANDS: &[&str] = &[
     "view",
     "create",
@@ -29,10 +28,10 @@ const EDITOR_COMMANDS: &[&str] = &[
     "undo_edit",
 ];
 
-/// Keys that hold the words after a command.
+/// Keys with the arguments of a command.
 const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "argv"];
 
-/// The key of several command lines.
+/// Key with several command lines.
 const LIST_KEY: &str = "commands";
 
 /// Keys of a shell's input that are for people.
@@ -45,16 +44,15 @@ const PEOPLE_KEYS: &[&str] = &[
     "toolsummary",
 ];
 
-/// The command lines in a tool input: a tool may read any of them, and a policy must see it.
+/// Returns all command lines in a tool's input: the tool may run any of them.
 pub(super) fn find_commands(input: &ToolInput<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     of_object(input.kind, &input.entries, true, &mut lines);
     lines
 }
 
-/// Adds the command lines of one object: its own, each with its arguments; then those deeper in it,
-/// and those of its texts that may be programs. At the top, a list under a command's key is one
-/// command.
+/// Adds the command lines of an object: first its own with their arguments, then those nested in it
+/// and texts that may be programs. At the top, a list under a command's key is one command.
 fn of_object(kind: ActionKind, entries: &[(Key, &str)], is_top: bool, lines: &mut Vec<String>) {
     let is_shell = kind == ActionKind::Shell;
     let runs = is_shell || kind.is_unknown();
@@ -115,7 +113,7 @@ fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
     of_object(ActionKind::Other, &entries, false, lines);
 }
 
-/// Adds to each command the words that another key has for it.
+/// Appends the arguments in other keys to each command.
 fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
     for (key, raw) in entries.iter().filter(|(key, _)| key.is_in(ARGUMENT_KEYS)) {
         let Some(words) = words_text(raw) else {
@@ -128,7 +126,7 @@ fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
     }
 }
 
-/// The words of a text or a list, and none of an object.
+/// Returns the words of a text or a list.
 fn words_text(raw: &str) -> Option<String> {
     let is_text = raw.starts_with(['"', '[']);
     command_lines(raw, false)
@@ -137,10 +135,10 @@ fn words_text(raw: &str) -> Option<String> {
         .filter(|text| is_text && !text.is_empty())
 }
 
-/// A command as text: a list of words is joined, and of `bash -lc TEXT` the text is taken. Of a
-/// list of commands each is one.
+/// Returns command lines as text. Joins a list of words, and unwraps `bash -lc TEXT`. With
+/// `is_list`, each element is a command.
 fn command_lines(raw: &str, is_list: bool) -> Vec<String> {
-    // Cline's extension makes a text of the list.
+    // Cline's extension encodes the list as text.
     let inner = if is_list { inner_json(raw) } else { None };
     let raw = inner.as_deref().unwrap_or(raw);
     if raw.starts_with('{') {
@@ -180,7 +178,7 @@ fn is_program(text: &str) -> bool {
     text.trim() != text || text.contains(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
 }
 
-/// All that a tool is given, as text: it counts as a command if none can be found.
+/// Returns all text of an input, which counts as a command if none is found.
 pub(super) fn all_text(input: &ToolInput<'_>) -> Option<String> {
     let entries = input.entries.iter();
     let texts: Vec<String> = entries.filter_map(|(_, raw)| line_or_text(raw)).collect();
@@ -196,7 +194,7 @@ fn line_or_text(raw: &str) -> Option<String> {
     line.or_else(|| scalar_text(raw))
 }
 
-/// Whether an input has any text, also an empty one: an empty command runs nothing.
+/// Returns true if an input has any text, even an empty one: an empty command runs nothing.
 pub(super) fn has_text(input: &str) -> bool {
     let mut is_found = false;
     each_keyed_text(input, &Key::default(), &mut |_, _, raw| {
@@ -205,7 +203,7 @@ pub(super) fn has_text(input: &str) -> bool {
     is_found
 }
 
-/// The texts of a shell's input that no key calls a command, and that are not for people.
+/// Returns texts of a shell's input other than commands, folders and texts for people.
 pub(super) fn other_texts(input: &str) -> Vec<String> {
     let mut found = Vec::new();
     each_keyed_text(input, &Key::default(), &mut |key, _, raw| {
@@ -219,7 +217,7 @@ pub(super) fn other_texts(input: &str) -> Vec<String> {
     found
 }
 
-/// Keys that hold the name of a tool and nothing else.
+/// Keys that hold a tool's name.
 const TOOL_KEYS: &[&str] = &[
     "tool",
     "toolname",
@@ -228,10 +226,10 @@ const TOOL_KEYS: &[&str] = &[
     "functionname",
 ];
 
-/// Keys that hold the name of a tool if its input is there too.
+/// Keys that hold a tool's name if its input is present.
 const NAME_KEYS: &[&str] = &["name", "function", "method", "action"];
 
-/// Keys that hold the input of a tool.
+/// Keys that hold a tool's input.
 const INPUT_KEYS: &[&str] = &[
     "parameters",
     "params",
@@ -241,21 +239,18 @@ const INPUT_KEYS: &[&str] = &[
     "args",
 ];
 
-/// Calls in calls deeper than this are not looked for.
+/// Maximum nesting of calls.
 const MOST_LEVELS: usize = 8;
 
-/// A call of a tool.
 pub(super) struct Call<'i> {
     pub(super) kind: ActionKind,
     pub(super) input: &'i str,
-    /// Where its input is, for messages.
+    /// Path of its input, for messages.
     pub(super) place: String,
 }
 
-/// The calls of tools of a known sort in this input: objects that name a tool and its input.
-///
-/// # Errors
-/// When a key of an object appears twice.
+/// Finds calls of known tools in this input: objects with a tool's name and input. Fails if a key
+/// of an object appears twice.
 pub(super) fn find_calls(input: &str) -> Result<Vec<Call<'_>>, ContextError> {
     let mut found = Vec::new();
     look(input, "toolInput", 0, &mut found)?;
@@ -296,7 +291,7 @@ fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Opti
         named = first_of(NAME_KEYS, entries);
     }
     let name = string_text(named?.2)?;
-    // `functions.exec_command` is Codex's.
+    // Codex writes `functions.exec_command`.
     let last = name.rsplit('.').next().unwrap_or_default();
     let kinds = [name.as_str(), last].map(ActionKind::of_tool);
     let kind = kinds.into_iter().find(|kind| *kind != ActionKind::Other)?;
@@ -314,7 +309,6 @@ fn call<'i>(raw: &'i str, entries: &[(Key, &str, &'i str)], place: &str) -> Opti
     })
 }
 
-/// The entry of the first of these keys that is there.
 fn first_of<'e, 'i>(
     keys: &[&str],
     entries: &'e [(Key, &'e str, &'i str)],

@@ -1,5 +1,4 @@
-//! What a command line does to files: what its redirections open, and what its programs read, write
-//! and remove. Pure.
+//! The effects of a command line on files. Pure.
 
 use std::sync::Arc;
 
@@ -9,63 +8,59 @@ use crate::engine::shell::{
     UNKNOWN_PART, find_program, found_files,
 };
 
-/// More folders than these are not tried for a relative path.
+/// Maximum folders tried for a relative path.
 const MOST_FOLDERS: usize = 16;
 
-/// What is done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// Making, changing, moving and removing it.
+    /// Create, change, move or remove.
     Write,
 }
 
 names! { Access: Read "read", Write "write" }
 
-/// How far a program goes from a path.
+/// How far an effect extends from a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// That file or folder alone.
+    /// Only the file or folder.
     Itself,
-    /// Files of any name in it: an archive is extracted there.
+    /// Unknown files in it, such as those of an archive.
     Into,
-    /// All in it that git knows, or does not know.
+    /// Tracked or untracked files below it.
     Tracked,
-    /// All in it.
+    /// Everything below it.
     Below,
 }
 
-/// What a command does to a path.
+/// The effect of a command on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// As it is written, or as far as it is known: after [`UNKNOWN_PART`].
+    /// Path as written, with [`UNKNOWN_PART`] for unknown text.
     pub(crate) path: String,
     pub(crate) access: Access,
     pub(crate) reach: Reach,
-    /// The word of the command, if only a run knows where it begins.
+    /// Source of a word whose beginning is unknown.
     pub(crate) unknown: Option<String>,
-    /// Whether `*`, `?` and `[` in it stand for other characters.
+    /// Whether `*`, `?` and `[` match other characters.
     pub(crate) is_pattern: bool,
-    /// The number of the command; `None` for a program that runs others.
+    /// Index of the command; `None` for wrappers.
     pub(crate) command: Option<usize>,
-    /// Whether it is so only if the last operand is a folder: `cp a b` may make `b/a`.
+    /// Applies only if the last operand is a folder: `cp a b` may create `b/a`.
     pub(crate) is_in_folder: bool,
-    /// Whether it is in `action.paths`.
     pub(crate) is_named: bool,
-    /// Whether the folder of a `cd` that surely counts is part of it already.
+    /// Whether it includes the folder of a preceding `cd`.
     pub(crate) is_placed: bool,
 }
 
-/// What a command line does to files.
 #[derive(Debug, Default)]
 pub(super) struct LineEffects {
     pub(super) effects: Vec<Effect>,
-    /// Where its programs may work: the folders of `cd` and of options, from where the line began
-    /// and from the one before.
+    /// Folders from `cd` and options, relative to the line's folder and to the previous one.
     pub(super) folders: Vec<String>,
-    /// Whether the files of a patch are known from its text.
+    /// Whether the text of a patch names its files.
     has_patch: bool,
-    /// The command that is read, and the folder that it is surely in.
+    /// Current command, and its folder if certain.
     command: Option<usize>,
     folder: Option<Arc<str>>,
 }
@@ -97,8 +92,8 @@ impl LineEffects {
         all
     }
 
-    /// The effects, and those of relative paths below each folder, and all that below each of these,
-    /// where the line may have begun.
+    /// Returns the effects. Repeats effects on relative paths for each folder of the line, then for
+    /// each folder in which it may have begun.
     pub(super) fn in_folders(self, begun: &[String]) -> Vec<Effect> {
         let mut effects = self.effects;
         for (folders, of_line) in [(self.folders.as_slice(), true), (begun, false)] {
@@ -125,7 +120,7 @@ impl LineEffects {
                 "<" | "<&" => Access::Read,
                 _ => Access::Write,
             };
-            // What it reads is named as well.
+            // Redirected input is in `action.paths` too.
             if let Some(effect) = self.word(&redirect.target, access, Reach::Itself) {
                 effect.is_named = !effect.path.contains(UNKNOWN_PART);
             }
@@ -188,7 +183,7 @@ impl LineEffects {
             Operands::Moves => self.put(all, into, Access::Write, Reach::Below),
             Operands::Tracked => {
                 self.words(all, Access::Write, Reach::Tracked);
-                // `git clean` goes through the folder that it is in.
+                // Without operands, `git clean` cleans the current folder.
                 if all.is_empty() {
                     self.add(".".to_string(), Access::Write, Reach::Tracked);
                 }
@@ -243,7 +238,7 @@ impl LineEffects {
         }
     }
 
-    /// `find FOLDER -name NAME -delete`.
+    /// Handles `find FOLDER -name NAME -delete`.
     fn found(&mut self, args: &[ShellWord]) {
         let words: Vec<Option<&str>> = args.iter().map(|word| word.text.as_deref()).collect();
         for path in found_files(&words) {
@@ -259,13 +254,12 @@ impl LineEffects {
     }
 
     fn extract(&mut self, words: &GivenWords<'_>, all: &[&ShellWord], into: Option<&str>) {
-        // The letters of tar need no dash.
+        // The letters of `tar` need no dash.
         let letters = all.first().and_then(|word| word.text.as_deref());
         let is_bundle = letters.is_some_and(|letters| !letters.contains(['/', '.']));
         let has_letter = is_bundle && letters.is_some_and(|letters| letters.contains('x'));
         if !words.row.uses('}') || words.has('}') || has_letter {
             let folder = into.or(words.values('/').next()).unwrap_or(".");
-            // The option has made it a folder to work in already.
             if let Some(effect) = self.add(folder.to_string(), Access::Write, Reach::Into) {
                 effect.is_named = false;
             }
@@ -274,7 +268,7 @@ impl LineEffects {
         }
     }
 
-    /// What is put into the folder `into`, or into or over the last operand.
+    /// Adds the effects of putting files into the folder `into`, or into or over the last operand.
     fn put(&mut self, all: &[&ShellWord], into: Option<&str>, of_sources: Access, deep: Reach) {
         let (target, sources) = match (into, all.split_last()) {
             (Some(into), _) => (Some(into.to_string()), all),
@@ -297,7 +291,7 @@ impl LineEffects {
         for source in sources {
             let source = source.text.as_deref();
             let name = source.map_or("*", base_name);
-            // `rsync a/ b` puts what is in a folder into another one.
+            // `rsync a/ b` copies the content of the folder.
             let is_content = source.is_some_and(|source| source.ends_with('/'));
             let (path, reach) = if is_content && deep == Reach::Below {
                 (folder.to_string(), Reach::Into)
@@ -308,7 +302,8 @@ impl LineEffects {
             };
             if let Some(effect) = self.add(path, Access::Write, reach) {
                 effect.is_pattern = name.contains(['*', '?', '[']);
-                // Over a file, or into a folder of that name: only the first is a name.
+                // The target may be a file or a folder, so only the first effect is in
+                // `action.paths`.
                 effect.is_named = is_sure;
                 effect.is_in_folder = !is_sure;
             }
@@ -331,7 +326,7 @@ impl LineEffects {
         Some(effect)
     }
 
-    /// Adds an effect, unless it is on one of the devices that every program has open.
+    /// Adds an effect, except on standard devices.
     fn add(&mut self, path: String, access: Access, reach: Reach) -> Option<&mut Effect> {
         let device = path.strip_prefix("/dev/").unwrap_or_default();
         let is_device = matches!(device, "null" | "tty")
@@ -370,12 +365,12 @@ impl LineEffects {
     }
 }
 
-/// Whether a path depends on the folder that a program is in.
+/// Returns true if a path depends on the working directory.
 fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', UNKNOWN_PART]) && !path.starts_with(TOP_FOLDER)
 }
 
-/// Whether an operand is `HOST:PATH`.
+/// Matches `HOST:PATH`.
 fn is_elsewhere(operand: &str) -> bool {
     operand
         .split_once(':')
@@ -387,7 +382,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// What a file is called that comes from this address.
+/// Returns the file name that a download of this URL gets.
 fn last_part(address: &str) -> Option<&str> {
     let path = address.split(['?', '#']).next()?;
     let path = path.split_once("://").map_or(path, |(_, path)| path);

@@ -1,5 +1,4 @@
-//! The paths in what a tool is given: those that a key or a patch names, and texts that may be
-//! some. Pure.
+//! Finds paths in a tool's input: in path keys, in patches, and texts that may be paths. Pure.
 
 use std::collections::HashSet;
 
@@ -7,15 +6,15 @@ use super::tool::{ActionKind, FOLDER_KEYS, Key, ToolInput, each_keyed_text};
 use crate::engine::event::json::{elements, string_text};
 use crate::engine::names::words;
 
-/// Keys of a tool input that hold a path or a list of paths, at any depth; without regard to case,
-/// `_` and `-`. Two are of Cursor's `EditNotebook` and `Glob`.
+/// Keys of a path or a list of paths, at any depth, ignoring case, `_` and `-`. Two are from
+/// Cursor's `EditNotebook` and `Glob`.
 const PATH_KEYS: &[&str] = words!(
     "path" "paths" "filepath" "filepaths" "file" "files" "filename" "filenames" "notebookpath"
     "absolutepath" "relativepath" "pathinproject" "dirpath" "directory" "targetfile"
     "targetnotebook" "targetdirectory" "oldpath" "newpath" "source" "destination" "uri"
 );
 
-/// What other keys of paths end in, except in the input of a shell.
+/// Suffixes of other path keys, except in shell tools.
 const PATH_ENDINGS: &[&str] = &[
     "path",
     "paths",
@@ -26,21 +25,20 @@ const PATH_ENDINGS: &[&str] = &[
     "directory",
 ];
 
-/// Keys with such an ending that hold none.
+/// Keys with these suffixes that are not paths.
 const NO_PATH_KEYS: &[&str] = &["profile", "profiles", "xpath", "jsonpath"];
 
-/// Keys that hold paths if a tool changes files, or is unknown.
+/// Path keys of tools that change files, and of unknown tools.
 const MOVE_KEYS: &[&str] = &["target", "dest", "dst", "src", "from", "to"];
 
-/// Keys that hold paths if a tool reads; if it searches they hold a filter (Gemini CLI
-/// `read_many_files`).
+/// Path keys of reading tools; in a search they are filters (Gemini CLI `read_many_files`).
 const READ_KEYS: &[&str] = &["include"];
 
-/// Keys of a search that may say which files it reads.
+/// Keys of a search that may select files.
 const FILTER_KEYS: &[&str] =
     words!("glob" "globs" "globpattern" "include" "includes" "includepattern");
 
-/// Keys of what is written, looked for or said: no paths if another key names one.
+/// Keys of content, not paths, if another key names a path.
 const CONTENT_KEYS: &[&str] = words!(
     "content" "contents" "text" "filetext" "body" "data" "oldstring" "newstring" "oldtext"
     "newtext" "oldstr" "newstr" "newsource" "message" "description" "explanation" "instruction"
@@ -48,13 +46,13 @@ const CONTENT_KEYS: &[&str] = words!(
     "title" "summary" "comment" "code" "diff" "patch"
 );
 
-/// A longer path cannot be opened: the system's `PATH_MAX`.
+/// `PATH_MAX`: longer paths cannot be opened.
 const LONGEST_PATH_BYTES: usize = 4096;
 
-/// The most texts that are kept; with more, path matchers of a gate match.
+/// Maximum number of guesses; with more, all path matchers of a gate match.
 const MOST_GUESSES: usize = 4096;
 
-/// The paths that keys name, at any depth, and the folders in which the tool works.
+/// Paths in path keys, at any depth, and the tool's working directories.
 pub(super) struct NamedPaths {
     pub(super) paths: Vec<String>,
     pub(super) folders: Vec<String>,
@@ -90,11 +88,11 @@ impl NamedPaths {
     }
 }
 
-/// The texts of a tool input that may each be a path, though no key says so.
+/// Texts of a tool's input that may be paths, though no key says so.
 #[derive(Debug)]
 pub(crate) struct Guesses {
     pub(crate) texts: Vec<String>,
-    /// Whether there were no more.
+    /// False if texts were dropped.
     pub(crate) is_whole: bool,
 }
 
@@ -108,7 +106,7 @@ impl Default for Guesses {
 }
 
 impl Guesses {
-    /// Those in the input of the tool `name`, in which keys name these paths.
+    /// Collects the guesses in the input of the tool `name`; `named` are its known paths.
     pub(super) fn read(kind: ActionKind, name: &str, input: &str, named: &NamedPaths) -> Guesses {
         let mut guesses = Guesses::default();
         if matches!(
@@ -150,8 +148,7 @@ impl Guesses {
         guesses
     }
 
-    /// Adds the texts relative to the folders in which the tool works, and takes out those that are
-    /// named.
+    /// Adds the texts relative to the tool's folders, and removes known paths.
     fn join(&mut self, named: &NamedPaths) {
         let mut joined = Vec::new();
         for folder in &named.folders {
@@ -172,14 +169,14 @@ impl Guesses {
         self.texts.append(&mut joined);
     }
 
-    /// Those that are probably meant as paths.
+    /// Returns the texts that look like paths.
     pub(super) fn likely(mut self) -> Vec<String> {
         self.texts.retain(|text| looks_like_path(text));
         self.texts
     }
 }
 
-/// Whether a tool of this sort opens files of this machine and nothing else.
+/// Returns true if tools of this kind open only local files.
 fn is_of_files(kind: ActionKind) -> bool {
     matches!(
         kind,
@@ -198,13 +195,12 @@ fn is_line(text: &str) -> bool {
     !text.trim().is_empty() && !text.contains(|c: char| c.is_control())
 }
 
-/// Whether a text may be a path although another one is named.
+/// Returns true if a text may be a path although another path is known.
 fn may_be_path(text: &str) -> bool {
     !is_url(text) && (!text.contains(char::is_whitespace) || looks_like_path(text))
 }
 
-/// Whether a text is probably meant as a path: it has a slash, begins as a hidden file, or ends
-/// as a file does.
+/// Returns true if a text has a slash, begins like a hidden file, or has a file extension.
 fn looks_like_path(text: &str) -> bool {
     let ending = text.rsplit_once('.').map_or("", |(_, ending)| ending);
     let has_ending =
@@ -214,7 +210,7 @@ fn looks_like_path(text: &str) -> bool {
     is_short && is_like && !is_url(text)
 }
 
-/// Whether a text is an address and cannot be a path: `https://…` without `..` in it.
+/// Returns true for URLs that cannot be paths: `https://…` without `..`.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
@@ -227,7 +223,7 @@ fn is_url(text: &str) -> bool {
         && rest.split('/').all(|part| part != "..")
 }
 
-/// A path that is not too long to open, without `.` and `..` if it would be too long with them.
+/// Limits a path to `PATH_MAX`, by removing `.` and `..` if necessary.
 fn short(text: String) -> Option<String> {
     if text.len() <= LONGEST_PATH_BYTES {
         return Some(text);
@@ -243,14 +239,14 @@ fn short(text: String) -> Option<String> {
     Some(format!("{root}{}", parts.join("/"))).filter(|text| text.len() <= LONGEST_PATH_BYTES)
 }
 
-/// Whether a JSON text is a `file:` address.
+/// Matches a `file:` URL in JSON.
 fn is_file_url(raw: &str) -> bool {
     const START: &str = "\"file:";
     raw.get(..START.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(START))
 }
 
-/// A text as a path: of `file:///a%20b?c` it is `/a b`.
+/// Decodes a `file:` URL: `file:///a%20b?c` is `/a b`.
 fn path_of(text: String) -> String {
     let is_address = text
         .get(..5)
@@ -279,11 +275,10 @@ fn path_of(text: String) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Keys of a tool input that can hold the text of a patch: Codex CLI's, OpenCode's `patchText`,
-/// and those of tools that take a unified diff.
+/// Keys that may hold a patch: Codex CLI's, OpenCode's `patchText`, and unified diffs.
 const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchtext", "diff"];
 
-/// The lines of a patch of Codex's that name a file.
+/// File lines of Codex patches.
 const FILE_LINES: &[&str] = &[
     "*** Add File: ",
     "*** Update File: ",
@@ -291,10 +286,10 @@ const FILE_LINES: &[&str] = &[
     "*** Move to: ",
 ];
 
-/// The lines of a diff of git's that name a file.
+/// File lines of git diffs.
 const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy to "];
 
-/// The files that the patches in this input touch.
+/// Returns the files of patches in this input.
 pub(super) fn patched_in_input(input: &ToolInput<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input.raw).into_iter().collect();
     for (_, raw) in input
@@ -320,10 +315,10 @@ pub(super) fn patched_in_input(input: &ToolInput<'_>) -> Vec<String> {
     found
 }
 
-/// The files that a patch inside a shell command touches, however it is quoted.
+/// Returns the files of a patch in a shell command, in any quoting.
 pub(super) fn patched_in_command(command: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // Looking for patches would cost every other command time.
+    // Fast path: most commands have no patch.
     if !command.contains("*** ") && !command.contains("+++ ") && !command.contains("diff --git ") {
         return found;
     }
@@ -333,7 +328,7 @@ pub(super) fn patched_in_command(command: &str) -> Vec<String> {
         let begun = FILE_LINES.iter().find_map(|start| line.split_once(start));
         let Some((_, path)) = begun else { continue };
         found.push(path.trim().to_string());
-        // A quote may be the shell's, or a part of the name.
+        // A quote may belong to the shell or to the name.
         if let Some((path, _)) = path.split_once(['\'', '"']) {
             found.push(path.trim().to_string());
         }
@@ -342,7 +337,7 @@ pub(super) fn patched_in_command(command: &str) -> Vec<String> {
     found
 }
 
-/// Adds the files that a unified diff touches.
+/// Adds the files of a unified diff.
 fn in_diff(text: &str, found: &mut Vec<String>) {
     let mut named = Vec::new();
     let mut before = "";

@@ -1,5 +1,4 @@
-//! The sorts of tools, and what one is given: its entries, and every text in it at any depth, each
-//! with its key.
+//! Kinds of tools, and access to a tool's input: its entries and all nested texts with their keys.
 
 use std::borrow::Cow;
 use std::ptr;
@@ -11,7 +10,6 @@ use crate::engine::event::context::ContextError;
 use crate::engine::event::json::{distinct_entries, each_text, is_json, string_text};
 use crate::engine::names::words;
 
-/// The sort of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionKind {
@@ -26,29 +24,28 @@ pub enum ActionKind {
     Other,
 }
 
-/// A row of [`TOOLS`]: one sort of tool.
+/// A row of [`TOOLS`].
 #[derive(Debug)]
 pub struct ToolClass {
     pub kind: ActionKind,
-    /// Its name in `action.kind` and in `tool` matchers.
+    /// Name in `action.kind` and in `tool` matchers.
     pub word: &'static str,
-    /// The names of such tools in every host; all of them mean the same in a `tool` matcher.
+    /// Names of such tools in all hosts; equivalent in `tool` matchers.
     pub names: &'static [&'static str],
 }
 
-/// Makes a row of each sort, with its word and its names.
 macro_rules! tools {
     ($($kind:ident $word:literal $($name:literal)*;)+) => {
         &[$(ToolClass { kind: ActionKind::$kind, word: $word, names: &[$($name),*] }),+]
     };
 }
 
-/// Every sort of tool with its names in the hosts (Claude, Codex, Gemini, Cursor, Copilot,
-/// pi, oh-my-pi, OpenCode; their documents of 2026). Tools of no row are `other`, or `mcp`
-/// if they are named like one.
+/// Kinds of tools with their names in the hosts (Claude, Codex, Gemini, Cursor, Copilot, pi,
+/// oh-my-pi, OpenCode; documentation of 2026). Other tools are `mcp` if named like one, else
+/// `other`.
 pub const TOOLS: &[ToolClass] = tools! {
-    // `write_bash` and `write_powershell` (Copilot CLI) and `write_stdin` (Codex) are text for a shell
-    // that runs already.
+    // `write_bash` and `write_powershell` (Copilot CLI) and `write_stdin` (Codex) send text to a
+    // running shell.
     Shell "shell"
         "bash" "run_shell_command" "exec_command" "local_shell" "powershell" "sh" "run_terminal_cmd"
         "execute_command" "exec" "write_bash" "write_powershell" "write_stdin" "shell_command"
@@ -77,7 +74,7 @@ pub const TOOLS: &[ToolClass] = tools! {
 };
 
 impl ActionKind {
-    /// The word for it: `shell`, `write`, …
+    /// Returns its name: `shell`, `write`, …
     pub fn word(self) -> &'static str {
         TOOLS
             .iter()
@@ -85,7 +82,6 @@ impl ActionKind {
             .map_or("other", |class| class.word)
     }
 
-    /// The sort that `word` names.
     pub(crate) fn from_word(word: &str) -> Option<ActionKind> {
         TOOLS
             .iter()
@@ -93,8 +89,8 @@ impl ActionKind {
             .map(|class| class.kind)
     }
 
-    /// The sort of the tool that a host calls `name`. `mcp__server__tool` (Claude, Codex) and
-    /// `mcp_server_tool` (Gemini) are `mcp`, and so is `@server/tool` (Kiro).
+    /// Returns the kind of the host's tool `name`. `mcp__server__tool` (Claude, Codex),
+    /// `mcp_server_tool` (Gemini) and `@server/tool` (Kiro) are `mcp`.
     pub fn of_tool(name: &str) -> ActionKind {
         let known = TOOLS.iter().find(|class| {
             class.word.eq_ignore_ascii_case(name)
@@ -112,7 +108,7 @@ impl ActionKind {
         }
     }
 
-    /// Whether tools of this sort may do so to the files that they name.
+    /// Returns true if tools of this kind may access their files this way.
     pub(crate) fn may(self, access: Access) -> bool {
         match self {
             ActionKind::Read | ActionKind::Search | ActionKind::Fetch => access == Access::Read,
@@ -121,16 +117,16 @@ impl ActionKind {
         }
     }
 
-    /// Whether it is not known what tools of this sort do.
+    /// Returns true if the actions of such tools are unknown.
     pub(crate) fn is_unknown(self) -> bool {
         matches!(self, ActionKind::Other | ActionKind::Mcp)
     }
 }
 
-/// Keys that hold a command line, in order of trust; without regard to case, `_` and `-`.
+/// Keys of a command line, by precedence, ignoring case, `_` and `-`.
 pub(super) const COMMAND_KEYS: &[&str] = &["command", "cmd", "script"];
 
-/// Keys that hold one if a tool runs commands, or is unknown.
+/// More such keys, in shell tools and unknown tools.
 pub(super) const MORE_COMMAND_KEYS: &[&str] = &[
     "commandline",
     "shellcommand",
@@ -140,13 +136,13 @@ pub(super) const MORE_COMMAND_KEYS: &[&str] = &[
     "argv",
 ];
 
-/// Keys that hold the folder in which a tool works; a relative path is relative to it.
+/// Keys of a tool's working directory.
 pub(super) const FOLDER_KEYS: &[&str] = words!(
     "workdir" "cwd" "workingdirectory" "workingdir" "dir" "directory" "dirpath" "folder" "basedir"
     "root"
 );
 
-/// A key without regard to case, `_` and `-`.
+/// A key, ignoring case, `_` and `-`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Key(String);
 
@@ -164,7 +160,6 @@ impl Key {
         keys.contains(&self.0.as_str())
     }
 
-    /// Whether a command line is under it.
     pub(super) fn is_of_command(&self) -> bool {
         self.is_in(COMMAND_KEYS) || self.is_in(MORE_COMMAND_KEYS)
     }
@@ -174,20 +169,17 @@ impl Key {
     }
 }
 
-/// The input of one call of a tool.
+/// The input of one tool call.
 pub(super) struct ToolInput<'i> {
     pub(super) kind: ActionKind,
-    /// As JSON text.
+    /// JSON text.
     pub(super) raw: &'i str,
-    /// The keys of an input that is an object, each with its value as JSON text.
+    /// Entries of an object, with values as JSON text.
     pub(super) entries: Vec<(Key, &'i str)>,
 }
 
 impl<'i> ToolInput<'i> {
-    /// The input that is at this place of the event.
-    ///
-    /// # Errors
-    /// When one of its keys appears twice.
+    /// Reads the input at this place of the event. Fails if a key appears twice.
     pub(super) fn read(
         kind: ActionKind,
         raw: &'i str,
@@ -203,8 +195,8 @@ impl<'i> ToolInput<'i> {
     }
 }
 
-/// Calls `visit` for every text in a JSON text: with its key, with where that key is written (one
-/// place for all texts of a list), and with the text itself as JSON.
+/// Calls `visit` for every nested text: with its key, the place of that key (one for all texts of a
+/// list), and the text as JSON.
 pub(super) fn each_keyed_text<'i>(
     raw: &'i str,
     around: &Key,
@@ -221,7 +213,7 @@ pub(super) fn each_keyed_text<'i>(
     });
 }
 
-/// An input that is the text of a JSON object or list, as that.
+/// Decodes an input that is a JSON object or list in a string.
 pub(super) fn opened(input: &str) -> Cow<'_, str> {
     match inner_json(input) {
         Some(text) => Cow::Owned(text.trim().to_string()),
@@ -229,7 +221,7 @@ pub(super) fn opened(input: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of a JSON string that is a JSON object or list.
+/// Returns a string's text if it is a JSON object or list.
 pub(super) fn inner_json(raw: &str) -> Option<String> {
     string_text(raw).filter(|text| text.trim_start().starts_with(['{', '[']) && is_json(text))
 }

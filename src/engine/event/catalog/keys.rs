@@ -1,14 +1,13 @@
-//! The keys of a context, each once: name, type, example, meaning.
+//! Context keys: name, type, example, meaning.
 //!
-//! Where loom has a word, it is loom's. Two names are reserved for hookrun and have no
-//! row: `action`, which is made from the tool, and `raw`, the host's own payload.
+//! Names are loom's where it has one. `action`, derived from the tool, and `raw`, the host's
+//! payload, are reserved and have no row.
 
 use std::borrow::Cow::Borrowed;
 
 use crate::engine::event::spec::{ContextKey, JsonType};
 
-/// Turns the table below into one constant for each key. A macro, because a key is one line
-/// only in a form that rustfmt leaves alone.
+/// Generates a constant per key. In a macro, rustfmt leaves the table alone.
 macro_rules! keys {
     ($($constant:ident $name:literal $kind:ident $sample:literal $about:literal)*) => {
         $(pub(super) const $constant: ContextKey = ContextKey {
@@ -20,9 +19,9 @@ macro_rules! keys {
     };
 }
 
-// A key that is `null` in the example is one that the host leaves open for a hook to fill.
+// `null` examples are keys that a hook may fill.
 keys! {
-    // The session.
+    // Session.
     SESSION_ID "sessionId" String r#""s-1""# "the host's session"
     TURN_INDEX "turnIndex" Integer "0" "the turn, counted from 0"
     CWD "cwd" String r#""/tmp""# "the session's working directory"
@@ -41,7 +40,7 @@ keys! {
     SKIP_RESTORE "skipConversationRestore" Boolean "false"
         "branch, but do not change the conversation"
 
-    // The prompt, the agent, its tasks.
+    // Prompt, agent and tasks.
     PROMPT "prompt" String r#""say hello""# "the user's prompt"
     SYSTEM_PROMPT "systemPrompt" String r#""You are a helpful agent.""# "the system prompt"
     IMAGES "images" Array "[]" "attached images"
@@ -63,7 +62,7 @@ keys! {
     OPEN_ITEMS "todos" Array r#"["write tests"]"# "open items"
     ADDITIONS "additions" Array "[]" "text to add"
 
-    // The model and its messages.
+    // Model and messages.
     MODEL "model" String r#""some-model""# "the model"
     PROVIDER "provider" String r#""some-provider""# "the service that runs the model"
     PREVIOUS_MODEL "previousModel" String r#""other-model""# "the previous model"
@@ -127,7 +126,7 @@ keys! {
     KIND "kind" String r#""idle""# "the kind of notice"
     RULE "rule" String r#""no-any""# "the rule"
 
-    // The workspace.
+    // Workspace.
     RESOURCES "resources" Array "[]" "paths of skills, prompts, plugins and the like"
     FILE_PATH "filePath" String r#""/tmp/a.txt""# "the file"
     MEMORY_TYPE "memoryType" String r#""project""# "the scope of the instructions"
@@ -139,7 +138,7 @@ keys! {
     WORKTREE_PATH "worktreePath" String r#""/tmp/demo""# "the worktree's path"
     OWN_WORKTREE "worktreePath" Any "null" "the path of a worktree that a hook created"
 
-    // Messages between people and an agent behind a gateway.
+    // Messages of an agent behind a gateway.
     CONTENT "content" String r#""hello""# "the text"
     CHANNEL "channel" String r#""telegram""# "the messaging channel"
     SENDER_ID "senderId" String r#""u-1""# "the sender"

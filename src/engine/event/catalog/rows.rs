@@ -1,12 +1,10 @@
 //! The rows of the catalog.
 //!
-//! Old pi has a single `session` event with ten reasons. It is ten rows here and the alias of
-//! none; only pi's dialect can read its `reason`.
-//!
-//! A hook that edits the message file in git rewrites `message` here. `changes` are the paths that
-//! an event of git changes; they are its `action`, so that a policy on paths holds for a tool, a
-//! commit and a push. Without a row are `proc-receive` and `fsmonitor-watchman`, which have their
-//! own protocols instead of one answer, and the four `p4-` hooks of git-p4.
+//! Old pi has one `session` event with ten reasons: ten rows here, selected by pi's dialect. In
+//! git, a hook that edits the message file rewrites `message`. `changes` are the paths of a git
+//! event and form its `action`, so that path policies cover tools, commits and pushes. There are no
+//! rows for `proc-receive` and `fsmonitor-watchman`, which have their own protocols, nor for
+//! git-p4's hooks.
 
 use std::borrow::Cow::Borrowed;
 use std::time::Duration;
@@ -14,7 +12,7 @@ use std::time::Duration;
 use super::keys::*;
 use crate::engine::event::spec::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, Stop};
 
-/// What events of one sort have in common.
+/// Common rules of a kind of events.
 #[derive(Clone, Copy)]
 pub(super) struct EventSort {
     pub(super) blocks: bool,
@@ -25,7 +23,7 @@ pub(super) struct EventSort {
     timeout: Option<Duration>,
 }
 
-/// May block what is about to happen, and blocks if it fails.
+/// May block, and fails closed.
 pub(super) const GATE: EventSort = EventSort {
     blocks: true,
     on_failure: OnFailure::Block,
@@ -35,16 +33,15 @@ pub(super) const GATE: EventSort = EventSort {
     timeout: None,
 };
 
-/// May block; if it fails, the event goes on. For a block that a failing hook would turn into a
-/// trap: "not done yet" keeps an agent working for ever, and a session that cannot be compacted, or
-/// a message that never arrives, is lost.
+/// May block, but fails open, where failing closed would be a trap: "not done yet" keeps an agent
+/// working forever, a session cannot be compacted, a message is lost.
 const OPEN_GATE: EventSort = EventSort {
     on_failure: OnFailure::Allow,
     ..GATE
 };
 
-/// May keep somebody at work by blocking. After eight blocks in a row it cannot: that many have not
-/// helped, and hosts that set a limit have this one.
+/// May block an agent from stopping, at most eight times in a row: the limit of hosts that have
+/// one.
 const STOP_GATE: EventSort = EventSort {
     most_refusals: Some(8),
     ..OPEN_GATE
@@ -56,20 +53,20 @@ const TRANSFORM: EventSort = EventSort {
     ..OPEN_GATE
 };
 
-/// Can only look on, and the host waits: its output and context still reach the model.
+/// Observes while the host waits: output and context reach the model.
 const OBSERVER: EventSort = EventSort {
     schedule: Schedule::Parallel,
     ..TRANSFORM
 };
 
-/// Can only look on, and the host does not wait: no model could read an answer.
+/// Observes without the host waiting: no model could read an answer.
 const NOTICE: EventSort = EventSort {
     schedule: Schedule::Detached,
     ..TRANSFORM
 };
 
-/// A gate of git. A person waits, and one attempt should show everything that is wrong; linters and
-/// type checkers take longer than guards of a tool.
+/// A gate of git. One attempt reports all problems; linters and type checkers need more time than
+/// an agent's guards.
 const GIT_GATE: EventSort = EventSort {
     schedule: Schedule::Grouped,
     stop: Stop::Never,
@@ -85,9 +82,8 @@ const GIT_OBSERVER: EventSort = EventSort {
 
 const GIT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The rows of the table: name, sort and summary; what hosts also call it, the keys that it has,
-/// those that it needs, its rewrites, and whether its text teaches the model. A macro, because a
-/// row is readable only in a form that rustfmt leaves alone.
+/// Generates the rows: name, kind and summary; aliases, keys, required keys, rewrites, and whether
+/// text is for the model. In a macro, rustfmt leaves the table alone.
 macro_rules! events {
     ($(
         $name:literal $sort:ident $summary:literal
@@ -121,9 +117,9 @@ macro_rules! events {
     };
 }
 
-/// Every canonical event, in the order of `hookrun events`.
+/// All canonical events, in the order of `hookrun events`.
 pub static EVENTS: &[EventSpec] = events! {
-    // The session: how it begins, moves and ends, and what it reports.
+    // Session.
     "session.start" OBSERVER "a session begins",
         also ["SessionStart" "session_start" "session-start" "session.created" "onStart"
             "TaskStart" "TaskResume"],
@@ -169,15 +165,13 @@ pub static EVENTS: &[EventSpec] = events! {
     "rule.trigger" OBSERVER "a rule has interrupted the model",
         also ["ttsr_triggered"],
         has [RULE SESSION_ID CWD];
-    // Claude's and Codex's `StopFailure` ends a turn by an error of the API: more an error
-    // than an end.
+    // `StopFailure` of Claude and Codex is an API error rather than an end.
     "error" OBSERVER "the run has failed",
         also ["errorOccurred" "error_occurred" "session.error" "StopFailure" "onError"],
         has [TURN_INDEX CODE MESSAGE_TEXT SESSION_ID CWD];
 
-    // The agent: the prompt it gets, its turns, its subagents and tasks.
-    // `user.prompt.submit` is loom's name. Gemini's `BeforeAgent` is also
-    // `agent.start`; its block drops the prompt, so it is here.
+    // Agent: prompts, turns, subagents and tasks. `user.prompt.submit` is loom's name. Gemini's
+    // `BeforeAgent` is also `agent.start`; it is here because its block drops the prompt.
     "prompt.submit" GATE "the user has sent a prompt",
         also ["user.prompt.submit" "UserPromptSubmit" "userPromptSubmitted" "beforeSubmitPrompt"
             "BeforeAgent" "input" "before_agent_run" "before_prompt" "chat.message"
@@ -189,8 +183,8 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["UserPromptExpansion" "userPromptTransformed" "command.execute.before"],
         has [PROMPT COMMAND_NAME COMMAND_ARGS SESSION_ID CWD],
         rewrites [Chain "prompt"];
-    // `agent_start` is wolli's name for this; in pi and oh-my-pi it is `agent.begin`, and this
-    // is `before_agent_start`.
+    // wolli's `agent_start`; in pi and oh-my-pi that name is `agent.begin`, and this event is
+    // `before_agent_start`.
     "agent.start" TRANSFORM "the agent is about to start on a prompt",
         also ["agent_start" "before_agent_start" "before-agent-start" "before_prompt_build"
             "agent_turn_prepare" "experimental.chat.system.transform"],
@@ -215,8 +209,8 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["heartbeat_prompt_contribution"],
         has [PROMPT ADDITIONS SESSION_ID CWD],
         rewrites [Append "additions"];
-    // openclaw's `subagent_spawned`, and the event in Claude and Codex, report it only
-    // afterwards; their dialects make it an observer.
+    // Claude, Codex and openclaw's `subagent_spawned` report it afterwards; their dialects make it
+    // an observer.
     "subagent.start" GATE "a subagent is about to start",
         also ["SubagentStart" "subagent_start" "subagent_spawning" "subagent_spawned"],
         has [AGENT_ID AGENT_TYPE PROMPT SESSION_ID CWD];
@@ -244,12 +238,12 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["TeammateIdle"],
         has [TEAMMATE_NAME SESSION_ID CWD];
 
-    // The model: which one, what it is given, what it says, and how its context is compacted.
+    // Model: selection, input, output, compaction.
     "model.select" GATE "a model is about to be chosen",
         also ["PreModelSwitch" "before_model_resolve"],
         has [MODEL PROVIDER PREVIOUS_MODEL SESSION_ID CWD],
         rewrites [Chain "model"];
-    // pi's `model_select` comes when the model is already in use, so it is not `model.select`.
+    // pi's `model_select` arrives after the switch, so it is not `model.select`.
     "model.selected" OBSERVER "another model is in use",
         also ["PostModelSwitch" "model_select"],
         has [MODEL PREVIOUS_MODEL SESSION_ID CWD];
@@ -267,7 +261,7 @@ pub static EVENTS: &[EventSpec] = events! {
         has [TURN_INDEX MODEL STOP_REASON INPUT_TOKENS OUTPUT_TOKENS COST_USD TOOL_CALL_COUNT
             RESPONSE SESSION_ID CWD],
         rewrites [Chain "response"];
-    // One call of the model can be several requests: a retry is a new one.
+    // A model call may have several requests: each retry is one.
     "provider.request" TRANSFORM "a request is about to go to the model's provider",
         also ["provider_request" "before_provider_request" "model_call_started" "chat.params"
             "chat.headers"],
@@ -313,8 +307,8 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["session.compacting" "experimental.session.compacting"],
         has [COMPACTION_PROMPT ADDITIONS PRESERVED SESSION_ID CWD],
         rewrites [Last "prompt", Append "additions", Last "preserveData"];
-    // These two enclose an automatic compaction, also one that fails; `compact.post` is only for
-    // one that took place.
+    // These enclose an automatic compaction, even a failed one; `compact.post` follows a successful
+    // one.
     "compact.start" OBSERVER "an automatic compaction begins",
         also ["auto_compaction_start"],
         has [REASON METHOD SESSION_ID CWD];
@@ -326,7 +320,7 @@ pub static EVENTS: &[EventSpec] = events! {
             "session.compacted"],
         has [TRIGGER COMPACT_SUMMARY TOKENS_BEFORE SESSION_ID CWD];
 
-    // Tools: before, while and after they run, and permission to run them; then the workspace.
+    // Tools and permissions, then the workspace.
     "tool.pre" GATE "a tool is about to run",
         also ["PreToolUse" "BeforeTool" "tool_call" "before_tool_call" "before-tool-call" "tool.call"
             "before_tool_execute" "tool.execute.before" "beforeShellExecution" "beforeMCPExecution"
@@ -361,7 +355,7 @@ pub static EVENTS: &[EventSpec] = events! {
         has [TURN_INDEX TOOL_NAME TOOL_INPUT RESULT IS_ERROR DETAILS SESSION_ID CWD TOOL_USE_ID
             DURATION_MS TRANSCRIPT_PATH PERMISSION_MODE],
         rewrites [Chain "result", Chain "details", Chain "isError"];
-    // Only of hosts that distinguish failures; the others send `tool.post` with `isError`.
+    // Only for hosts that distinguish failures; others send `tool.post` with `isError`.
     "tool.error" OBSERVER "a tool has failed",
         also ["PostToolUseFailure" "tool_use_failure"],
         has [TURN_INDEX TOOL_NAME TOOL_INPUT ERROR SESSION_ID CWD TOOL_USE_ID DURATION_MS];
@@ -372,7 +366,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["tool_result_persist" "tool-result-persist"],
         has [TOOL_NAME MESSAGE SESSION_ID CWD TOOL_USE_ID],
         rewrites [SameRole "message"];
-    // Hosts cannot block here, so it fails open; `tool.pre` decides what must not run.
+    // Hosts cannot block here, so it fails open; use `tool.pre` to block.
     "exec.env" TRANSFORM "a command is about to get its environment",
         also ["resolve_exec_env" "shell.env"],
         has [COMMAND ENV SESSION_ID CWD],
@@ -390,7 +384,7 @@ pub static EVENTS: &[EventSpec] = events! {
         has [MCP_SERVER ANSWER SESSION_ID CWD],
         rewrites [First "answer"];
 
-    // What is set up, loaded and changed around the agent.
+    // Setup, resources and changes around the agent.
     "setup" OBSERVER "the workspace is being set up or cleaned",
         has [TRIGGER SESSION_ID CWD];
     "resources.discover" TRANSFORM "the host looks for skills, prompts and plugins",
@@ -412,7 +406,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "file.change" OBSERVER "a watched file has changed",
         also ["FileChanged" "file_changed" "file.edited"],
         has [FILE_PATH CHANGE SESSION_ID CWD];
-    // A hook may make the worktree in its own way and say where it is.
+    // A hook may create the worktree itself and return its path.
     "worktree.create" GATE "a worktree is about to be created",
         also ["WorktreeCreate"],
         has [NAME OWN_WORKTREE SESSION_ID CWD],
@@ -421,9 +415,8 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["WorktreeRemove"],
         has [WORKTREE_PATH SESSION_ID CWD];
 
-    // An agent behind a gateway: messages from and to people, installs, schedules, skills. All but
-    // a few are openclaw's.
-    // Of openclaw's four, `message_received` can only observe; its dialect says so.
+    // An agent behind a gateway: messages, installs, schedules, skills, mostly openclaw's. Its
+    // `message_received` can only observe, as its dialect says.
     "message.in" OPEN_GATE "a message for the agent has arrived",
         also ["inbound_claim" "before_dispatch" "message_received" "message-received"],
         has [CONTENT CHANNEL SENDER_ID HANDLED REPLY SESSION_ID],
@@ -455,7 +448,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "gateway.start" NOTICE "the gateway has started",
         also ["gateway_start" "gateway-start"],
         has [CWD];
-    // Not detached: cleaning up must be done before the gateway is gone.
+    // Not detached: cleanup must finish before the gateway exits.
     "gateway.stop" OBSERVER "the gateway is about to stop",
         also ["gateway_stop" "gateway-stop"],
         has [REASON CWD];
@@ -475,7 +468,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["skill_changed"],
         has [NAME CHANGE CWD];
 
-    // git: commits, patches, rebases and pushes, on the client and on the server.
+    // git: commits, patches, rebases and pushes, on client and server.
     "commit.pre" GIT_GATE "a commit is about to be made",
         also ["pre-commit"],
         has [CHANGES CURRENT_BRANCH OPERATION CWD];
@@ -542,7 +535,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "ref.update.post" GIT_OBSERVER "references have moved by a push",
         also ["post-update"],
         has [REF_NAMES CWD];
-    // git listens only while `state` is `preparing` or `prepared`.
+    // git waits for an answer only if `state` is `preparing` or `prepared`.
     "ref.transaction" GIT_GATE "references are about to change together",
         also ["reference-transaction"],
         has [STATE REFS CWD];

@@ -1,4 +1,4 @@
-//! Starts the hooks of a step when there is room, retries failed starts, and sets deadlines.
+//! Starts the hooks of a step, retries failed starts, and sets deadlines.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -14,10 +14,10 @@ use crate::engine::exec::spawn::Spawn;
 use crate::engine::hook::Containment;
 use crate::engine::run::{Ending, Level, StartError, Trace};
 
-/// The first pause before a retry; it doubles each time.
+/// First pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 
-/// How many times to retry when the file is busy or the system is short of processes.
+/// Number of retries while the file is busy or processes are short.
 const RETRIES: u32 = 6;
 
 impl RunningStep<'_> {
@@ -66,7 +66,7 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Starts a program. If that may succeed a little later, the hook waits again.
+    /// Starts a program, or schedules a retry.
     fn start_program(
         &mut self,
         place: usize,
@@ -115,12 +115,12 @@ impl RunningStep<'_> {
         Ok(SlotState::Live(Box::new(live)))
     }
 
-    /// A hook whose process started at `now`, perhaps after a delay.
+    /// Returns the state of a hook that started at `now`, perhaps with a delay.
     fn started(&self, job: &Job<'_>, program: &Program, child: Child, now: Instant) -> Live {
         let pid = child.pid;
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");
         let hung = now.elapsed();
-        // The timeout of a hook that lives as long as its session begins at the end of its input.
+        // A session-lived hook's timeout begins at the end of its input.
         let timeout = if job.lines.is_some() {
             Duration::MAX
         } else {
@@ -156,8 +156,7 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Its deadline and the ending at that point: its timeout, or the end of the budget if that is
-    /// earlier.
+    /// Returns its deadline and the ending there: timeout or budget, whichever is earlier.
     pub(super) fn ends(&self, timeout: Duration, now: Instant) -> (Instant, Ending) {
         let own = end_of(timeout, now);
         match self.budget {
@@ -167,8 +166,8 @@ impl RunningStep<'_> {
     }
 }
 
-/// Whether a retry may succeed: the file is just being written (ETXTBSY), or the system is short of
-/// processes (EAGAIN).
+/// Returns true if a retry may succeed: the file is being written (ETXTBSY), or processes are short
+/// (EAGAIN).
 fn is_passing(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(errno, Some(Errno::TXTBSY | Errno::AGAIN))

@@ -1,4 +1,4 @@
-//! Starts a hook in a process that was forked beforehand, if it may and can.
+//! Starts a hook in a forked or long-running process, if possible.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, Ending, Exit, ProcessStart, Trace};
 
 impl Engine {
-    /// Starts the process of a hook: warm, if it may and can.
+    /// Starts the process of a hook, warm if possible.
     pub(super) fn start_child(
         &self,
         slot: &mut StepSlot<'_>,
@@ -37,7 +37,7 @@ impl Engine {
         Ok(child)
     }
 
-    /// Why a hook that asks for a warm start must start cold, as far as that is known before.
+    /// Returns why a hook that asks for a warm start must start cold, as far as known beforehand.
     fn cold_reason(&self, slot: &StepSlot<'_>, is_confined: bool) -> Option<ColdReason> {
         let stays_up = slot.job.hook.stays_up();
         if stays_up && slot.job.may_leave_processes() {
@@ -52,12 +52,12 @@ impl Engine {
         if self.subreaper.is_none() {
             return Some(ColdReason::NoSubreaper);
         }
-        // Without a number nobody could tell which event an answer is to.
+        // Without an id, an answer could not be matched to its event.
         let is_unusable = stays_up && slot.job.permit.id().is_none();
         is_unusable.then_some(ColdReason::Unusable)
     }
 
-    /// Starts a hook in a process of a kept interpreter, or cold if there is none.
+    /// Starts a hook in a forked process, or cold if there is none.
     fn start_forked(&self, job: &Job<'_>, spawn: &Spawn<'_>) -> io::Result<Child> {
         let mut how = ProcessStart::Warm;
         let mut beginning = None;
@@ -78,7 +78,7 @@ impl Engine {
         Ok(child)
     }
 
-    /// Gives the event to a program that waits, or to one that starts now and then waits.
+    /// Sends the event to a waiting program, or to a new one.
     fn start_served(&self, slot: &mut StepSlot<'_>, spawn: &Spawn<'_>) -> io::Result<Child> {
         let job = slot.job;
         let pool = &self.shared.warm.served;
@@ -114,7 +114,7 @@ impl Engine {
 }
 
 impl Live {
-    /// Whether it has ended by itself, with this status, and has run nothing of its hook.
+    /// Returns true if it exited before its hook began.
     pub(super) fn never_began(&self, status: Status) -> bool {
         let is_over = matches!(self.phase, Phase::Running { .. }) && status != Status::Running;
         is_over && self.child.never_began()
@@ -122,8 +122,8 @@ impl Live {
 }
 
 impl RunningStep<'_> {
-    /// Takes the answer of a program that stays up, which then waits for its next event. If it is
-    /// none, or not all that it wrote, the program is ended.
+    /// Handles the answer of a long-running program, which then waits for its next event. Kills it
+    /// if the answer is invalid or more output follows.
     pub(super) fn hear_answer(&mut self, place: usize) {
         let slot = &mut self.slots[place];
         let SlotState::Live(live) = &mut slot.state else {
@@ -157,7 +157,7 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Ends the event of a program that stays up.
+    /// Finishes a long-running program's event.
     fn let_wait(&mut self, place: usize, ending: Ending, notes: Vec<String>) {
         let state = std::mem::replace(&mut self.slots[place].state, SlotState::NEW);
         let SlotState::Live(mut live) = state else {
@@ -175,14 +175,14 @@ impl RunningStep<'_> {
             ..Trace::not_run(ending)
         };
         if let Some(life) = self.slots[place].served.take() {
-            // It ends this program too if we are killed, by its mark.
+            // If we are killed, the keeper kills this program by its mark.
             drop(self.engine.keeper());
             self.engine.shared.warm.served.keep(live.child, life);
         }
         self.done(place, trace);
     }
 
-    /// Lets a hook start cold whose process has ended before it ran any of it.
+    /// Falls back to a cold start if the forked process died before the script began.
     pub(super) fn begin_anew(&mut self, place: usize) {
         let SlotState::Live(live) = &self.slots[place].state else {
             return;

@@ -1,6 +1,5 @@
-//! Which interpreter would run a program, and with which script; and what a kept interpreter and a
-//! hook must have in common, so that a process forked from the one is like a fresh start for the
-//! other.
+//! Finds the interpreter and script of a program, and the properties that a kept interpreter and a
+//! hook must share so that a forked process equals a fresh start.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -12,29 +11,25 @@ use super::served::identity;
 use crate::engine::exec::command::{Program, first_bytes, without_version};
 use crate::engine::run::ColdReason;
 
-/// The letters of Python's options that a forked process has from the interpreter it comes from.
+/// Python options that a forked process shares with its interpreter.
 const OPTION_LETTERS: &[u8] = b"BEIOPSbqsu";
 
-/// A script, and the interpreter that the system would start for it.
+/// A script and its interpreter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ScriptCommand {
     /// The interpreter's file. Not canonical: a virtual environment is found beside the link.
     pub(super) interpreter: PathBuf,
-    /// Its `argv[0]`.
     pub(super) name: OsString,
     pub(super) options: Vec<OsString>,
-    /// As the command names it.
+    /// As written in the command.
     pub(super) script: OsString,
-    /// What the system calls the process: the program that it was told to start, or what `env`
-    /// has started in its place.
+    /// The process name: the program, or what `env` started instead.
     pub(super) process_name: OsString,
 }
 
 impl ScriptCommand {
-    /// What `program` runs. `search` is the `PATH` of the hook.
-    ///
-    /// # Errors
-    /// Why no interpreter can be kept for it.
+    /// Returns the command of `program`, or why no interpreter can be kept for it. `search` is the
+    /// hook's `PATH`.
     pub(super) fn of(
         program: &Program,
         search: Option<&[u8]>,
@@ -45,7 +40,7 @@ impl ScriptCommand {
             Some(rest) => by_first_line(rest, program, search)?,
             None => by_arguments(program)?,
         };
-        // By a relative name an interpreter finds its library from the folder of the event.
+        // An interpreter with a relative name finds its library from the event's folder.
         let is_relative =
             command.name.as_bytes().contains(&b'/') && !Path::new(&command.name).is_absolute();
         let interpreter = file_name(&command.interpreter);
@@ -65,8 +60,7 @@ impl ScriptCommand {
     }
 }
 
-/// The command of a script whose first line names its interpreter, by the rules of Linux: one
-/// argument at the most.
+/// Parses a `#!` line as Linux does, with at most one argument.
 fn by_first_line(
     line: &[u8],
     program: &Program,
@@ -108,7 +102,7 @@ fn by_first_line(
     Ok(command)
 }
 
-/// The command of a program that is an interpreter, and is given the script.
+/// Parses an interpreter's command line.
 fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     let mut words = program.arguments.iter();
     let mut options = Vec::new();
@@ -119,7 +113,7 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
         }
         options.push(word.clone());
     };
-    // Its own path may be a link, beside which its virtual environment is.
+    // Its path may be a link beside its virtual environment.
     let name = Path::new(&program.name);
     let interpreter = if name.is_absolute() {
         name.to_path_buf()
@@ -135,7 +129,7 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     })
 }
 
-/// The file that `env` would start.
+/// Returns the file that `env` would start.
 fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {
         return Some(name.into());
@@ -150,20 +144,20 @@ fn file_name(file: &Path) -> OsString {
     file.file_name().unwrap_or_default().to_owned()
 }
 
-/// Whether a file has the name of an interpreter, such as `python3.12`.
+/// Matches interpreter names such as `python3.12`.
 fn is_called_python(file: &Path) -> bool {
     let name = file_name(file);
     without_version(&name.to_string_lossy()) == "python"
 }
 
-/// Variables that the interpreter and the system's libraries read once, at their start.
+/// Variables that the interpreter and system libraries read at their start.
 const START_UP: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOCPATH", "TZ", "VIRTUAL_ENV"];
 
-/// The same, by how their names begin.
+/// Prefixes of such variables.
 const START_UP_BEGINNINGS: &[&str] = &["PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_", "OPENSSL_"];
 
-/// The variables of Python whose meaning is the same for a forked process. Others add folders to
-/// search, print at the end, or hook into the start.
+/// Python variables that mean the same in a forked process. Others add search folders, print at
+/// exit, or hook into the start.
 const USUAL_OF_PYTHON: &[&str] = &[
     "PYTHONCOERCECLOCALE",
     "PYTHONDONTWRITEBYTECODE",
@@ -180,7 +174,7 @@ const USUAL_OF_PYTHON: &[&str] = &[
     "PYTHONUTF8",
 ];
 
-/// The limits that a process inherits.
+/// Inherited limits.
 const LIMITS: &[Resource] = &[
     Resource::As,
     Resource::Core,
@@ -197,16 +191,16 @@ const LIMITS: &[Resource] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct WarmKey {
     interpreter: PathBuf,
-    /// Device, inode, size and times of its file: another one may be there by now.
+    /// Device, inode, size and times, to detect a replaced file.
     file: [i64; 5],
     name: OsString,
     options: Vec<OsString>,
-    /// Variables that count at the start, as `NAME=VALUE`.
+    /// `NAME=VALUE` of variables that count at the start.
     variables: Vec<Vec<u8>>,
     traits: ProcessTraits,
 }
 
-/// What a process has from its parent and can be changed from outside.
+/// Inherited properties that can be changed from outside.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ProcessTraits {
     user: [u32; 2],
@@ -217,10 +211,8 @@ struct ProcessTraits {
 }
 
 impl WarmKey {
-    /// The key of `command` with the environment `lines`.
-    ///
-    /// # Errors
-    /// Why no interpreter can be kept for it.
+    /// Returns the key of `command` with the environment `lines`, or why no interpreter can be kept
+    /// for it.
     pub(super) fn of(command: &ScriptCommand, lines: &[&[u8]]) -> Result<WarmKey, ColdReason> {
         let file = identity(&command.interpreter).ok_or(ColdReason::NoScript)?;
         let mut variables = Vec::new();
@@ -231,7 +223,7 @@ impl WarmKey {
             if name.starts_with("PYTHON") && is_set && !USUAL_OF_PYTHON.contains(&name) {
                 return Err(ColdReason::Variables);
             }
-            // An interpreter that is called by a bare name looks for itself there.
+            // An interpreter with a bare name finds itself in `PATH`.
             let is_search = name == "PATH" && *command.interpreter.as_os_str() != command.name;
             let is_of_start = START_UP.contains(&name)
                 || START_UP_BEGINNINGS
@@ -253,8 +245,7 @@ impl WarmKey {
     }
 }
 
-/// What a hook would inherit from this process and can be changed from outside, as a text to
-/// compare.
+/// Returns the inherited properties that can be changed from outside, for comparison.
 pub fn inherited_traits() -> String {
     let mut text = format!("{:?}", ProcessTraits::own());
     for namespace in ["cgroup", "ipc", "mnt", "net", "pid", "user", "uts"] {
@@ -287,7 +278,6 @@ impl ProcessTraits {
 mod tests {
     use super::*;
 
-    /// The interpreter, its `argv[0]` and its options.
     fn of(first_line: &str) -> Result<String, ColdReason> {
         let program = Program {
             path: PathBuf::from("/hooks/guard.py"),

@@ -1,7 +1,6 @@
-//! Programs that stay up: each answers one event at a time, and waits here for the next one.
+//! Long-running programs, which answer one event at a time and wait here for the next one.
 //!
-//! One that has written anything that nobody asked for, has ended, or whose files have changed gets
-//! no event.
+//! Programs with unexpected output, changed files or an exit get no event.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
@@ -18,42 +17,38 @@ use crate::engine::exec::spawn::Spawn;
 use crate::engine::exec::tree::{self, SparedHooks};
 use crate::engine::lock::locked;
 
-/// The variable whose value each of its processes has.
 pub(crate) const MARK: &str = "HOOKRUN_RUN_ID";
 
-/// After this many events a program is started anew: what it leaks at each event stays small, and
-/// its start costs microseconds an event.
+/// Events before a restart, to limit leaks. A start then costs microseconds per event.
 const MOST_EVENTS: u32 = 1_000;
 
-/// After this time it is started anew: it knows its environment, the time zone and its libraries as
-/// they were at its start.
+/// Lifetime before a restart, to refresh environment, time zone and libraries.
 const LONGEST_LIFE: Duration = Duration::from_secs(3600);
 
-/// After this time without an event it makes way for others.
+/// Idle time before it is stopped.
 const LONGEST_IDLE: Duration = Duration::from_secs(600);
 
-/// How many of one hook wait at most: more than these are only started while events overlap.
+/// Waiting programs per hook. More are only started for overlapping events.
 const MOST_ALIKE: usize = 4;
 
-/// How many wait at most, of all hooks.
+/// Waiting programs of all hooks.
 const MOST_WAITING: usize = 16;
 
-/// How long one may take to end after the end of its input.
+/// Time to exit after the end of input.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// For how long a look at its files counts: the same as for hooks that `serve` has read.
+/// Time between file checks, as for the hooks of `serve`.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// A folder with more files than this is none of scripts: of it only the file itself counts.
+/// Larger folders are not script folders: only the file itself is watched.
 const MOST_FILES: usize = 256;
 
-/// What is known of a program that stays up, besides its process.
+/// State of a long-running program, besides its process.
 #[derive(Debug)]
 pub(crate) struct ServedLife {
     hook: String,
     /// See [`ServedPool::key`].
     key: u64,
-    /// What its processes carry.
     mark: String,
     spared: Arc<Mutex<SparedHooks>>,
     files: WatchedFiles,
@@ -61,12 +56,12 @@ pub(crate) struct ServedLife {
     answered: u32,
 }
 
-/// The programs of an engine that wait for events.
+/// Waiting programs of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct ServedPool {
     hasher: RandomState,
     waiting: Mutex<Vec<WaitingProgram>>,
-    /// Threads that wait for the ends of others.
+    /// Threads that wait for exiting programs.
     ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -78,7 +73,7 @@ struct WaitingProgram {
 }
 
 impl Drop for ServedLife {
-    /// Ends what is left of its processes. Its own one has ended.
+    /// Kills remaining processes; the program itself has exited.
     fn drop(&mut self) {
         locked(&self.spared)
             .marks
@@ -88,14 +83,13 @@ impl Drop for ServedLife {
 }
 
 impl WaitingProgram {
-    /// Ends it at once.
     fn end(mut self) {
         self.child.close_stdin();
         self.child.kill();
         reap_within(self.child.pid, GIVE_UP);
     }
 
-    /// Gives it the end of its input and a moment to end, and then ends it.
+    /// Closes stdin, waits briefly, then kills it.
     fn end_gently(mut self) {
         self.child.close_stdin();
         let until = Instant::now() + GRACE;
@@ -105,7 +99,7 @@ impl WaitingProgram {
         self.end();
     }
 
-    /// Whether it waits as it should.
+    /// Returns true if it can take an event.
     fn is_good(&mut self) -> bool {
         self.child.is_quiet()
             && self.child.status() == Status::Running
@@ -114,7 +108,7 @@ impl WaitingProgram {
 }
 
 impl ServedPool {
-    /// A program that is about to start, with this mark. No sweep ends what carries it.
+    /// Registers a program that is about to start. Sweeps spare its mark.
     pub(crate) fn begin(
         &self,
         job: &Job<'_>,
@@ -134,7 +128,7 @@ impl ServedPool {
         }
     }
 
-    /// What two events must have in common for one process.
+    /// Returns the key that events for one process share.
     fn key(&self, job: &Job<'_>, spawn: &Spawn<'_>) -> u64 {
         let variables = job.variables.iter().filter(|(name, _)| *name != MARK);
         let variables: Vec<_> = variables.collect();
@@ -144,7 +138,7 @@ impl ServedPool {
         self.hasher.hash_one((hook, spawn.program, around))
     }
 
-    /// A program that waits for such an event.
+    /// Takes a program that waits for such an event.
     pub(crate) fn take(&self, job: &Job<'_>, spawn: &Spawn<'_>) -> Option<(Child, ServedLife)> {
         let key = self.key(job, spawn);
         loop {
@@ -159,7 +153,7 @@ impl ServedPool {
         }
     }
 
-    /// Lets a program wait that has answered, and is fit for more. Others that nobody needs end.
+    /// Keeps a program for more events, if it is fit, and stops idle ones.
     pub(crate) fn keep(&self, child: Child, mut life: ServedLife) {
         life.answered += 1;
         let now = Instant::now();
@@ -188,12 +182,12 @@ impl ServedPool {
         useless.into_iter().for_each(|one| self.dismiss(one));
     }
 
-    /// Ends a program while others go on.
+    /// Stops a program in the background.
     fn dismiss(&self, program: WaitingProgram) {
         let mut ending = locked(&self.ending);
         ending.retain(|thread| !thread.is_finished());
         let builder = thread::Builder::new().name("hookrun-served".to_string());
-        // Without a thread it ends here and now, when the closure is dropped.
+        // Without a thread, dropping the closure stops it here.
         if let Ok(thread) = builder.spawn(move || program.end_gently()) {
             ending.push(thread);
         }
@@ -201,19 +195,17 @@ impl ServedPool {
 }
 
 impl Drop for ServedPool {
-    /// Ends all of them.
     fn drop(&mut self) {
         let waiting = std::mem::take(&mut *locked(&self.waiting));
         waiting.into_iter().for_each(|one| self.dismiss(one));
         let ending = std::mem::take(&mut *locked(&self.ending));
         for thread in ending {
-            // It does not panic; if it did, nothing would be left to do.
             let _ = thread.join();
         }
     }
 }
 
-/// Device, inode, size and times of a file.
+/// Returns device, inode, size and times of a file.
 pub(super) fn identity(file: &Path) -> Option<[i64; 5]> {
     let meta = file.metadata().ok()?;
     Some([
@@ -225,8 +217,7 @@ pub(super) fn identity(file: &Path) -> Option<[i64; 5]> {
     ])
 }
 
-/// The files that a program was started from: itself, the files that its words name, and what is in
-/// the folders of those.
+/// Files of a program: its executable, the files in its arguments, and their folders.
 #[derive(Debug)]
 struct WatchedFiles {
     named: Vec<PathBuf>,
@@ -292,7 +283,6 @@ mod tests {
     use crate::engine::exec::spawn::Inherited;
     use crate::engine::hook::{Hook, Permit};
 
-    /// `cat`, which waits.
     fn waiting(pool: &ServedPool) -> WaitingProgram {
         let hook = Hook::command("cat", "tool.pre", ["cat"]);
         let spec = catalog::find("tool.pre").unwrap();

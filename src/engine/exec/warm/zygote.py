@@ -1,28 +1,28 @@
-# The interpreter that hookrun keeps: it has done what every start repeats, and forks processes that
-# wait for a script. One of them runs one script once, as a fresh interpreter would. It imports
-# nothing but the standard library, and runs no code of a hook itself.
+# The interpreter that hookrun keeps: it has completed its start, and forks processes that wait for a
+# script. Each runs one script once, as a fresh interpreter would. Only the standard library is
+# imported, and this process runs no code of hooks.
 #
-# Its stdin is a socket of hookrun's (SOCK_SEQPACKET). A packet there asks for one more process: `!`
-# at once, `~` when the hook that has just started is out of the way. The rest of it names the script
-# that hookrun expects next; `!` alone asks for no process more, but for those at once. Each process has a socket of its own to hookrun, which comes back on
-# that channel. Whoever sees the other end closed ends.
+# stdin is a SOCK_SEQPACKET socket to hookrun. A packet requests one process: `!` now, `~` after the
+# hook that has just started. The rest names the script that hookrun expects next; a lone `!` requests
+# no process, but speeds up pending ones. The reply is the process's socket. Each side exits when the
+# other end closes.
 import sys
 
 _base = {name.partition(".")[0] for name in sys.modules}
 
-# Not threading, nor what imports it: with it a fork writes to a hundred pages more.
+# Without threading and its importers, which make a fork write to a hundred more pages.
 import ast, atexit, builtins, functools, gc, importlib.machinery, importlib.util, io, json, operator, os, posix, re, select, signal
 import socket, stat, struct, time, types, warnings, weakref
 
-_IDLE_MS = 600_000  # Without a request for this long it ends.
-_LULL_S = 0.005  # A hook has most often ended by then.
+_IDLE_MS = 600_000  # Exits after this time without a request.
+_LULL_S = 0.005  # Most hooks have exited by then.
 _MOST_BYTES = 1 << 20
-_REHEARSALS = 20  # CPython 3.13 has changed all that it will by then.
-_MOST_FILLING = 2000  # Of each size.
+_REHEARSALS = 20  # By then CPython 3.13 has specialized the code.
+_MOST_FILLING = 2000  # Per size.
 _PADDING = "HOOKRUN_PADDING"
 _STREAMS = ("stdin", "stdout", "stderr")
 _MARKS = (b"HOOKRUN_RUN_ID", b"HOOKRUN_HOOK")
-# These do something that is seen when they are imported.
+# Imports with visible effects.
 _NEVER_AHEAD = {"__future__", "__hello__", "antigravity", "idlelib", "test", "this", "turtledemo"}
 
 
@@ -34,7 +34,7 @@ def _stamp(path):
         return None
 
 
-# The code of a script, or None if compiling it says something on stderr.
+# Compiles a script; None if that warns.
 def _compiled(source, script):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -42,7 +42,7 @@ def _compiled(source, script):
     return None if said else code
 
 
-# What hooks do most.
+# Typical work of hooks.
 _REHEARSAL = compile(
     "import json, sys\n"
     "event = json.load(sys.stdin)\n"
@@ -52,8 +52,8 @@ _REHEARSAL = compile(
 )
 
 
-# Small objects that fill the pools of memory which are in use (CPython's obmalloc.c). What a forked
-# process makes then lies together, instead of in gaps of many pages that it would have to copy.
+# Fills partly used memory pools (CPython's obmalloc.c), so that objects of a forked process are
+# allocated together, instead of in many pages that it would have to copy.
 def _filling():
     gc.collect()
     pool_bytes = 1 << (14 if sys.version_info >= (3, 10) else 12)
@@ -62,7 +62,7 @@ def _filling():
         for _ in range(_MOST_FILLING):
             filling.append(bytes(size - bytes.__basicsize__))
             if id(filling[-1]) % pool_bytes == 48:
-                break  # The first of a new pool, after its header.
+                break  # First object of a new pool, after its header.
     return filling
 
 
@@ -73,7 +73,7 @@ def _nothing():
 class _Zygote:
     def __init__(self):
         self.channel = socket.socket(fileno=os.dup(0))
-        # Streams that are opened for pipes now are right for those of a hook.
+        # Opened on pipes, the streams fit those of a hook.
         reading, writing = os.pipe()
         for number, descriptor in enumerate((reading, writing, writing)):
             os.dup2(descriptor, number)
@@ -81,7 +81,7 @@ class _Zygote:
         os.close(writing)
         self.scripts = {}
         self.rehearsals = 0
-        # A script's own folder takes the place of the working directory.
+        # Replaced by the script's folder later.
         self.has_script_folder = bool(sys.path) and sys.path[0] == ""
         if self.has_script_folder:
             del sys.path[0]
@@ -93,14 +93,14 @@ class _Zygote:
         with open("/proc/self/comm", "rb") as file:
             self.process_name = file.read().rstrip(b"\n")
         self.padding, given = self.find_padding()
-        # What the interpreter has set itself at its start, it would set again (PEP 538).
+        # Variables that the interpreter sets at its start (PEP 538).
         self.set_by_itself = {name: os.environb[name] for name in os.environb if name not in given}
         self.unraisable = self.find_unraisable()
         self.note_modules()
 
     def find_padding(self):
-        # Where the variables of this process are in its memory: the system shows them in
-        # /proc/PID/environ, by which hookrun knows whose process it is.
+        # The address of this process's variables, which the kernel shows in /proc/PID/environ, where
+        # hookrun looks for its mark.
         with open("/proc/self/environ", "rb") as file:
             environment = file.read()
         start = environment.index(_PADDING.encode() + b"=")
@@ -109,10 +109,10 @@ class _Zygote:
             fields = file.read().rpartition(b")")[2].split()
         os.environb.pop(_PADDING.encode(), None)
         given = {variable.partition(b"=")[0] for variable in environment.split(b"\0")}
-        # proc(5): env_start is the 50th field, and the third is the first after the name.
+        # proc(5): env_start is field 50, and field 3 follows the name.
         return (int(fields[50 - 3]) + start, end - start), given
 
-    # The type of what is given to sys.unraisablehook has no name.
+    # The type of sys.unraisablehook's argument has no public name.
     def find_unraisable(self):
         class Failing:
             def __del__(self):
@@ -137,7 +137,7 @@ class _Zygote:
         known = list(self.folders.items()) + list(self.files.items())
         return any(_stamp(path) != stamp for path, stamp in known)
 
-    # Imports what a script imports of the standard library, and keeps it compiled.
+    # Compiles a script, and imports the standard library modules that it imports.
     def learn(self, script):
         try:
             with open(script, "rb") as file:
@@ -171,15 +171,15 @@ class _Zygote:
             if origin in ("built-in", "frozen") or (
                 os.path.realpath(origin).startswith(self.library) and "-packages" + os.sep not in origin
             ):
-                # What warns is left to the script, which then says it once more.
+                # A module that warns is left to the script.
                 with warnings.catch_warnings():
                     warnings.simplefilter("error")
                     __import__(name)
         except Exception:
             pass
 
-    # A pattern that a call writes out is compiled ahead, since `re` keeps what it has compiled. One
-    # that warns is left to the script.
+    # Compiles literal patterns in advance, since `re` caches them. A pattern that warns is left to
+    # the script.
     def compile_pattern(self, call):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
             return
@@ -188,7 +188,7 @@ class _Zygote:
             return
         names = [node.attr for node in ast.walk(call) if isinstance(node, ast.Attribute)]
         flags = [flag for flag in (getattr(re, name, None) for name in names) if isinstance(flag, re.RegexFlag)]
-        # These print, and look at the environment.
+        # These print, or read the environment.
         if re.DEBUG in flags or re.LOCALE in flags:
             return
         try:
@@ -198,7 +198,7 @@ class _Zygote:
         except Exception:
             pass
 
-    # Serves requests until hookrun is gone. Returns in a forked process only: its socket.
+    # Serves requests until hookrun exits. Returns only in a forked process: its socket.
     def serve(self):
         waiting = select.poll()
         waiting.register(self.channel, select.POLLIN)
@@ -215,7 +215,7 @@ class _Zygote:
                 if len(script) == 1:
                     continue
                 self.learn(os.fsdecode(script[1:]))
-                # A process that is forked while another thread runs would lack that thread.
+                # A forked process would lack other threads.
                 if len(os.listdir("/proc/self/task")) > 1:
                     os._exit(0)
                 forked = self.fork(script[1:])
@@ -223,24 +223,23 @@ class _Zygote:
                     return forked
         os._exit(0)
 
-    # Returns in the forked process only: its socket, and its rehearsal.
+    # Returns only in the forked process: its socket, and its rehearsal.
     def fork(self, script):
-        # The interpreter changes code that runs for the first times to what suits it best. Done
-        # here, that is not done once more in each process.
+        # The interpreter specializes code in its first runs. Done here, forked processes need not.
         while self.rehearsals < _REHEARSALS:
             self.rehearsals += 1
             self.rehearse(*self.staged(script))
             if self.rehearsals == _REHEARSALS:
                 self.filling = _filling()
         stage = self.staged(script)
-        # From now on the collector looks at what a script makes, and at nothing else.
+        # From now on the collector only visits objects of the script.
         gc.collect()
         gc.freeze()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # With one thread there is nothing for threading to reset, and that writes to 75 pages.
+        # With one thread threading has nothing to reset, which would write to 75 pages.
         after_fork = getattr(sys.modules.get("threading"), "_after_fork", _nothing)
         code, after_fork.__code__ = after_fork.__code__, _nothing.__code__
-        # Forked twice, it becomes a child of hookrun, as every hook is.
+        # Forked twice, it becomes a child of hookrun, like every hook.
         first = os.fork()
         if first == 0 and os.fork() != 0:
             os._exit(0)
@@ -258,8 +257,7 @@ class _Zygote:
         os.close(stage[1])
         return None
 
-    # What a rehearsal needs: a socket with what hookrun would send, the other end of its streams,
-    # and the streams that it leaves unused.
+    # Prepares a rehearsal: a socket with a request, the other end of its streams, and spare streams.
     def staged(self, script):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         (event, event_end), (written, writing) = os.pipe(), os.pipe()
@@ -275,15 +273,14 @@ class _Zygote:
         self.use_streams(self.new_streams())
         return ours, written, streams
 
-    # The time of a forked process goes into the pages that it is the first to write. It writes them
-    # before there is an event: it goes the whole way with a script that is none.
+    # Runs a test script, so that a forked process copies the pages that it writes before the event.
     def rehearse(self, own, written, streams):
         try:
             _, file, variables = self.as_fresh(*self.receive(own)[1:])
             sys.path_importer_cache.pop(file, None)
             exec(_REHEARSAL, variables)
         except Exception:
-            pass  # This script will start cold.
+            pass  # The script will start cold.
         self.flush()
         own.close()
         os.close(written)
@@ -291,7 +288,7 @@ class _Zygote:
         self.use_streams(streams)
         gc.collect()
 
-    # Waits for a script, and becomes the process that runs it. Returns its code and its globals.
+    # Waits for a script and prepares to run it. Returns its code and globals.
     def become(self, own, stage):
         os.setsid()
         self.rehearse(*stage)
@@ -305,19 +302,19 @@ class _Zygote:
             ready = self.as_fresh(*start[1:])
         except Exception:
             ready = None
-        # Now the hook begins. A process that ends without having said so has run none of it.
+        # Report that the hook begins: a process that exits before has run none of it.
         own.send(b"!")
         own.close()
         if ready:
             return ready
-        # Anything unusual: this process becomes what a cold start would have started. Python ignores
-        # these signals, and exec would pass that on.
+        # In unusual cases, execute the program as a cold start would. Python ignores these signals,
+        # which exec would inherit.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         program, words, environment = start[0], start[-2], start[-1]
         os.execve(program, words, environment)
 
-    # What hookrun says of a script, and the script's streams.
+    # Receives a script's data and streams.
     def receive(self, own):
         packet, ancillary, _, _ = own.recvmsg(_MOST_BYTES, socket.CMSG_SPACE(3 * 4))
         if not packet:
@@ -340,14 +337,14 @@ class _Zygote:
             try:
                 entries = os.listdir(folder)
             except PermissionError:
-                entries = ()  # Then Python finds no modules there.
+                entries = ()  # Python finds no modules there either.
             for entry in entries:
                 if entry.partition(".")[0] in self.preloaded:
                     raise ValueError("a file there has the name of a library module")
             sys.path.insert(0, folder)
         with open(file, "rb") as opened:
             source = opened.read()
-        # Since 3.9 the script has an absolute name.
+        # Since 3.9 the script's name is absolute.
         shown = os.fsdecode(script)
         if sys.version_info >= (3, 9):
             shown = os.path.join(os.getcwd(), shown)
@@ -355,11 +352,11 @@ class _Zygote:
             raise ValueError("no source text")
         known, code = self.scripts.get(file, (None, None))
         if known != source or shown != file:
-            # What cannot be compiled is for a cold start to report.
+            # A cold start reports syntax errors.
             code = _compiled(source, shown)
         self.mark(name, environment)
         self.replace_environment(environment)
-        # Those that are there are for pipes.
+        # The existing streams fit pipes.
         if not all([stat.S_ISFIFO(os.fstat(number).st_mode) for number in range(3)]):
             self.use_streams(self.new_streams())
         sys.argv[:] = [os.fsdecode(word) for word in words[words.index(script) :]]
@@ -384,7 +381,7 @@ class _Zygote:
         sys.path_importer_cache[shown] = None
         return code or source, shown, module.__dict__
 
-    # hookrun finds and counts the processes of a hook by these variables.
+    # Sets the variables by which hookrun finds a hook's processes.
     def mark(self, process_name, environment):
         start, room = self.padding
         marks = [name + b"=" + environment[name] for name in _MARKS if name in environment]
@@ -413,7 +410,7 @@ class _Zygote:
         posix.environ.clear()
         posix.environ.update(environment)
 
-    # The standard streams, as create_stdio of CPython's pylifecycle.c makes them.
+    # Creates the standard streams like create_stdio in CPython's pylifecycle.c.
     def new_streams(self):
         streams = []
         for number, name in enumerate(_STREAMS):
@@ -438,9 +435,9 @@ class _Zygote:
     def use_streams(self, streams):
         sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = streams
 
-    # Ends as an interpreter does (finalize_modules of CPython's pylifecycle.c), without taking apart
-    # what it has from the zygote: that would copy every page. What the script has made is
-    # destroyed, so files that it left open are written.
+    # Exits like an interpreter (finalize_modules in CPython's pylifecycle.c), but destroys only
+    # objects of the script, so that open files are written, and none of the zygote's, which would
+    # copy every page.
     def end(self, status):
         threading = sys.modules.get("threading")
         try:
@@ -451,7 +448,7 @@ class _Zygote:
         try:
             atexit._run_exitfuncs()
         except BaseException:
-            pass  # It is reported by now: this is how Python 3.9 ends.
+            pass  # Already reported, as in Python 3.9.
         is_flushed = self.flush()
         for name in ("last_type", "last_value", "last_traceback", "last_exc", "meta_path"):
             setattr(sys, name, None)
@@ -465,13 +462,13 @@ class _Zygote:
                 if key != "__builtins__":
                     module.__dict__[key] = None
         gc.collect()
-        # What could not be written before cannot be written now.
+        # After a failed flush, do not try again.
         if is_flushed and not self.flush():
             is_flushed = False
         os._exit(status if is_flushed else 120)
 
-    # The modules that the script has imported, in their order. To look at each name would write to
-    # its page; what was there before is at the beginning, unless a script has changed that.
+    # Returns the modules that the script imported, in order. Checking every name would write to its
+    # page; older modules come first, unless the script changed that.
     def imported(self):
         names = []
         for name in reversed(sys.modules):
@@ -498,7 +495,7 @@ class _Zygote:
         return is_flushed
 
 
-# The exit status of a SystemExit, as CPython's pythonrun.c has it.
+# Returns the exit status of a SystemExit, like CPython's pythonrun.c.
 def _status(code):
     if code is None:
         return 0
@@ -525,7 +522,7 @@ def _run(code, file, variables):
     return _report(error)
 
 
-# As a fresh interpreter reports it (PyErr_Print): without frames of ours.
+# Reports an error like a fresh interpreter (PyErr_Print), without our frames.
 def _report(error):
     error.__traceback__ = trace = error.__traceback__.tb_next
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace

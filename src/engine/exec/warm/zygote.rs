@@ -1,4 +1,4 @@
-//! An interpreter that is kept, and the processes that it has forked ahead.
+//! A kept interpreter and the processes that it forked in advance.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -23,35 +23,33 @@ use crate::engine::exec::tree::SparedHooks;
 use crate::engine::lock::{locked, wait_readable};
 use crate::engine::run::Exit;
 
-/// What it runs.
 const SOURCE: &str = include_str!("zygote.py");
 
-/// Reads that from its stdin, so that lists of processes do not show all of it.
+/// Reads the source from stdin, to keep process lists short.
 const LOADER: &str = "import os; exec(compile(os.read(0, 99999), 'hookrun', 'exec'))";
 
-/// The room that its first variable keeps for `HOOKRUN_RUN_ID` and `HOOKRUN_HOOK` of a hook.
+/// Space in its first variable for `HOOKRUN_RUN_ID` and `HOOKRUN_HOOK` of a hook.
 const PADDING_BYTES: usize = 1024;
 
-/// The most processes that wait at once: each has 1.3 MB of its own.
+/// Maximum number of waiting processes, of 1.3 MB each.
 const MOST_SPARES: usize = 4;
 
-/// How long to wait for a process that is being forked. A cold start takes longer.
+/// Time to wait for a fork. A cold start takes longer.
 const FORKING: Duration = Duration::from_millis(5);
 
-/// After this many hooks it is replaced: their hash seed and addresses are the same.
+/// Hooks before it is replaced, since they share hash seed and addresses.
 const MOST_HOOKS: u32 = 1_000;
 
-/// The first version of CPython that it runs on.
+/// The first supported minor version of CPython 3.
 const FIRST_MINOR: u32 = 8;
 
-/// How no program that is started gets our sockets. Only Linux has subreapers, without which
-/// nothing here runs.
+/// Keeps our sockets from started programs. Only Linux has subreapers, which warm starts need.
 #[cfg(target_os = "linux")]
 const PRIVATE: (SocketFlags, RecvFlags) = (SocketFlags::CLOEXEC, RecvFlags::CMSG_CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const PRIVATE: (SocketFlags, RecvFlags) = (SocketFlags::empty(), RecvFlags::empty());
 
-/// A program that embeds us may not ignore SIGPIPE.
+/// An embedding program may not ignore SIGPIPE.
 #[cfg(target_os = "linux")]
 const WITHOUT_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
@@ -60,49 +58,48 @@ const WITHOUT_SIGNAL: SendFlags = SendFlags::empty();
 #[derive(Debug)]
 pub(super) struct Zygote {
     pid: Pid,
-    /// Its mark, which the processes that it forks have too until they run a hook.
+    /// Its mark, shared by forked processes until they run a hook.
     mark: String,
-    /// Whose processes no sweep ends, among them those of this one.
+    /// Hooks that sweeps spare, including this interpreter's processes.
     spared: Arc<Mutex<SparedHooks>>,
-    /// When it was last used, as a number of requests.
+    /// Number of the last request that used it.
     pub(super) used: u64,
     channel: OwnedFd,
-    /// What it says about itself, as far as that has arrived.
     pub(super) state: ZygoteState,
     spares: Vec<Spare>,
-    /// How many it has been asked for and has not sent.
+    /// Requested processes that have not arrived.
     asked: usize,
-    /// How many should wait.
+    /// Target number of waiting processes.
     wanted: usize,
     given: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ZygoteState {
-    /// It has not said yet what it is.
+    /// It has not reported its version yet.
     Starting,
     Usable,
-    /// It is no CPython that we know.
+    /// Not a supported CPython.
     Unusable,
     Gone,
 }
 
-/// Asks for another process at once: a hook waits for it.
+/// Request for a process that a hook waits for.
 const NOW: &[u8] = b"!";
 
-/// Asks for one after the hook that has just started: both would share the processors.
+/// Request for a process after the current hook, to avoid competing for the processor.
 pub(super) const SOON: &[u8] = b"~";
 
 /// A process that waits for a script.
 #[derive(Debug)]
 pub(super) struct Spare {
     socket: OwnedFd,
-    /// Known once it is ready.
+    /// Known when it is ready.
     pid: Option<Pid>,
 }
 
 impl Zygote {
-    /// Starts an interpreter in the environment of a hook, and asks for a first process.
+    /// Starts an interpreter in a hook's environment and requests a first process.
     pub(super) fn start(
         command: &ScriptCommand,
         hook: &Spawn<'_>,
@@ -126,7 +123,7 @@ impl Zygote {
             ("HOOKRUN_PADDING", "0".repeat(PADDING_BYTES)),
             ("HOOKRUN_RUN_ID", mark.clone()),
         ];
-        // What counts at the start; whatever else a hook has, its process gets later.
+        // Variables for the start; the hook's other ones follow later.
         for (name, value) in hook.variables {
             if !name.starts_with("HOOKRUN_") {
                 variables.push((*name, value.clone()));
@@ -161,8 +158,8 @@ impl Zygote {
         Ok(zygote)
     }
 
-    /// Takes a process that is ready to run a script. `file` is the script that it will run, which
-    /// the next one may prepare for.
+    /// Takes a process that is ready to run a script. The next one may prepare for the script
+    /// `file`.
     pub(super) fn take(&mut self, file: &Path) -> Option<Spare> {
         self.hear();
         let mut spare = self.ready();
@@ -171,7 +168,7 @@ impl Zygote {
             let before = self.asked;
             self.ask(NOW, file);
             if self.asked == before {
-                // As many as may be are asked for: they are needed at once.
+                // The maximum was requested already: they are needed now.
                 let _ = self.send(NOW);
             }
             spare = self.wait(Instant::now() + FORKING);
@@ -186,7 +183,7 @@ impl Zygote {
         self.given >= MOST_HOOKS
     }
 
-    /// Asks for as many processes as should wait: [`NOW`] or [`SOON`].
+    /// Requests the missing processes, [`NOW`] or [`SOON`].
     pub(super) fn ask(&mut self, when: &[u8], file: &Path) {
         let request = [when, file.as_os_str().as_encoded_bytes()].concat();
         while self.state != ZygoteState::Gone && self.spares.len() + self.asked < self.wanted {
@@ -204,7 +201,7 @@ impl Zygote {
         rustix::net::send(&self.channel, packet, flags)
     }
 
-    /// Reads what it has sent.
+    /// Reads its messages.
     fn hear(&mut self) {
         while !matches!(self.state, ZygoteState::Gone | ZygoteState::Unusable) {
             let mut text = [0; 64];
@@ -237,7 +234,7 @@ impl Zygote {
         }
     }
 
-    /// What ends by itself before it has said what it is would do so again.
+    /// An interpreter that exits before it reports its version would do so again.
     fn state_at_end(&self) -> ZygoteState {
         match (self.state, child::status_of(self.pid)) {
             (ZygoteState::Starting, Status::Exited(Exit::Status(_))) => ZygoteState::Unusable,
@@ -245,7 +242,7 @@ impl Zygote {
         }
     }
 
-    /// A process that has said that it is ready, and is alive.
+    /// Takes a process that is ready and alive.
     fn ready(&mut self) -> Option<Spare> {
         let mut place = 0;
         while place < self.spares.len() {
@@ -275,7 +272,7 @@ impl Zygote {
 }
 
 impl Drop for Zygote {
-    /// Ends it and what waits. Until they are reaped no sweep may touch them.
+    /// Kills it and its waiting processes. Sweeps must spare them until they are reaped.
     fn drop(&mut self) {
         self.spares.iter().for_each(Spare::end);
         child::end(self.pid);
@@ -288,10 +285,7 @@ fn forget_mark(spared: &Mutex<SparedHooks>, mark: &str) {
 }
 
 impl Spare {
-    /// Whether it waits for a script, as a child of ours.
-    ///
-    /// # Errors
-    /// When it has ended.
+    /// Returns true if it waits for a script as our child. Fails if it has exited.
     fn is_ready(&mut self) -> io::Result<bool> {
         let mut text = [0; 32];
         match rustix::net::recv(&self.socket, &mut text, RecvFlags::DONTWAIT) {
@@ -311,16 +305,13 @@ impl Spare {
         match child::status_of(pid) {
             Status::Running => Ok(true),
             Status::Exited(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-            // The process between it and the interpreter has not ended yet.
+            // The intermediate process has not exited yet.
             Status::Lost => Ok(false),
         }
     }
 
-    /// Gives it a script and the streams of a hook. Returns the process, and a socket on which it
-    /// says that the script begins.
-    ///
-    /// # Errors
-    /// When it got nothing, with the streams.
+    /// Sends it a script and a hook's streams. Returns the process and the socket on which it
+    /// reports that the script begins, or the streams if it got nothing.
     pub(super) fn hand_over(
         self,
         packet: &[u8],
@@ -357,7 +348,7 @@ impl Spare {
     }
 }
 
-/// Whether it is an interpreter that [`SOURCE`] knows, by what it says: `cpython 3.11`.
+/// Parses the version message, `cpython 3.11`.
 fn is_known(hello: &str) -> bool {
     let minor = hello
         .strip_prefix("cpython 3.")
