@@ -1,11 +1,8 @@
-//! The pipeline that every door uses: request → config → event → run → reply → record.
+//! The pipeline of every door: request → config → event → run → reply → record.
 //!
-//! A door makes an [`EventRequest`] of what it was asked, loads the hooks of the event with it,
-//! decodes the context, calls [`decide`], gives the reply, and keeps the decision. Reading,
-//! printing and asking are the door's own.
-//!
-//! What is kept after the reply is a line in the decision log, and one in a recording. Failures
-//! there do not change the decision.
+//! A door creates an [`EventRequest`], loads the event's hooks, decodes the context, calls
+//! [`decide`], sends the reply, and then writes the decision log and any recording, whose errors do
+//! not change the decision. Reading, printing and dialogs are the door's job.
 
 mod fixes;
 pub(crate) mod git;
@@ -33,7 +30,7 @@ use request::reply_to;
 pub use hooks::{ConfigError, LoadedHooks, RunnerBuilder};
 pub use request::{EventRequest, HostedEvent, find_event};
 
-/// How an event is decided, besides by its hooks.
+/// How to decide an event, besides its hooks.
 #[expect(
     missing_debug_implementations,
     reason = "dialogs and process limits do not apply here"
@@ -41,7 +38,7 @@ pub use request::{EventRequest, HostedEvent, find_event};
 pub struct Terms<'a> {
     pub budget: Option<Budget>,
     pub abort: &'a Abort,
-    /// `None` where nobody can be asked.
+    /// `None` if no person can answer.
     pub person: Option<&'a dyn Respondent>,
     pub detached: DetachedRun<'a>,
     /// Whether a person reads stderr.
@@ -50,36 +47,35 @@ pub struct Terms<'a> {
     pub heartbeat: Option<&'a Heartbeat>,
 }
 
-/// A person, wherever they are.
+/// A person who answers questions.
 pub trait Respondent {
-    /// Puts a question to them; `None` if there was no answer.
+    /// Asks a question; `None` without an answer.
     fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool>;
 }
 
-/// What runs the hooks of a detached event.
+/// Runner of a detached event.
 #[expect(missing_debug_implementations, reason = "a function has none")]
 pub enum DetachedRun<'a> {
-    /// This thread, which waits for them.
+    /// This thread, waiting for them.
     Awaited,
-    /// Another thread of this process, which stays.
+    /// Another thread of this process.
     InThread,
-    /// Another process, which this starts for the event; false if it cannot. Then this thread
-    /// waits for them.
+    /// Another process, started by this function; if it returns false, this thread waits for them.
     InProcess(&'a dyn Fn(&Event) -> bool),
 }
 
-/// What the host reads, and what is kept of it.
+/// The reply to the host, and the data for log and recording.
 #[derive(Debug)]
 pub struct EventDecision {
     pub reply: Reply,
     /// `None` if there was no event, or another process decided it.
     pub decided: Option<SettledEvent>,
-    /// For formats that are reports, and where there was no event.
+    /// For report formats, and if there was no event.
     pub report: Option<RunReport>,
-    /// Whether only stdout has the decision.
+    /// Whether only stdout contains the decision.
     pub is_needed: bool,
     log: LogSettings,
-    /// Rules for secrets may be missing.
+    /// Whether redaction rules may be missing.
     is_log_broken: bool,
 }
 
@@ -89,7 +85,7 @@ pub struct SettledEvent {
     pub run: Run,
 }
 
-/// Decides an event. `runner` is that of `hooks`, or a clone of it for this event alone.
+/// Decides an event. `runner` is the runner of `hooks`, or its clone for this event.
 pub fn decide(
     hosted: HostedEvent,
     hooks: &LoadedHooks,
@@ -102,7 +98,7 @@ pub fn decide(
     run.outcome = with_complaint(run.outcome, hooks.config.complaint());
     run.outcome = with_complaint(run.outcome, hooks.config.trust.held(&event.spec().name));
     let mut reply = reply_to(binding, &run.outcome);
-    // Without a single hook a gate allows everything.
+    // Without any hook, a gate allows everything.
     let is_bare = hooks.config.layers.is_empty() && event.spec().blocks;
     let is_news = is_bare && !binding.is_some_and(Binding::reads_stderr);
     if (terms.is_watched || is_news) && !hooks.config.has_errors() {
@@ -111,7 +107,7 @@ pub fn decide(
     EventDecision::of_event(event, run, reply, hooks)
 }
 
-/// Runs the hooks of an event, and settles what they ask.
+/// Runs the hooks of an event, and asks their questions.
 pub fn run(
     event: &Event,
     binding: Option<Binding>,
@@ -149,8 +145,8 @@ fn run_hooks(event: &Event, hooks: &LoadedHooks, runner: &Runner, terms: &Terms<
     runner.handle_within(event, terms.budget)
 }
 
-/// Asks all questions of an outcome, and returns the outcome with the answer. The person has
-/// [`PATIENCE`], or until the budget ends: a host must not wait for ever for somebody who has left.
+/// Asks all questions of an outcome and applies the answer. The limit is [`PATIENCE`] or the
+/// budget: an absent person must not block a host forever.
 fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Terms<'_>) -> Outcome {
     let Settled::Asked { questions } = &outcome.settled else {
         return outcome;
@@ -176,8 +172,8 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
     outcome.answered(true, "")
 }
 
-/// The outcome with a complaint about the configuration, if it does not name that: an event that
-/// goes on in spite of it must not do so in silence.
+/// Adds a configuration error to the outcome unless it is the reason, so that an allowed event
+/// reports it.
 pub fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
     let Some(complaint) = complaint else {
         return outcome;
@@ -189,7 +185,7 @@ pub fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
     outcome.with_notice(complaint)
 }
 
-/// The way by which an event has come.
+/// How an event arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     /// `run`.
@@ -200,7 +196,7 @@ pub enum Door {
 }
 
 impl Door {
-    /// Its name in the decision log.
+    /// Returns its name in the decision log.
     pub fn name(self) -> &'static str {
         match self {
             Door::Command => "command",
@@ -211,7 +207,7 @@ impl Door {
     }
 }
 
-/// What could not be written.
+/// Errors of log and recording.
 #[derive(Debug, Default)]
 pub struct Unwritten {
     pub log: Option<KeepError>,
@@ -230,7 +226,7 @@ impl EventDecision {
         }
     }
 
-    /// A reply of which nothing is kept here.
+    /// Creates a decision that only has a reply and is not recorded.
     pub fn of_reply(reply: Reply, is_needed: bool) -> EventDecision {
         EventDecision {
             reply,
@@ -242,7 +238,7 @@ impl EventDecision {
         }
     }
 
-    /// A block by hookrun itself, before there was an event.
+    /// Creates a block by hookrun before there was an event.
     pub fn blocked(event: &str, host: &str, reason: &str, reply: Reply) -> EventDecision {
         let report = refusal_report(event, host, reason, &reply);
         EventDecision {
@@ -251,8 +247,7 @@ impl EventDecision {
         }
     }
 
-    /// Keeps it in the decision log, and in a recording if there is one. What has no hooks is not
-    /// logged, so that it costs nothing.
+    /// Writes the decision log and the recording, if any. Events without hooks are not logged.
     pub fn keep(self, door: Door, env: &Environment, recording: Option<&Path>) -> Unwritten {
         let mut unwritten = Unwritten::default();
         if !self.is_kept_here() {
@@ -283,7 +278,7 @@ impl EventDecision {
         unwritten
     }
 
-    /// Whether there is something to keep, and no other process that has its hooks keeps it.
+    /// Returns true if there is something to record that no other process records.
     fn is_kept_here(&self) -> bool {
         let Some(decided) = &self.decided else {
             return self.report.is_some();
@@ -292,7 +287,7 @@ impl EventDecision {
         !hooks.any(|hook| matches!(hook.fate, Fate::Detached))
     }
 
-    /// The log that it belongs in.
+    /// Returns the log to write to, if any.
     fn log_folder(&self, env: &Environment) -> Option<DecisionLog> {
         if let Some(SettledEvent { run, .. }) = &self.decided
             && run.hooks.is_empty()
@@ -304,14 +299,14 @@ impl EventDecision {
             return None;
         }
         let folder = env.decision_log()?;
-        // The log must not create the home folder again. Detached hooks may remove it.
+        // The log must not recreate the home folder, which a detached hook may have removed.
         if env.home.as_ref().is_some_and(|home| !home.is_dir()) {
             return None;
         }
         Some(DecisionLog::in_folder(folder))
     }
 
-    /// Makes its line.
+    /// Returns a function that creates its line.
     fn lines(self, door: Door, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
         let redactor = Redactor::new(self.log.redact.iter().map(String::as_str))?;
         let mut context = None;
@@ -321,7 +316,7 @@ impl EventDecision {
             if self.is_log_broken && !run.hooks.is_empty() {
                 return Err("the broken file may contain its redaction rules".into());
             }
-            // Absolute paths: it may be read from another folder.
+            // Absolute paths, since readers may be in another folder.
             report = run_report(&run, &self.reply, &Paths::from(Path::new("")));
             if !self.is_log_broken {
                 context = Some(event.context().clone());

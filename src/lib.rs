@@ -1,8 +1,8 @@
 //! Runs hooks: small programs that run before or after an action and can block it.
 //!
 //! Every event gets a decision, on time and with a reason, and a block is never lost: a hook that
-//! hangs, crashes or floods its output blocks a gate too. Give a [`Runner`] an [`Event`], and ask
-//! the [`Run`] for a [`permit`](Run::permit):
+//! hangs, crashes or floods its output blocks a gate too. Pass an [`Event`] to a [`Runner`], and
+//! ask the [`Run`] for a [`permit`](Run::permit):
 //!
 //! ```
 //! use hookrun::{Event, Hook, Runner, Verdict};
@@ -26,8 +26,8 @@
 //!
 //! # Guard an agent loop
 //!
-//! Ask before each tool, and do what the hooks made of the call, not what was asked for first. A
-//! question that nobody answers is a block.
+//! Ask before each tool call, and run the call that the hooks return, which may be rewritten. An
+//! unanswered question is a block.
 //!
 //! ```
 //! use hookrun::{Event, Runner};
@@ -51,9 +51,9 @@
 //!
 //! # Run the user's hooks
 //!
-//! A folder of scripts in any language, or everything that the command line would find
-//! ([`RunnerBuilder::discover`]; the hooks of a project then run only if they are trusted).
-//! [`RunnerBuilder::build`] fails if a hook cannot be read, because that may be the one that blocks.
+//! Load a folder of scripts in any language, or all hooks that the command line finds
+//! ([`RunnerBuilder::discover`]; project hooks run only if trusted). [`RunnerBuilder::build`] fails
+//! if a hook cannot be read, because it may be one that blocks.
 //!
 //! ```
 //! use hookrun::{Event, Runner};
@@ -77,8 +77,7 @@
 //!
 //! # Test them
 //!
-//! `hookrun test` plays the suites in `hooks.d/tests`. In your own test, look at what each
-//! hook said:
+//! `hookrun test` runs the suites in `hooks.d/tests`. In your tests, inspect each hook's result:
 //!
 //! ```
 //! use hookrun::{Event, Fate, Hook, Runner};
@@ -93,8 +92,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Runner`] can be shared by threads; with the feature `tokio` it can be awaited, and hooks can
-//! be async functions. [`Reminders`] collect what the model should know of the decisions.
+//! Threads can share a [`Runner`]. With the feature `tokio` its decisions can be awaited, and hooks
+//! can be async functions. [`Reminders`] collect messages about decisions for the model.
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("hookrun runs on Linux and macOS: it needs process groups and poll");
@@ -154,8 +153,7 @@ pub use {
 #[doc(hidden)]
 pub use cli::main;
 
-/// What this package's own program, tests, benches and examples of dialects look at. It promises
-/// nothing: any release may change it.
+/// For this package's program, tests, benches and dialect examples only: any release may change it.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::engine::{

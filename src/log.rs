@@ -1,8 +1,7 @@
-//! What was decided, kept and read again: the decision log, and recordings.
+//! The decision log, and recordings of events.
 //!
-//! Both have one form, a line of JSON for each event ([`record`]), in which secrets are replaced
-//! ([`redact`]). Writing is best effort by design: a decision never waits for it and never fails
-//! with it, so errors are returned, and the caller reports or drops them.
+//! Both have a line of JSON per event ([`record`]), with secrets redacted ([`redact`]). Writing is
+//! best effort: decisions never wait for it or fail because of it.
 
 mod cut;
 pub mod files;
@@ -26,7 +25,8 @@ pub use files::{DecisionLog, KeepError, Recording};
 pub use record::{DecisionLine, Keeps, LogEntry, RecordError};
 pub use redact::Redactor;
 
-/// Writes decisions into a [`DecisionLog`], without secrets. Errors are only logged by `tracing`.
+/// Writes decisions to a [`DecisionLog`], with secrets redacted. Errors are only logged with
+/// `tracing`.
 #[derive(Debug)]
 pub struct Journal {
     log: DecisionLog,
@@ -35,7 +35,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Writes into `log` what `redactor` leaves.
+    /// Creates a journal that writes to `log`.
     pub fn new(log: DecisionLog, redactor: Redactor) -> Journal {
         Journal {
             log,
@@ -44,7 +44,7 @@ impl Journal {
         }
     }
 
-    /// Notes this folder as the one in which events are decided.
+    /// Sets the working directory in its entries.
     #[must_use]
     pub fn cwd(self, cwd: impl Into<PathBuf>) -> Journal {
         Journal {
@@ -53,8 +53,8 @@ impl Journal {
         }
     }
 
-    /// Keeps a decision about `event`, as it was before any rewrite. Events without hooks are not
-    /// kept; neither are detached ones, which the process that runs their hooks keeps.
+    /// Logs a decision about `event` (before rewrites). Skips events without hooks, and detached
+    /// ones, which the process that runs their hooks logs.
     pub fn note(&self, event: &Event, run: &Run) {
         let mut fates = run.hooks.iter().map(|hook| &hook.fate);
         let is_detached = fates.any(|fate| matches!(fate, Fate::Detached));
@@ -79,8 +79,8 @@ impl Journal {
 }
 
 impl Runner {
-    /// Keeps decisions in a log, which `hookrun why` explains. It is written after the decision, in
-    /// the same thread, and no error there changes the decision.
+    /// Logs decisions for `hookrun why`, after the decision and in the same thread. Errors do not
+    /// change the decision.
     ///
     /// ```
     /// use hookrun::{DecisionLog, Environment, Event, Hook, Journal, Redactor, Registry, Runner};

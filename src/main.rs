@@ -1,13 +1,13 @@
-//! The program: the command line of the library.
+//! The `hookrun` program.
 
 fn main() -> std::process::ExitCode {
     hookrun::main()
 }
 
-/// dlmalloc behind a lock of the standard library.
+/// dlmalloc behind a standard library mutex.
 ///
-/// musl's own allocator is slow. So is the one that dlmalloc offers as a whole: musl's lock around
-/// it, and its check of sizes, take a tenth of the instructions of a run.
+/// musl's allocator is slow, and so is dlmalloc's own `GlobalAlloc`: its use of musl's lock and its
+/// size checks take a tenth of a run's instructions.
 #[cfg(target_env = "musl")]
 #[expect(unsafe_code, reason = "an allocator has no safe interface")]
 mod allocator {
@@ -22,16 +22,16 @@ mod allocator {
     struct LockedAllocator(Mutex<Dlmalloc>);
 
     impl LockedAllocator {
-        /// The lock does not allocate, and nothing under it panics.
+        /// Neither allocates nor panics.
         fn lock(&self) -> MutexGuard<'_, Dlmalloc> {
             self.0.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
 
-    // Inlined, they would add 5 % to the size of the program.
+    // Inlining would add 5 % to the program's size.
     //
-    // SAFETY: everything is passed on, one call at a time, to an allocator with the same contract.
-    // Its `c_free` takes what any of its other functions gave.
+    // SAFETY: all calls are forwarded, one at a time, to an allocator with the same contract. Its
+    // `c_free` accepts memory from all of its functions.
     unsafe impl GlobalAlloc for LockedAllocator {
         #[inline(never)]
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

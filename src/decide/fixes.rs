@@ -1,13 +1,11 @@
-//! Fixes of an allowed event: hooks made them in the private folder, and git and the person get
-//! them here.
+//! Stages and writes the fixes of an allowed event, which hooks made in the private folder.
 //!
-//! 1. The index that git commits gets the fixed text of each file, in one step. So does the
-//!    person's own index, if git commits another one.
-//! 2. Then the file on the disk. If it had the staged text, it gets the fixed one; changes that are
-//!    not staged are merged with it. In a conflict the file is left alone.
+//! 1. Fixes are staged in the index that git commits, all or none, and then in the user's index if
+//!    it is another one.
+//! 2. A file on disk with the staged text is replaced. Unstaged changes are merged; after a
+//!    conflict the file stays unchanged.
 //!
-//! Each file is replaced in one step, so whatever ends this, the disk has the person's text or the
-//! fixed one, and the fixed one is staged.
+//! Files are replaced atomically, after staging, so an interruption loses nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -25,17 +23,16 @@ use super::tree::{
 };
 use crate::engine::complaint::Complaint;
 
-/// How often staging is tried while somebody else has locked the index, and the pause between.
+/// Number of attempts while the index is locked, and the pause between them.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Files that hooks have fixed.
 pub(super) type FixList = BTreeMap<PathBuf, Fix>;
 
-/// The new state of a file that hooks have fixed.
+/// The fix of one file.
 #[derive(Debug, Clone)]
 pub(super) struct Fix {
-    /// The staged text, and the fixed one.
+    /// Staged and fixed text.
     blobs: [String; 2],
     hooks: BTreeSet<String>,
     /// The fixed file in the private folder.
@@ -63,10 +60,8 @@ pub(super) fn add(fixes: &mut FixList, change: FileChange, tree: &PrivateTree, h
     }
 }
 
-/// Stages fixes, and brings them to the disk. Returns what happened, in one line.
-///
-/// # Errors
-/// When they cannot be staged: then the disk is as it was.
+/// Stages fixes and writes them to disk. Returns a one-line report. If staging fails, the disk is
+/// unchanged.
 pub(super) fn stage(
     git: &EventGit,
     tree: &mut PrivateTree,
@@ -115,11 +110,11 @@ pub(super) fn stage(
     Ok(text)
 }
 
-/// The result for a file on the disk.
+/// The result for a file on disk.
 enum OnDisk {
     Fixed,
     Merged,
-    /// It is as it was, for this reason.
+    /// Unchanged, for this reason.
     Left(&'static str),
 }
 
@@ -130,7 +125,7 @@ struct Staging<'s> {
 }
 
 impl Staging<'_> {
-    /// Puts the fixed files into an index that still has the text that the hooks saw.
+    /// Stages the fixed files, if the index still has the text that the hooks saw.
     fn stage_in(&self, index: &Path) -> Result<(), Complaint> {
         let call = |words: &[&str]| {
             let call = self.git.call(words).in_folder(&self.tree.work_tree);
@@ -171,7 +166,7 @@ impl Staging<'_> {
         Ok(())
     }
 
-    /// Brings a fixed file to the disk. `entry` is what it was when the hooks started.
+    /// Writes a fixed file to disk. `entry` is its state before the hooks.
     fn write(
         &self,
         path: &Path,
@@ -205,7 +200,7 @@ impl Staging<'_> {
         Ok(done)
     }
 
-    /// The bytes that git would write to the disk for the staged text.
+    /// Returns the staged text as git would write it to disk.
     fn staged_text(&self, path: &Path, fix: &Fix) -> Result<Vec<u8>, Complaint> {
         let mut of_path = OsString::from("--path=");
         of_path.push(path);
@@ -215,7 +210,7 @@ impl Staging<'_> {
         call.read("read the staged text")
     }
 
-    /// The text of the disk with what was fixed in the staged one; `None` in a conflict.
+    /// Merges the disk's changes with the fix; `None` after a conflict.
     fn merge(
         &self,
         disk: &[u8],
@@ -237,7 +232,7 @@ impl Staging<'_> {
     }
 }
 
-/// Replaces a file in one step, if it still has this stamp. Its permissions and owner stay.
+/// Replaces a file atomically if it still has this stamp. Keeps permissions and owner.
 fn replace(
     tree: &PrivateTree,
     path: &Path,
@@ -261,7 +256,7 @@ fn replace(
     }
 }
 
-/// Writes a file with the permissions and the owner of another.
+/// Writes a file with the permissions and owner of another.
 fn write_like(model: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -276,7 +271,6 @@ fn write_like(model: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
     fs::set_permissions(path, meta.permissions())
 }
 
-/// Whether somebody is writing an index.
 fn is_locked(index: &Path) -> bool {
     let mut lock = index.as_os_str().to_owned();
     lock.push(".lock");

@@ -1,4 +1,4 @@
-//! Runs git for the decision of one event: within the event's time, and until it is aborted.
+//! Runs git for the decision of one event, within the event's time and until it is aborted.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -11,20 +11,19 @@ use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::hook::duration_text;
 use crate::engine::run::told_to_stop;
 
-/// How long a call of git may take, if there is no budget.
+/// Time limit of a git call without a budget.
 const LISTING: Duration = Duration::from_secs(30);
 
-/// The same for a call that writes files, which filters may fetch from a server.
+/// Time limit of a git call that writes files, which filters may fetch from a server.
 const WRITING: Duration = Duration::from_secs(300);
 
-/// The most that git may print.
+/// Maximum output of git.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
-/// The time for hookrun's own work between a call of git and the next step.
+/// Time for hookrun's work between git calls.
 pub(crate) const OWN_WORK: Duration = Duration::from_secs(30);
 
-/// No locks that nobody needs, no history that is not what is sent, no questions, no words that
-/// depend on a language.
+/// No needless locks, no altered history, no prompts, no translations.
 const VARIABLES: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_GRAFT_FILE", "/dev/null"),
@@ -33,7 +32,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-/// Settings that would run something, or fail about line ends.
+/// Disable anything that runs programs or fails because of line endings.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.safecrlf=false",
@@ -42,7 +41,6 @@ const SETTINGS: &[&str] = &[
     "maintenance.auto=false",
 ];
 
-/// git, for one event.
 #[derive(Debug, Clone)]
 pub(crate) struct EventGit {
     pub(crate) abort: Abort,
@@ -50,7 +48,6 @@ pub(crate) struct EventGit {
     pub(crate) budget: Option<Budget>,
 }
 
-/// One call of git.
 pub(crate) struct GitCall<'g> {
     git: &'g EventGit,
     errand: Errand,
@@ -81,7 +78,7 @@ impl EventGit {
         self.abort.times_raised() > 0
     }
 
-    /// The rest of the event's time, at most `most`.
+    /// Returns the rest of the event's time, or `most` without a budget.
     pub(crate) fn left(&self, most: Duration) -> Duration {
         let Some(budget) = self.budget else {
             return most;
@@ -109,32 +106,29 @@ impl GitCall<'_> {
         self
     }
 
-    /// It writes files.
+    /// Sets the limit for a call that writes files.
     #[must_use]
     pub(crate) fn writing(mut self) -> Self {
         self.limit = WRITING;
         self
     }
 
-    /// It changes what the person owns, so it is not killed when the event is aborted: git would
-    /// leave its lock behind.
+    /// Does not kill it when the event is aborted, since it changes the user's index and would
+    /// leave its lock.
     #[must_use]
     pub(crate) fn finished(mut self) -> Self {
         self.is_finished = true;
         self
     }
 
-    /// Its stdout.
-    ///
-    /// # Errors
-    /// Why git cannot do `what`.
+    /// Returns its stdout, or an error that git cannot do `what`.
     pub(crate) fn read(self, what: &str) -> Result<Vec<u8>, Complaint> {
         let output = self.run(what)?;
         if output.status.success() {
             return Ok(output.stdout);
         }
         let printed = String::from_utf8_lossy(&output.stderr);
-        // Outside of a repository `git diff` compares files, and prints the usage of that.
+        // Outside of a repository, `git diff` prints the usage of another mode.
         let is_outside = printed.contains("usage: git diff --no-index");
         let why = if is_outside {
             "this is not a repository"
@@ -144,10 +138,7 @@ impl GitCall<'_> {
         Err(Complaint::new(format!("git cannot {what}: {why}")))
     }
 
-    /// How it ended, with any status.
-    ///
-    /// # Errors
-    /// When it cannot start, does not end in time, or prints too much.
+    /// Returns status and output. Fails if it cannot start, exceeds its time, or prints too much.
     pub(crate) fn run(mut self, what: &str) -> Result<Output, Complaint> {
         let git = self.git;
         let limit = git.budget.map_or(self.limit, |budget| budget.whole);

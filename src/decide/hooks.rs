@@ -1,4 +1,4 @@
-//! The hooks of an event as they were loaded, and a runner for them: every door decides with these.
+//! Loaded hooks with their runner, used by all doors.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,15 +17,14 @@ use crate::engine::registry::Registry;
 use crate::engine::runner::{Broken, Runner, Seal};
 use crate::engine::spelling;
 
-/// `--require any` wants any hook at all.
+/// `--require any` requires any hook at all.
 const ANY: &str = "any";
 
-/// How many runs of hookrun may be inside each other. A hook set can be a hook of another one; its
-/// own hook would never end.
+/// Maximum nesting of hookrun runs. A hook set can be a hook of another one, but a hook that runs
+/// itself would never end.
 const DEEPEST: u32 = 8;
 
-/// # Errors
-/// When hookrun runs inside of itself too deep.
+/// Fails if hookrun is nested too deeply.
 pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
     if env.depth <= DEEPEST {
         return Ok(());
@@ -36,16 +35,16 @@ pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
     ))
 }
 
-/// A configuration, and the runner that has its hooks.
+/// A configuration and the runner of its hooks.
 #[derive(Debug)]
 pub struct LoadedHooks {
-    /// All but the hooks.
+    /// Without the hooks.
     pub config: Config,
     pub runner: Runner,
 }
 
 impl LoadedHooks {
-    /// `equip` gives the runner what the program around it has.
+    /// Creates the runner. `equip` adds the program's facilities to it.
     pub fn new(
         mut config: Config,
         env: &Environment,
@@ -56,7 +55,7 @@ impl LoadedHooks {
         LoadedHooks { config, runner }
     }
 
-    /// Says that no hook is bound to an event; `None` if one is.
+    /// Returns a message if no hook is bound to an event.
     pub fn hint_of_none(&self, event: &str) -> Option<String> {
         if !self.runnable(event).is_empty() {
             return None;
@@ -64,8 +63,7 @@ impl LoadedHooks {
         Some(format!("no hook is bound to {event}; {}\n", self.places()))
     }
 
-    /// # Errors
-    /// Unless every required hook is bound to the event and may run.
+    /// Fails unless all required hooks are bound to the event and may run.
     pub fn require(&self, required: &[String], event: &str) -> Result<(), Complaint> {
         if required.is_empty() {
             return Ok(());
@@ -89,7 +87,7 @@ impl LoadedHooks {
         Ok(())
     }
 
-    /// Where the hooks came from.
+    /// Lists the folders of the hooks.
     fn places(&self) -> String {
         let layers = self.config.layers.iter();
         let folders: Vec<String> = layers
@@ -101,7 +99,7 @@ impl LoadedHooks {
         format!("looked in {}", folders.join(", "))
     }
 
-    /// The names of the hooks that are bound to an event and may run.
+    /// Returns the hooks that are bound to an event and may run.
     fn runnable(&self, event: &str) -> Vec<String> {
         let mut names = Vec::new();
         for hook in self.runner.registry().bound(event).iter() {
@@ -113,8 +111,8 @@ impl LoadedHooks {
     }
 }
 
-/// The hook that an unknown name means: one with another ending or a number before it, or one that
-/// is spelled almost the same.
+/// Finds the hook meant by an unknown name: with another extension or a number prefix, or spelled
+/// almost alike.
 pub fn nearest_hook<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let names: Vec<&str> = names.collect();
     for known in &names {
@@ -129,10 +127,10 @@ pub fn nearest_hook<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Opt
     spelling::nearest(name, names)
 }
 
-/// Why [`RunnerBuilder::build`] gives no runner: everything that is wrong, with file and line.
+/// Errors in the configuration, with file and line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The errors; at least one.
+    /// At least one.
     pub problems: Vec<Problem>,
 }
 
@@ -145,7 +143,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// What a [`Runner`] is made of. See [`Runner::builder`].
+/// Configures a [`Runner`]. See [`Runner::builder`].
 #[derive(Debug, Default)]
 pub struct RunnerBuilder {
     choice: Choice,
@@ -155,43 +153,42 @@ pub struct RunnerBuilder {
 }
 
 impl RunnerBuilder {
-    /// Adds the hooks of a folder: one with event folders (`hooks.d`), or one that holds
-    /// `hookrun.toml` or `hooks.d`.
+    /// Adds the hooks of a folder with event folders (`hooks.d`), `hookrun.toml` or `hooks.d`.
     #[must_use]
     pub fn hooks_dir(mut self, folder: impl Into<PathBuf>) -> RunnerBuilder {
         self.choice.explicit.push(folder.into());
         self
     }
 
-    /// Adds the hooks of the system, of the user and of the project around the working directory,
-    /// as the command line finds them. Those of the project run only if they are trusted, by
-    /// `hookrun trust` or by [`trust`](RunnerBuilder::trust).
+    /// Adds the hooks that the command line finds: of the system, the user, and the project of the
+    /// working directory. Project hooks run only if trusted, by `hookrun trust` or
+    /// [`trust`](RunnerBuilder::trust).
     #[must_use]
     pub fn discover(mut self) -> RunnerBuilder {
         self.discovers = true;
         self
     }
 
-    /// Trusts the hooks of a project if they have this digest, as `hookrun trust --show` prints it.
+    /// Trusts project hooks with this digest, as printed by `hookrun trust --show`.
     #[must_use]
     pub fn trust(mut self, digest: impl Into<String>) -> RunnerBuilder {
         self.trusted.push(digest.into());
         self
     }
 
-    /// Uses this environment instead of the process's own.
+    /// Sets the environment; the default is the process's.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> RunnerBuilder {
         self.environment = Some(environment);
         self
     }
 
-    /// The runner. Without [`hooks_dir`](RunnerBuilder::hooks_dir) and
-    /// [`discover`](RunnerBuilder::discover) it has no hooks yet; see [`Runner::register`].
+    /// Creates the runner. Without [`hooks_dir`](RunnerBuilder::hooks_dir) and
+    /// [`discover`](RunnerBuilder::discover) it has no hooks; see [`Runner::register`].
     ///
     /// # Errors
-    /// When the configuration has errors: a hook that cannot be read may be the one that blocks.
-    /// A program that would rather go on with all gates blocked uses [`Runner::from_config`].
+    /// If the configuration has errors: an unreadable hook may be one that blocks.
+    /// [`Runner::from_config`] returns a runner that blocks all gates instead.
     pub fn build(mut self) -> Result<Runner, ConfigError> {
         let env = self.environment.unwrap_or_else(Environment::capture);
         if !self.discovers && self.choice.explicit.is_empty() {
@@ -212,7 +209,7 @@ impl RunnerBuilder {
 }
 
 impl Runner {
-    /// Begins a runner.
+    /// Returns a builder.
     ///
     /// ```
     /// use hookrun::{Event, Hook, Runner, Verdict};
@@ -228,14 +225,14 @@ impl Runner {
         RunnerBuilder::default()
     }
 
-    /// A runner for what `config` says, in the surroundings that `env` describes. While the
-    /// configuration has errors, every gate is blocked.
+    /// Creates a runner for `config` in the environment `env`. Configuration errors block every
+    /// gate.
     pub fn from_config(mut config: Config, env: &Environment) -> Runner {
         let hooks = std::mem::take(&mut config.hooks);
         Runner::of_hooks(hooks, &config, env)
     }
 
-    /// The same for hooks that are not in their `config` any more.
+    /// Creates a runner for hooks that were moved out of `config`.
     fn of_hooks(hooks: Vec<Hook>, config: &Config, env: &Environment) -> Runner {
         let registry = Registry::loaded(hooks, config.catalog.clone());
         let mut runner = Runner::new(registry, env.surroundings(config.project.clone()));
@@ -259,22 +256,21 @@ impl Runner {
         runner
     }
 
-    /// Keeps no interpreters for hooks that start warm: this program ends soon.
+    /// Disables warm starts, since this program exits soon.
     #[must_use]
     pub(crate) fn one_shot(mut self) -> Runner {
         self.engine.is_one_shot = true;
         self
     }
 
-    /// A runner for a configuration, in a program that ends soon. Its hooks have every guard that
-    /// our own binary can provide.
+    /// Creates a runner for a program that exits soon, with all guards of our binary.
     pub(crate) fn one_shot_of(config: Config, env: &Environment) -> Runner {
         Runner::from_config(config, env)
             .with_program(env)
             .one_shot()
     }
 
-    /// The same runner, whose keeper and guards are our own binary.
+    /// Uses our binary for the keeper and other guards.
     pub(crate) fn with_program(self, env: &Environment) -> Runner {
         self.program(env.image().map(|path| OwnProgram {
             path,
@@ -282,16 +278,15 @@ impl Runner {
         }))
     }
 
-    /// A runner for hooks that a program registers by itself, in the surroundings that `env`
-    /// describes; the project is its working directory. No configuration is read.
+    /// Creates a runner for hooks registered in code, in the environment `env`; the project is its
+    /// working directory. Reads no configuration.
     pub fn embedded(registry: Registry, env: &Environment) -> Runner {
         Runner::new(registry, env.surroundings(env.cwd.clone()))
     }
 
-    /// A runner for other hooks in other surroundings, with the same keeper, threads and abort: it
-    /// may decide at the same time as this one. The mark of its environment
-    /// ([`Environment::run_id`]) must be its own, and begin with this one's and a dot; what its
-    /// hooks leave behind is then ended while those of other runners still run.
+    /// Creates a runner for other hooks and surroundings, with the same keeper, threads and abort.
+    /// Both may run in parallel: the mark of `env` ([`Environment::run_id`]) must be unique and
+    /// extend this runner's with a dot, to kill leftover processes separately.
     #[must_use]
     pub(crate) fn elsewhere(
         &self,

@@ -1,7 +1,7 @@
-//! The request to a door: an event, in a host's dialect or in hookrun's own form.
+//! The request to a door: an event in a host's format or the native one.
 //!
-//! The request knows how long its host waits, which hooks to load, how to decode the context, and
-//! how to block before there is an event.
+//! It knows the host's time limit, selects hooks, decodes the context, and can block before there
+//! is an event.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -19,16 +19,16 @@ use crate::hosts::{self, Binding, Host, Reply, native, signs};
 pub struct EventRequest<'a> {
     pub name: Cow<'a, str>,
     dialect: Option<&'static Host>,
-    /// The events that the name means in the host's dialect; if several, the context decides.
+    /// Events of this name in the host's dialect; the context decides among several.
     bindings: Vec<Binding>,
     canonical: Vec<String>,
 }
 
-/// An event in our words, and the host's row for it.
+/// A native event, and the host's row for it.
 #[derive(Debug)]
 pub struct HostedEvent {
     pub event: Event,
-    /// `None` for an event in our own words.
+    /// `None` for a native host.
     pub binding: Option<Binding>,
 }
 
@@ -51,11 +51,9 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// The request of a context that names its event. Without `host` the signs of the context tell
-    /// it. `command` is for the cure: what to type.
-    ///
-    /// # Errors
-    /// When no event is named, or it is not certain whose it is.
+    /// Creates the request of a context that names its event. Without `host`, recognizes the host
+    /// by its keys. `command` is for messages. Fails if the event is not named or the host is
+    /// uncertain.
     pub fn in_context(
         context: &Context,
         host: Option<&str>,
@@ -69,8 +67,8 @@ impl<'a> EventRequest<'a> {
         self.dialect.is_some() && self.bindings.is_empty()
     }
 
-    /// Whether it is probably a new event of the host. Tables of hook systems are complete, and a
-    /// name close to a gate is a slip.
+    /// Returns true for what is probably a new event of the host. Tables of hook systems are
+    /// complete, and a name close to a gate is a typo.
     fn is_new(&self) -> bool {
         let Some(dialect) = self.dialect.filter(|_| self.is_unknown()) else {
             return false;
@@ -80,8 +78,8 @@ impl<'a> EventRequest<'a> {
         !dialect.is_system && !near.iter().any(|binding| binding.row.fails_closed())
     }
 
-    /// Another system that has the name for a gate that fails closed, if the host has no such event:
-    /// then hookrun was installed for the wrong host.
+    /// Returns another system that has this name as a gate that fails closed, if the host has no
+    /// such event: hookrun was installed for the wrong host.
     fn gate_of_another(&self) -> Option<&'static Host> {
         if !self.is_unknown() {
             return None;
@@ -92,11 +90,8 @@ impl<'a> EventRequest<'a> {
         })
     }
 
-    /// What to reply at once to an event that only its context names, if its host has no such
-    /// event: a new event must not stop the whole host.
-    ///
-    /// # Errors
-    /// When another host has it as a gate: hookrun is installed for the wrong host.
+    /// Returns the reply to an event that the host does not have: allow, since a new event must not
+    /// stop the host. Fails if another host has it as a gate.
     pub fn reply_to_unknown(&self) -> Result<Option<Reply>, Complaint> {
         let name = &self.name;
         let host = self.host();
@@ -115,7 +110,7 @@ impl<'a> EventRequest<'a> {
         }))
     }
 
-    /// The canonical names of the events that the name means.
+    /// Returns the canonical names of the events that the name means.
     pub fn names(&self, config: &Config) -> Vec<String> {
         match find_event(config, &self.name) {
             Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
@@ -123,8 +118,8 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// How long the decision may take, if the host does not wait longer; the shortest limit of the
-    /// host while the event is unknown.
+    /// Returns the host's time limit for the decision; while the event is unknown, its shortest
+    /// limit.
     pub fn budget(&self) -> Option<Duration> {
         match self.bindings.as_slice() {
             [] => self.dialect.and_then(Host::shortest_budget),
@@ -132,7 +127,7 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// Loads the hooks of the event, as this host has them.
+    /// Loads the event's hooks for this host.
     pub fn load(&self, choice: &Choice, env: &Environment) -> Config {
         let scope = match self.canonical.as_slice() {
             [] => ConfigScope::Event(&self.name),
@@ -141,8 +136,8 @@ impl<'a> EventRequest<'a> {
         Config::load(choice, env, scope).for_host(self.dialect)
     }
 
-    /// The hooks of the event where its context says. `config` was loaded with `choice` before the
-    /// context was read; it stays unless the event is from another folder.
+    /// Loads the event's hooks again if the context is from another folder. `config` was loaded
+    /// with `choice` before.
     pub fn load_for(
         &self,
         context: &Context,
@@ -157,12 +152,12 @@ impl<'a> EventRequest<'a> {
         self.load(&told, env)
     }
 
-    /// The hooks of all events, as this host has them.
+    /// Loads the hooks of all events for this host.
     pub fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
         Config::load(choice, env, ConfigScope::All).for_host(self.dialect)
     }
 
-    /// Fails for an unknown name, before anything is read.
+    /// Fails for an unknown event name.
     pub fn check(&self, config: &Config) -> Result<(), Complaint> {
         if !self.bindings.is_empty() || find_event(config, &self.name).is_ok() {
             return Ok(());
@@ -177,7 +172,7 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// The event, from a context in the host's words.
+    /// Decodes the event from a context in the host's format.
     pub fn event(&self, config: &Config, context: Context) -> Result<HostedEvent, Complaint> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
@@ -189,7 +184,7 @@ impl<'a> EventRequest<'a> {
         self.in_our_words(config, context, Some(binding))
     }
 
-    /// A sample; if the name means several events, of the first.
+    /// Creates a sample event, of the first event with this name.
     pub fn sample(&self, config: &Config, cwd: &Path) -> Result<HostedEvent, Complaint> {
         let binding = self.bindings.first().copied();
         let spec = match binding {
@@ -203,7 +198,7 @@ impl<'a> EventRequest<'a> {
         self.in_our_words(config, context, binding)
     }
 
-    /// The least context that the event can have, as one compact JSON document.
+    /// Returns the smallest valid context as compact JSON.
     pub fn least(&self, config: &Config) -> String {
         let spec = find_event(config, &self.name)
             .ok()
@@ -244,18 +239,17 @@ impl<'a> EventRequest<'a> {
         self.dialect.map_or(native::NAME, |dialect| dialect.name)
     }
 
-    /// In whose words it blocks.
+    /// Returns the dialect row that phrases the block.
     pub fn refusing(&self) -> Option<Binding> {
         let gate = self.bindings.iter().find(|binding| binding.row.blocks);
         gate.or(self.bindings.first()).copied()
     }
 
-    /// Blocks for a reason of hookrun's own. If the name means several events, it assumes one that
-    /// can be blocked.
+    /// Blocks for a reason of hookrun. Of several possible events, assumes a gate.
     pub fn refuse(&self, reason: &str) -> Reply {
         match self.refusing() {
             Some(binding) => binding.refuse(reason),
-            // The form of this event is unknown, and stdout may have no other.
+            // The event's format is unknown, so print nothing to stdout.
             None if self.dialect.is_some_and(Host::has_forms) => Reply {
                 stdout: String::new(),
                 ..native::refuse(reason)
@@ -265,7 +259,7 @@ impl<'a> EventRequest<'a> {
     }
 }
 
-/// The reply that the host of this row reads.
+/// Encodes the outcome for the host of this row.
 pub fn reply_to(binding: Option<Binding>, outcome: &Outcome) -> Reply {
     match binding {
         Some(binding) => binding.reply(outcome),
@@ -273,10 +267,9 @@ pub fn reply_to(binding: Option<Binding>, outcome: &Outcome) -> Reply {
     }
 }
 
-/// The event that `name` names.
 pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complaint> {
     config.catalog.find(name).map_err(|unknown| match unknown.nearest {
-        // The part with the mistake may declare it.
+        // The part with the error may declare it.
         _ if config.has_errors() => {
             let complaint = config.complaint().unwrap_or_default();
             Complaint::with_cure(format!("unknown event `{name}`"), complaint)
@@ -305,8 +298,8 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
     })
 }
 
-/// The event and the host that a context names itself. Without `host` its signs tell. `command` is
-/// for the cure: what to type.
+/// Returns the event and host named by a context. Without `host`, recognizes the host by its keys.
+/// `command` is for messages.
 fn name_event(
     context: &Context,
     host: Option<&str>,
@@ -340,7 +333,8 @@ fn name_event(
     Err(Complaint::with_cure(wrong, cure))
 }
 
-/// The event of a host that also runs the hooks of the settings of `host`, and asks in its own words.
+/// Returns the event of a host that also runs the hooks in the settings of `host` and sends its own
+/// format.
 fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
     let found = signs::recognise(context).ok()?;
     hosts::find(found.dialect)?

@@ -1,9 +1,8 @@
-//! Lets the hooks of an event see what is staged: in a private folder ([`tree`](super::tree)), so
-//! the person's files stay as they are.
+//! Lets hooks see the staged text in a private folder ([`tree`](super::tree)), so that the user's
+//! files stay unchanged.
 //!
-//! Hooks run there only if the disk does not have the staged text of their files, if they say so,
-//! or if they fix: then what they change stays in the folder until the event is allowed
-//! ([`fixes`](super::fixes)).
+//! Hooks run there only if the disk differs for their files, if they request it, or if they fix:
+//! changes stay in the folder until the event is allowed ([`fixes`](super::fixes)).
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -21,11 +20,11 @@ use crate::engine::lock::locked;
 #[derive(Debug)]
 pub(crate) struct StagedFiles {
     git: EventGit,
-    /// The folder in which git runs its hooks: the top of the work tree.
+    /// Top of the work tree, where git runs its hooks.
     top: PathBuf,
-    /// The files that the commit adds or changes, from the top.
+    /// Files that the commit adds or changes, relative to `top`.
     paths: Vec<PathBuf>,
-    /// Why nothing that hooks fix is staged; `None` if it is.
+    /// Reason not to stage fixes, if any.
     no_fixes: Option<&'static str>,
     state: Mutex<StagedState>,
 }
@@ -34,13 +33,12 @@ pub(crate) struct StagedFiles {
 struct StagedState {
     entries: Option<HashMap<PathBuf, IndexEntry>>,
     tree: Option<PrivateTree>,
-    /// The fixes so far.
     fixes: FixList,
 }
 
 impl StagedFiles {
-    /// `files` are the absolute paths that the commit adds or changes, and `top`
-    /// is the work tree. `no_fixes` says why nothing that hooks fix is staged; `None` if it is.
+    /// `files` are the absolute paths that the commit adds or changes, `top` the work tree, and
+    /// `no_fixes` the reason not to stage fixes, if any.
     pub(crate) fn new(
         git: EventGit,
         top: PathBuf,
@@ -58,7 +56,7 @@ impl StagedFiles {
         staged
     }
 
-    /// These files from the top.
+    /// Returns these files relative to `top`.
     fn below(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         files
             .iter()
@@ -66,7 +64,7 @@ impl StagedFiles {
             .collect()
     }
 
-    /// Whether these files are on the disk as they were when git compared them.
+    /// Returns true if these files have not changed on disk since the comparison.
     fn are_current(&self, entries: &HashMap<PathBuf, IndexEntry>, files: &[PathBuf]) -> bool {
         files.iter().all(|path| {
             let stamp = entries.get(path).and_then(|entry| entry.stamp);
@@ -85,7 +83,7 @@ impl StagedFiles {
         if files.is_empty() && !is_told {
             return Ok(None);
         }
-        // A hook before it may have changed the files on the disk.
+        // An earlier hook may have changed files on disk.
         let known = state.entries.take();
         let entries = match known.filter(|entries| self.are_current(entries, files)) {
             Some(entries) => entries,
@@ -173,11 +171,8 @@ impl StagedFiles {
 }
 
 impl StagedFiles {
-    /// Stages what hooks have fixed, and brings it to the disk. Returns what happened, in one line;
-    /// `None` if nothing was fixed.
-    ///
-    /// # Errors
-    /// When it cannot be staged: then the disk is as it was.
+    /// Stages the fixes and writes them to disk. Returns a one-line report, or `None` without
+    /// fixes. If staging fails, the disk is unchanged.
     pub(crate) fn stage_fixes(&self) -> Result<Option<String>, Complaint> {
         let mut state = locked(&self.state);
         let StagedState {
@@ -201,7 +196,7 @@ impl StagedText for StagedFiles {
         files: &[PathBuf],
         usual: &Path,
     ) -> Result<Option<StagedFolder>, StartError> {
-        // A hook of another system finds the disk there.
+        // Hooks of other systems expect the disk.
         let is_of_other = hook.convention.is_some() && hook.sees.is_none();
         if hook.sees == Some(Sees::Disk) || (is_of_other && hook.fixes.is_none()) {
             return Ok(None);

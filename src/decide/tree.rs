@@ -1,8 +1,8 @@
-//! A private folder that holds what is staged, and git's index compared with the disk.
+//! A private folder with the staged text, and the comparison of git's index with the disk.
 //!
-//! The folder is `hookrun/tree` in the git folder of the work tree, with its own index beside
-//! it. git brings it up to date, so only changed files are written; what a killed run has left in
-//! it is overwritten. One run at a time uses it. git's own index is read, never written.
+//! The folder is `hookrun/tree` in the work tree's git folder, with a separate index and a lock.
+//! git updates it incrementally and overwrites what a killed run left there. git's own index is
+//! only read.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -20,34 +20,34 @@ use crate::engine::complaint::Complaint;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, StagedFolder, duration_text};
 
-/// How long one run waits for another in the same work tree, if there is no budget.
+/// Time to wait for another run in the same work tree without a budget.
 const WAITING: Duration = Duration::from_secs(30);
 
-/// The most bytes of paths that are named in a command line; of more, git lists all.
+/// Maximum bytes of paths on a command line; with more, git lists all files.
 const NAMED_BYTES: usize = 64 * 1024;
 
-/// Folders that tools need and git ignores, where a hook does not say which.
+/// Default for ignored folders that tools need.
 pub(crate) const LINKED: &[&str] = &["node_modules", ".venv"];
 
 /// A file in git's index.
 #[derive(Debug, Clone)]
 pub(super) struct IndexEntry {
-    /// Whether the disk surely has the same.
+    /// Whether the disk certainly has the same text.
     pub(super) is_on_disk: bool,
-    /// git leaves it out of the work tree: it is skipped, or assumed unchanged.
+    /// Whether git keeps it out of the work tree: it is skipped, or assumed unchanged.
     pub(super) is_skipped: bool,
-    /// The file on the disk before git compared it.
+    /// The file on disk before the comparison.
     pub(super) stamp: Option<DiskStamp>,
 }
 
 impl IndexEntry {
-    /// Whether the file on the disk surely has the staged text still.
+    /// Returns true if the file on disk certainly still has the staged text.
     pub(super) fn is_still_staged(&self, stamp: DiskStamp) -> bool {
         self.is_on_disk && self.stamp == Some(stamp)
     }
 }
 
-/// A file as it was when it was looked at; any change of it gives another stamp.
+/// The identity and state of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DiskStamp {
     file: (u64, u64),
@@ -57,7 +57,6 @@ pub(super) struct DiskStamp {
 }
 
 impl DiskStamp {
-    /// `None` if there is no file.
     pub(super) fn of(path: &Path) -> Option<DiskStamp> {
         let meta = path.symlink_metadata().ok()?;
         meta.is_file().then(|| DiskStamp {
@@ -69,7 +68,7 @@ impl DiskStamp {
     }
 }
 
-/// The index entries of these files, compared with the disk. The paths are from `top`.
+/// Compares the index entries of these files, relative to `top`, with the disk.
 pub(super) fn compare(
     git: &EventGit,
     top: &Path,
@@ -99,8 +98,8 @@ pub(super) fn compare(
             is_skipped: false,
             stamp: stamps.get(path).copied(),
         });
-        // A second line says that the file was changed (`C`) or deleted (`R`). In lower case git
-        // assumes that it is unchanged.
+        // A second line marks a changed (`C`) or deleted (`R`) file. A lower-case tag means that
+        // git assumes it unchanged.
         entry.is_skipped |= tag.eq_ignore_ascii_case(&b'S');
         entry.is_on_disk &= tag == b'H' && !is_known;
     }
@@ -111,19 +110,18 @@ pub(super) fn compare(
 #[derive(Debug)]
 pub(super) struct PrivateTree {
     pub(super) git_dir: PathBuf,
-    /// git's own index, which may be one for this commit alone.
+    /// The index of the commit, which may be temporary.
     pub(super) index: PathBuf,
-    /// The top of the work tree, as git calls it.
+    /// Top of the work tree, as git prints it.
     pub(super) work_tree: PathBuf,
-    /// The tree that git is about to commit, with the fixes so far.
+    /// Tree of the commit, with the fixes so far.
     pub(super) now: String,
-    /// Files of the event that a sparse work tree does not have, each with a NUL.
+    /// The event's files that a sparse work tree lacks, each with a NUL.
     skipped: Vec<u8>,
-    /// Hooks have run in it, which may have changed what is not theirs.
+    /// Hooks without fixes ran in it and may have changed files.
     pub(super) is_used: bool,
-    /// A hook has changed it in vain.
+    /// A hook made changes in it that are not kept.
     pub(super) is_spoilt: bool,
-    /// Held until the end of the run.
     _lock: File,
 }
 
@@ -142,7 +140,7 @@ impl PrivateTree {
         let folder = git_dir.join("hookrun");
         fs::create_dir_all(folder.join("tree")).map_err(failed("make", &folder))?;
         let lock = lock(git, &folder.join("lock"))?;
-        // Of a run that was killed.
+        // Left by a killed run.
         for stale in ["staged.lock", "index.lock"] {
             let _ = fs::remove_file(folder.join(stale));
         }
@@ -168,8 +166,8 @@ impl PrivateTree {
         self.git_dir.join("hookrun")
     }
 
-    /// The person's own index, if git commits one that it has made for this commit alone, as
-    /// `git commit -- FILE` does. It replaces the person's own at the end.
+    /// Returns the user's index if git commits a temporary one, as for `git commit -- FILE`. It
+    /// replaces the user's index afterwards.
     pub(super) fn index_of_person(&self) -> Option<PathBuf> {
         let name = self.index.file_name()?.to_str()?;
         let own = self.git_dir.join("index.lock");
@@ -180,7 +178,7 @@ impl PrivateTree {
         self.folder().join("tree")
     }
 
-    /// A call of git that sees this folder and its index.
+    /// Creates a git call for this folder and its index.
     fn call<'g, A: AsRef<OsStr>>(
         &self,
         git: &'g EventGit,
@@ -196,9 +194,9 @@ impl PrivateTree {
             .variable("GIT_INDEX_FILE", self.folder().join("index"))
     }
 
-    /// The tree that git is about to commit.
+    /// Returns the tree that git is about to commit.
     fn staged(&self, git: &EventGit) -> Result<String, Complaint> {
-        // Writing a tree writes into the index.
+        // Writing a tree writes to the index, so use a copy.
         let copy = self.folder().join("staged");
         match fs::copy(&self.index, &copy) {
             Ok(_) => {}
@@ -212,8 +210,8 @@ impl PrivateTree {
         Ok(String::from_utf8_lossy(&printed).trim().to_string())
     }
 
-    /// Makes the folder hold exactly [`PrivateTree::now`], but for files that git ignores: what
-    /// tools keep there makes them faster.
+    /// Makes the folder contain exactly [`PrivateTree::now`], besides ignored files, which speed up
+    /// tools.
     pub(super) fn update(&mut self, git: &EventGit) -> Result<(), Complaint> {
         let read = ["read-tree", "-u", "--reset", self.now.as_str()];
         let index = self.folder().join("index");
@@ -221,7 +219,7 @@ impl PrivateTree {
             if git.is_aborted() || !index.exists() {
                 return Err(complaint);
             }
-            // The rest of another run may be damaged.
+            // A killed run may have left a damaged folder.
             fs::remove_file(&index).map_err(failed("delete", &index))?;
             fs::remove_dir_all(self.top()).map_err(failed("delete", &self.top()))?;
             fs::create_dir(self.top()).map_err(failed("make", &self.top()))?;
@@ -282,7 +280,7 @@ impl PrivateTree {
         })
     }
 
-    /// Links the folders that `hook` needs and git does not have.
+    /// Links the ignored folders that `hook` needs.
     fn link(&self, hook: &Hook, below: &Path) -> Result<(), Complaint> {
         let named = hook.link.clone();
         let named = named.unwrap_or_else(|| LINKED.iter().map(PathBuf::from).collect());
@@ -290,7 +288,7 @@ impl PrivateTree {
             let real = self.work_tree.join(below).join(&folder);
             let link = self.top().join(below).join(&folder);
             match link.symlink_metadata() {
-                // A link of another run leads to the same.
+                // A link from another run has the same target.
                 Ok(_) => continue,
                 Err(_) if !real.exists() => continue,
                 Err(_) => {}
@@ -302,7 +300,7 @@ impl PrivateTree {
         Ok(())
     }
 
-    /// The tree that hooks have made of this one, and what differs.
+    /// Returns the tree after the hook's changes, and the differences.
     pub(super) fn changes(&self, git: &EventGit) -> Result<(String, Vec<FileChange>), Complaint> {
         const LIST: &str = "list what a hook has changed";
         self.call(git, ["add", "-u"]).writing().read(LIST)?;
@@ -336,7 +334,7 @@ pub(super) struct FileChange {
 }
 
 impl FileChange {
-    /// Reads `:MODE MODE BLOB BLOB LETTER`, as `git diff-tree` prints it.
+    /// Parses `:MODE MODE BLOB BLOB LETTER` of `git diff-tree`.
     fn read(head: &[u8], path: PathBuf) -> Option<FileChange> {
         let head = std::str::from_utf8(head).ok()?.strip_prefix(':')?;
         let mut words = head.split(' ').map(str::to_string);
@@ -347,13 +345,12 @@ impl FileChange {
         })
     }
 
-    /// Whether it was and is a file, not a link or nothing.
+    /// Returns true if it was and is a regular file.
     pub(super) fn is_of_text(&self) -> bool {
         self.modes.iter().all(|mode| mode.starts_with("100"))
     }
 }
 
-/// Takes the lock of a work tree.
 fn lock(git: &EventGit, path: &Path) -> Result<File, Complaint> {
     let file = File::create(path).map_err(failed("open", path))?;
     // The remaining time is for the error message.
@@ -380,14 +377,14 @@ fn lock(git: &EventGit, path: &Path) -> Result<File, Complaint> {
     }
 }
 
-/// The parts of what git prints with `-z`.
+/// Splits git's `-z` output.
 pub(super) fn lines(printed: &[u8]) -> impl Iterator<Item = &[u8]> {
     printed
         .split(|byte| *byte == 0)
         .filter(|part| !part.is_empty())
 }
 
-/// The tag, mode, blob and path in a line of `git ls-files -v -s`.
+/// Parses tag, mode, blob and path in a line of `git ls-files -v -s`.
 pub(super) fn read_line(line: &[u8]) -> Result<(u8, String, String, PathBuf), Complaint> {
     let tab = line.iter().position(|byte| *byte == b'\t');
     let (head, path) = line.split_at(tab.unwrap_or_default());
@@ -412,17 +409,15 @@ pub(super) fn with_nul(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The complaint about a file or folder.
 pub(super) fn failed(what: &str, path: &Path) -> impl Fn(io::Error) -> Complaint {
     move |error| Complaint::new(format!("cannot {what} `{}`: {error}", path.display()))
 }
 
-/// A path on one line.
 pub(super) fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
 
-/// The first of these paths, and how many there are.
+/// Lists the first paths, and the number of others.
 pub(super) fn names<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> String {
     const SHOWN: usize = 5;
     let all: BTreeSet<&PathBuf> = paths.collect();

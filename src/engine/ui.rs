@@ -1,10 +1,9 @@
 //! Dialogs between a running hook and the person at the host.
 //!
-//! A [`Ui`] is how a host shows dialogs. Without one, every answer is [`DialogAnswer::Nobody`].
-//! Hooks reach it by [`Request`]s through a socket in a private folder, which is created for the
-//! first hook: one thread accepts connections, and each request gets another thread. Each hook has
-//! a token, which identifies it, and a clock, which pauses while a dialog is open. When the hook
-//! ends or the server closes, its connections are cut, which withdraws their open dialogs.
+//! A host shows dialogs through a [`Ui`]; without one, every answer is [`DialogAnswer::Nobody`].
+//! Hooks send [`Request`]s through a socket in a private folder, opened for the first hook, with
+//! one thread per request. A token identifies each hook, and its timeout pauses while a dialog is
+//! open. When the hook ends or the server closes, its connections and open dialogs are closed.
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -53,35 +52,35 @@ pub use connection::{Clock, Connection, PATIENCE, Tenure};
 use connection::{Guest, Guests};
 pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, yes_or_no};
 
-/// How many requests may wait at once. A hook that sends more is cut off.
+/// Maximum number of pending requests.
 const MOST_CALLS: usize = 64;
 
-/// How long a request may take to arrive. It is one line, written at once.
+/// Time for a request to arrive. It is one line, written in one call.
 const ARRIVAL: Duration = Duration::from_secs(5);
 
-/// The longest path of a socket, with its final NUL, that every system takes.
+/// Portable limit on a socket's path, with its NUL.
 const LONGEST_PATH_BYTES: usize = 104;
 
-/// The age at which a socket without a listener is removed.
+/// Age at which a socket without a listener is removed.
 const STALE: Duration = Duration::from_secs(60);
 
-/// How often a question that waits for its turn checks whether it is over.
+/// Polling interval of a waiting question.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What an embedding program offers to its hooks, and the socket where they find it.
+/// The dialogs and messages that a program offers its hooks, and their socket.
 #[derive(Clone)]
 pub struct Server {
-    /// Sockets are created in a folder below it that only the owner can read.
+    /// Root of the private folder for sockets.
     root: PathBuf,
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
-    /// What the program calls the decision that this clone serves.
+    /// The program's id for this clone's decision.
     request: Option<Arc<str>>,
     socket: Arc<Mutex<Option<OpenSocket>>>,
 }
 
 impl Server {
-    /// A server that offers nothing, with its socket below `root`.
+    /// Creates a server that offers nothing, with its socket below `root`.
     pub fn new(root: &Path) -> Server {
         Server {
             root: root.to_path_buf(),
@@ -92,21 +91,21 @@ impl Server {
         }
     }
 
-    /// Lets hooks ask a person and show messages.
+    /// Enables dialogs.
     #[must_use]
     pub fn with_ui(mut self, ui: Arc<dyn Ui>) -> Server {
         self.ui = Some(ui);
         self
     }
 
-    /// Lets hooks send messages to the session.
+    /// Enables messages to the session.
     #[must_use]
     pub fn with_session(mut self, session: Arc<dyn Session>) -> Server {
         self.session = Some(session);
         self
     }
 
-    /// A server with the same person, its own socket, and this session for messages.
+    /// Returns a server with the same dialogs, another socket, and this session for messages.
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
         Server {
@@ -117,9 +116,8 @@ impl Server {
         }
     }
 
-    /// The same server for one decision, which the program calls `request`: dialogs and messages of
-    /// its hooks say so ([`Asker::request`], [`Message::request`]). For a program that decides
-    /// several events at once and shows each where it belongs.
+    /// Returns a server for one decision: its dialogs and messages carry the id `request`
+    /// ([`Asker::request`], [`Message::request`]). For programs with parallel events.
     #[must_use]
     pub fn for_request(&self, request: &str) -> Server {
         Server {
@@ -136,8 +134,8 @@ impl Server {
         self.ui.is_some()
     }
 
-    /// The connection of a hook that is about to start. `None` if no socket can be created; then
-    /// the hook cannot ask anyone.
+    /// Opens the connection of a hook that is about to start. `None` if no socket can be created;
+    /// then the hook cannot ask.
     pub(crate) fn connection(
         &self,
         hook: &str,
@@ -182,7 +180,7 @@ impl fmt::Debug for Server {
 struct OpenSocket {
     address: PathBuf,
     shared: Arc<SocketState>,
-    /// Dropping it ends the thread that accepts connections.
+    /// Dropping it ends the accepting thread.
     _life: PipeWriter,
 }
 
@@ -190,7 +188,7 @@ struct SocketState {
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
     guests: Arc<Guests>,
-    /// Held while a dialog is shown.
+    /// Locked while a dialog is shown.
     turn: Mutex<()>,
 }
 
@@ -263,10 +261,10 @@ impl SocketState {
         let Some(_turn) = self.turn(&asker) else {
             return DialogAnswer::Cancelled;
         };
-        // A panic in the host's code does not count as an answer.
+        // A panic in the host is not an answer.
         let shown = catch_unwind(AssertUnwindSafe(|| ui.show(&asker, &request)));
         let answer = shown.unwrap_or(DialogAnswer::Nobody);
-        // Nor does a late answer.
+        // Neither is a late answer.
         if asker.is_over() && answer != DialogAnswer::Done {
             DialogAnswer::Cancelled
         } else {
@@ -274,7 +272,7 @@ impl SocketState {
         }
     }
 
-    /// Waits until no other dialog is shown; `None` if the question is over before.
+    /// Waits for other dialogs; `None` if the question ends before.
     fn turn(&self, asker: &Asker<'_>) -> Option<MutexGuard<'_, ()>> {
         let mut pause = Duration::ZERO;
         while asker.wait(None, pause) != WaitEnd::Over {
@@ -300,7 +298,7 @@ impl SocketState {
     }
 }
 
-/// Accepts connections until `life` ends.
+/// Accepts connections until `life` closes.
 fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<'_>) {
     loop {
         if wait_readable(&[life, listener.as_fd()], None) == Ok(Some(0)) {
@@ -315,15 +313,15 @@ fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<
     }
 }
 
-/// Serves a connection in a new thread. The dialogs still take turns.
+/// Serves a connection in a new thread. Dialogs still take turns.
 fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
-    // The socket and the thread that accepts have one each, and so has every open call.
+    // The socket and the accepting thread have one each, as does every open call.
     if Arc::strong_count(shared) >= MOST_CALLS + 2 {
         return;
     }
     let own = Arc::clone(shared);
     let thread = thread::Builder::new().name("hookrun-dialog".to_string());
-    // Without a thread the connection is closed.
+    // Without a thread, the connection is closed.
     let _ = thread.spawn(move || {
         if let Err(error) = own.serve(&stream) {
             tracing::debug!(%error, "a request of a hook");
@@ -331,7 +329,7 @@ fn receive_one(shared: &Arc<SocketState>, stream: UnixStream) {
     });
 }
 
-/// Creates the socket below `root`, or in the system's temporary folder if its path is too long.
+/// Creates the socket below `root`, or in `/tmp` if its path is too long.
 fn listen(root: &Path) -> io::Result<(PathBuf, UnixListener)> {
     let own = rustix::process::getuid().as_raw();
     let now = SystemTime::now()
@@ -376,9 +374,9 @@ fn remove_stale(folder: &Path) {
     }
 }
 
-/// Only the same user can reach the socket; the token tells that user's hooks apart.
+/// Creates a token, which distinguishes the hooks of the one user who can reach the socket.
 fn new_token() -> String {
-    // Each has keys that come from the system's random numbers.
+    // Each has random keys from the system.
     let random = RandomState::new();
     format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
 }

@@ -1,23 +1,21 @@
-//! Large values are cut for the decision log: a JSON text in, a shorter one of the same shape out.
-//!
-//! No value is parsed into memory: of a file of 50 MB that a tool will write, two kilobytes are
-//! decoded and the rest is skipped.
+//! Truncates large values in JSON for the decision log, without parsing them into memory: of a 50
+//! MB file in a context, two kilobytes are decoded and the rest is skipped.
 
 use serde_json::value::RawValue;
 
 use super::redact::Redactor;
 use crate::engine::event::json;
 
-/// Strings up to here are kept whole.
+/// Longer strings are truncated.
 const LONGEST_STRING: usize = 4 * 1024;
 
-/// The length to which longer values are cut.
+/// Length of truncated strings.
 const HEAD: usize = 2 * 1024;
 
-/// How much more is read: a secret that begins in the head must be recognised.
+/// Additional bytes read, to recognize a secret that begins before the end.
 const SLACK: usize = 4 * 1024;
 
-/// How many elements are kept of a list, or entries of an object.
+/// Maximum number of list elements or object entries.
 const MOST_ELEMENTS: usize = 200;
 
 const MOST_NAMED: usize = 20;
@@ -27,7 +25,7 @@ pub(super) struct Cutter<'r> {
     redactor: &'r Redactor,
     left: usize,
     path: Vec<String>,
-    /// The values that were cut, as dotted paths.
+    /// Dotted paths of truncated values.
     pub(super) truncated: Vec<String>,
     unnamed: usize,
 }
@@ -47,14 +45,14 @@ impl<'r> Cutter<'r> {
         self.left > 0
     }
 
-    /// Appends the JSON text `raw` of the value `name`, with its large values cut.
+    /// Appends the JSON text `raw` of the value `name`, truncated.
     pub(super) fn value(&mut self, name: &str, raw: &str, out: &mut String) {
         self.path.push(name.to_string());
         self.any(raw.trim(), out);
         self.path.pop();
     }
 
-    /// Notes that the value `name` was left out altogether.
+    /// Records that the value `name` was omitted.
     pub(super) fn leave_out(&mut self, name: &str) {
         self.path.push(name.to_string());
         self.note();
@@ -85,7 +83,7 @@ impl<'r> Cutter<'r> {
         out.push_str(text);
     }
 
-    /// Appends one value, without blanks around it.
+    /// Appends one value without surrounding blanks.
     fn any(&mut self, raw: &str, out: &mut String) {
         match raw.as_bytes().first() {
             Some(b'"') => self.string(raw, out),
@@ -160,8 +158,8 @@ fn key_name(token: &str) -> String {
     name
 }
 
-/// The longest beginning of a JSON string of at most `most` bytes that ends with no half of an
-/// escape or of a character.
+/// Returns the longest prefix of a JSON string of at most `most` bytes that does not split an
+/// escape or character.
 fn whole_escapes(token: &str, most: usize) -> usize {
     let bytes = token.as_bytes();
     let mut at = 1;

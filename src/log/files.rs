@@ -1,7 +1,7 @@
-//! The decision log of a user, a folder, and recordings, a file each.
+//! Files of the decision log and of recordings.
 //!
-//! A line is one write to a file that is opened for appending, so that writers at the same time
-//! do not mix. The next line ends one that its writer could not finish.
+//! Each line is one write to a file opened for appending, so that concurrent writers do not mix. An
+//! unfinished line is terminated by the next write.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -17,25 +17,24 @@ use crate::engine::session::{careful, make_private, release};
 
 const NAME: &str = "decisions.jsonl";
 
-/// The size at which a new file begins.
+/// Size at which a new file begins.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How many full files are kept.
+/// Number of full files to keep.
 const KEPT: usize = 4;
 
-/// How long to wait for the lock of a recording; its holder writes one line.
+/// Time to wait for a recording's lock, which is held to write one line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why a line could not be kept.
+/// Why a line could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{file}`: {problem}", file = file.display())]
 pub struct KeepError {
     pub file: PathBuf,
-    /// What is wrong with it.
     pub problem: String,
 }
 
-/// What makes a [`KeepError`] about `file` of a problem.
+/// Returns a function that creates a [`KeepError`] about `file`.
 fn about<E: ToString>(file: &Path) -> impl Fn(E) -> KeepError {
     move |problem| KeepError {
         file: file.to_path_buf(),
@@ -43,18 +42,18 @@ fn about<E: ToString>(file: &Path) -> impl Fn(E) -> KeepError {
     }
 }
 
-/// The decision log of a user: a private folder of bounded size.
+/// A user's decision log: a private folder of limited size.
 #[derive(Debug, Clone)]
 pub struct DecisionLog {
     folder: PathBuf,
     most_bytes: u64,
 }
 
-/// How many bytes to write to find out whether there is room.
+/// Bytes written to test for free space.
 const ATTEMPT_BYTES: usize = 4096;
 
 impl DecisionLog {
-    /// The log in `folder`, which is made when something is written.
+    /// Returns the log in `folder`, which is created when needed.
     pub fn in_folder(folder: impl Into<PathBuf>) -> DecisionLog {
         DecisionLog {
             folder: folder.into(),
@@ -62,7 +61,7 @@ impl DecisionLog {
         }
     }
 
-    /// Begins a new file from this size on.
+    /// Sets the size at which a new file begins.
     #[must_use]
     pub fn file_size(self, most_bytes: u64) -> DecisionLog {
         DecisionLog { most_bytes, ..self }
@@ -72,7 +71,7 @@ impl DecisionLog {
         &self.folder
     }
 
-    /// The files that are there, the newest first.
+    /// Returns the existing files, newest first.
     pub fn files(&self) -> Vec<PathBuf> {
         (0..=KEPT)
             .map(|number| self.file(number))
@@ -80,10 +79,10 @@ impl DecisionLog {
             .collect()
     }
 
-    /// Whether a line could be written now. Nothing stays of the attempt.
+    /// Tests whether a line could be written, and leaves nothing behind.
     ///
     /// # Errors
-    /// Why not.
+    /// Returns why not.
     pub fn check(&self) -> Result<(), KeepError> {
         let there = self
             .folder
@@ -111,11 +110,11 @@ impl DecisionLog {
     /// Appends a line.
     ///
     /// # Errors
-    /// When the folder is not private or cannot be made, or the disk is full.
+    /// If the folder is not private or cannot be created, or the disk is full.
     pub fn append(&self, line: &str) -> Result<(), KeepError> {
         let (mut file, mut size) = self.open()?;
         if size > 0 && size.saturating_add(line.len() as u64) > self.most_bytes {
-            // Without the lock we write on: another process rotates just now.
+            // Without the lock, write anyway: another process is rotating.
             self.rotate();
             (file, size) = self.open()?;
         }
@@ -134,7 +133,7 @@ impl DecisionLog {
         }
     }
 
-    /// Makes room for a new file, unless another process does.
+    /// Rotates the files, unless another process does.
     fn rotate(&self) {
         let mut options = OpenOptions::new();
         let lock = careful(options.write(true).create(true)).open(self.folder.join("lock"));
@@ -142,7 +141,7 @@ impl DecisionLog {
             return;
         };
         let is_full = self.file(0).metadata().is_ok_and(|meta| {
-            // Half of it: the line that does not fit may be a large one.
+            // Half of it: the line that did not fit may be large.
             meta.len() > self.most_bytes / 2
         });
         if is_full {
@@ -154,25 +153,25 @@ impl DecisionLog {
     }
 }
 
-/// A file of recorded events, which grows without bound. Its events can be decided again.
+/// A file of recorded events, which can be replayed. Its size is unlimited.
 #[derive(Debug, Clone)]
 pub struct Recording {
     file: PathBuf,
 }
 
 impl Recording {
-    /// The recording in `file`, which is made when something is written.
+    /// Returns the recording in `file`, which is created when needed.
     pub fn in_file(file: impl Into<PathBuf>) -> Recording {
         Recording { file: file.into() }
     }
 
-    /// Appends a line, behind a lock: lines of any length do not mix.
+    /// Appends a line under a lock, so that lines of any length do not mix.
     ///
     /// # Errors
-    /// When there is no such folder, the file is none, or the disk is full.
+    /// If the folder is missing, the path is not a file, or the disk is full.
     pub fn append(&self, line: &str) -> Result<(), KeepError> {
         let (mut file, _) = open(&self.file).map_err(about(&self.file))?;
-        // A file system without locks still appends whole lines, mostly.
+        // Without file locks, appending usually still works.
         if let Err(TryLockError::WouldBlock) = lock_within(&file, PATIENCE) {
             return Err(about(&self.file)(HELD));
         }
@@ -183,7 +182,7 @@ impl Recording {
     }
 }
 
-/// A file for appending, and its length.
+/// Opens a file for appending, and returns its length.
 fn open(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     let file = careful(options.read(true).append(true).create(true)).open(path)?;
@@ -194,11 +193,11 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, meta.len()))
 }
 
-/// The pauses after which a line that looks cut off is read again.
+/// Pauses before checking again whether a line is complete.
 const LOOKS_MS: [u64; 6] = [0, 1, 2, 4, 8, 16];
 
-/// Whether a file of this size ends in a line break. A line that another process is writing looks
-/// cut off for a moment: files grow page by page.
+/// Returns true if a file of this size ends in a line break. Retries, since another process's line
+/// may be partly visible: files grow page by page.
 fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
     let mut size = size;
     for pause in LOOKS_MS {
@@ -218,10 +217,10 @@ fn is_at_line_end(file: &File, size: u64) -> io::Result<bool> {
 }
 
 fn write(file: &mut File, size: u64, line: &str) -> io::Result<()> {
-    // A writer may have been killed in the middle of a line, or the disk was full.
+    // A writer was killed within a line, or the disk was full.
     let mended = (!is_at_line_end(file, size)?).then(|| format!("\n{line}"));
     let line = mended.as_deref().unwrap_or(line);
-    // Beyond this limit the system does not fail, it kills.
+    // Beyond this limit, the system sends a signal instead of an error.
     let limit = getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX);
     if size.saturating_add(line.len() as u64) > limit {
         return Err(io::Error::from(io::ErrorKind::FileTooLarge));

@@ -1,4 +1,4 @@
-//! Decision logs and recordings are read again line by line, with memory for one line.
+//! Reads decision logs and recordings line by line.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Take};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::record::{LONGEST_LINE_BYTES, RecordError};
 
-/// A problem with a file, or with one line; the lines after it can be read.
+/// A problem with a file or a line. Later lines can be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}{line}: {problem}", file = file.display(), line = line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct ReadError {
     pub file: PathBuf,
-    /// From 1; `None` if the file itself cannot be read.
+    /// From 1; `None` if the file cannot be read.
     pub line: Option<u64>,
     pub problem: String,
 }
@@ -34,7 +34,7 @@ impl ReadError {
     }
 }
 
-/// The lines of a file from first to last, without empty ones.
+/// The lines of a file, without empty ones.
 #[derive(Debug)]
 pub struct FileLines {
     file: PathBuf,
@@ -43,12 +43,12 @@ pub struct FileLines {
 }
 
 impl FileLines {
-    /// A file is read as far as it is written now: a hook may append to it.
+    /// Opens a file and reads up to its current end, since a hook may append to it.
     pub fn open(file: &Path) -> Result<FileLines, ReadError> {
         FileLines::of(file, File::open(file))
     }
 
-    /// The lines of an opened file or pipe, which messages call `name`.
+    /// Reads an opened file or pipe, called `name` in messages.
     pub fn of(name: &Path, opened: io::Result<File>) -> Result<FileLines, ReadError> {
         let file = opened.map_err(ReadError::of_file(name))?;
         let meta = file.metadata().map_err(ReadError::of_file(name))?;
@@ -60,8 +60,8 @@ impl FileLines {
         })
     }
 
-    /// Puts the next line into `into`, without its end, and returns its number; `None` at the end
-    /// of the file.
+    /// Reads the next line into `into`, without its line break, and returns its number; `None` at
+    /// the end.
     pub fn next_line(&mut self, into: &mut Vec<u8>) -> Result<Option<u64>, ReadError> {
         loop {
             self.number += 1;
@@ -79,17 +79,17 @@ impl FileLines {
     }
 }
 
-/// What [`read_line`] has found.
+/// The result of [`read_line`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     Text,
-    /// It was skipped.
+    /// The line was skipped.
     TooLong,
-    /// There is no line left.
     End,
 }
 
-/// Reads a line of at most `most` bytes into `into`, without its line break. The last one needs none.
+/// Reads a line of at most `most` bytes into `into`, without its line break, which is optional at
+/// the end.
 pub fn read_line(from: &mut impl BufRead, most: usize, into: &mut Vec<u8>) -> io::Result<Line> {
     into.clear();
     if from
@@ -108,8 +108,7 @@ pub fn read_line(from: &mut impl BufRead, most: usize, into: &mut Vec<u8>) -> io
     Ok(Line::TooLong)
 }
 
-/// The lines of a whole file in memory, the newest first, without empty ones. Files of the decision
-/// log are small.
+/// Reads the lines of a file into memory, newest first, without empty ones. Log files are small.
 pub fn newest_first(file: &Path) -> Result<Vec<Vec<u8>>, ReadError> {
     let text = fs::read(file).map_err(ReadError::of_file(file))?;
     let mut lines: Vec<Vec<u8>> = text

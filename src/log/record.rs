@@ -1,11 +1,11 @@
-//! One decided event as a line of JSON: the event, and its decision.
+//! One decided event as a line of JSON.
 //!
 //! ```text
 //! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"trace":{…},"context":{…},"run":{…},"truncated":[…]}
 //! ```
 //!
-//! `run` is the report of `--format json`. Keys may be added under the same version; what a reader
-//! does not know it ignores.
+//! `run` is the report of `--format json`. New keys may appear in the same version; readers ignore
+//! unknown keys.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -22,10 +22,10 @@ use super::report::RunReport;
 use crate::engine::event::Context;
 use crate::engine::run::TraceContext;
 
-/// The version of the form of a line: its key `hookrun`.
+/// Version of the line format: its key `hookrun`.
 pub const VERSION: u64 = 1;
 
-/// The longest line that is read: more than any host sends.
+/// Maximum length of a line: more than any host sends.
 pub const LONGEST_LINE_BYTES: usize = 256 * 1024 * 1024;
 
 pub const LOGGED_BYTES: usize = 64 * 1024;
@@ -33,27 +33,27 @@ pub const LOGGED_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub struct LogEntry<'a> {
     pub time: SystemTime,
-    /// The folder in which hookrun was started.
+    /// Folder in which hookrun was started.
     pub cwd: Option<&'a Path>,
-    /// The door by which it was asked; `None` for a command and a program that embeds hookrun.
+    /// Door; `None` for a command and for embedding programs.
     pub door: Option<&'a str>,
-    /// As the host sent it, before any rewrite; `None` if the event was refused before it was read.
+    /// Original context; `None` if hookrun blocked before reading it.
     pub context: Option<&'a Context>,
-    /// Where it belongs in a distributed trace; `None` if it was refused before it was read.
+    /// `None` if hookrun blocked before reading the event.
     pub trace: Option<&'a TraceContext>,
     pub run: &'a RunReport,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeps {
-    /// Everything, so that it can be decided again.
+    /// Everything, so that it can be replayed.
     All,
-    /// The beginning of large values: enough to explain the decision.
+    /// Truncates large values.
     Explanation,
 }
 
 impl LogEntry<'_> {
-    /// The line, its end included, without the secrets that `redactor` knows.
+    /// Returns the line with its line break, without the secrets that `redactor` knows.
     pub fn line(&self, redactor: &Redactor, keeps: Keeps) -> String {
         let context = self.context.map(without_commands);
         let context = context.as_deref();
@@ -102,8 +102,8 @@ impl LogEntry<'_> {
     }
 }
 
-/// A context whose action has no commands, which are read again from its command line: among their
-/// words no rule can tell a secret by what is before it.
+/// Removes the commands from an action. They are derived from its command line, and split words
+/// would hide secrets from the redaction rules.
 fn without_commands(context: &Context) -> Cow<'_, Context> {
     let Some(action) = context
         .raw("action")
@@ -126,7 +126,7 @@ fn length_of(context: &Context) -> usize {
         .sum()
 }
 
-/// A context with its large values cut, whose names go to `truncated`.
+/// Truncates a context's large values and adds their names to `truncated`.
 fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<String>) -> String {
     let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
     let mut text = String::new();
@@ -154,13 +154,13 @@ fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<Strin
     text
 }
 
-/// A line. Its larger parts stay text until they are needed.
+/// A line. Its larger parts are parsed on demand.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionLine<'l> {
     hookrun: u64,
     /// RFC 3339.
     pub time: String,
-    /// The canonical name.
+    /// Canonical name.
     pub event: String,
     /// `native`, or the name of a dialect.
     pub host: String,
@@ -174,24 +174,24 @@ pub struct DecisionLine<'l> {
     pub door: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceLine>,
-    /// The event's context, secrets replaced.
+    /// The event's context, with secrets redacted.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Option<&'l RawValue>,
     #[serde(borrow)]
     #[schemars(with = "RunReport")]
     run: &'l RawValue,
-    /// Dotted paths of what was cut; such a record cannot be decided again.
+    /// Dotted paths of truncated values; such a record cannot be replayed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<String>,
 }
 
-/// Where a decision belongs in a distributed trace, in hex.
+/// Trace context of a decision, in hex.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceLine {
     pub id: String,
     pub span: String,
-    /// The span around it, if hookrun got one.
+    /// The parent span, if hookrun inherited one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
 }
@@ -217,7 +217,7 @@ impl<'l> DecisionLine<'l> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => return Ok(record),
             Err(error) if error.is_eof() => return Err(RecordError::CutOff),
-            // The form of a newer line may be any.
+            // A newer line may have any format.
             Ok(_) | Err(_) => {}
         }
         match serde_json::from_slice(line) {
@@ -229,26 +229,26 @@ impl<'l> DecisionLine<'l> {
         }
     }
 
-    /// The JSON text of the context; `None` if the event was refused before it was read.
+    /// Returns the JSON text of the context; `None` if hookrun blocked before reading it.
     pub fn context(&self) -> Option<&'l str> {
         self.context.map(RawValue::get)
     }
 
-    /// When it was decided, in milliseconds since 1970.
+    /// Returns the time of the decision in milliseconds since 1970.
     pub fn time_ms(&self) -> Option<u64> {
         let time = humantime::parse_rfc3339_weak(&self.time).ok()?;
         let since_1970 = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
         u64::try_from(since_1970.as_millis()).ok()
     }
 
-    /// What the action is about: its tool, and its command or its first path.
+    /// Returns the tool and its command or first path, for display.
     pub fn subject(&self) -> Subject {
         self.context()
             .and_then(|raw| serde_json::from_str(raw).ok())
             .unwrap_or_default()
     }
 
-    /// What was decided, and by whom.
+    /// Parses the report of the decision.
     pub fn report(&self) -> Result<RunReport, RecordError> {
         let report: RunReport =
             serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;
@@ -277,7 +277,7 @@ struct LineVersion {
     hookrun: u64,
 }
 
-/// What is read of a kept context for a few words about it.
+/// The displayed parts of a context.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subject {
@@ -299,12 +299,11 @@ impl Subject {
         self.action.as_ref()?.command.as_deref()
     }
 
-    /// The first path that the action names.
     pub fn path(&self) -> Option<&str> {
         self.action.as_ref()?.paths.first().map(String::as_str)
     }
 
-    /// `bash: git push`, at most so many characters.
+    /// Describes the action as `bash: git push`, in at most this many characters.
     pub fn words(&self, most: usize) -> Option<String> {
         let what = self.command().or(self.path()).or(self.prompt.as_deref());
         let words = match (self.tool_name.as_deref(), what) {

@@ -1,7 +1,7 @@
-//! Secrets are replaced before anything is kept.
+//! Redacts secrets in logs and recordings.
 //!
-//! `redact/secrets.txt` is the table of their forms. Most texts contain none of its words, and then
-//! no regular expression is compiled. A document is changed string by string, and is otherwise kept
+//! `redact/secrets.txt` is the table of their forms. Texts without any of its keywords, the common
+//! case, need no regular expression. Documents are redacted string by string and otherwise kept
 //! byte for byte.
 
 use std::borrow::Cow;
@@ -15,27 +15,27 @@ use crate::engine::event::json;
 use crate::engine::lock::locked;
 use crate::engine::names::{names, words};
 
-/// The kind of what a user's own rule matches.
+/// The kind of a user's rules.
 pub const OWN_KIND: &str = "own";
 
-/// The beginning of what replaces a secret.
+/// Prefix of a redaction mark.
 const MARK: &str = "[redacted:";
 
-/// A form of secrets, as `redact/secrets.txt` describes it.
+/// A form of secrets in `redact/secrets.txt`.
 #[derive(Debug)]
 pub struct SecretRule {
-    /// What is put in its place: `[redacted:KIND]`.
+    /// Kind in its mark, `[redacted:KIND]`.
     pub kind: &'static str,
     pub about: &'static str,
     pub scope: RuleScope,
-    /// It has a digit, unlike a word.
+    /// Whether it must have a digit, unlike a word.
     pub has_digit: bool,
-    /// As the file has them; see [`SecretRule::words`].
+    /// As in the file; see [`SecretRule::words`].
     words: &'static str,
     form: &'static str,
 }
 
-/// Where a form of secrets counts. In logs and recordings all of them do.
+/// Where a form of secrets counts, besides logs and recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleScope {
     Everywhere,
@@ -43,43 +43,43 @@ pub enum RuleScope {
     MessagesWithDigit,
 }
 
-// As in the scripts that have a copy of the table.
+// As in the scripts with a copy of the table.
 names! {
     RuleScope: Everywhere "everywhere", Messages "messages",
     MessagesWithDigit "messages with a digit",
 }
 
-/// The words of the table. They are read when hookrun is built, because every run looks for them.
+/// The table's keywords, parsed at compile time because every run searches for them.
 #[derive(Debug)]
 struct Keywords {
     list: [Keyword; MOST_KEYWORDS],
     length: usize,
-    /// One more than the index of the first keyword of each bucket; 0 if there is none.
+    /// One more than the index of each bucket's first keyword; 0 if empty.
     buckets: [u16; BUCKETS],
 }
 
-/// A word that makes some rules worth trying.
+/// A keyword of some rules.
 #[derive(Debug, Clone, Copy)]
 struct Keyword {
     word: &'static str,
     follows: Follows,
-    /// The rules, a bit each.
+    /// Bit set of rules.
     rules: u64,
-    /// The next one of its bucket, in the same way as `buckets` names the first.
+    /// The next keyword of the bucket, encoded as in `buckets`.
     next: u16,
 }
 
-/// What must follow a word.
+/// Required text after a keyword.
 #[derive(Debug, Clone, Copy)]
 enum Follows {
     Anything,
-    /// `=` or `:`, perhaps after quotes and blanks.
+    /// `=` or `:`, possibly after quotes and blanks.
     Assignment,
     /// A blank or `=`.
     Value,
     /// Ten characters of a token.
     Token,
-    /// An `@` in the first part of an address.
+    /// `@` in the first part of a URL.
     Address,
 }
 
@@ -87,7 +87,7 @@ const TABLE: &str = include_str!("redact/secrets.txt");
 
 static KEYWORDS: Keywords = Keywords::read();
 
-/// The rules, in the order in which they are tried.
+/// Returns the rules in order of precedence.
 pub fn rules() -> Vec<SecretRule> {
     let mut rules: Vec<SecretRule> = Vec::with_capacity(64);
     let mut names = "";
@@ -117,17 +117,17 @@ const MOST_KEYWORDS: usize = 256;
 
 const BUCKETS: usize = 1024;
 
-/// Stands for the words of the line `names`.
+/// Placeholder for the words of the line `names`.
 const NAMES: &[u8] = b"@names";
 
-/// The bucket of words that begin with these two bytes, in either case.
+/// Returns the bucket for words with these first bytes, ignoring case.
 const fn bucket(first: u8, second: u8) -> usize {
     let first = (first | 0x20) as usize;
     let second = (second | 0x20) as usize;
     ((first << 5) ^ second) % BUCKETS
 }
 
-/// What is before and after the first `divider`; all of it and nothing if there is none.
+/// Splits at the first `divider`; without one, the rest is empty.
 const fn divided(text: &str, divider: u8) -> (&str, &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -197,7 +197,7 @@ impl Keywords {
         self
     }
 
-    /// The rules that may match `text`, a bit each. It may also be JSON.
+    /// Returns the bit set of rules that may match `text`, which may be JSON.
     fn candidates(&self, text: &str) -> u64 {
         let mut rules = 0;
         let bytes = text.as_bytes();
@@ -215,7 +215,7 @@ impl Keywords {
     }
 }
 
-/// A word of the file without the sign for what follows it, and what that is.
+/// Splits a keyword into its text and the required text after it.
 const fn keyword(written: &'static str) -> (&'static str, Follows) {
     let bytes = written.as_bytes();
     let (word, _) = written.split_at(bytes.len() - 1);
@@ -234,7 +234,7 @@ impl Keyword {
         let Some((start, after)) = text.split_at_checked(word.len()) else {
             return false;
         };
-        // A capital letter in it says that its case counts.
+        // A keyword with a capital letter is case-sensitive.
         let is_same = start == word
             || start.eq_ignore_ascii_case(word) && !word.iter().any(u8::is_ascii_uppercase);
         is_same && self.follows.allows(after)
@@ -250,7 +250,7 @@ impl Follows {
                 let mut rest = after.iter().filter(|byte| !b"\"'\\ \t".contains(byte));
                 matches!(rest.next(), Some(b'=' | b':'))
             }
-            // In JSON a backslash begins an escape, which may be a blank.
+            // In JSON, a backslash may begin an escaped blank.
             Follows::Value => {
                 first.is_some_and(|byte| byte.is_ascii_whitespace() || b"=\\".contains(byte))
             }
@@ -269,7 +269,7 @@ impl Follows {
 }
 
 impl SecretRule {
-    /// Reads `KIND SCOPE [digit]`.
+    /// Parses `KIND SCOPE [digit]`.
     fn read(line: &'static str) -> SecretRule {
         let mut words = line.split(' ');
         SecretRule {
@@ -286,12 +286,12 @@ impl SecretRule {
         }
     }
 
-    /// Every text that it matches has one of these in it, in small or capital letters.
+    /// Returns the keywords: every match contains one, in any case.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         self.words.split(' ').map(|written| keyword(written).0)
     }
 
-    /// How it looks, for Rust and for Python with `re.ASCII`.
+    /// Returns the regular expression for Rust, and for Python with `re.ASCII`.
     pub fn pattern(&self) -> String {
         let mut pattern = self.form.to_string();
         let parts = TABLE.lines().filter_map(|line| line.strip_prefix("let "));
@@ -301,7 +301,8 @@ impl SecretRule {
         pattern
     }
 
-    /// The same for Rust. Words of all alphabets would take a hundred times as long to compile.
+    /// Compiles it for Rust, limited to ASCII: Unicode classes take a hundred times as long to
+    /// compile.
     fn compile(&self) -> Regex {
         let ascii = self
             .pattern()
@@ -312,7 +313,6 @@ impl SecretRule {
     }
 }
 
-/// A rule whose form is compiled.
 #[derive(Debug)]
 struct CompiledRule {
     kind: &'static str,
@@ -330,19 +330,19 @@ impl CompiledRule {
     }
 }
 
-/// Replaces secrets: those of [`rules`], and those of a user's own expressions.
+/// Redacts secrets by [`rules`] and by a user's expressions.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    /// The rules that were needed so far, by their number.
+    /// Compiled rules by number.
     compiled: Mutex<HashMap<usize, Arc<CompiledRule>>>,
     own: Vec<Regex>,
 }
 
 impl Redactor {
-    /// Replaces what `own` match as well: the whole match, or what follows its group `keep`.
+    /// Also redacts the matches of `own`: the whole match, or the part after its group `keep`.
     ///
     /// # Errors
-    /// When one of them is not a regular expression.
+    /// If one is not a valid regular expression.
     pub fn new<'p>(own: impl IntoIterator<Item = &'p str>) -> Result<Redactor, String> {
         let own: Result<Vec<Regex>, regex::Error> = own.into_iter().map(Regex::new).collect();
         Ok(Redactor {
@@ -351,7 +351,7 @@ impl Redactor {
         })
     }
 
-    /// `text` without secrets.
+    /// Redacts a text.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
         let mut candidates = KEYWORDS.candidates(text);
@@ -371,14 +371,13 @@ impl Redactor {
         clean
     }
 
-    /// Appends a JSON document, or the beginning of one, without the secrets in its strings.
+    /// Appends a JSON document, or a prefix of one, with redacted strings.
     pub fn json(&self, raw: &str, out: &mut String) {
         if self.own.is_empty() && !has_hidden(raw) && KEYWORDS.candidates(raw) == 0 {
             out.push_str(raw);
             return;
         }
-        // Most of it stays as it is. It is copied in few pieces: many short ones cost more than
-        // the search.
+        // Copy unchanged text in few pieces: many short ones cost more than the search.
         let mut copied = 0;
         let mut key = Cow::Borrowed("");
         let mut at = 0;
@@ -418,7 +417,7 @@ impl Redactor {
     }
 }
 
-/// Whether a printable character of ASCII is written as its number, which may hide a word.
+/// Returns true if a printable ASCII character is escaped, which may hide a keyword.
 fn has_hidden(raw: &str) -> bool {
     let mut escapes = raw.match_indices("\\u00");
     escapes.any(|(at, _)| matches!(raw.as_bytes().get(at + 4), Some(b'2'..=b'7')))
@@ -445,7 +444,7 @@ fn group<'f>(found: &Captures<'f>, name: &str) -> &'f str {
     found.name(name).map_or("", |part| part.as_str())
 }
 
-/// Whether a secret was replaced in `text`.
+/// Returns true if `text` contains a redacted secret.
 pub fn is_marked(text: &str) -> bool {
     text.contains(MARK)
 }
@@ -454,10 +453,10 @@ fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
 }
 
-/// A number with fewer digits is no secret: `"token": 1`.
+/// Shorter numbers are not secrets: `"token": 1`.
 const FEWEST_DIGITS: usize = 4;
 
-/// Names whose whole value is a secret, as JSON spells them: without `_` and `-`.
+/// Names whose value is a secret, in JSON, without `_` and `-`.
 pub const SECRET_KEYS: &[&str] = words!(
     "password" "passwd" "passphrase" "apikey" "secretkey" "clientsecret" "accesstoken" "authtoken"
     "refreshtoken" "idtoken" "apitoken" "privatetoken" "sessiontoken" "privatekey"
@@ -472,7 +471,7 @@ fn is_secret_of(key: &str, value: &str) -> bool {
     SECRET_KEYS.iter().any(|name| ends_with_name(key, name))
 }
 
-/// Whether a key ends with a name, in any case and without `_` and `-`.
+/// Returns true if a key ends with a name, ignoring case, `_` and `-`.
 fn ends_with_name(key: &str, name: &str) -> bool {
     let mut letters = key
         .bytes()
@@ -485,7 +484,7 @@ fn ends_with_name(key: &str, name: &str) -> bool {
     })
 }
 
-/// The text of a JSON string. One without its end is the last of a beginning.
+/// Decodes a JSON string, which may be truncated.
 fn text_of(token: &str) -> Cow<'_, str> {
     let text = token.strip_prefix('"').unwrap_or(token);
     if !token.contains('\\') {
@@ -494,7 +493,7 @@ fn text_of(token: &str) -> Cow<'_, str> {
     json::string_text(token).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Where between two strings of JSON there is a secret number, the value of `key`.
+/// Returns the range of a secret number between two JSON strings: the value of `key`.
 fn secret_number(key: &str, between: &str) -> Option<Range<usize>> {
     let value = between.strip_prefix(':')?.trim_start();
     let length = value.bytes().take_while(u8::is_ascii_digit).count();
@@ -503,7 +502,7 @@ fn secret_number(key: &str, between: &str) -> Option<Range<usize>> {
     is_secret.then_some(start..start + length)
 }
 
-/// Where the JSON string at the beginning of `text` ends; the end of the text if it does not.
+/// Returns the end of the JSON string at the start of `text`, which may be truncated.
 fn string_end(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -518,7 +517,7 @@ fn string_end(text: &str) -> usize {
     text.len()
 }
 
-/// Documents, keys and own rules. What each rule finds is in `tests/it/secrets.rs`.
+/// Documents, keys and user rules. `tests/it/secrets.rs` tests the table's rules.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! A run as JSON, in a form with a version, so that programs can rely on it. `why` reads it again.
+//! A run as versioned JSON, for programs and for `hookrun why`.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -16,8 +16,8 @@ use crate::engine::reminder::{Reminder, reminders};
 use crate::engine::run::{CapturedStream, Exit, Fate, HookRun, Run, Trace};
 use crate::hosts::Reply;
 
-/// An object of a report without its null values. All reports have one rule: lists and tables are
-/// always there, a value that does not exist is left out, and nothing is null.
+/// Removes null values. All reports follow one rule: lists and tables are always present, missing
+/// values are omitted, and nothing is null.
 pub fn present(mut report: Value) -> Value {
     if let Value::Object(report) = &mut report {
         report.retain(|_, value| !value.is_null());
@@ -25,12 +25,13 @@ pub fn present(mut report: Value) -> Value {
     report
 }
 
-/// The version of this form. Keys may be added under the same number; none changes its meaning.
+/// Version of the format. New keys may appear in the same version; existing keys keep their
+/// meaning.
 pub const VERSION: u32 = 1;
 
 pub type TableWord = Cow<'static, str>;
 
-/// How a report writes the path of a file.
+/// Formats file paths in a report.
 #[derive(Debug, Clone)]
 pub struct Paths {
     cwd: PathBuf,
@@ -43,7 +44,7 @@ impl Paths {
         }
     }
 
-    /// `path`, relative where it lies below.
+    /// Returns `path`, relative if below the working directory.
     pub fn show(&self, path: &Path) -> String {
         match path.strip_prefix(&self.cwd) {
             Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
@@ -51,7 +52,7 @@ impl Paths {
         }
     }
 
-    /// A line of `path`, or the whole of it.
+    /// Returns `path` with its line, if any.
     pub fn show_line(&self, path: &Path, line: Option<impl Display>) -> String {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
         format!("{}{line}", self.show(path))
@@ -62,7 +63,7 @@ impl Paths {
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
     pub version: u32,
-    /// The canonical name.
+    /// Canonical name.
     pub event: String,
     pub host: String,
     /// `allow`, `ask` or `block`.
@@ -71,7 +72,7 @@ pub struct RunReport {
     pub reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// The other hooks that blocked.
+    /// The other blocking hooks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_blocked_by: Vec<String>,
     /// `policy`, `failure` or `person`.
@@ -96,7 +97,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Whether a hook failed, or hookrun itself.
+    /// Returns true if a hook or hookrun failed.
     pub fn has_failed(&self) -> bool {
         self.cause.as_deref() == Some("failure")
             || self.traces().any(|(_, trace)| trace.failure.is_some())
@@ -106,13 +107,13 @@ impl RunReport {
         self.traces().any(|(hook, _)| hook.name == name)
     }
 
-    /// The hooks that ran, in plan order.
+    /// Returns the hooks that ran, in plan order.
     pub fn traces(&self) -> impl Iterator<Item = (&HookReport, &TraceReport)> {
         let hooks = self.hooks.iter();
         hooks.filter_map(|hook| Some((hook, hook.trace.as_ref()?)))
     }
 
-    /// The hooks that blocked it, each with its reason. If hookrun did by itself, it is called `own`.
+    /// Returns the blocking hooks with their reasons. hookrun itself is called `own`.
     pub(crate) fn blocks<'r>(&'r self, own: &'r str) -> Vec<(&'r str, &'r str)> {
         let Some(reason) = self.reason.as_deref() else {
             return Vec::new();
@@ -134,7 +135,7 @@ impl RunReport {
         blocks
     }
 
-    /// The hooks that blocked it, in words; `otherwise` if none did.
+    /// Lists the blocking hooks; `otherwise` if none.
     pub(crate) fn deciders(&self, otherwise: &str) -> String {
         let hooks = self.decided_by.iter().chain(&self.also_blocked_by);
         let hooks: Vec<&str> = hooks.map(String::as_str).collect();
@@ -153,19 +154,19 @@ pub struct HookReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
     pub layer: TableWord,
-    /// The shared set that it comes with.
+    /// Its shared set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<String>,
-    /// It is a function of the program around hookrun, and `file` its name.
+    /// Whether it is a function of the embedding program; then `file` is its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub function: bool,
     pub wants: String,
     pub on_failure: TableWord,
-    /// `disabled`, `unwanted`, `unreached`, `detached` or `ran`.
+    /// `disabled`, `idle`, `unwanted`, `unreached`, `detached` or `ran`.
     pub fate: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How long it might run; only if it ran and there is an end.
+    /// Timeout, if it ran with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<f64>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -175,13 +176,13 @@ pub struct HookReport {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceReport {
-    /// `answered`, or the name of a failure, or `voided`.
+    /// `answered`, `voided`, or the name of a failure.
     pub ending: TableWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// From the beginning of the run to the start of its step.
+    /// From the start of the run to the start of its step.
     #[serde(default)]
     pub after_ms: f64,
     pub took_ms: f64,
@@ -191,10 +192,11 @@ pub struct TraceReport {
     pub verdict: Option<VerdictReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// `group` or `sweep`; none if it never started.
+    /// `group`, `sweep` or `pidns`; missing if it never started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<TableWord>,
-    /// For a hook that may start warm, where a program asked that stays up: `warm`, or why not.
+    /// For a hook that may start warm in a long-running program: `warm`, or the reason for a cold
+    /// start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<TableWord>,
     pub notes: Vec<String>,
@@ -225,7 +227,7 @@ pub struct VerdictReport {
     pub findings: Vec<Finding>,
 }
 
-/// The report of a run and of the reply that its host gets.
+/// Creates the report of a run and its reply.
 pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
     let outcome = &run.outcome;
     let refusal = outcome.refusal();
@@ -259,7 +261,7 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
     }
 }
 
-/// The report of a refusal by hookrun itself, before there was an event to decide.
+/// Creates the report of a block by hookrun before there was an event.
 pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> RunReport {
     RunReport {
         version: VERSION,
@@ -347,7 +349,7 @@ fn verdict_report(verdict: &Verdict) -> VerdictReport {
     }
 }
 
-/// Milliseconds with three decimals.
+/// Returns milliseconds with three decimals.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }

@@ -1,5 +1,5 @@
-//! The keys with which hooks answer: those of hookrun's own contract, and those of others, which
-//! must not be read as consent.
+//! Keys in hooks' answers: hookrun's contract, and other systems' keys, which must not be read as
+//! consent.
 
 use serde_json::Value;
 
@@ -8,22 +8,20 @@ use crate::engine::event::JsonType::{self, Array, Boolean, Object, String as Tex
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
 use crate::engine::spelling::plain;
 
-/// The reason of a block that gives none.
 pub(crate) const NO_REASON: &str = "blocked without a reason";
 
-/// The keys with which the hooks of one system answer.
+/// The answer keys of one dialect.
 pub(crate) trait Contract {
-    /// Whether answers have a key at this path of keys with dots, or below it.
+    /// Returns true if answers have this key or keys below it, as a dotted path.
     fn knows(&self, path: &str) -> bool;
 
-    /// The reason, if an answer with these entries blocks.
+    /// Returns the reason if an answer with these entries blocks.
     fn block(&self, entries: &[(String, Value)]) -> Option<String>;
 
-    /// What to write instead of a malformed answer.
+    /// Describes a valid answer, for messages about malformed ones.
     fn cure(&self) -> String;
 }
 
-/// hookrun's own contract.
 #[derive(Debug)]
 pub(crate) struct Native;
 
@@ -48,7 +46,7 @@ impl Contract for Native {
 }
 
 impl Native {
-    /// The verdict of an answer. One that blocks does so even if its other keys are malformed.
+    /// Reads the verdict of an answer. A block counts even if other keys are malformed.
     pub(crate) fn verdict(
         &self,
         entries: &[(String, Value)],
@@ -72,7 +70,7 @@ impl Native {
     }
 }
 
-/// What an answer says beside `continue` and `reason`. `null` is like a missing key.
+/// Reads all keys but `continue` and `reason`. `null` counts as missing.
 fn values(
     entries: &[(String, Value)],
     permit: Permit<'_>,
@@ -105,7 +103,7 @@ fn values(
     Ok(verdict)
 }
 
-/// The keys of an answer: name, type, and what it says.
+/// Keys of an answer: name, type, meaning.
 pub const RESULT_KEYS: &[(&str, JsonType, &str)] = &[
     ("continue", Boolean, "false blocks the event"),
     ("reason", Text, "why, for the person and the model"),
@@ -116,8 +114,8 @@ pub const RESULT_KEYS: &[(&str, JsonType, &str)] = &[
     ("findings", Array, "places in files, each with a message"),
 ];
 
-/// Keys with which a known host or policy engine blocks or asks, and the values that do, as text in
-/// lower case; after `!` the values that do not.
+/// Keys with which known hosts and policy engines block or ask, with the values that do so, in
+/// lower case; after `!`, the values that do not.
 pub const DECISION_KEYS: &[(&[&str], &[&str])] = &[
     (&["continue"], &["!", "true"]),
     (&["ask", "deny", "denied", "reject", "refuse"], ANYTHING),
@@ -136,13 +134,13 @@ const WORDS: &[&str] = &[
     "ask", "deny", "denied", "block", "blocked", "reject", "refuse", "forbid", "false",
 ];
 
-/// Whether the last key of a path is one of the table.
+/// Returns true if the last key of a dotted path is in [`DECISION_KEYS`].
 pub fn is_decision_key(path: &str) -> bool {
     let key = path.rsplit('.').next().unwrap_or_default();
     DECISION_KEYS.iter().any(|(names, _)| names.contains(&key))
 }
 
-/// The values in the row of a key. `continue` and the keys of the contract also count with one slip.
+/// Returns the values in a key's row. `continue` and long contract keys match with one typo.
 pub(crate) fn decision_values(
     key: &str,
     contract: &dyn Contract,
@@ -162,7 +160,7 @@ pub(crate) fn decision_values(
     None
 }
 
-/// The path of a key of the table that blocks or asks, and is not of this contract.
+/// Returns the path of a decision key that blocks or asks elsewhere and is not in this contract.
 pub(crate) fn foreign_decision(
     path: &str,
     key: &str,

@@ -1,5 +1,4 @@
-//! Hooks that are functions of the embedding program: closures, and with the feature `tokio`
-//! async closures.
+//! Hooks that are closures of the embedding program, or async closures with the feature `tokio`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +6,12 @@ use std::sync::Arc;
 use crate::engine::event::Event;
 use crate::engine::outcome::Verdict;
 
-/// What a function said, or why it failed.
+/// The verdict of a function, or the reason for its failure.
 pub type FunctionReturn = Result<Verdict, String>;
 
 type Future = std::pin::Pin<Box<dyn std::future::Future<Output = FunctionReturn> + Send>>;
 
-/// A function that is a hook. Clones are the same function.
+/// A function used as a hook. Clones share it.
 #[derive(Clone)]
 pub struct Function {
     form: FunctionKind,
@@ -24,12 +23,12 @@ enum FunctionKind {
     Async(Arc<dyn Fn(Event) -> Future + Send + Sync>),
 }
 
-/// What a function that is a hook may return.
+/// Return values of functions used as hooks.
 pub trait IntoVerdict {
-    /// The verdict, or why there is none: a failure of the hook.
+    /// Converts to a verdict.
     ///
     /// # Errors
-    /// The words for the failure.
+    /// Returns the message of a failure.
     fn into_verdict(self) -> FunctionReturn;
 }
 
@@ -46,7 +45,7 @@ impl IntoVerdict for () {
     }
 }
 
-/// An error is a failure of the hook, not a block: what it means is `on_failure`.
+/// An error is a failure of the hook, not a block: `on_failure` applies.
 impl<V: IntoVerdict, E: fmt::Display> IntoVerdict for Result<V, E> {
     fn into_verdict(self) -> FunctionReturn {
         self.map_err(|error| error.to_string())?.into_verdict()
@@ -54,14 +53,12 @@ impl<V: IntoVerdict, E: fmt::Display> IntoVerdict for Result<V, E> {
 }
 
 impl Function {
-    /// The function `call`.
     pub fn new<V: IntoVerdict>(call: impl Fn(&Event) -> V + Send + Sync + 'static) -> Function {
         Function {
             form: FunctionKind::Blocking(Arc::new(move |event| call(event).into_verdict())),
         }
     }
 
-    /// The async function `call`.
     pub fn new_async<F>(call: impl Fn(Event) -> F + Send + Sync + 'static) -> Function
     where
         F: std::future::Future<Output: IntoVerdict> + Send + 'static,
@@ -74,7 +71,7 @@ impl Function {
         }
     }
 
-    /// Calls a blocking function; of an async one it returns the future.
+    /// Calls a blocking function, or returns an async function's future.
     pub(crate) fn call(&self, event: &Event) -> CallStart {
         match &self.form {
             FunctionKind::Blocking(call) => CallStart::Returned(call(event)),
@@ -82,13 +79,11 @@ impl Function {
         }
     }
 
-    /// Whether it is an async function.
     pub fn is_async(&self) -> bool {
         matches!(self.form, FunctionKind::Async(_))
     }
 }
 
-/// What came of a call.
 pub(crate) enum CallStart {
     Returned(FunctionReturn),
     Promised(Future),
@@ -103,7 +98,7 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Two are equal if they are clones of each other.
+/// Functions are equal if they are clones.
 impl PartialEq for Function {
     fn eq(&self, other: &Function) -> bool {
         match (&self.form, &other.form) {

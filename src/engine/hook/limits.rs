@@ -1,4 +1,4 @@
-//! What a hook may use up and touch, and how strictly everything that it starts ends with it.
+//! Limits, sandbox and containment of a hook.
 
 use std::time::Duration;
 
@@ -6,26 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::names::{duration_text, names, size_text};
 
-/// What a hook may use up. Every limit but the timeout is off unless its spec sets it. The system
-/// enforces `memory_bytes`, `cpu` and `files` for each process of the hook by itself.
+/// Resource limits. All but the timeout are off by default. The system enforces `memory_bytes`,
+/// `cpu` and `files` for each process separately.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may run; `None` leaves it to its dialect and the event (see
+    /// Run time; `None` for the default of its dialect or event (see
     /// [`Hook::timeout`](super::Hook::timeout)).
     pub timeout: Option<Duration>,
-    /// How much memory each of its processes may have for its data, in bytes: heap and other
-    /// private writable memory. An allocation beyond it fails.
+    /// Bytes of heap and other private writable memory per process. Larger allocations fail.
     pub memory_bytes: Option<u64>,
-    /// How much processor time each of them may use, rounded up to whole seconds.
+    /// Processor time per process, rounded up to seconds.
     pub cpu: Option<Duration>,
-    /// How many files each of them may have open at once.
+    /// Open files per process.
     pub files: Option<u64>,
-    /// How much it may write to stdout and stderr together, in bytes.
+    /// Bytes written to stdout and stderr together.
     pub output_bytes: Option<u64>,
 }
 
 impl Limits {
-    /// The limits that the system enforces for each process; `None` if there are none.
+    /// Returns the limits that the system enforces per process, if any.
     pub(crate) fn of_process(&self) -> Option<ProcessLimits> {
         let limits = ProcessLimits {
             memory_bytes: self.memory_bytes,
@@ -35,7 +34,7 @@ impl Limits {
         (limits != ProcessLimits::default()).then_some(limits)
     }
 
-    /// Notes for a hook that failed, which may have failed because of these limits.
+    /// Describes the limits that may have caused a failure.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(bytes) = self.memory_bytes {
@@ -59,7 +58,7 @@ impl Limits {
     }
 }
 
-/// The limits of one process, which its children inherit. The system enforces them.
+/// Limits of one process, inherited by its children.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessLimits {
     pub(crate) memory_bytes: Option<u64>,
@@ -67,19 +66,19 @@ pub(crate) struct ProcessLimits {
     pub(crate) files: Option<u64>,
 }
 
-/// What a hook in a sandbox may touch. By default it may read everything, write nothing but its own
-/// state folder, and has no network.
+/// Access rights of a sandboxed hook. By default it may read everything, write only its state
+/// folder, and not use the network.
 ///
-/// Paths are as written: relative to the project's root, or with `~/` below the home folder.
+/// Paths are as written: relative to the project root, or `~/` for the home folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
-    /// Files and folders that it may read and run; `None` for everything.
+    /// Readable and executable paths; `None` for all.
     pub read: Option<Vec<String>>,
-    /// Files and folders that it may read, change, make and remove.
+    /// Readable and writable paths.
     pub write: Vec<String>,
-    /// It may use the network.
+    /// Network access.
     pub network: bool,
-    /// It does not run if the system cannot enforce all of this.
+    /// Whether the hook fails if the system cannot enforce all rules.
     pub required: bool,
 }
 
@@ -117,12 +116,12 @@ impl std::fmt::Display for Sandbox {
     }
 }
 
-/// How surely all that a hook starts ends with it.
+/// How reliably a hook's processes end with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Containment {
-    /// Its process group, and on systems with subreapers all that has left the group.
+    /// Kills its process group, and with subreapers also processes that left it.
     Auto,
-    /// Its own process namespace, which ends even if hookrun is killed.
+    /// Runs it in a PID namespace, which ends even if hookrun is killed.
     Pidns,
 }
 

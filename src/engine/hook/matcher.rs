@@ -1,5 +1,4 @@
-//! Does a hook want this event? Tool, path, command and field matchers; all of them must match.
-//! Pure.
+//! Matchers for tool, path, command and fields; all of them must match. Pure.
 
 pub mod kind;
 mod path;
@@ -30,7 +29,7 @@ pub(crate) use runs::{RunsForm, RunsMatch, written};
 pub use tool::check_tool;
 use tool::{ToolMatch, ToolWord};
 
-/// Which events of its name a hook wants. The default wants all of them.
+/// Selects the events that a hook runs for. The default matches all.
 #[derive(Debug, Clone, Default)]
 pub struct Matcher {
     tool: Option<ToolMatch>,
@@ -47,12 +46,12 @@ pub struct Matcher {
     doubt: Option<OnDoubt>,
 }
 
-/// What it means on a gate that something cannot be told before it runs.
+/// The meaning of uncertainty at a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDoubt {
     Block,
     Ask,
-    /// It is as if it did not match.
+    /// As if it did not match.
     Allow,
 }
 
@@ -65,53 +64,45 @@ struct FieldMatch {
 }
 
 impl Matcher {
-    /// Adds a tool matcher: alternatives divided by `|`. A word that names a sort of tool
-    /// (`bash`, `Write`, `shell`) means every such tool in every host, compared without regard
-    /// to case; `*`, `?` and `[…]` make a glob over the host's own name, also without regard to
-    /// case.
+    /// Adds a tool matcher with alternatives separated by `|`. A kind or known tool (`bash`,
+    /// `Write`, `shell`) matches all such tools in all hosts; `*`, `?` and `[…]` make a glob over
+    /// the host's name. Ignores case.
     ///
     /// # Errors
-    /// When an alternative is empty or its glob is not valid.
+    /// If an alternative is empty or its glob is invalid.
     pub fn tool(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.tool = Some(ToolMatch::read(written)?);
         Ok(self)
     }
 
-    /// Adds a path glob. Without a slash (`.env`, `*.pem`, `node_modules`) it is compared with each
-    /// component of a path below the project, or of the whole path elsewhere; with one, with the
-    /// path relative to the working directory and to the project; with a leading slash, with the
-    /// absolute path. `*` stays within a component, `**` does not; a final slash means everything
-    /// below.
+    /// Adds a path glob. Without a slash (`.env`, `*.pem`, `node_modules`) it matches any component
+    /// of a path below the project, or of an absolute path elsewhere; with a slash, the path
+    /// relative to the working directory or project; with a leading slash, the absolute path. `*`
+    /// stays within a component, `**` does not; a final slash matches everything below.
     ///
     /// # Errors
-    /// When the glob is not valid.
+    /// If the glob is invalid.
     pub fn path(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.paths.push(PathMatch::read(written)?);
         Ok(self)
     }
 
-    /// Adds a glob for paths that do not count, as that of [`Matcher::path`].
-    ///
-    /// # Errors
-    /// When the glob is not valid.
+    /// Excludes paths that match a glob, as in [`Matcher::path`]. Fails if the glob is invalid.
     #[doc(hidden)]
     pub fn not(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.not.push(PathMatch::read(written)?);
         Ok(self)
     }
 
-    /// Adds a type of which files may be; any of several is enough.
-    ///
-    /// # Errors
-    /// When there is no such type.
+    /// Adds a file type; any of several suffices. Fails if the type is unknown.
     #[doc(hidden)]
     pub fn file_type(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.types.push(WantedType::read(written)?);
         Ok(self)
     }
 
-    /// The absolute paths of the files of `event` that it means: of a commit or a push those that
-    /// are there afterwards, of a tool those that are there.
+    /// Returns the absolute paths of the event's matching files, after a commit or push, or
+    /// existing ones of a tool.
     pub(crate) fn files(&self, event: &Event, place: &PathBase) -> Vec<PathBuf> {
         let query = self.path_query(None, event);
         let mut files = event.files(&place.cwd);
@@ -119,12 +110,12 @@ impl Matcher {
         files
     }
 
-    /// Whether how files begin may matter.
+    /// Returns true if file content may determine a match.
     pub(crate) fn needs_types(&self) -> bool {
         !self.types.is_empty()
     }
 
-    /// What must be done to the paths; by default either.
+    /// Sets the required access to the paths; the default is any.
     #[must_use]
     pub fn access(self, access: Access) -> Matcher {
         Matcher {
@@ -133,7 +124,7 @@ impl Matcher {
         }
     }
 
-    /// What it means that something cannot be told; by default that it matches.
+    /// Sets the meaning of uncertainty; the default is a match.
     #[must_use]
     pub fn doubt(self, doubt: OnDoubt) -> Matcher {
         Matcher {
@@ -142,17 +133,15 @@ impl Matcher {
         }
     }
 
-    /// What doubt means, if that is said.
     pub(crate) fn meaning_of_doubt(&self) -> Option<OnDoubt> {
         self.doubt
     }
 
-    /// Adds a regular expression for the command line, searched for as it is, with continued lines
-    /// joined, and in each command that a shell would run. `^` and `$` are the ends of each line; it
-    /// need not cover the whole.
+    /// Adds a regular expression for the command line: as written, with continued lines joined, and
+    /// for each command in it. `^` and `$` match at line boundaries.
     ///
     /// # Errors
-    /// When the expression is not valid.
+    /// If the expression is invalid.
     pub fn command(mut self, written: &str) -> Result<Matcher, MatcherError> {
         no_backspace(written)?;
         let form = RegexBuilder::new(written).multi_line(true).build();
@@ -160,23 +149,22 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a form of commands, of which a shell must run one: the program by its base name, then
-    /// operands in their order, with options anywhere. `git push --force|-f` is met by
-    /// `sudo git -C x push origin main -fu`, wherever it is in the command line. Any of several
-    /// forms is enough. On a gate what cannot be read counts as met.
+    /// Adds a command pattern: the program's base name, then operands in order, with options
+    /// anywhere. `git push --force|-f` matches `sudo git -C x push origin main -fu`. Any of several
+    /// patterns suffices. At a gate, an unreadable command line matches.
     ///
     /// # Errors
-    /// When it names no program, or has an empty alternative.
+    /// If it has no program or an empty alternative.
     pub fn runs(mut self, written: &str) -> Result<Matcher, MatcherError> {
         self.runs.push(RunsForm::read(written)?);
         Ok(self)
     }
 
-    /// Adds a regular expression for the field at a dotted path of the context, compared with
-    /// strings as they are and with everything else as compact JSON.
+    /// Adds a regular expression for the field at a dotted path of the context: a string's text, or
+    /// other values as compact JSON.
     ///
     /// # Errors
-    /// When the expression is not valid, or the path has `[]`, which only documents have.
+    /// If the expression is invalid, or the path has `[]`, which only documents have.
     pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, MatcherError> {
         if field.contains("[]") {
             return Err(wrong("`[]` is for a rule with `documents`"));
@@ -188,7 +176,7 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a condition that is not hookrun's own.
+    /// Adds a dialect's condition.
     #[must_use]
     #[doc(hidden)]
     pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
@@ -196,7 +184,6 @@ impl Matcher {
         self
     }
 
-    /// Adds the documents that the rule is about.
     #[must_use]
     #[doc(hidden)]
     pub fn documents(mut self, documents: impl Documents + 'static) -> Matcher {
@@ -204,19 +191,18 @@ impl Matcher {
         self
     }
 
-    /// The documents that the rule is about.
     pub(crate) fn in_documents(&self) -> Option<&dyn Documents> {
         self.documents.as_deref()
     }
 
-    /// Decides without any document.
+    /// Ignores documents.
     #[doc(hidden)]
     pub fn drop_documents(&mut self) {
         self.documents = None;
     }
 
-    /// Adds what lifts it: no event is wanted that `except` surely takes. Of several commands or
-    /// paths of one event each must be lifted.
+    /// Adds an exception: events that `except` certainly matches are excluded. All commands and
+    /// paths of an event must be covered.
     #[must_use]
     #[doc(hidden)]
     pub fn except(mut self, except: Matcher) -> Matcher {
@@ -224,7 +210,7 @@ impl Matcher {
         self
     }
 
-    /// Whether it looks at an action, which only events of tools and of changed paths have.
+    /// Returns true if it needs an action, which only tools and changes have.
     #[doc(hidden)]
     pub fn needs_action(&self) -> bool {
         let of_host = self
@@ -234,14 +220,14 @@ impl Matcher {
         of_host || self.tool.is_some() || self.looks_at_paths() || self.needs_command()
     }
 
-    /// The keys of `match` that it has, as [`Mismatch::key`] names them.
+    /// Returns its `match` keys, as in [`Mismatch::key`].
     pub fn keys(&self) -> Vec<String> {
         let all = [
             (self.tool.is_some(), "tool"),
             (!self.paths.is_empty(), "path"),
             (!self.not.is_empty(), "not"),
             (!self.types.is_empty(), "type"),
-            // Next to `path` it is part of that condition.
+            // Part of `path`, if there is one.
             (self.access.is_some() && self.paths.is_empty(), "access"),
             (self.command.is_some(), "command"),
             (!self.runs.is_empty(), "runs"),
@@ -256,13 +242,12 @@ impl Matcher {
             .collect()
     }
 
-    /// The tool matcher as it was written.
+    /// Returns the tool matcher as written.
     #[doc(hidden)]
     pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
     }
 
-    /// Whether it looks at paths.
     pub(crate) fn needs_paths(&self) -> bool {
         self.looks_at_paths()
             || self.condition.as_ref().is_some_and(|one| one.needs_paths())
@@ -279,13 +264,13 @@ impl Matcher {
             || self.access.is_some()
     }
 
-    /// Whether it looks at a command line, which only tools have.
+    /// Returns true if it needs a command line, which only tools have.
     #[doc(hidden)]
     pub fn needs_command(&self) -> bool {
         self.command.is_some() || !self.runs.is_empty()
     }
 
-    /// Why it will hardly ever match, and what to match instead.
+    /// Returns why it hardly ever matches, and an alternative.
     #[doc(hidden)]
     pub fn never_meets(&self) -> Option<(&'static str, &'static str)> {
         let tool = self.tool.as_ref()?;
@@ -296,7 +281,7 @@ impl Matcher {
         never.then_some(("its tools have no command line", "match `tool=bash`"))
     }
 
-    /// The words of the tool matcher that name no sort of tool and are no glob.
+    /// Returns literal tool names: neither kinds nor globs.
     #[doc(hidden)]
     pub fn literal_tools(&self) -> impl Iterator<Item = &str> {
         self.tool
@@ -308,7 +293,7 @@ impl Matcher {
             })
     }
 
-    /// Whether its tool matcher takes a tool with one of these names.
+    /// Returns true if its tool matcher accepts one of these names.
     #[doc(hidden)]
     pub fn takes_tool(&self, names: &[&str]) -> bool {
         let own = self.tool.as_ref();
@@ -317,10 +302,10 @@ impl Matcher {
             && of_host.is_none_or(|condition| condition.takes_tool(names))
     }
 
-    /// Whether the hook wants `event`.
+    /// Decides whether the hook wants `event`.
     ///
     /// # Errors
-    /// The first matcher that does not match.
+    /// Returns the first mismatch.
     pub fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         self.decide_alone(event, place)?;
         match &self.except {
@@ -371,8 +356,8 @@ impl Matcher {
 }
 
 impl Matcher {
-    /// The command of `event` that `runs` means, surely if there is one. On a gate also one that
-    /// may be, or a text under an unknown key that the tool may run.
+    /// Returns the command that `runs` matches, preferably with certainty. At a gate, also a
+    /// possible match, or text of an unknown key that the tool may run.
     pub(crate) fn find_command(&self, event: &Event, place: &PathBase) -> Option<RunsMatch> {
         let except = self.except.as_deref().filter(|except| {
             except.names_commands() && except.lifts_tool_and_paths(self, event, place)
@@ -380,13 +365,13 @@ impl Matcher {
         self.find(event, except)
     }
 
-    /// The path of `event` that a glob means, or the first one where there is no glob.
+    /// Returns the path that a glob matches, or the first path without globs.
     pub(crate) fn find_path(&self, event: &Event, place: &PathBase) -> Option<FoundPath> {
         self.path_query(self.except.as_deref(), event)
             .find(event, place)
     }
 
-    /// Which paths are meant: where it is about commands, those of these commands.
+    /// Builds the path query. If the matcher is about commands, only their paths count.
     fn path_query<'m>(&'m self, except: Option<&'m Matcher>, event: &Event) -> PathQuery<'m> {
         let of_except = except.filter(|except| except.names_commands() && except.paths.is_empty());
         let is_meant = |one: &ShellCommand| {
@@ -434,14 +419,14 @@ impl Matcher {
         found.min_by_key(|found| found.doubt.is_some())
     }
 
-    /// Whether `except` lifts all that this matcher takes of `event`.
+    /// Returns true if `except` covers everything that this matcher accepts in `event`.
     fn is_lifted(&self, except: &Matcher, event: &Event, place: &PathBase) -> bool {
         if !except.lifts_tool_and_paths(self, event, place) {
             return false;
         }
         match event.action().map(|action| &action.line) {
             _ if !except.names_commands() => true,
-            // Each path is one of a command that is lifted.
+            // Each path belongs to an excepted command.
             Some(line) if self.looks_at_paths() && except.paths.is_empty() => {
                 line.doubt.is_none()
                     && self
@@ -466,7 +451,7 @@ impl Matcher {
         !self.runs.is_empty() || self.command.is_some()
     }
 
-    /// Whether this exception lifts what `own` takes, as far as it is not about commands.
+    /// Returns true if this exception covers `own`, apart from commands.
     fn lifts_tool_and_paths(&self, own: &Matcher, event: &Event, place: &PathBase) -> bool {
         if let Some(tool) = &self.tool
             && tool.decide(event).is_err()
@@ -490,7 +475,7 @@ impl Matcher {
         has_paths && query.find(event, place).is_none()
     }
 
-    /// Whether this exception surely takes a command.
+    /// Returns true if this exception certainly matches a command.
     fn takes_command(&self, command: &ShellCommand) -> bool {
         let form = self.command.as_ref();
         (self.runs.is_empty() || self.runs.iter().any(|form| form.meets(command)))
@@ -514,20 +499,17 @@ impl FieldMatch {
     }
 }
 
-/// Whether [`Matcher::runs`] would take `written`.
-///
-/// # Errors
-/// As [`Matcher::runs`].
+/// Checks a pattern for [`Matcher::runs`].
 pub fn check_runs(written: &str) -> Result<(), MatcherError> {
     RunsForm::read(written).map(drop)
 }
 
-/// Whether a command line has this form somewhere, as it is or as a shell joins its lines.
+/// Matches a command line as written, or with continued lines joined.
 fn fits_command(form: &Regex, text: &str) -> bool {
     form.is_match(text) || text.contains("\\\n") && form.is_match(&text.replace("\\\n", ""))
 }
 
-/// Whether a gate's shell may run such a text too: it is under an unknown key.
+/// Returns true if a gate's shell may run matching text of an unknown key.
 fn may_run(form: &Regex, event: &Event) -> bool {
     event
         .guessed_commands()

@@ -1,7 +1,7 @@
-//! The nouns of a hook: what its author configured, and how a hook of another system is spoken to.
+//! The data of a hook, and the interface to hooks of other systems.
 //!
-//! The engine knows other systems only by the trait [`Convention`]. The tables of hosts and systems
-//! are its users; a hook without one is spoken to by hookrun's own contract.
+//! The engine knows other systems only through the trait [`Convention`]. Hooks without one use
+//! hookrun's contract.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -21,81 +21,75 @@ use crate::engine::event::{Event, EventSpec, OnFailure};
 use crate::engine::names::{DEFAULT_TIMEOUT, names};
 use crate::engine::outcome::Decision;
 
-/// The priority of a hook whose spec does not say; lower is earlier.
+/// Default priority; lower runs earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
 
-/// The word of a command in whose place the files of the event come.
+/// Placeholder for the event's files in a command.
 pub const FILES: &str = "{files}";
 
-/// Why a hook that lives as long as its session does not run for an event.
+/// Reason to skip a session-lived hook for an event.
 const WAITS_FOR_SESSION: &str =
     "it lives as long as a session, which a program must hold, such as `hookrun serve`";
 
 /// One configured thing to run for one event.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    /// Its name: the file name of a drop-in, or `name` in `hookrun.toml`.
+    /// File name of a drop-in, or `name` in `hookrun.toml`.
     pub name: String,
-    /// Canonical name of its event.
+    /// Canonical event name.
     pub event: String,
     pub source: HookSource,
     pub handler: Handler,
-    /// Which events of that name it wants.
     pub matcher: Matcher,
     pub priority: i64,
-    /// Whether it may run together with its neighbours that may too; `None` leaves it to the
-    /// event's schedule.
+    /// Whether it may run in parallel with adjacent hooks that may too. `None`: as the event's
+    /// schedule.
     pub parallel: Option<bool>,
-    /// What a failure of it means; `None` leaves it to the event.
+    /// Meaning of a failure. `None`: the event's.
     pub on_failure: Option<OnFailure>,
-    /// What it may use up.
     pub limits: Limits,
-    /// What it may touch; `None` for everything that hookrun may.
+    /// `None`: all of hookrun's rights.
     pub sandbox: Option<Sandbox>,
-    /// What surely ends with it.
     pub containment: Containment,
-    /// What happens to processes that it leaves running.
+    /// Handling of processes that it leaves running.
     pub background: Background,
-    /// How long its process lives.
     pub lives: Lives,
-    /// How its process starts; `None` for [`Warm::Off`].
+    /// `None` for [`Warm::Off`].
     pub warm: Option<Warm>,
-    /// Additional variables of its environment.
+    /// Additional environment variables.
     pub variables: Vec<(String, String)>,
-    /// The folder that it runs in; `None` for the event's.
+    /// Working directory. `None`: the event's.
     pub folder: Option<PathBuf>,
-    /// The folder of the project that it belongs to; `None` for its root. Relative paths in its
-    /// matcher and sandbox mean this folder.
+    /// Project folder that relative paths in its matcher and sandbox refer to. `None`: the root.
     pub root: Option<PathBuf>,
-    /// It may rewrite the fields that the event lists.
+    /// Whether it may rewrite the event's rewritable fields.
     pub rewrite: bool,
-    /// Where it reads the event. `None` for its environment if its text names one of the
-    /// variables, else for nothing that its environment cannot hold.
+    /// How it reads the event. `None`: the environment if its text mentions one of the variables,
+    /// else nothing that the environment cannot hold.
     pub reads: Option<Reads>,
-    /// It is handed the event's files as arguments; so is a command with the word [`FILES`].
+    /// Whether it gets the event's files as arguments, like a command with [`FILES`].
     pub files: bool,
-    /// How many files one call of it gets at most; 0 for as many as fit.
+    /// Maximum files per call; 0 for as many as fit.
     pub batch: usize,
-    /// Which text of its files it sees; `None` for the staged one where the disk has another, or for
-    /// the disk if it was written for another system.
+    /// Version of its files. `None`: staged where the disk differs, or the disk for hooks of other
+    /// systems.
     pub sees: Option<Sees>,
-    /// What happens to changes that it makes in its files; `None` if it makes none.
+    /// Handling of its changes to files. `None` if it makes none.
     pub fixes: Option<Fixes>,
-    /// Ignored folders that it needs beside the staged text; `None` for the usual ones.
+    /// Ignored folders that it needs beside the staged text. `None` for the default ones.
     pub link: Option<Vec<PathBuf>>,
-    /// How it is spoken to, if it was written for another system; `None` for hookrun's own
-    /// contract.
+    /// Interface of its dialect. `None`: hookrun's contract.
     pub convention: Option<Arc<dyn Convention>>,
-    /// A disabled hook is listed and never run.
+    /// A disabled hook is listed but never runs.
     pub enabled: bool,
     /// Why it never runs although it is enabled.
     pub idle: Option<String>,
-    /// What it does, in its author's words.
+    /// Its author's description.
     pub description: Option<String>,
 }
 
 impl Hook {
-    /// A hook that a program adds, with default settings.
+    /// Creates a hook in code, with default settings.
     pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
         let file = match &handler {
             Handler::File(file) => file.clone(),
@@ -140,20 +134,19 @@ impl Hook {
         }
     }
 
-    /// How long it may run for an event with these rules: what its spec says, else its dialect,
-    /// else the event, else 5 s. [`Duration::MAX`] is no limit.
+    /// Returns the timeout for an event: the hook's, else its dialect's, else the event's, else 5
+    /// s. [`Duration::MAX`] is no limit.
     pub fn timeout(&self, spec: &EventSpec) -> Duration {
         self.own_timeout()
             .or(spec.conduct.timeout)
             .unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// How long it may run for a native host.
+    /// Returns the timeout in a native host.
     pub fn usual_timeout(&self) -> Duration {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The timeout of its spec, else of its dialect.
     pub(crate) fn own_timeout(&self) -> Option<Duration> {
         let of_dialect = self
             .convention
@@ -162,8 +155,7 @@ impl Hook {
         self.limits.timeout.or(of_dialect)
     }
 
-    /// What a failure of it means for an event with these rules: what its spec says, else its
-    /// dialect, else the event.
+    /// Returns the meaning of a failure: the hook's, else its dialect's, else the event's.
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
         let of_dialect = self
             .convention
@@ -172,8 +164,8 @@ impl Hook {
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
-    /// Its priority, and of a file of `hooks.d` the number before its name (`10-format.sh`): with
-    /// these people say that it runs earlier or later than others.
+    /// Returns its priority and, for a file of `hooks.d`, the number before its name
+    /// (`10-format.sh`), which also orders hooks.
     pub(crate) fn group(&self) -> (i64, Option<u64>) {
         let mut number = None;
         if let Handler::File(_) = self.handler {
@@ -183,19 +175,18 @@ impl Hook {
         (self.priority, number)
     }
 
-    /// Why it does not run for events although it is enabled.
+    /// Returns why it skips events although it is enabled.
     pub(crate) fn idle_reason(&self) -> Option<&str> {
         let waits = self.lives == Lives::Session;
         self.idle.as_deref().or(waits.then_some(WAITS_FOR_SESSION))
     }
 
-    /// Whether it may run for an event.
     #[doc(hidden)]
     pub fn may_run(&self) -> bool {
         self.enabled && self.idle_reason().is_none()
     }
 
-    /// Whether `name` is its name, or that of the file which configures it and perhaps others.
+    /// Returns true for its name and the name of its file, which may have several hooks.
     #[doc(hidden)]
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name
@@ -206,19 +197,19 @@ impl Hook {
                 .is_some_and(|file| file == name)
     }
 
-    /// Whether it is a program that may stay up, for many events.
+    /// Returns true if it may keep running for many events.
     pub(crate) fn stays_up(&self) -> bool {
         self.warm == Some(Warm::Serve)
     }
 
-    /// Whether it gets events in the words of another system.
+    /// Returns true if it gets events in another system's format.
     pub(crate) fn is_foreign(&self) -> bool {
         self.convention
             .as_ref()
             .is_some_and(|convention| convention.is_foreign())
     }
 
-    /// Whether it is handed files. Then it does not run for an event without any that it wants.
+    /// Returns true if it gets files. Then it skips events without matching files.
     pub(crate) fn takes_files(&self) -> bool {
         let is_in_command = match &self.handler {
             Handler::Words { words, .. } => words.iter().any(|word| word == FILES),
@@ -227,22 +218,21 @@ impl Hook {
         self.files || is_in_command
     }
 
-    /// The absolute paths of the files of `event` that it is handed.
+    /// Returns the absolute paths of the files that it gets.
     pub(crate) fn files_of(&self, event: &Event, place: &PathBase) -> Vec<PathBuf> {
         self.matcher.files(event, &self.place(place))
     }
 
-    /// Whether it is a rule, which runs nothing.
     pub(crate) fn is_rule(&self) -> bool {
         self.handler.rule().is_some()
     }
 
-    /// Whether no other hook runs at the same time.
+    /// Returns true if no other hook may run at the same time.
     pub(crate) fn runs_alone(&self) -> bool {
         self.is_rule() || self.fixes.is_some()
     }
 
-    /// Whether another one of its convention runs the same command in the same way.
+    /// Returns true if another hook of its dialect runs the same command in the same way.
     pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
         self.convention_names() == other.convention_names()
             && self.handler == other.handler
@@ -250,10 +240,7 @@ impl Hook {
             && self.folder == other.folder
     }
 
-    /// Whether it should run for `event`.
-    ///
-    /// # Errors
-    /// What it wants, and what the event is.
+    /// Decides whether it runs for `event`. Fails with the mismatch.
     pub(crate) fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
             let found = event.context().string("toolName").into_iter().collect();
@@ -262,8 +249,7 @@ impl Hook {
         self.matcher.decide(event, &self.place(place))
     }
 
-    /// What relative paths in its matcher are relative to, where those of the project's are to
-    /// `place`.
+    /// Returns the folders to which its relative paths refer; `place` are the project's.
     pub(crate) fn place<'p>(&self, place: &'p PathBase) -> Cow<'p, PathBase> {
         match &self.root {
             None => Cow::Borrowed(place),
@@ -274,34 +260,34 @@ impl Hook {
         }
     }
 
-    /// The name of the system that it was written for.
+    /// Returns the name of its dialect.
     pub fn dialect_name(&self) -> &'static str {
         self.convention
             .as_ref()
             .map_or("native", |convention| convention.system())
     }
 
-    /// The system that it was written for, and the full name of its event there.
+    /// Returns the name of its dialect, and its event's full name there.
     pub(crate) fn convention_names(&self) -> Option<(&'static str, String)> {
         let convention = self.convention.as_ref()?;
         Some((convention.system(), convention.full_event_name()))
     }
 }
 
-/// Where a hook was found.
+/// The origin of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookSource {
     pub layer: LayerKind,
-    /// The script of a drop-in, or the `hookrun.toml`.
+    /// Script of a drop-in, or the `hookrun.toml`.
     pub file: PathBuf,
-    /// The line of its table in a `hookrun.toml`; `None` for drop-ins.
+    /// Line of its table in `hookrun.toml`; `None` for drop-ins.
     pub line: Option<usize>,
-    /// The shared set that it comes with, as the layer calls it.
+    /// Name of its shared set.
     pub set: Option<String>,
 }
 
 impl HookSource {
-    /// The layer in words, and the set: `project layer, set baseline`.
+    /// Describes layer and set: `project layer, set baseline`.
     pub fn layer_text(&self) -> String {
         let set = self
             .set
@@ -312,14 +298,14 @@ impl HookSource {
     }
 }
 
-/// The layers, in the order in which equal priorities run.
+/// Layers, in the order in which equal priorities run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LayerKind {
     /// `/etc/hookrun`.
     System,
     /// `$XDG_CONFIG_HOME/hookrun`.
     User,
-    /// A folder of the project that configures hooks.
+    /// A hook folder of the project.
     Project,
     /// Named on the command line or in code.
     Explicit,
@@ -327,22 +313,22 @@ pub enum LayerKind {
 
 names! { LayerKind: System "system", User "user", Project "project", Explicit "explicit" }
 
-/// The file that a process of Linux runs, even if its name was replaced or removed since. A process
-/// that is just being started has that of its parent.
+/// This process's executable on Linux, even if its path was replaced or removed since. Between fork
+/// and exec, it is the parent's.
 pub const OWN_IMAGE: &str = "/proc/self/exe";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handler {
-    /// A drop-in: this file, started directly.
+    /// A drop-in: this file, executed directly.
     File(PathBuf),
-    /// A program and its arguments, started directly. A program that is written with a slash
-    /// is relative to `base`; one without is looked up in `PATH`.
+    /// A program and its arguments, executed directly. With a slash it is relative to `base`,
+    /// otherwise looked up in `PATH`.
     Words { words: Vec<String>, base: PathBuf },
-    /// A command line for `/bin/sh -c`, which costs 0.6 ms more than starting a program.
+    /// A `/bin/sh -c` command line, which takes 0.6 ms longer to start than a program.
     Shell(String),
-    /// A function of the embedding program; no configuration can name one.
+    /// A function of the embedding program. Configuration files cannot name one.
     Function(Function),
-    /// A rule: what it says of every event that the matcher takes, without a program.
+    /// A rule: its decision for every matching event, without a program.
     Rule(Decision),
 }
 
@@ -351,7 +337,7 @@ impl Handler {
         matches!(self, Handler::Function(_))
     }
 
-    /// Whether it starts a process.
+    /// Returns true if it starts a process.
     pub(crate) fn is_program(&self) -> bool {
         match self {
             Handler::File(_) | Handler::Words { .. } | Handler::Shell(_) => true,
@@ -359,7 +345,7 @@ impl Handler {
         }
     }
 
-    /// The key and the text of what a rule says; `None` if it is no rule.
+    /// Returns a rule's key and text.
     pub(crate) fn rule(&self) -> Option<(&'static str, &str)> {
         let Handler::Rule(decision) = self else {
             return None;
@@ -372,162 +358,160 @@ impl Handler {
     }
 }
 
-/// What happens to processes that a hook leaves running after it has answered.
+/// Handling of processes that a hook leaves running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Background {
     /// They are killed and named in the trace.
     Kill,
-    /// They may live on.
+    /// They may keep running.
     Detach,
 }
 
 names! { Background: Kill "kill", Detach "detach" }
 
-/// How long the process of a hook lives.
+/// The lifetime of a hook's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lives {
-    /// It starts for each event, and answers.
+    /// Starts for each event and answers it.
     Event,
-    /// It starts once for each session that somebody holds, and reads its events line by line; see
+    /// Starts once per session and reads its events line by line; see
     /// [`SessionHooks`](crate::SessionHooks).
     Session,
 }
 
 names! { Lives: Event "event", Session "session" }
 
-/// Where a hook reads its event.
+/// How a hook reads its event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// The variables in its environment: a gate blocks if one of them is too large.
+    /// From variables: a gate blocks if one is too large.
     Environment,
-    /// The JSON on stdin. Variables that are too large are left out.
+    /// From JSON on stdin. Variables that are too large are omitted.
     Stdin,
-    /// Nothing: its stdin is empty, and no variable says what is about to happen.
+    /// Not at all: stdin is empty, and no variable describes the action.
     Nothing,
 }
 
 names! { Reads: Environment "environment", Stdin "stdin", Nothing "none" }
 
-/// Which text of the files a hook sees at an event with staged text. Without it: staged.
+/// The version of files that a hook sees if text is staged. The default is staged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sees {
-    /// What the commit will hold, in its own folder, even if the disk has the same.
+    /// The staged text, in a separate folder, even if the disk has the same.
     Staged,
-    /// What is on the disk, with changes that are not staged.
+    /// The disk, with unstaged changes.
     Disk,
 }
 
 names! { Sees: Staged "staged", Disk "disk" }
 
-/// What happens to changes that a hook makes in its files.
+/// Handling of a hook's changes to its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fixes {
-    /// They are staged, and merged into the files on the disk.
+    /// Staged, and merged into the files on disk.
     Stage,
-    /// They block.
+    /// Block.
     Refuse,
 }
 
 names! { Fixes: Stage "stage", Refuse "refuse" }
 
-/// How the process of a hook starts.
+/// How a hook's process starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warm {
-    /// As any program: its interpreter begins anew.
+    /// With a new interpreter.
     Off,
-    /// In a process that was forked beforehand from an interpreter that is kept, where a program
-    /// that stays up asks and the interpreter is CPython 3.8 or later; see `docs/warm.md`.
+    /// Forked from a kept interpreter, if a long-running program asks and the interpreter is
+    /// CPython 3.8 or later; see `docs/warm.md`.
     Fork,
-    /// It is a program that stays up: it reads each event as a line on stdin and answers it with a
-    /// line on stdout, where a program that stays up asks; else it starts for one event.
+    /// Long-running: reads each event as a line on stdin and answers with a line on stdout, if a
+    /// long-running program asks. Otherwise, it starts for one event.
     Serve,
 }
 
 names! { Warm: Off "off", Fork "fork", Serve "serve" }
 
-/// One event of another system, as its hooks know it.
+/// One event of another system, as its hooks see it.
 pub trait Convention: fmt::Debug + Send + Sync {
     fn system(&self) -> &'static str;
 
-    /// What the system calls the event.
     fn event_name(&self) -> &'static str;
 
-    /// The same, with what distinguishes it from other events of that name.
+    /// Returns the event's name, with a distinction from others of the same name.
     fn full_event_name(&self) -> String {
         self.event_name().to_string()
     }
 
-    /// The system's own timeout, if it has one.
+    /// Returns the system's default timeout, if any.
     fn timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// What a failing hook means there; `None` for what it means to the event.
+    /// Returns the meaning of a failure there; `None` for the event's.
     fn on_failure(&self) -> Option<OnFailure> {
         None
     }
 
-    /// Whether the event goes to the hook in the words of another system, and its answer comes in
-    /// them.
+    /// Returns true if event and answer are in another system's format.
     fn is_foreign(&self) -> bool {
         true
     }
 
-    /// Of hooks of one event that run the same, the first runs.
+    /// Returns true if of identical hooks only the first runs.
     fn runs_once(&self) -> bool {
         false
     }
 
-    /// Whether the system would run such a hook for `event`: some of a host's events are about one
+    /// Returns true if the system would run such a hook for `event`: some host events are for one
     /// tool only.
     fn has(&self, _: &Event) -> bool {
         true
     }
 
-    /// The parts of `event` for which such a hook runs one by one, of those that `matcher` wants. At
-    /// least one.
+    /// Returns the parts of `event`, at least one, for which such a hook runs separately. Only
+    /// parts that match `matcher`.
     fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
         vec![EventPart::WHOLE]
     }
 
-    /// What the hook reads on stdin.
+    /// Returns the hook's stdin.
     fn payload(&self, event: &Event, part: &EventPart) -> Payload;
 
-    /// Whether that is the event.
+    /// Returns true if stdin contains the event.
     fn sends_event(&self) -> bool {
         true
     }
 
-    /// The arguments after the words of the hook's command; `$1` and so on in a shell line.
+    /// Returns additional arguments; `$1` and so on in a shell line.
     fn arguments(&self, _: &Event) -> Vec<OsString> {
         Vec::new()
     }
 
-    /// The field of the context that the hook may rewrite in a file, if the system has it do so.
+    /// Returns the context field that the hook may rewrite in a file.
     fn edits(&self) -> Option<EditedField> {
         None
     }
 
-    /// The variables that the system sets for its hooks.
+    /// Returns the system's variables for hooks.
     fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// How the run of a hook that exited has ended, with notes for its author.
+    /// Returns the ending of a hook that exited, with notes for its author.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);
 
-    /// The reason, if a complete answer in the text of stdout blocks.
+    /// Returns the reason if a complete answer in stdout blocks.
     fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String>;
 }
 
 /// A text of the context that hooks read and rewrite in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditedField {
-    /// The key of the text.
+    /// Key of the text.
     pub field: &'static str,
-    /// The key of the path, relative to the event's working directory.
+    /// Key of the path, relative to the event's working directory.
     pub path: &'static str,
-    /// Which argument names the file to the hook, from 0.
+    /// Index of the argument with the file, from 0.
     pub argument: usize,
 }
 
@@ -535,14 +519,13 @@ pub struct EditedField {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPart {
     pub number: usize,
-    /// The call of a tool in the system's own words; `None` for the event as it came.
+    /// Tool call in the system's format; `None` for the whole event.
     pub call: Option<HostCall>,
-    /// What an answer must repeat, if the system asks by numbered requests.
+    /// Request id that an answer must repeat.
     pub id: Option<String>,
 }
 
 impl EventPart {
-    /// The event as it came, whole.
     pub const WHOLE: EventPart = EventPart {
         number: 0,
         call: None,
@@ -550,50 +533,50 @@ impl EventPart {
     };
 }
 
-/// A call of a tool, in the words of one host.
+/// A tool call in one host's format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
     pub name: String,
     pub input: Value,
 }
 
-/// What a hook that exited has printed.
+/// Output of a hook that exited.
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
     pub status: i32,
     pub stdout: &'a str,
-    /// The size of stdout, if it is too large and a part of it is missing.
+    /// Full size of truncated stdout.
     pub cut_bytes: Option<u64>,
     pub stderr: &'a CapturedStream,
 }
 
-/// What a hook may answer.
+/// The rules for a hook's answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Permit<'a> {
     pub spec: &'a EventSpec,
     pub hook: &'a Hook,
-    /// What it was given, if that was in the words of another host than the event's.
+    /// Input in another host's format.
     pub given: Option<GivenPart<'a>>,
-    /// The event that it ran for, if there is one.
+    /// The event, if there is one.
     pub about: Option<&'a Event>,
 }
 
-/// The input of a hook in the dialect of its host.
+/// A hook's input in its dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct GivenPart<'a> {
     pub event: &'a Event,
     pub part: usize,
-    /// What its answer must repeat.
+    /// Request id that the answer must repeat.
     pub id: Option<&'a str>,
 }
 
 impl<'a> Permit<'a> {
-    /// What an answer must repeat, if the hook reads a numbered request.
+    /// Returns the request id that an answer must repeat.
     pub fn id(self) -> Option<&'a str> {
         self.given?.id
     }
 
-    /// Whether an error in its host's words is a failure: its spec says `on_failure = "block"`.
+    /// Returns true if a dialect's error is a failure: the spec says `on_failure = "block"`.
     pub fn is_strict(self) -> bool {
         self.hook.on_failure == Some(OnFailure::Block)
     }

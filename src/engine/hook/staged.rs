@@ -1,7 +1,6 @@
-//! The text that a hook sees and may change where git is about to make a commit: the staged text.
+//! Interface to the staged text, which hooks see before a commit.
 //!
-//! The engine knows no git. The program around it brings a [`StagedText`], which makes the folder
-//! and judges what a hook has changed there.
+//! The engine does not know git: a [`StagedText`] creates the folder and judges a hook's changes.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,13 +8,10 @@ use std::path::{Path, PathBuf};
 use super::spec::Hook;
 use crate::engine::ending::StartError;
 
-/// The staged text of one event, for its hooks.
+/// The staged text of one event.
 pub(crate) trait StagedText: fmt::Debug + Send + Sync {
-    /// The folder in which `hook` finds the staged text of `files`, which are absolute paths on the
-    /// disk, instead of `usual`; `None` if it is there.
-    ///
-    /// # Errors
-    /// Why the folder cannot be made.
+    /// Returns the folder in which `hook` finds the staged text of `files` (absolute paths on disk)
+    /// instead of `usual`; `None` if that is `usual`. Fails if the folder cannot be created.
     fn enter(
         &self,
         hook: &Hook,
@@ -23,10 +19,7 @@ pub(crate) trait StagedText: fmt::Debug + Send + Sync {
         usual: &Path,
     ) -> Result<Option<StagedFolder>, StartError>;
 
-    /// Takes what `hook` has changed in its folder.
-    ///
-    /// # Errors
-    /// Why that cannot be told.
+    /// Takes the changes of `hook` in its folder. Fails if they cannot be determined.
     fn leave(
         &self,
         hook: &Hook,
@@ -35,18 +28,18 @@ pub(crate) trait StagedText: fmt::Debug + Send + Sync {
     ) -> Result<ChangeVerdict, StartError>;
 }
 
-/// Where a hook runs that sees the staged text.
+/// Working directory and environment of a hook that sees the staged text.
 #[derive(Debug, Clone)]
 pub(crate) struct StagedFolder {
     pub(crate) cwd: PathBuf,
-    /// The top of the folder, which contains `cwd`, and of the work tree on the disk.
+    /// The top of the folder, which contains `cwd`, and of the work tree on disk.
     pub(crate) top: PathBuf,
     pub(crate) disk: PathBuf,
     pub(crate) variables: Vec<(&'static str, String)>,
 }
 
 impl StagedFolder {
-    /// The path in this folder of a file on the disk.
+    /// Returns the path in this folder of a file on disk.
     pub(crate) fn find(&self, file: &Path) -> PathBuf {
         match file.strip_prefix(&self.disk) {
             Ok(below) => self.top.join(below),
@@ -55,14 +48,14 @@ impl StagedFolder {
     }
 }
 
-/// How a hook has left its folder.
+/// How a hook left its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Departure {
-    /// It lets the event pass.
+    /// It allows the event.
     Content,
-    /// It blocks, after its first run.
+    /// It blocks after its first run.
     Blocked,
-    /// It blocks what it left behind itself.
+    /// It blocks its own changes.
     BlockedAgain,
     Failed,
 }
@@ -70,8 +63,8 @@ pub(crate) enum Departure {
 /// The verdict about a hook's changes. By default they are allowed, or there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ChangeVerdict {
-    /// It blocks after it has changed its files: it must run again on what it made of them.
+    /// It blocked after changing its files, and must run again on the result.
     pub(crate) runs_again: bool,
-    /// It has changed what it may not change: the reason to block.
+    /// Reason to block a forbidden change.
     pub(crate) forbidden: Option<String>,
 }

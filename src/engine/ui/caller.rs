@@ -1,5 +1,5 @@
-//! The hook's end: one request to hookrun, one answer. A nested hookrun, started by a hook, passes
-//! on the requests of its own hooks in the same way.
+//! The hook's end: sends one request to hookrun and reads the answer. A nested hookrun forwards its
+//! hooks' requests the same way.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::connection::PATIENCE;
 use super::dialog::{Asker, DialogAnswer, Request, Ui, WaitEnd};
 
-/// The longest request or answer.
+/// Maximum size of a request or answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A request with the token of the hook that sends it.
+/// A request with its hook's token.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SignedRequest {
     pub(super) token: String,
     pub(super) request: Request,
 }
 
-/// Sends a request to `address`, which comes from the hook's environment, and waits for the answer.
-/// If nothing listens there, it is [`DialogAnswer::Nobody`].
+/// Sends a request to `address` from the hook's environment, and waits for the answer:
+/// [`DialogAnswer::Nobody`] if nothing listens there.
 pub fn ask(address: &str, request: Request) -> DialogAnswer {
     match try_ask(address, request) {
         Ok(answer) => answer,
@@ -36,7 +36,7 @@ pub fn ask(address: &str, request: Request) -> DialogAnswer {
 fn try_ask(address: &str, request: Request) -> io::Result<DialogAnswer> {
     let stream = connect(address)?;
     send(&stream, address, request)?;
-    // hookrun answers in time; this is for a hookrun that was stopped.
+    // In case hookrun was stopped: otherwise it answers in time.
     stream.set_read_timeout(Some(PATIENCE + Duration::from_secs(10)))?;
     receive(&stream)
 }
@@ -59,16 +59,15 @@ fn receive(stream: &UnixStream) -> io::Result<DialogAnswer> {
     Ok(serde_json::from_slice(&answer)?)
 }
 
-/// A surrounding program that can ask a person: a host that shows dialogs, or the hookrun that runs
-/// us inside a hook.
+/// A surrounding program that can ask a person: a host, or the hookrun that runs our hook.
 #[derive(Debug, Clone)]
 pub struct Outer {
     address: String,
 }
 
 impl Outer {
-    /// The program at `address`. `None` if it does not listen, or is not an ancestor of this
-    /// process: a variable that anyone can set must not let a stranger answer for the person.
+    /// Returns the program at `address`. `None` if it does not listen or is not an ancestor of this
+    /// process: anyone can set the variable, but only an ancestor may answer for the person.
     pub fn at(address: &str) -> Option<Outer> {
         let outer = Outer {
             address: address.to_string(),
@@ -86,11 +85,10 @@ impl Outer {
 mod ancestor {
     use std::os::unix::net::UnixStream;
 
-    /// More than any chain of processes has.
     const MOST_ANCESTORS: usize = 1024;
 
-    /// Whether the other end of a connection is an ancestor of this process that belongs to our
-    /// user. A process outside our namespace cannot be identified.
+    /// Returns true if the peer is an ancestor of this process with our user. Processes outside our
+    /// namespace cannot be identified.
     pub(super) fn listens_at(stream: &UnixStream) -> bool {
         let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else {
             return false;
@@ -110,7 +108,7 @@ mod ancestor {
     }
 }
 
-/// Other systems do not report the parents of processes.
+/// Other systems do not report parents.
 #[cfg(not(target_os = "linux"))]
 mod ancestor {
     pub(super) fn listens_at(_: &std::os::unix::net::UnixStream) -> bool {
@@ -119,8 +117,7 @@ mod ancestor {
 }
 
 impl Ui for Outer {
-    /// Passes a request on, with the name of the hook that it comes from. When it is over here, it
-    /// is withdrawn there.
+    /// Forwards a request with its hook's name, and withdraws it when it is over.
     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
         let Some(stream) = self.connect() else {
             return DialogAnswer::Nobody;

@@ -1,4 +1,4 @@
-//! A hook's connection to the server, from its start to its end.
+//! A hook's connection to the server.
 
 use std::collections::HashMap;
 use std::net::Shutdown;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::engine::lock::locked;
 
-/// How long an open dialog may take to leave the screen.
+/// Time for an open dialog to close.
 pub(super) const LEAVING: Duration = Duration::from_secs(1);
 
-/// The hooks with a connection, by token.
+/// Hooks with a connection, by token.
 pub(super) type Guests = Mutex<HashMap<String, Arc<Guest>>>;
 
-/// A hook's connection. Dropping it withdraws the hook's dialogs, and its token becomes invalid.
+/// A hook's connection. Dropping it closes the hook's dialogs and invalidates its token.
 #[derive(Debug)]
 pub struct Connection {
     pub(super) guests: Arc<Guests>,
@@ -24,14 +24,12 @@ pub struct Connection {
     pub(super) guest: Arc<Guest>,
 }
 
-/// How long a hook may use its connection.
+/// The lifetime of a hook's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tenure {
-    /// While it runs for an event.
     Event,
-    /// The same, and processes that it leaves behind may still send messages.
+    /// While it runs for an event; its leftover processes may still send messages.
     Detached,
-    /// As long as its session.
     Session,
 }
 
@@ -49,17 +47,17 @@ pub(super) struct Guest {
 #[derive(Debug, Default)]
 struct Open {
     streams: Vec<Arc<UnixStream>>,
-    /// The hook has ended; only messages are still accepted.
+    /// The hook has ended; only messages are accepted.
     is_over: bool,
 }
 
 impl Connection {
-    /// The clock that measures how long it waits for a person.
+    /// Returns the clock of its waits for a person.
     pub(crate) fn clock(&self) -> &Clock {
         &self.guest.clock
     }
 
-    /// The value for its environment that says where to connect.
+    /// Returns the value of `HOOKRUN_SOCKET`.
     pub(crate) fn address(&self) -> String {
         format!("{}@{}", self.token, self.address.display())
     }
@@ -107,7 +105,7 @@ impl Guest {
         })
     }
 
-    /// Cuts its connections, and waits until their dialogs have left the screen.
+    /// Cuts its connections, and waits until their dialogs are closed.
     pub(super) fn withdraw(&self) {
         let mut open = locked(&self.open);
         open.is_over = true;
@@ -120,7 +118,7 @@ impl Guest {
     }
 }
 
-/// A connection with an open question: the hook's clock is paused meanwhile.
+/// A connection with an open question, which pauses the hook's clock.
 #[derive(Debug)]
 pub(super) struct OpenQuestion<'g> {
     guest: &'g Guest,
@@ -137,29 +135,28 @@ impl Drop for OpenQuestion<'_> {
     }
 }
 
-/// How long to wait for a person: for one answer to hookrun, or for all questions of one hook. A
-/// person who has left must not block a host for ever, and a hook cannot gain more time than this
-/// by asking.
+/// Maximum wait for a person: for one answer to hookrun, or for all questions of a hook. An absent
+/// person must not block a host forever, and asking must not gain more time.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long a hook has waited for a person.
+/// Measures how long a hook has waited for a person.
 #[derive(Debug, Default)]
 pub struct Clock {
     asked: Mutex<ClockReading>,
-    /// Every question has the whole limit: the hook lives as long as its session.
+    /// Whether each question has the whole limit, as in a session-lived hook.
     is_renewed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct ClockReading {
-    /// The total of closed questions.
+    /// Total of closed questions.
     before: Duration,
-    /// When the open questions began, and how many there are.
+    /// Start and number of the open questions.
     open: Option<(Instant, usize)>,
 }
 
 impl Clock {
-    /// A clock whose limit is for all questions together, or renewed by each.
+    /// Creates a clock whose limit covers all questions, or is renewed by each.
     pub(super) fn new(is_renewed: bool) -> Clock {
         Clock {
             asked: Mutex::default(),
@@ -167,14 +164,14 @@ impl Clock {
         }
     }
 
-    /// A question opens at `now`. Overlapping questions count once.
+    /// Opens a question. Overlapping questions count once.
     pub fn begin(&self, now: Instant) {
         let mut asked = locked(&self.asked);
         let (since, count) = asked.open.unwrap_or((now, 0));
         asked.open = Some((since, count + 1));
     }
 
-    /// A question was answered or withdrawn.
+    /// Closes a question.
     pub fn end(&self, now: Instant) {
         let mut asked = locked(&self.asked);
         match asked.open {
@@ -190,7 +187,7 @@ impl Clock {
         }
     }
 
-    /// How long it has paused: the time of all questions, up to the limit.
+    /// Returns the total pause, up to the limit.
     pub fn stood_still(&self, now: Instant) -> Duration {
         let asked = locked(&self.asked);
         let open = asked.open.map_or(Duration::ZERO, |(since, _)| {
@@ -199,13 +196,13 @@ impl Clock {
         asked.before.saturating_add(open).min(PATIENCE)
     }
 
-    /// Whether it is paused: a question is open, and the limit is not reached.
+    /// Returns true if a question is open and the limit is not reached.
     pub fn stands_still(&self, now: Instant) -> bool {
         let is_open = locked(&self.asked).open.is_some();
         is_open && self.stood_still(now) < PATIENCE
     }
 
-    /// How much of the limit is left.
+    /// Returns the rest of the limit.
     pub fn patience(&self, now: Instant) -> Duration {
         PATIENCE - self.stood_still(now)
     }

@@ -1,4 +1,4 @@
-//! Dialogs: what a host shows, what a hook requests, and which hook waits for an answer.
+//! Dialogs: the host's interface, hooks' requests, and the asking hook.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -8,29 +8,27 @@ use serde::{Deserialize, Serialize};
 use crate::engine::lock::wait_readable;
 use crate::engine::session::Message;
 
-/// Shows dialogs to a person, one at a time: hooks that run together take turns.
+/// Shows dialogs to a person, one at a time: parallel hooks take turns.
 ///
-/// A dialog is over when [`Asker::is_over`] returns true. Then take it off the screen; its answer
-/// no longer counts.
+/// A dialog is over when [`Asker::is_over`] returns true. Then close it; its answer no longer
+/// counts.
 pub trait Ui: Send + Sync {
-    /// Shows `request` and returns the answer. A [`Request::Send`] does not come here: it goes to
-    /// the [`Session`](crate::engine::session::Session).
+    /// Shows `request` and returns the answer. [`Request::Send`] goes to the
+    /// [`Session`](crate::engine::session::Session) instead.
     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer;
 }
 
-/// How serious a message is.
+/// Severity of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MessageKind {
-    /// For information.
     Info,
     /// Needs attention.
     Warning,
-    /// Something went wrong.
     Error,
 }
 
-/// A hook's request, as it is sent over the socket.
+/// A hook's request, as sent over the socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Request {
@@ -50,13 +48,12 @@ pub enum Request {
     },
     /// Lets the person edit `text`.
     Editor { title: String, text: String },
-    /// Shows a message to the person.
+    /// Shows a message.
     Notify { message: String, kind: MessageKind },
     /// Shows a text in the status line.
     Status {
-        /// The key in the status line.
         key: String,
-        /// Its text; `None` removes the key.
+        /// `None` removes the key.
         text: Option<String>,
     },
     /// Sends a message to the session.
@@ -64,7 +61,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// The same request, in which the text for the person begins with the hook's name.
+    /// Returns the request with the hook's name before the text.
     pub(crate) fn named(&self, asker: &Asker<'_>) -> Request {
         let mut named = self.clone();
         match &mut named {
@@ -87,18 +84,18 @@ pub enum DialogAnswer {
     Nobody,
     /// The person declined, or did not answer in time.
     Cancelled,
-    /// The text that the person chose or wrote.
+    /// The chosen or written text.
     Text(String),
-    /// The person's answer to a yes-or-no question.
+    /// The answer to a yes-or-no question.
     Yes(bool),
     /// It was shown or sent.
     Done,
-    /// It was refused, for this reason.
+    /// It was rejected, for this reason.
     Refused(String),
 }
 
 impl From<Option<String>> for DialogAnswer {
-    /// A text of the person; without one they declined.
+    /// Converts a person's text; `None` means that they declined.
     fn from(text: Option<String>) -> DialogAnswer {
         match text {
             Some(text) => DialogAnswer::Text(text),
@@ -107,7 +104,6 @@ impl From<Option<String>> for DialogAnswer {
     }
 }
 
-/// A yes-or-no question.
 pub fn yes_or_no(question: &str) -> Request {
     Request::Confirm {
         title: question.to_string(),
@@ -115,7 +111,7 @@ pub fn yes_or_no(question: &str) -> Request {
     }
 }
 
-/// The hook that asks, what it asks about, and how long an answer counts.
+/// The asking hook, its event, and the time limit of the answer.
 #[derive(Debug)]
 pub struct Asker<'a> {
     hook: &'a str,
@@ -136,7 +132,7 @@ pub enum WaitEnd {
 }
 
 impl<'a> Asker<'a> {
-    /// A question from `hook` that ends at `until`, or when one of these descriptors is readable.
+    /// Creates an asker for `hook` until `until`, or until one of these descriptors is readable.
     pub fn new(hook: &'a str, until: Instant, withdrawn_by: Vec<BorrowedFd<'a>>) -> Asker<'a> {
         Asker {
             hook,
@@ -147,7 +143,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// The same question, about an event of `session` that was decided for `request`.
+    /// Sets the event's `session` and the `request` that it was decided for.
     #[must_use]
     pub fn about(self, session: &'a str, request: Option<&'a str>) -> Asker<'a> {
         Asker {
@@ -157,33 +153,32 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// The hook's name.
     pub fn hook(&self) -> &str {
         self.hook
     }
 
-    /// The session of the event; empty if the event names none.
+    /// Returns the event's session; may be empty.
     pub fn session(&self) -> &str {
         self.session
     }
 
-    /// The id of the client's request that the hook runs for; only `hookrun serve` sets it. `None`
-    /// for a hook that lives as long as its session.
+    /// Returns the id of the client's request that the hook runs for; only `hookrun serve` sets it.
+    /// `None` for session-lived hooks.
     pub fn request(&self) -> Option<&str> {
         self.request
     }
 
-    /// The time after which an answer no longer counts.
+    /// Returns the time after which an answer no longer counts.
     pub fn until(&self) -> Instant {
         self.until
     }
 
-    /// Whether the time for an answer is up, the hook has ended, or hookrun was interrupted.
+    /// Returns true if the time is up, the hook has ended, or hookrun was interrupted.
     pub fn is_over(&self) -> bool {
         self.wait(None, Duration::ZERO) == WaitEnd::Over
     }
 
-    /// Waits until `input` is readable, but no longer than `at_most`.
+    /// Waits until `input` is readable, but at most `at_most`.
     pub fn wait(&self, input: Option<BorrowedFd<'_>>, at_most: Duration) -> WaitEnd {
         let now = Instant::now();
         if self.until <= now {

@@ -1,4 +1,4 @@
-//! The type of a file: by the ending of its name, else by how the file begins.
+//! File types, by name extension, else by the first bytes.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,12 +7,11 @@ use super::row::{MatcherError, wrong};
 use crate::engine::event::FileFacts;
 use crate::engine::spelling;
 
-/// A sort of file that `type` can name.
 #[derive(Debug)]
 struct FileType {
     name: &'static str,
     endings: &'static [&'static str],
-    /// The programs that run such scripts.
+    /// Interpreters of such scripts.
     interpreters: &'static [&'static str],
 }
 
@@ -28,7 +27,7 @@ const fn row(
     }
 }
 
-/// Every type but `text`, `binary` and `executable`, which are about content and permissions.
+/// Types other than `text`, `binary` and `executable`, which depend on content and permissions.
 #[rustfmt::skip]
 const TYPES: &[FileType] = &[
     row("python", &["py", "pyi", "pyw"], &["python", "pypy"]),
@@ -66,7 +65,7 @@ const TEXT: &str = "text";
 const BINARY: &str = "binary";
 const EXECUTABLE: &str = "executable";
 
-/// Endings of files that are no text.
+/// Extensions of binary files.
 #[rustfmt::skip]
 const BINARY_ENDINGS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tif", "tiff", "pdf", "zip", "gz", "tgz", "bz2",
@@ -79,8 +78,7 @@ const BINARY_ENDINGS: &[&str] = &[
 pub(super) struct WantedType(pub(super) &'static str);
 
 impl WantedType {
-    /// # Errors
-    /// When no type is called so.
+    /// Parses a type. Fails if it is unknown.
     pub(super) fn read(written: &str) -> Result<WantedType, MatcherError> {
         let found = names().find(|name| *name == written);
         found.map(WantedType).ok_or_else(|| {
@@ -95,8 +93,8 @@ impl WantedType {
         })
     }
 
-    /// Whether a file may be of this type. One that has no known ending and was not read may be of
-    /// any.
+    /// Returns true if a file may be of this type. A file without a known extension or content may
+    /// be of any.
     pub(super) fn may_be(&self, path: &Path, facts: Option<&FileFacts>) -> bool {
         if self.0 == EXECUTABLE {
             return facts.is_none_or(|facts| facts.is_executable);
@@ -120,13 +118,12 @@ impl WantedType {
     }
 }
 
-/// Whether only the beginning of a file can say what type it is.
+/// Returns true if the type depends on the file's content.
 pub(crate) fn needs_content(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     type_of_ending(&ending.to_ascii_lowercase()).is_none()
 }
 
-/// The values of `type`.
 fn names() -> impl Iterator<Item = &'static str> {
     let of_endings = TYPES.iter().map(|known| known.name);
     of_endings.chain([TEXT, BINARY, EXECUTABLE])
@@ -140,7 +137,7 @@ fn type_of_ending(ending: &str) -> Option<&'static str> {
     known.map(|known| known.name)
 }
 
-/// The program that the first line of a script names, without its folder and version.
+/// Returns the interpreter in a script's first line, without folder and version.
 fn interpreter(start: &[u8]) -> Option<&str> {
     let line = start
         .strip_prefix(b"#!")?

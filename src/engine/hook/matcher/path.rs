@@ -1,5 +1,4 @@
-//! Path matchers: which part of a path a glob is compared with, and how far a command goes from a
-//! path.
+//! Path matchers: which part of a path a glob matches, and how far a command's effect extends.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,24 +11,24 @@ use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
 #[derive(Debug, Clone)]
 pub struct PathMatch {
     pub(crate) written: String,
-    /// As it is compiled.
+    /// Glob after normalization.
     pattern: String,
     glob: Glob,
     scope: PathScope,
 }
 
-/// What a path glob is compared with.
+/// The part of a path that a glob matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathScope {
-    /// Each component of the path: the glob has no slash.
+    /// Each component: the glob has no slash.
     Component,
-    /// The path relative to the working directory and to the project.
+    /// The path relative to the working directory or project.
     Relative,
     /// The absolute path.
     Absolute,
 }
 
-/// What relative globs are relative to.
+/// Folders of relative globs.
 #[derive(Clone, Copy)]
 struct Bases<'a> {
     cwd: &'a Path,
@@ -37,21 +36,20 @@ struct Bases<'a> {
 }
 
 impl<'a> Bases<'a> {
-    /// The parts of a path below the bases, if it is below one.
+    /// Returns the path relative to each base that contains it.
     fn relative<'p>(self, path: &'p Path) -> impl Iterator<Item = &'p Path> + use<'a, 'p> {
         let bases = [self.cwd, self.project].into_iter();
         bases.filter_map(|base| path.strip_prefix(base).ok())
     }
 }
 
-/// More names of a path are not compared one by one.
+/// Longer paths match without comparison.
 const MOST_NAMES: usize = 256;
-/// Alternatives in braces of one glob.
+/// Brace alternatives of one glob.
 const MOST_ALTERNATIVES: usize = 64;
 
 impl PathMatch {
-    /// # Errors
-    /// When the glob is not valid.
+    /// Parses a glob. Fails if it is invalid.
     pub(crate) fn read(written: &str) -> Result<PathMatch, MatcherError> {
         check_path(written)?;
         let mut pattern = written.trim_start_matches("./").to_string();
@@ -75,7 +73,7 @@ impl PathMatch {
     fn fits(&self, absolute: &Path, bases: Bases<'_>) -> bool {
         match self.scope {
             PathScope::Component => {
-                // The folders above the project are not the tool's choice.
+                // Folders above the project do not count.
                 let inside = bases.relative(absolute).last().unwrap_or(absolute);
                 inside
                     .components()
@@ -88,7 +86,7 @@ impl PathMatch {
         }
     }
 
-    /// Whether a program that goes so far from `absolute` may touch what the glob means.
+    /// Returns true if an effect on `absolute` may touch files that match.
     fn fits_effect(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
         if effect.unknown.is_some() {
             return self.fits_tail(effect);
@@ -103,7 +101,7 @@ impl PathMatch {
         if effect.reach == Reach::Itself && !effect.is_pattern {
             return false;
         }
-        // All of the project, or of the folder that it works in.
+        // The whole project or working directory.
         let is_around = bases.cwd.starts_with(absolute) || bases.project.starts_with(absolute);
         match (effect.reach, self.scope) {
             (Reach::Below, PathScope::Absolute) if is_around => {
@@ -122,7 +120,7 @@ impl PathMatch {
         match self.scope {
             PathScope::Component => {
                 let inside = bases.relative(absolute).last().unwrap_or(absolute);
-                // Who reads all files is not about those of one name.
+                // Reading all files is not about those of one name.
                 let is_all =
                     |name: &&&str| **name == "**" || effect.access == Access::Read && **name == "*";
                 effect.is_pattern
@@ -141,7 +139,7 @@ impl PathMatch {
         }
     }
 
-    /// Of a path whose beginning is not known the plain names count that end it.
+    /// Compares the known components at the end of a path with an unknown beginning.
     fn fits_tail(&self, effect: &Effect) -> bool {
         let tail = effect.path.rsplit(UNKNOWN_PART).next().unwrap_or_default();
         let Some((_, tail)) = tail.split_once('/') else {
@@ -161,7 +159,7 @@ impl PathMatch {
         }
     }
 
-    /// Whether it takes all that a program touches there.
+    /// Returns true if all files of an effect match.
     fn covers(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
         if effect.unknown.is_some() {
             return false;
@@ -177,14 +175,13 @@ impl PathMatch {
                 && self.fits_effect(&is_of_all, absolute, bases)
     }
 
-    /// Its alternatives in braces.
+    /// Returns its brace alternatives.
     fn forms(&self) -> Vec<String> {
         let all = expand_braces(&self.pattern, MOST_ALTERNATIVES);
         all.unwrap_or_else(|| vec![self.pattern.clone()])
     }
 }
 
-/// The names in a path.
 fn names(path: &Path) -> Vec<&str> {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => name.to_str(),
@@ -195,10 +192,10 @@ fn names(path: &Path) -> Vec<&str> {
     parts.collect()
 }
 
-/// Whether a program that goes so far from a path may touch what a form means, name by name.
+/// Returns true if an effect of this reach may touch what a glob matches, component by component.
 fn meets(form: &str, names: &[&str], reach: Reach) -> bool {
     let forms: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
-    // A form for any folder does not say more of what `find` goes through.
+    // With a leading `**`, the `**` of `find` adds nothing.
     let names = match forms.first() {
         Some(&"**") => names.iter().copied().filter(|name| *name != "**").collect(),
         _ => names.to_vec(),
@@ -206,7 +203,7 @@ fn meets(form: &str, names: &[&str], reach: Reach) -> bool {
     names.len() > MOST_NAMES || meets_names(&forms, &names, false, reach)
 }
 
-/// `is_taken`: whether `**` has taken the name before these.
+/// `is_taken`: `**` has taken the preceding name.
 fn meets_names(forms: &[&str], names: &[&str], is_taken: bool, reach: Reach) -> bool {
     let Some((name, names_left)) = names.split_first() else {
         let takes_any = forms.iter().all(|form| matches!(*form, "**" | "*"));
@@ -217,7 +214,7 @@ fn meets_names(forms: &[&str], names: &[&str], is_taken: bool, reach: Reach) -> 
         };
     };
     let Some((form, forms_left)) = forms.split_first() else {
-        // `find` prints a folder as well as what is in it.
+        // `find` prints a folder and its content.
         return *name == "**" && meets_names(forms, names_left, is_taken, reach);
     };
     if *form == "**" {
@@ -231,10 +228,7 @@ fn meets_names(forms: &[&str], names: &[&str], is_taken: bool, reach: Reach) -> 
     may_be_both(form, name) && meets_names(forms_left, names_left, false, reach)
 }
 
-/// Whether `Matcher::path` would take `written`.
-///
-/// # Errors
-/// As `Matcher::path`.
+/// Checks a pattern for [`Matcher::path`](super::Matcher::path).
 pub fn check_path(written: &str) -> Result<(), MatcherError> {
     let below = written.trim_start_matches("./");
     let problem = if written.is_empty() {
@@ -259,7 +253,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     Err(wrong(problem))
 }
 
-/// Whether one of the globs fits one of the paths that the tool names, or what they lead to.
+/// Decides whether a glob matches a path of the tool, or a link's target.
 pub fn decide_paths(wanted: &[PathMatch], event: &Event, place: &PathBase) -> Result<(), Mismatch> {
     let wanted = PathQuery {
         wanted,
@@ -268,28 +262,28 @@ pub fn decide_paths(wanted: &[PathMatch], event: &Event, place: &PathBase) -> Re
     wanted.decide(event, place)
 }
 
-/// Which paths of an event are meant.
+/// Selects paths of an event.
 #[derive(Default)]
 pub(super) struct PathQuery<'m> {
-    /// One of these globs fits; any path where there are none.
+    /// One of these globs must match, if there are any.
     pub(super) wanted: &'m [PathMatch],
-    /// No glob of these does.
+    /// None of these globs may match.
     pub(super) except: &'m [PathMatch],
-    /// And none of these.
+    /// None of these either.
     pub(super) not: &'m [PathMatch],
-    /// The file is of one of these types; any where there are none.
+    /// The file must have one of these types, if there are any.
     pub(super) types: &'m [WantedType],
     pub(super) access: Option<Access>,
-    /// Whether only the effects of these commands count, by their numbers.
+    /// Indices of the commands whose effects count; `None` for all.
     pub(super) commands: Option<Vec<usize>>,
-    /// Whether what cannot be told does not count.
+    /// Whether uncertain paths do not count.
     pub(super) is_sure: bool,
 }
 
-/// A path that is meant, or may be.
+/// A path that matches, or may.
 pub(crate) struct FoundPath {
     pub(crate) path: String,
-    /// What cannot be told, in words that follow "cannot tell".
+    /// Unknown part, as a phrase after "cannot tell".
     pub(crate) doubt: Option<String>,
 }
 
@@ -313,8 +307,8 @@ impl PathQuery<'_> {
         Err(Mismatch::of(key, "path", wanted, found))
     }
 
-    /// The first path that is meant. At a gate any short text may be a path, and what was not looked
-    /// at may be any; so may the paths of a command line that cannot be read.
+    /// Returns the first matching path. At a gate, short texts, unresolved paths and unreadable
+    /// command lines may match.
     pub(super) fn find(&self, event: &Event, place: &PathBase) -> Option<FoundPath> {
         let action = event.action()?;
         let is_any = self.wanted.is_empty() && self.not.is_empty() && self.types.is_empty();
@@ -405,7 +399,6 @@ impl PathQuery<'_> {
             && !excepted.any(|one| one.fits(path, bases))
     }
 
-    /// Whether a file that the event names is meant.
     pub(super) fn fits_file(&self, file: &Path, place: &PathBase, event: &Event) -> bool {
         let bases = Bases {
             cwd: &place.cwd,
@@ -414,13 +407,12 @@ impl PathQuery<'_> {
         self.fits(file, bases) && self.is_of_type(file, event)
     }
 
-    /// Whether a file may be of one of the types.
     fn is_of_type(&self, file: &Path, event: &Event) -> bool {
         let facts = event.links().and_then(|links| links.files.get(file));
         self.types.is_empty() || self.types.iter().any(|wanted| wanted.may_be(file, facts))
     }
 
-    /// The same for what a command touches: below a folder may be any file.
+    /// Returns true if an effect may touch a file of these types: below a folder may be any file.
     fn may_be_of_type(&self, effect: &Effect, absolute: &Path, event: &Event) -> bool {
         let is_file =
             effect.reach == Reach::Itself && !effect.is_pattern && effect.unknown.is_none();
@@ -450,7 +442,7 @@ impl FoundPath {
     }
 }
 
-/// A path as commands write it, before links are followed.
+/// Resolves a path as commands write it, without following links.
 pub(crate) fn named_path(path: &str, place: &PathBase) -> PathBuf {
     match path.strip_prefix(TOP_FOLDER) {
         Some(below) => place.project.join(below.trim_start_matches('/')),
@@ -458,7 +450,7 @@ pub(crate) fn named_path(path: &str, place: &PathBase) -> PathBuf {
     }
 }
 
-/// A path without `.` and `..`, so that `src/../.env` cannot hide from a glob. No link is followed.
+/// Removes `.` and `..`, so that `src/../.env` cannot hide from a glob. Follows no links.
 pub(crate) fn tidy(path: &Path) -> PathBuf {
     let mut tidy = PathBuf::new();
     for part in path.components() {

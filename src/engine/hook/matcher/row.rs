@@ -1,6 +1,5 @@
-//! The nouns of matchers: what relative paths are relative to, why an event does not match, the
-//! documents of a rule, expressions, and globs with bounds: on their depth before they are read, on
-//! their size when they are compiled.
+//! Shared parts of matchers: mismatches, documents, expressions, and globs with limits on nesting
+//! and compiled size.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -13,60 +12,51 @@ use regex::{Regex, bytes};
 use crate::engine::ending::StartError;
 use crate::engine::event::Event;
 
-/// A condition of another system, read as that system reads it. Its text is what was written.
+/// A dialect's condition. `Display` shows it as written.
 pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
-    /// Whether the hook wants `event`.
-    ///
-    /// # Errors
-    /// What it wants, and what the event is.
+    /// Decides whether the hook wants `event`. Fails with the mismatch.
     fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch>;
 
-    /// Whether it would take a tool with one of these names.
+    /// Returns true if it accepts a tool with one of these names.
     fn takes_tool(&self, names: &[&str]) -> bool;
 
-    /// Whether it looks at an action.
     fn needs_action(&self) -> bool;
 
-    /// Whether it looks at paths.
     fn needs_paths(&self) -> bool;
 }
 
-/// Documents that a rule is about. The engine knows no file and no format.
+/// Documents of a rule. The engine knows no files and formats.
 pub trait Documents: fmt::Debug + fmt::Display + Send + Sync {
-    /// The places in the documents of a project that the rule means, in their order.
-    ///
-    /// # Errors
-    /// A document that cannot be read, and what to do.
+    /// Returns the matching locations in a project's documents, in order. Fails if a document
+    /// cannot be read.
     fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, StartError>;
 }
 
-/// A place in a document that a rule means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentMatch {
-    /// From the project.
+    /// Relative to the project.
     pub file: String,
     /// From 1.
     pub line: usize,
-    /// The values that the rule's text may name.
+    /// Values that the rule's text may use.
     pub values: Vec<(String, String)>,
 }
 
-/// Why a matcher cannot be used.
+/// Why a matcher is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct MatcherError {
-    /// What is wrong, in the words of the library that reads the pattern.
+    /// The problem, in the terms of the pattern's library.
     pub problem: String,
 }
 
-/// A matcher cannot be used because of this.
 pub(super) fn wrong(problem: &str) -> MatcherError {
     MatcherError {
         problem: problem.to_string(),
     }
 }
 
-/// What relative paths are relative to.
+/// Folders to which relative paths refer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathBase {
     /// The event's working directory, or hookrun's.
@@ -74,15 +64,15 @@ pub struct PathBase {
     pub project: PathBuf,
 }
 
-/// The matcher that did not match, and what it was compared with.
+/// A matcher that did not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The key of `match`: `tool`, `where.FIELD` for a field, `matcher` for one of a host's own.
+    /// Key of `match`: `tool`, `where.FIELD` for a field, `matcher` for a host's matcher.
     pub key: String,
-    /// What the key looks at.
+    /// Property of the event that the key tests.
     pub subject: String,
     pub wanted: String,
-    /// What the event has of that.
+    /// The event's values.
     pub found: Vec<String>,
 }
 
@@ -101,15 +91,13 @@ impl Mismatch {
         }
     }
 
-    /// Of a matcher that is a host's own.
     pub(crate) fn of_host(subject: &str, wanted: &str, found: Vec<String>) -> Mismatch {
         Mismatch::of(OF_HOST, subject, wanted.to_string(), found)
     }
 }
 
-/// The key of a host's own matcher.
+/// Key of a host's matcher.
 pub(super) const OF_HOST: &str = "matcher";
-/// The key of exceptions.
 pub(super) const EXCEPT: &str = "except";
 
 pub(super) fn of_field(field: &str) -> String {
@@ -137,11 +125,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Whether `Matcher::command` and `Matcher::field` would take `written`, except for its
-/// size: whether an expression becomes too large shows only when it is made ready.
-///
-/// # Errors
-/// As they have.
+/// Checks an expression for `Matcher::command` and `Matcher::field`, except its compiled size.
 pub fn check_expression(written: &str) -> Result<(), MatcherError> {
     no_backspace(written)?;
     regex_syntax::parse(written)
@@ -154,7 +138,7 @@ pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
 }
 
-/// A `\b` in double quotes of TOML or JSON is a backspace, which matches nothing.
+/// In double quotes of TOML or JSON, `\b` is a backspace, which matches nothing.
 pub(super) fn no_backspace(written: &str) -> Result<(), MatcherError> {
     if written.contains('\u{8}') {
         let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
@@ -163,7 +147,7 @@ pub(super) fn no_backspace(written: &str) -> Result<(), MatcherError> {
     Ok(())
 }
 
-/// The beginning of a value that did not match: a large one is not kept.
+/// Truncates a large value for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LONGEST_SHOWN_CHARS: usize = 4096;
     if text.len() <= LONGEST_SHOWN_CHARS {
@@ -175,22 +159,21 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// The last line of the library's drawing of the mistake.
+/// Returns the last line of the library's error.
 pub(crate) fn expression_error(picture: &str) -> MatcherError {
     let last = picture.lines().last().unwrap_or_default();
     wrong(last.trim_start_matches("error: "))
 }
 
-/// How deep alternatives may be nested in a glob: reading them, and what they become, recurses.
+/// Maximum nesting of braces in a glob: parsing recurses, and so does the regular expression.
 pub(super) const MAX_GLOB_DEPTH: usize = 50;
 
-/// A compiled glob. globset's own matcher panics if the expression that it makes is too large.
+/// A compiled glob. globset's own matcher panics if the regular expression is too large.
 #[derive(Debug, Clone)]
 pub(crate) struct Glob(bytes::Regex);
 
 impl Glob {
-    /// # Errors
-    /// When it is too large.
+    /// Compiles a glob. Fails if it is too large.
     pub(crate) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
         let form = bytes::RegexBuilder::new(glob.regex())
             .dot_matches_new_line(true)
@@ -204,7 +187,6 @@ impl Glob {
     }
 }
 
-/// Reads a glob for tool names.
 pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
     read_glob(
         word,
@@ -214,7 +196,7 @@ pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
     )
 }
 
-/// Reads a glob for paths. As in a shell `{,x}` is nothing or `x`.
+/// Parses a path glob. As in a shell, `{,x}` is nothing or `x`.
 pub(crate) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
     read_glob(
         written,
@@ -240,8 +222,7 @@ fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, 
     builder.build().map_err(|error| wrong(&error.to_string()))
 }
 
-/// Whether `text` has this form: words with `*` (any text), `?` (one character) and `[…]` (one of
-/// these characters).
+/// Matches a pattern with `*` (any text), `?` (one character) and `[…]` (one of these).
 pub(super) fn has_form(form: &str, text: &str) -> bool {
     if !form.contains(['*', '?', '[']) {
         return form == text;
@@ -250,7 +231,7 @@ pub(super) fn has_form(form: &str, text: &str) -> bool {
     have_a_name_in_common(&signs(form), &letters)
 }
 
-/// Whether a text that begins like this may have the form.
+/// Returns true if a text with this prefix may match.
 pub(super) fn may_have_form(form: &str, start: &str) -> bool {
     let known = form.split(['*', '?', '[']).next().unwrap_or_default();
     let is_open = known.len() < form.len();
@@ -271,7 +252,7 @@ fn is_member(members: &str, c: char) -> bool {
     is_listed != negated.is_some()
 }
 
-/// A sign of a form: any text, any character, one of these, or this one.
+/// Element of a pattern: any text, any character, one of these, or this one.
 #[derive(Clone, Copy)]
 enum FormSign<'f> {
     Many,
@@ -299,8 +280,8 @@ fn signs(form: &str) -> Vec<FormSign<'_>> {
     signs
 }
 
-/// Whether some name has both the form of a glob and that of a word in a shell, where a leading dot
-/// must be written.
+/// Returns true if some name matches both a glob and a shell pattern, in which a leading dot must
+/// be explicit.
 pub(super) fn may_be_both(form: &str, word: &str) -> bool {
     if !word.contains(['*', '?', '[']) {
         return has_form(form, word);
@@ -310,8 +291,8 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
 }
 
 fn have_a_name_in_common(form: &[FormSign<'_>], word: &[FormSign<'_>]) -> bool {
-    // Whether the rests from each place on have a name in common, for one place in `form` after the
-    // other, the last first.
+    // Dynamic programming from the end, one row per element of `form`: do the rests have a common
+    // name?
     let mut below: Vec<bool> = vec![false; word.len() + 1];
     for at in (0..=form.len()).rev() {
         let mut row = vec![false; word.len() + 1];
@@ -332,7 +313,7 @@ fn have_a_name_in_common(form: &[FormSign<'_>], word: &[FormSign<'_>]) -> bool {
 }
 
 impl FormSign<'_> {
-    /// Whether some character is both.
+    /// Returns true if some character matches both.
     fn may_be(&self, other: &FormSign<'_>) -> bool {
         match (self, other) {
             (FormSign::One(one), FormSign::One(other)) => one == other,

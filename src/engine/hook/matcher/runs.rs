@@ -1,10 +1,9 @@
-//! `runs`: which commands a hook is about, word by word.
+//! `runs`: patterns for commands, word by word.
 //!
-//! The first word is the program, by its base name. Words with a `-` are options, which may be
-//! anywhere; the others are operands, in their order, and more of them may follow. `|` divides
-//! alternatives, `*`, `?` and `[…]` stand for characters of a word, `**` for any number of
-//! operands, and a last `$` for the end of the operands. `--option=VALUE` and `-o=VALUE` also want
-//! a value, however it is given.
+//! The first word is the program's base name. Words with a `-` are options, anywhere; others are
+//! operands, in order, which more may follow. `|` separates alternatives; `*`, `?` and `[…]` match
+//! characters, `**` any number of operands, and a final `$` their end. `--option=VALUE` and
+//! `-o=VALUE` require a value, in any notation.
 
 use super::row::{MatcherError, has_form, may_have_form, wrong};
 use crate::engine::shell::{
@@ -12,7 +11,7 @@ use crate::engine::shell::{
     is_prefix,
 };
 
-/// The commands that are meant.
+/// A command pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct RunsForm {
     pub(super) written: String,
@@ -30,41 +29,36 @@ struct OptionForm {
 
 #[derive(Debug, Clone)]
 enum OperandForm {
-    /// One word, of one of these forms.
+    /// One word that matches an alternative.
     Word(Vec<String>),
-    /// Any number of words: `**`.
+    /// `**`: any number of words.
     Rest,
-    /// No word: `$`.
+    /// `$`: no more words.
     End,
 }
 
-/// A command that is meant, or that may be.
+/// A command that matches, or may.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunsMatch {
-    /// The command as it is written, with programs such as `sudo` before it; `None` where the line
-    /// cannot be read.
+    /// Source of the command, with wrappers such as `sudo`; `None` if the line is unreadable.
     pub(crate) command: Option<String>,
-    /// The program that is meant.
     pub(crate) program: Option<String>,
-    /// What cannot be told, in words that follow "cannot tell".
+    /// Unknown part, as a phrase after "cannot tell".
     pub(crate) doubt: Option<String>,
 }
 
-/// How far something matches, the least first.
+/// Degree of a match, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     No,
-    /// A word that is unknown before it runs may make it match.
+    /// An unknown word may make it match.
     Maybe,
     Yes,
 }
 
 impl RunsForm {
-    /// Reads a form.
-    ///
-    /// # Errors
-    /// When it is empty, begins with an option, has an empty alternative, an option that is no
-    /// option, or a word after the `$`.
+    /// Parses a pattern. Fails if it is empty, begins with an option, has an empty alternative,
+    /// `--`, alternatives of options and operands, or a word after `$`.
     pub(crate) fn read(written: &str) -> Result<RunsForm, MatcherError> {
         let words = shell_words::split(written).map_err(|_| wrong("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
@@ -108,8 +102,8 @@ impl RunsForm {
         })
     }
 
-    /// The first command of a line that is meant and not left out. With `in_doubt`, else one that
-    /// may be.
+    /// Returns the first matching command that is not left out. With `in_doubt`, else a possible
+    /// match.
     pub(crate) fn find(
         &self,
         line: &CommandLine,
@@ -144,7 +138,7 @@ impl RunsForm {
         })
     }
 
-    /// Whether this command surely is one that is meant.
+    /// Returns true if this command certainly matches.
     pub(super) fn meets(&self, command: &ShellCommand) -> bool {
         self.fit(command) == Fit::Yes
     }
@@ -169,7 +163,7 @@ impl RunsForm {
         if program == Fit::No {
             return Fit::No;
         }
-        // What an unknown program is may bring any words with it.
+        // An unknown program may have any words.
         let name = command
             .name()
             .or_else(|| known_name(&command.program.written));
@@ -185,8 +179,8 @@ impl RunsForm {
         program.min(self.fit_words(&given, if has_open { Fit::Maybe } else { Fit::No }))
     }
 
-    /// As [`RunsForm::fit_command`]. An unknown word of a wrapper is no option of it: the reader
-    /// would not know where its command begins.
+    /// Like [`RunsForm::fit_command`]. Unknown words of a wrapper are not options: otherwise its
+    /// command could not be located.
     fn fit_wrapper(&self, wrapper: &CommandWrapper) -> Fit {
         if !self.is_program(&wrapper.name, &wrapper.name) {
             return Fit::No;
@@ -194,7 +188,7 @@ impl RunsForm {
         self.fit_words(&GivenWords::read(&wrapper.name, &wrapper.args), Fit::No)
     }
 
-    /// An option that is not seen fits as far as `least`.
+    /// `least` is the match of an option that is not found.
     fn fit_words(&self, given: &GivenWords<'_>, least: Fit) -> Fit {
         let mut whole = fit_operands(&given.operands, &self.operands);
         for forms in &self.options {
@@ -204,7 +198,7 @@ impl RunsForm {
         whole
     }
 
-    /// A command that is meant: its words, or those of a program that it is run through.
+    /// Returns the match of a command or one of its wrappers.
     fn found(&self, command: &ShellCommand) -> RunsMatch {
         let mut through = command.through.iter();
         let wrapper = through.find(|one| self.fit_wrapper(one) > self.fit_command(command));
@@ -219,7 +213,7 @@ impl RunsForm {
         }
     }
 
-    /// Whether this command is one that is meant, or may be.
+    /// Returns true if this command may match.
     pub(super) fn may_meet(&self, command: &ShellCommand) -> bool {
         self.fit(command) > Fit::No
     }
@@ -247,7 +241,6 @@ impl RunsForm {
     }
 }
 
-/// The alternatives that a word is divided into.
 fn alternatives(word: &str) -> Result<Vec<String>, MatcherError> {
     let all: Vec<String> = word.split('|').map(str::to_string).collect();
     if all.iter().any(String::is_empty) {
@@ -283,7 +276,7 @@ impl OptionForm {
         if self.value.is_none() && names.any(|name| name == Some(&self.name)) {
             return Fit::Yes;
         }
-        // All letters, or the one that has the value.
+        // All letters, or the one with the value.
         let wanted = if self.value.is_none() {
             letters.len()
         } else {
@@ -294,17 +287,16 @@ impl OptionForm {
         whole.max(each.min().unwrap_or(Fit::No))
     }
 
-    /// How far one of the words has the option `name`.
     fn fit_words(&self, name: &str, words: &[OptionWord<'_>]) -> Fit {
         let fits = words.iter().map(|word| self.fit_word(name, word));
         fits.max().unwrap_or(Fit::No)
     }
 
-    /// How far a word has the option `name`, with the value that is wanted.
+    /// Matches an option and its value in one word.
     fn fit_word(&self, name: &str, word: &OptionWord<'_>) -> Fit {
         let mut options = word.options.iter();
         let Some(option) = options.find(|option| word.row.is_named(option.name, name)) else {
-            // Other letters may follow, or the rest of a long option.
+            // More letters, or the rest of a long option, may follow.
             let may_follow = match word.text.strip_prefix("--") {
                 Some(_) => name.starts_with(word.text),
                 None => !name.starts_with('-') && !word.ends_in_value(),
@@ -334,7 +326,7 @@ impl OptionForm {
     }
 }
 
-/// The base name of a program of which only the folder is unknown: `"$HOME"/bin/tool`.
+/// Returns the base name of a program in an unknown folder: `"$HOME"/bin/tool`.
 fn known_name(written: &str) -> Option<&str> {
     let name = written.trim_end_matches('"').rsplit_once('/')?.1;
     let mut chars = name.chars();
@@ -342,7 +334,7 @@ fn known_name(written: &str) -> Option<&str> {
     (!name.is_empty() && is_plain).then_some(name)
 }
 
-/// A command as it is written, with the programs before it that it is run through: `sudo rm x`.
+/// Returns the source of a command with its wrappers: `sudo rm x`.
 pub(super) fn whole(command: &ShellCommand) -> String {
     let before = command.through.iter().rev();
     match before.take_while(|wrapper| is_prefix(&wrapper.name)).last() {
@@ -351,7 +343,7 @@ pub(super) fn whole(command: &ShellCommand) -> String {
     }
 }
 
-/// A command as it is written; one that nobody can see is what reads it.
+/// Returns the source of a command, or of the wrapper that reads an unknown command.
 pub(crate) fn written(command: &ShellCommand) -> String {
     match command.through.last() {
         Some(wrapper) if matches!(command.program.written.as_str(), "" | "…") => {
@@ -383,13 +375,13 @@ fn what_cannot_be_told(command: &ShellCommand) -> String {
     }
 }
 
-/// What is known of one word that a program is given.
+/// Knowledge about one argument.
 #[derive(Debug, Clone, Copy)]
 enum Given<'c> {
     Known(&'c str),
-    /// One word that begins like this.
+    /// One word with this prefix.
     Begins(&'c str),
-    /// One word that begins with a letter or a digit.
+    /// One word that begins with a letter or digit.
     Plain,
     /// Any number of words.
     Open,
@@ -419,17 +411,16 @@ impl<'c> Given<'c> {
     }
 }
 
-/// As `has_form`. The keys of git's configuration have no case.
+/// Like `has_form`, but git configuration keys ignore case.
 fn has_word(form: &str, text: &str) -> bool {
     let is_key = form.starts_with(|c: char| c.is_ascii_alphabetic()) && form.contains('.');
     has_form(form, text)
         || is_key && has_form(&form.to_ascii_lowercase(), &text.to_ascii_lowercase())
 }
 
-/// Whether the operands begin like these, by the table of how far each beginning of the forms
-/// fits the words that are left.
+/// Matches the operands' beginning, by dynamic programming over suffixes of pattern and operands.
 fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
-    // With no form left, every rest fits.
+    // Without patterns left, every rest matches.
     let mut below = vec![Fit::Yes; given.len() + 1];
     for form in forms.iter().rev() {
         let mut row = vec![Fit::No; given.len() + 1];
@@ -442,7 +433,7 @@ fn fit_operands(given: &[GivenOperand<'_>], forms: &[OperandForm]) -> Fit {
                 (OperandForm::Word(_) | OperandForm::End, Some(one)) => {
                     let word = Given::read(one.word);
                     let is_open = matches!(word, Given::Open);
-                    // An open word may be no word, or this word and more.
+                    // An open word may be empty, or this word and more.
                     let none = if is_open {
                         below[at].min(Fit::Maybe)
                     } else {

@@ -1,4 +1,4 @@
-//! Tool matchers: sorts of tools, names and globs over names.
+//! Tool matchers: kinds, names and globs.
 
 use super::row::{Glob, MatcherError, Mismatch, tool_glob, wrong};
 use crate::engine::event::{ActionKind, Event};
@@ -11,17 +11,15 @@ pub(super) struct ToolMatch {
 
 #[derive(Debug, Clone)]
 pub(super) enum ToolWord {
-    /// Every tool of this sort, under any name.
+    /// Every tool of this kind.
     Class(ActionKind),
-    /// This one tool, in any case.
+    /// This tool, in any case.
     Name(String),
-    /// Tool names of this form.
     Form(Glob),
 }
 
 impl ToolMatch {
-    /// # Errors
-    /// When an alternative is empty or its glob is not valid.
+    /// Parses a tool matcher. Fails if an alternative is empty or its glob is invalid.
     pub(super) fn read(written: &str) -> Result<ToolMatch, MatcherError> {
         let mut alternatives = Vec::new();
         for word in written.split('|').map(str::trim) {
@@ -33,7 +31,6 @@ impl ToolMatch {
         })
     }
 
-    /// Whether it takes a tool of this name.
     pub(super) fn takes_name(&self, name: &str) -> bool {
         self.alternatives.iter().any(|word| word.takes_name(name))
     }
@@ -67,10 +64,7 @@ impl ToolWord {
     }
 }
 
-/// Whether `Matcher::tool` would take `written`.
-///
-/// # Errors
-/// As `Matcher::tool`.
+/// Checks a pattern for [`Matcher::tool`](super::Matcher::tool).
 pub fn check_tool(written: &str) -> Result<(), MatcherError> {
     written
         .split('|')
@@ -78,7 +72,7 @@ pub fn check_tool(written: &str) -> Result<(), MatcherError> {
         .try_for_each(check_tool_word)
 }
 
-/// Whether a tool can have such a name: a mistake would never match.
+/// Rejects words that cannot be tool names and would never match.
 fn check_tool_word(word: &str) -> Result<(), MatcherError> {
     if word.is_empty() {
         return Err(wrong("an alternative is empty"));
@@ -99,7 +93,7 @@ fn check_tool_word(word: &str) -> Result<(), MatcherError> {
     tool_glob(word).map(drop)
 }
 
-/// An unknown tool counts as a shell if it is given a command line.
+/// An unknown tool with a command line counts as a shell.
 fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
     class == ActionKind::Shell
         && event
@@ -107,7 +101,7 @@ fn class_fits_unknown(class: ActionKind, event: &Event) -> bool {
             .is_some_and(|one| one.kind.is_unknown() && one.command.is_some())
 }
 
-/// A shell command with a patch in it edits files, too.
+/// A shell command with a patch also edits files.
 fn is_patch(class: ActionKind, event: &Event) -> bool {
     matches!(class, ActionKind::Edit | ActionKind::Write)
         && event
