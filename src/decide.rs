@@ -96,7 +96,7 @@ pub fn decide(
     let event = runner.follow_links(hosted.event);
     let mut run = run(&event, binding, hooks, runner, terms);
     run.outcome = with_complaint(run.outcome, hooks.config.complaint());
-    run.outcome = with_complaint(run.outcome, hooks.config.trust.held(&event.spec().name));
+    run.outcome = with_complaint(run.outcome, hooks.config.trust.held(event.spec()));
     let mut reply = reply_to(binding, &run.outcome);
     // Without any hook, a gate allows everything.
     let is_bare = hooks.config.layers.is_empty() && event.spec().blocks;

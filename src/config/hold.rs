@@ -6,14 +6,14 @@ use std::time::SystemTime;
 
 use super::discover::{self, Choice};
 use super::env::Environment;
-use super::layer::Layer;
+use super::layer::{DROP_INS, Layer, MANIFEST};
 use super::manifest::Manifest;
 use super::problem::Problem;
 use super::skip;
 use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::Catalog;
+use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Handler, Hook, LayerKind};
 use crate::engine::outcome::Decision;
 
@@ -28,6 +28,8 @@ pub struct ProjectTrust {
     pub(crate) policy: TrustPolicy,
     /// What is said about events that go on without hooks that are not trusted.
     held: Vec<HeldHook>,
+    /// What is said at gates of a work tree without hooks, if another one of its repository has some.
+    elsewhere: Option<String>,
 }
 
 impl ProjectTrust {
@@ -47,9 +49,12 @@ impl ProjectTrust {
 
     /// What is to be said about an event that goes on although hooks of the project would have a
     /// say in it, and are not trusted.
-    pub fn held(&self, event: &str) -> Option<String> {
-        let mut of_event = self.held.iter().filter(|held| held.event == event);
-        let first = of_event.next()?.why.clone();
+    pub fn held(&self, spec: &EventSpec) -> Option<String> {
+        let mut of_event = self.held.iter().filter(|held| held.event == spec.name);
+        let Some(held) = of_event.next() else {
+            return self.elsewhere.clone().filter(|_| spec.blocks);
+        };
+        let first = held.why.clone();
         Some(match of_event.count() {
             0 => first,
             more => format!("{first} ({more} more as well)"),
@@ -194,6 +199,16 @@ impl<'j> TrustJudge<'j> {
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
             if store.had_hooks(&folder) {
                 self.judge(&folder, Vec::new(), false, policy);
+            } else if !layers.iter().any(Layer::is_own_of_project)
+                && let Some(main) = trust::same_in_main_work_tree(&folder)
+                && [MANIFEST, DROP_INS]
+                    .iter()
+                    .any(|name| main.join(name).exists())
+            {
+                let (folder, main) = (folder.display(), main.display());
+                self.found.elsewhere = Some(format!(
+                    "the work tree {folder} has no hooks; its repository has hooks in {main}"
+                ));
             }
         }
     }

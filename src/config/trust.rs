@@ -17,5 +17,5 @@ pub use check::TRUST_KEYS;
 pub use check::{KeptTrust, TrustChoice, TrustReport, TrustState};
 pub(crate) use check::{TrustPolicy, TrustSeal, TrustTable, digest_of, is_about_trust, judge};
 pub use files::{ContentFile, FileList, FileMark, HookFiles, SetError};
-pub(crate) use parts::parts;
+pub(crate) use parts::{parts, same_in_main_work_tree};
 pub use store::{FollowedBranch, TrustRecord, TrustStore, TrustedBy};

@@ -214,6 +214,24 @@ fn all_work_trees_of_a_repository_share_what_is_trusted() {
 }
 
 #[test]
+fn a_work_tree_without_hooks_is_told_about_those_of_its_repository() {
+    let sandbox = project();
+    let project = sandbox.path().to_path_buf();
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["commit", "-qm", "a", "--allow-empty"]);
+    git(&project, &["worktree", "add", "-q", "../other"]);
+    let sandbox = sandbox.trusted();
+    let other = project.with_file_name("other");
+    let ran = sandbox.gate_in(&other);
+    fs::remove_dir_all(&other).unwrap();
+    ran.allows();
+    ran.says(&format!(
+        "has no hooks; its repository has hooks in {}",
+        project.display()
+    ));
+}
+
+#[test]
 fn a_user_may_trust_whole_folders() {
     let sandbox = project();
     let paths = format!("[trust]\npaths = [\"{}\"]\n", sandbox.path().display());

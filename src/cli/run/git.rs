@@ -140,7 +140,7 @@ impl GitRequest<'_> {
         let mut config = Config::load(&choice, env, ConfigScope::Event(hook.event));
         let skips = skip_lines(&mut config, &choice, env);
         let spec = find_event(&config, hook.event)?;
-        let complaint = config.complaint().or_else(|| config.trust.held(&spec.name));
+        let complaint = config.complaint().or_else(|| config.trust.held(&spec));
         let paths = match check {
             Some(check) => check.choose(&mut config.hooks)?,
             None => Vec::new(),

@@ -77,8 +77,8 @@ impl TrustSeal {
     fn stamps_now(&self) -> Option<Vec<u8>> {
         let now = FileList::of(&self.folder, &self.parts).ok()?;
         let stamps = now.stamps();
-        let has_same_content =
-            stamps == self.stamps || now.read().is_ok_and(|files| files.digest() == self.digest);
+        let has_same_content = (stamps == self.stamps && now.believes_stamps())
+            || now.read().is_ok_and(|files| files.digest() == self.digest);
         has_same_content.then_some(stamps)
     }
 
@@ -176,13 +176,14 @@ pub(crate) fn judge(
     (report, None)
 }
 
-/// The digest of the files in a list, which are read only if their stamps have changed since it was
-/// last found.
+/// The digest of the files in a list. If it has many, they are read only if their stamps have changed
+/// since it was last found.
 pub(crate) fn digest_of(
     list: &FileList,
     stamps: &[u8],
     store: Option<&TrustStore>,
 ) -> Result<String, SetError> {
+    let store = store.filter(|_| list.believes_stamps());
     if let Some(known) = store.and_then(|store| store.known_digest(&list.key(), stamps)) {
         return Ok(known);
     }

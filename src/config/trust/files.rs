@@ -24,6 +24,10 @@ const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
+/// The most bytes of a set that is read for every event: a write through shared memory leaves no
+/// stamp. The stamps of a larger one are believed.
+const ALWAYS_READ_BYTES: i64 = 1 << 20;
+
 /// Hidden files that editors and desktops write beside others. No glob of a shell finds them.
 const OF_EDITORS: &[&str] = &[
     ".swp",
@@ -97,8 +101,12 @@ pub enum SetError {
     TooLong(PathBuf),
 }
 
-/// Device, inode, size, mtime and ctime in nanoseconds: one of them changes with the content.
+/// Device, inode, size, mtime and ctime in nanoseconds: one of them changes with the content, unless
+/// it is written through shared memory.
 type FileStamp = [i64; 5];
+
+/// The place of the size in a stamp.
+const SIZE: usize = 2;
 
 /// A file or folder, and how it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,6 +223,13 @@ impl FileList {
         self.listed
             .values()
             .any(|listed| listed.kind != FileKind::Folder || listed.link.is_some())
+    }
+
+    /// Whether its stamps tell that no content has changed.
+    pub(super) fn believes_stamps(&self) -> bool {
+        let files = self.listed.values();
+        let files = files.filter(|listed| listed.kind == FileKind::File);
+        files.map(|listed| listed.stamp[SIZE]).sum::<i64>() > ALWAYS_READ_BYTES
     }
 
     /// What tells this list from others: one folder may have several sets, its own and one in the

@@ -308,6 +308,15 @@ pub(super) fn find_repository(folder: &Path) -> Origin {
     })
 }
 
+/// The folder in the main work tree of a repository that has the place of `folder`, whose path is
+/// canonical, in a linked one; `None` for a folder that is in no linked work tree.
+pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
+    let Origin { identity, root } = find_repository(folder);
+    let main = identity.parent().filter(|_| identity.ends_with(".git"))?;
+    let below = folder.strip_prefix(&root).ok()?;
+    (main != root).then(|| main.join(below))
+}
+
 /// The folder that a `.git` file names, as that of a linked work tree or a submodule does.
 fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
     let text = short_text(git)?;

@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use super::{GUARD, git, project};
 use crate::bounds::{skip, works};
+use crate::nasty::running::wait_until;
 use crate::sandbox::{Sandbox, TOOL};
 
 /// The folders above the records.
@@ -496,6 +498,39 @@ fn a_swap_that_is_undone_while_hooks_run_takes_their_word_away() {
             "{swapped}: {ran:?}"
         );
     }
+}
+
+/// Writes through shared memory to a page that has changed already: no time of the file tells it.
+const WRITES: &str = "
+import mmap, os, time
+file = open('hookrun.toml', 'r+b')
+page = mmap.mmap(file.fileno(), 0)
+page[:1] = page[:1]
+os.open('mapped', os.O_CREAT)
+while not os.path.exists('go'):
+    time.sleep(0.01)
+at = page.find(b'true ')
+page[at:at + 5] = b'false'
+";
+
+#[test]
+fn what_is_written_through_shared_memory_is_a_change() {
+    let rule = "[[rule]]\ntool = \"note\"\ndeny = \"no\"\nenabled = true \n";
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .file("hookrun.toml", rule)
+        .trusted();
+    let writes = Command::new("python3")
+        .args(["-c", WRITES])
+        .current_dir(sandbox.path())
+        .spawn();
+    wait_until("the file is mapped", || sandbox.at("mapped").exists());
+    // Longer than a step of the times of files.
+    std::thread::sleep(Duration::from_millis(50));
+    sandbox.gate().blocks_saying("no");
+    fs::write(sandbox.at("go"), "").unwrap();
+    assert!(writes.unwrap().wait().unwrap().success());
+    sandbox.gate().blocks_saying("hooks changed");
 }
 
 #[test]
