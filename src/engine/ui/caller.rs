@@ -59,15 +59,15 @@ fn receive(stream: &UnixStream) -> io::Result<DialogAnswer> {
     Ok(serde_json::from_slice(&answer)?)
 }
 
-/// A surrounding program that can ask a person: a host, or the hookrun that runs our hook.
+/// The hookrun that runs our hook, if it can ask a person.
 #[derive(Debug, Clone)]
 pub struct Outer {
     address: String,
 }
 
 impl Outer {
-    /// Returns the program at `address`. `None` if it does not listen or is not an ancestor of this
-    /// process: anyone can set the variable, but only an ancestor may answer for the person.
+    /// Returns the hookrun at `address`. `None` if nothing listens there, or the listener is not an
+    /// ancestor of this process that runs the same program: anyone can set the variable.
     pub fn at(address: &str) -> Option<Outer> {
         let outer = Outer {
             address: address.to_string(),
@@ -83,12 +83,13 @@ impl Outer {
 
 #[cfg(target_os = "linux")]
 mod ancestor {
+    use std::os::unix::fs::MetadataExt;
     use std::os::unix::net::UnixStream;
 
     const MOST_ANCESTORS: usize = 1024;
 
-    /// Returns true if the peer is an ancestor of this process with our user. Processes outside our
-    /// namespace cannot be identified.
+    /// Returns true if the peer is an ancestor of this process with our user and our program.
+    /// Processes outside our namespace cannot be identified.
     pub(super) fn listens_at(stream: &UnixStream) -> bool {
         let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else {
             return false;
@@ -98,6 +99,13 @@ mod ancestor {
         let ancestors = std::iter::successors(parent_of(own), |pid| parent_of(*pid));
         peer.uid == rustix::process::getuid()
             && ancestors.take(MOST_ANCESTORS).any(|pid| pid == listener)
+            && program_of(listener).is_some_and(|program| program_of(own) == Some(program))
+    }
+
+    /// The file that a process runs: its device and inode.
+    fn program_of(pid: i32) -> Option<(u64, u64)> {
+        let meta = std::fs::metadata(format!("/proc/{pid}/exe")).ok()?;
+        Some((meta.dev(), meta.ino()))
     }
 
     fn parent_of(pid: i32) -> Option<i32> {
