@@ -24,11 +24,9 @@ const OTHERS: &[c_int] = &[
     // Cannot be caught.
     SIGKILL,
     SIGSTOP,
-    // Our own faults.
+    // Rust handles our own; it ignores those from another process.
     SIGSEGV,
     SIGBUS,
-    SIGILL,
-    SIGFPE,
     // Harmless by default.
     SIGCHLD,
     SIGCONT,
@@ -45,6 +43,9 @@ const OTHERS: &[c_int] = &[
     #[cfg(not(target_os = "linux"))]
     libc::SIGINFO,
 ];
+
+/// Signals of our own faults too. Caught once: the failed instruction runs again and ends the process.
+const FAULTS: &[c_int] = &[SIGILL, SIGFPE];
 
 /// Signals ignored by [`hold_out`].
 pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
@@ -232,6 +233,9 @@ fn act(signal: c_int, handler: usize) -> io::Result<libc::sigaction> {
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+    if FAULTS.contains(&signal) {
+        action.sa_flags |= libc::SA_RESETHAND;
+    }
     // SAFETY: the action is initialised, and its handler, if any, does only what a handler may. The
     // other pointer has room for an action.
     match unsafe { libc::sigaction(signal, &raw const action, before.as_mut_ptr()) } {

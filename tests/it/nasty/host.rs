@@ -39,6 +39,15 @@ fn a_stubborn_hook_is_ended_when_hookrun_is_told_to_stop() {
 }
 
 #[test]
+fn signals_of_faults_refuse_if_another_process_sends_them() {
+    for signal in ["ILL", "FPE"] {
+        let (_sandbox, running) = hanging(HANGS);
+        end(running.pid(), signal);
+        running.ended().ran.blocks(&told_to_stop(signal));
+    }
+}
+
+#[test]
 fn a_second_signal_ends_a_stubborn_hook_at_once() {
     let body = "trap '' TERM INT; touch started; while :; do sleep 3600; done";
     let (_sandbox, running) = hanging(body);
