@@ -92,20 +92,24 @@ impl HttpDoor {
             acceptors: Vec::new(),
             _socket: None,
         };
+        let mut opened = String::new();
         if let Some(address) = args.http {
             let file = match &args.token {
                 Some(file) => env.cwd.join(file),
                 None => env.state_root().join("serve.token"),
             };
-            door.serve_tcp(address, &file)?;
+            opened = door.serve_tcp(address, &file)?;
         }
         if let Some(path) = &args.unix {
-            door.serve_unix(&env.cwd.join(path))?;
+            opened.push_str(&door.serve_unix(&env.cwd.join(path))?);
         }
+        // Who waits for the first line can connect to all of them.
+        streams::remark(&opened);
         Ok(Some(door))
     }
 
-    fn serve_tcp(&mut self, address: SocketAddr, token: &Path) -> Result<()> {
+    /// Opens the listener on TCP, and returns the line that says so.
+    fn serve_tcp(&mut self, address: SocketAddr, token: &Path) -> Result<String> {
         if !address.ip().is_loopback() {
             let cause = format!("`--http {address}` is reachable from other machines");
             let cure = "use 127.0.0.1, with a TLS proxy in front if others must reach it";
@@ -118,10 +122,10 @@ impl HttpDoor {
         listener.set_nonblocking(true).map_err(cannot())?;
         let listener = TcpListener::from_std(listener).map_err(cannot())?;
         let address = listener.local_addr().unwrap_or(address);
-        streams::remark(&format!(
+        let opened = format!(
             "serves http://{address}; the token is in {}\n",
             token.display()
-        ));
+        );
         let connections = Arc::clone(&self.connections);
         let acceptor = self.runtime.spawn(async move {
             loop {
@@ -136,16 +140,16 @@ impl HttpDoor {
             }
         });
         self.acceptors.push(acceptor);
-        Ok(())
+        Ok(opened)
     }
 
-    fn serve_unix(&mut self, path: &Path) -> Result<()> {
+    /// Opens the listener on a Unix socket, and returns the line that says so.
+    fn serve_unix(&mut self, path: &Path) -> Result<String> {
         let server = HttpService::new(&self.decider, None, PATIENCE);
         let socket = SocketFile::listen(path)?;
         let _inside = self.runtime.enter();
         let listener = socket.listener.try_clone().and_then(UnixListener::from_std);
         let listener = listener.map_err(failed("cannot listen on a socket"))?;
-        streams::remark(&format!("serves http on the socket {}\n", path.display()));
         let connections = Arc::clone(&self.connections);
         let acceptor = self.runtime.spawn(async move {
             let own = rustix::process::getuid().as_raw();
@@ -162,7 +166,7 @@ impl HttpDoor {
         });
         self.acceptors.push(acceptor);
         self._socket = Some(socket);
-        Ok(())
+        Ok(format!("serves http on the socket {}\n", path.display()))
     }
 
     /// Waits until a signal stops hookrun.

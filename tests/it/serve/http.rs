@@ -169,6 +169,16 @@ impl HttpServer {
         HttpReply::read(&mut stream).expect("an answer")
     }
 
+    /// What the server says about itself to its own user.
+    #[track_caller]
+    pub(super) fn health(&self) -> Value {
+        let mut stream = self.unix();
+        stream
+            .write_all(b"GET /health HTTP/1.1\r\nHost: any\r\n\r\n")
+            .unwrap();
+        HttpReply::read(&mut stream).expect("an answer").json()
+    }
+
     pub(super) fn id(&self) -> i32 {
         i32::try_from(self.child.id()).unwrap()
     }

@@ -64,7 +64,10 @@ fn over_tcp_only_the_token_opens_and_only_under_a_name_of_this_machine() {
         assert_eq!(reply.status, status, "{head}: {reply:?}");
     }
     let health = request(&server, "GET /health HTTP/1.1\r\nHost: any\r\n\r\n");
-    assert_eq!(health.status, 200);
+    assert_eq!(
+        (health.status, health.body.trim()),
+        (200, r#"{"status":"ok"}"#)
+    );
 }
 
 #[test]
@@ -154,6 +157,10 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
         "others can access it",
         "mode 0700",
     );
+    // Until all listeners are open it does not say that one is.
+    let both = ["serve", "--http", "127.0.0.1:0", "--unix", &open];
+    let ran = sandbox.hookrun(&both, b"");
+    assert!(!ran.stderr.contains("serves"), "{ran:?}");
     let long = sandbox
         .at(&format!("own/{}", "x".repeat(108)))
         .display()

@@ -110,9 +110,9 @@ fn half_of_a_request_holds_nothing_up() {
     assert_eq!(server.post(PATH, r#"{"toolName":"bash"}"#).status, 200);
     drop(halves);
     until("events stay open", || {
-        server.ask("GET", "/health", "").json()["inProgress"] == json!(0)
+        server.health()["inProgress"] == json!(0)
     });
-    assert_eq!(server.ask("GET", "/health", "").json()["inProgress"], 0);
+    assert_eq!(server.health()["inProgress"], 0);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn what_was_decided_is_counted() {
     for command in ["ls", "ls", "rm x"] {
         server.post("/decide", &question(command));
     }
-    let health = server.ask("GET", "/health", "").json();
+    let health = server.health();
     assert_eq!(health["status"], "ok");
     assert_eq!(health["decided"], 3);
     assert_eq!(server.ask("POST", "/health", "").status, 405);
