@@ -1,13 +1,10 @@
-//! The hosts: agents and other hook systems. Each has a file here with one `Host`, which holds
-//! everything that is known of it; this file lists them.
+//! Agents and other hook systems, one file each: a `Host` with its events, keys, replies and
+//! settings.
 //!
-//! A host is used on two sides. On the host's side an event comes in with its names and keys
-//! and the outcome goes out as its result; on the hook's side a hook that was written for it
-//! gets that system's event and answers in its words. The readers next to the hosts read rows; a new
-//! host is a table, not code. The native way is hookrun's own contract turned round, so that
-//! a set of hooks is itself a hook.
+//! hookrun uses a table in two directions: it decodes a host's events and encodes replies for it,
+//! and it runs hooks that were written for that host. A new host is a table, not code. [`native`]
+//! is hookrun's own contract, so that a set of hooks is itself a hook.
 
-// The hosts.
 mod agy;
 mod claude;
 mod cline;
@@ -32,7 +29,7 @@ mod vscode;
 mod windsurf;
 mod wolli;
 
-// What a host is made of.
+// The types of the tables.
 mod event;
 pub mod install;
 mod prelude;
@@ -41,7 +38,7 @@ mod row;
 pub mod settings;
 mod tool;
 
-// What reads it.
+// The readers of the tables.
 mod answer;
 mod context;
 mod convention;
@@ -72,7 +69,7 @@ pub use row::{
 };
 pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
 
-/// Every host that comes with hookrun, in the order of help and reports. git has its own tables.
+/// All built-in hosts, in the order of help and reports. git has its own tables.
 pub const HOSTS: &[&Host] = &[
     &claude::CLAUDE,
     &codex::CODEX,
@@ -101,25 +98,25 @@ pub const HOSTS: &[&Host] = &[
     &openclaw::OPENCLAW,
 ];
 
-/// When the documents of the hosts were read.
+/// The day on which the hosts' documentation was last read.
 pub const DOCUMENTED: &str = "2026-11-22";
 
-/// The hosts with their own events: a hook can be written for them.
+/// Hosts with events: hooks can be written for them.
 pub fn dialects() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| !host.events.is_empty())
 }
 
-/// The hook systems: there hooks are functions of a program.
+/// Hook systems, where hooks are functions of a program.
 pub fn systems() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| host.is_system)
 }
 
-/// The hosts that hookrun can be installed into.
+/// Hosts with an `install` form.
 pub fn installable() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| host.is_installable())
 }
 
-/// The dialect that is called `name`, in any case; `None` also for `native`, which needs no table.
+/// Finds a dialect by name or alias, ignoring case; `None` for `native`, which has no table.
 pub fn find(name: &str) -> Option<&'static Host> {
     dialects().find(|host| {
         let mut names = std::iter::once(&host.name).chain(host.aliases);
@@ -127,26 +124,26 @@ pub fn find(name: &str) -> Option<&'static Host> {
     })
 }
 
-/// The host of this name that hookrun can be installed into.
+/// Finds an installable host by its exact name.
 pub fn find_installable(name: &str) -> Option<&'static Host> {
     installable().find(|host| host.name == name)
 }
 
-/// Every settings file in which commands are hooks.
+/// Settings files in which commands are hooks.
 pub fn settings_files() -> impl Iterator<Item = &'static HostFile> + Clone {
     HOSTS.iter().filter_map(|host| host.settings.as_ref())
 }
 
-/// The settings file of the host that is called `name`.
+/// The settings file of the dialect `name`.
 pub fn settings_file(name: &str) -> Option<&'static HostFile> {
     find(name)?.settings.as_ref()
 }
 
 impl HostFile {
-    /// The host whose file it is.
+    /// The host of this file.
     ///
     /// # Panics
-    /// For a file of a host that is not in the list.
+    /// If the host is not in [`HOSTS`].
     pub fn host(&'static self) -> &'static Host {
         let mut hosts = HOSTS.iter().copied();
         let own = hosts.find(|host| {
@@ -158,7 +155,7 @@ impl HostFile {
     }
 }
 
-/// Variables that move the folder of a user's settings of a host.
+/// Environment variables that move a user's settings folder.
 pub(crate) fn moving_variables() -> Vec<&'static str> {
     let mut variables = Vec::new();
     for host in HOSTS {
@@ -171,7 +168,7 @@ pub(crate) fn moving_variables() -> Vec<&'static str> {
     variables
 }
 
-/// The canonical events that `name` may mean, to hookrun and in any dialect.
+/// The canonical events that `name` means to hookrun or in any dialect.
 pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
     let of_dialects = dialects().flat_map(|dialect| dialect.called(name));
     let own = catalog::find(name).map(|spec| spec.name.as_ref());
@@ -182,8 +179,7 @@ pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
 }
 
 impl Host {
-    /// The budget of the gate for which there is the least time: of an event that is not known
-    /// yet.
+    /// The shortest budget of any gate: the limit while the event is still unknown.
     pub fn shortest_budget(&'static self) -> Option<Duration> {
         let gates = self.events.iter().filter(|row| row.blocks);
         gates
@@ -191,9 +187,9 @@ impl Host {
             .min()
     }
 
-    /// The events that are meant by `name`: by the system's own name for them, in any case, else
-    /// by the canonical one. Several events can have one name, and a key that distinguishes them
-    /// (pi's `session`); of several names for a canonical event the first row is meant.
+    /// Finds events by the system's name, ignoring case, else by the canonical name. Events that
+    /// share a name are distinguished by a key (pi's `session`); a canonical name returns its first
+    /// row.
     pub fn called(&'static self, name: &str) -> Vec<Binding> {
         let all = self.all_events().iter();
         let mut rows: Vec<&HostEvent> = all.clone().filter(|row| row.is_called(name)).collect();
@@ -205,12 +201,12 @@ impl Host {
             .collect()
     }
 
-    /// The name of an event of this dialect that is nearest to `name`.
+    /// The event name nearest to `name`.
     pub fn nearest(&'static self, name: &str) -> Option<&'static str> {
         spelling::nearest(name, self.all_events().iter().map(|row| row.name))
     }
 
-    /// What to say of an event that it does not have.
+    /// The error for an unknown event, with a suggestion.
     pub(crate) fn unknown_event(&'static self, name: &str) -> Complaint {
         let cause = format!("`{name}` is no event of {}", self.name);
         let cure = spelling::did_you_mean(self.nearest(name), || {
@@ -219,14 +215,14 @@ impl Host {
         Complaint::with_cure(cause, cure)
     }
 
-    /// Whether its events have a [`ReplyForm`]: a host reads nothing else on stdout.
+    /// Whether its events have a [`ReplyForm`].
     pub fn has_forms(&self) -> bool {
         self.events
             .iter()
             .any(|row| matches!(row.results, Results::Form(_)))
     }
 
-    /// The names of all events, each once.
+    /// The distinct names of all events.
     pub fn names(&'static self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> = self.all_events().iter().map(|row| row.name).collect();
         names.dedup();
@@ -235,7 +231,6 @@ impl Host {
 }
 
 impl Host {
-    /// Whether hookrun can be installed into it.
     pub fn is_installable(&self) -> bool {
         !matches!(self.install.form, HostForm::Nothing)
     }
@@ -247,7 +242,7 @@ impl Host {
         }
     }
 
-    /// The events in its settings; for a host with a plugin, those that the plugin sends.
+    /// The events in its settings or, for a host with a plugin, those the plugin sends.
     pub fn all_events(&'static self) -> &'static [HostEvent] {
         if self.events.is_empty() {
             self.served_events()
@@ -256,12 +251,12 @@ impl Host {
         }
     }
 
-    /// The events that hookrun serves, by a command or by a plugin.
+    /// The events that hookrun receives from a command or a plugin.
     pub fn served_events(&self) -> &'static [HostEvent] {
         self.plugin().map_or(self.events, |plugin| plugin.events)
     }
 
-    /// The event of the host for this one of ours: of several the first, which covers the others.
+    /// The host's event for a canonical one; the first row covers the others.
     pub fn served_event(&self, event: &str) -> Option<&'static HostEvent> {
         self.served_events().iter().find(|row| row.event == event)
     }
@@ -270,28 +265,27 @@ impl Host {
         self.served_event(event).is_some_and(|row| row.blocks)
     }
 
-    /// Whether hookrun can say this before a tool.
     fn says_before_a_tool(&self, is_it: impl Fn(&ReplySlot) -> bool) -> bool {
         self.served_event("tool.pre")
             .is_some_and(|row| row.says().iter().any(is_it))
     }
 
-    /// Whether the host asks its user about a tool; else a question blocks.
+    /// Whether the host can ask its user about a tool; otherwise a question blocks.
     pub fn asks(&self) -> bool {
         self.says_before_a_tool(|on| *on == ReplySlot::Question)
     }
 
-    /// Whether a tool can get a new input.
+    /// Whether a hook can replace a tool's input.
     pub fn rewrites(&self) -> bool {
         self.says_before_a_tool(|on| matches!(on, ReplySlot::New(_)))
     }
 
-    /// Whether a hook before a tool can tell the model something.
+    /// Whether a hook can add context before a tool runs.
     pub fn teaches(&self) -> bool {
         self.says_before_a_tool(|on| *on == ReplySlot::Context)
     }
 
-    /// How well the host is known, in a sentence.
+    /// The measured version and the date of the documentation, as a sentence.
     pub fn known(&self) -> String {
         let measured = match self.measured {
             Some(it) => format!("Measured with version {} on {}", it.version, it.date),
@@ -300,7 +294,7 @@ impl Host {
         format!("{measured}; follows its documentation as of {DOCUMENTED}.")
     }
 
-    /// With which failures of hookrun it lets a tool run, in words; nothing where there is none.
+    /// The failures of hookrun after which the host still runs the tool.
     pub fn open_on(&self) -> &'static [&'static str] {
         match self.fails_closed {
             FailsClosed::Never => &[
@@ -313,7 +307,8 @@ impl Host {
         }
     }
 
-    /// The same with what `install` writes: where status 2 blocks, the command blocks in hookrun's place.
+    /// The same once `install` has written the hook: where status 2 blocks, the shell line blocks
+    /// if hookrun fails.
     pub fn open_when_installed(&self) -> &'static [&'static str] {
         match self.fails_closed {
             FailsClosed::Never | FailsClosed::OnCrash => &["prints invalid output", "hangs"],
@@ -321,12 +316,12 @@ impl Host {
         }
     }
 
-    /// Whether it may run the hooks that were written for another host.
+    /// Whether it may run hooks that were written for `host`.
     pub fn runs_hooks_of(&self, host: &str) -> bool {
         self.reads.contains(&host) || self.converts.contains(&host)
     }
 
-    /// What it cannot do, and what no hook sees.
+    /// Limits of the host, and tools that no hook sees.
     pub fn limits(&self) -> Vec<String> {
         let mut limits = Vec::new();
         if !self.asks() {
@@ -371,7 +366,7 @@ impl Host {
 }
 
 impl HostEvent {
-    /// Its name, and what distinguishes it from others of the same name: `session (reason = start)`.
+    /// The name with its distinguishing key: `session (reason = start)`.
     pub fn full_name(&self) -> String {
         match self.when {
             Some((key, value)) => format!("{} ({key} = {value})", self.name),
@@ -379,7 +374,6 @@ impl HostEvent {
         }
     }
 
-    /// Whether the system calls it `name`, in any case.
     pub fn is_called(&self, name: &str) -> bool {
         let mut names = std::iter::once(&self.name).chain(self.aliases);
         names.any(|one| one.eq_ignore_ascii_case(name))
@@ -390,7 +384,7 @@ impl HostEvent {
         self.blocks && self.on_failure == OnFailure::Block
     }
 
-    /// Whether exit status 2 blocks it, so that the shell that starts hookrun can block in its place.
+    /// Whether exit status 2 blocks it, so that the shell line can block if hookrun does not start.
     pub fn takes_status(&self) -> bool {
         let block = self
             .results
@@ -399,20 +393,20 @@ impl HostEvent {
         block.is_some_and(|say| say.status == 2)
     }
 
-    /// What hookrun can say to the host there.
+    /// The replies that hookrun can send for it.
     pub fn says(&self) -> Vec<ReplySlot> {
         self.results.says()
     }
 }
 
 impl Binding {
-    /// How long hookrun may take to decide this event, if the host is known to wait for so long
-    /// only: what to give to `Runner::handle_within`, from the host's question on.
+    /// The time hookrun has to decide, from the host's request on; `None` if the host waits without
+    /// a known limit. Pass it to `Runner::handle_within`.
     pub fn budget(self) -> Option<Duration> {
         self.row.wait.map(|wait| Wait::budget(wait.usual))
     }
 
-    /// The row of the catalog with this dialect's rules.
+    /// The catalog row, overridden by this dialect's rules.
     pub fn spec(self) -> EventSpec {
         let row = self.row;
         let of_catalog = catalog::find(row.event).cloned();
@@ -432,40 +426,38 @@ impl Binding {
     }
 }
 
-/// The folders that a host names.
+/// The folders in a host's event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct HostFolders {
-    /// What its user has opened: the roots of the project.
+    /// The opened roots of the project.
     pub roots: Vec<PathBuf>,
-    /// Where a command is about to run.
+    /// The working directory of the command.
     pub cwd: Option<PathBuf>,
 }
 
-/// The dialect of this name, if its events say where the host works. Systems say it in their own ways.
+/// The dialect `name`, if its events name the host's folders.
 ///
-/// Sources: the hooks references of the hosts; the payloads that Claude Code, Codex CLI and Gemini
-/// CLI sent.
+/// Sources: the hosts' hooks references; payloads of Claude Code, Codex CLI and Gemini CLI.
 pub fn naming_folders(dialect: &str) -> Option<&'static Host> {
     find(dialect).filter(|host| host.name == dialect && host.has_forms())
 }
 
-/// The variable in which a host of this dialect names its project: the first of those that it
-/// sets, because the others have the names of other hosts.
+/// The variable in which a host of this dialect names its project. A host's later variables are for
+/// compatibility with other hosts.
 pub(crate) fn project_variable(dialect: &str) -> Option<&'static str> {
     let mut variables = naming_folders(dialect)?.variables.iter();
     let project = variables.find(|one| one.tells == Tells::Project)?;
     Some(project.name)
 }
 
-/// The variables in which hosts name their projects.
 pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {
     HOSTS.iter().filter_map(|host| project_variable(host.name))
 }
 
 impl HostFolders {
-    /// The folders in a context of this dialect, in the host's own keys. What its user has opened is
-    /// the project, wherever the agent has gone since; a working directory may be anywhere. A native
-    /// event has only a working directory.
+    /// Reads the folders from a context, by the host's own keys. Opened roots are the project, even
+    /// if the agent has since changed its working directory; a native event has only a working
+    /// directory.
     pub fn told(dialect: &str, context: &Context) -> HostFolders {
         let keys = match naming_folders(dialect) {
             Some(host) => host.roots,

@@ -1,9 +1,9 @@
 //! Antigravity, CLI and IDE: no event has a name, and no answer is a block.
 //!
-//! Sources: its page about hooks, and what the authors of safe-chains measured with version 1.1.2.
-//! The name of the event is in the command. A missing or malformed answer blocks, so hookrun always
-//! answers before a tool; `allow` leaves Antigravity's own questions as they are. `ask` would follow
-//! what its user has always allowed, so a question is `force_ask`.
+//! Sources: its hooks page; measurements by the authors of safe-chains with version 1.1.2. The
+//! command names the event. A missing or malformed answer blocks, so hookrun always answers before
+//! a tool; `allow` keeps Antigravity's own questions. `ask` would apply the user's "always allow"
+//! rules, so a question is `force_ask`.
 
 use super::claude::FAMILY;
 use super::prelude::*;
@@ -34,7 +34,7 @@ static PRE_TOOL_USE: ReplyForm = form(
     &[],
 );
 
-/// The answer to `Stop` that keeps the agent at work.
+/// A block of `Stop` keeps the agent working.
 static STOP: ReplyForm = form(
     &[say(
         Refusal,
@@ -65,7 +65,7 @@ const EDIT: &[(&str, &str)] = &[
     ("new_string", "ReplacementContent"),
 ];
 
-/// What it waits is nowhere stated for its command line; its settings count seconds.
+/// The command line's timeout is undocumented; its settings count seconds.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
     .waits(Wait::guessed(30));

@@ -1,8 +1,8 @@
 //! Reads an answer of a dialect: a JSON object with the keys of its table.
 //!
-//! 1. An answer that blocks does so, whatever else it says.
-//! 2. `null` is like a missing key; a value of the wrong type is malformed. A word that the dialect
-//!    does not know is malformed too, unless it approves.
+//! 1. An answer that blocks always blocks, whatever its other keys.
+//! 2. `null` counts as a missing key; a wrong type is malformed, and so is an unknown word unless
+//!    it approves.
 //! 3. Unknown keys are ignored, with a note.
 
 use serde_json::{Map, Value};
@@ -13,7 +13,6 @@ use crate::engine::hook::NO_REASON;
 use crate::engine::hook::contract::{Contract, is_decision_key};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
-/// Words that approve, wherever a word decides.
 const APPROVALS: &[&str] = &[
     "allow", "allowed", "approve", "approved", "accept", "continue", "pass", "ok", "yes",
 ];
@@ -41,7 +40,6 @@ impl Contract for Binding {
 
     fn cure(&self) -> String {
         let mut keys: Vec<&ReplyKey> = self.row.results.reads().collect();
-        // A word is clearer than a flag.
         keys.sort_by_key(|key| key.says.words().is_empty());
         for key in keys {
             if let Some(value) = key.says.blocking_value() {
@@ -55,10 +53,10 @@ impl Contract for Binding {
 }
 
 impl Binding {
-    /// The verdict of an answer that does not block, and notes for its author.
+    /// Returns the verdict of an answer that does not block, and notes for the hook's author.
     ///
     /// # Errors
-    /// Why the answer is malformed.
+    /// The problem, if the answer is malformed.
     pub(super) fn verdict(
         self,
         answer: &[(String, Value)],
@@ -88,8 +86,8 @@ impl Binding {
         Ok((reading.verdict, reading.notes))
     }
 
-    /// What a hook of this dialect had changed of its event when it threw an error: the new values
-    /// of our fields. Nothing where the system forgets them.
+    /// Returns the fields that a hook changed before it threw an error; none if the system discards
+    /// them.
     pub(super) fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
         let mut fields = Vec::new();
         for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
@@ -103,7 +101,7 @@ impl Binding {
         fields
     }
 
-    /// Whether the host reads an answer on stderr where stdout is empty.
+    /// Whether the host reads an answer from stderr when stdout is empty.
     pub fn reads_stderr(self) -> bool {
         self.row
             .results
@@ -111,7 +109,6 @@ impl Binding {
             .is_some_and(|form| form.refuses == Refuses::FromTwo)
     }
 
-    /// The reason in the places that the dialect's table has for it.
     fn reason(self, answer: &[(String, Value)]) -> Option<&str> {
         for says in [KeyMeaning::Objection, KeyMeaning::Reason] {
             for key in self.row.results.reads().filter(|key| key.says == says) {
@@ -126,7 +123,7 @@ impl Binding {
 }
 
 impl KeyMeaning {
-    /// A value with which the event does not go on as it would without the hook.
+    /// A value of this key that blocks, asks or claims the event.
     fn blocking_value(self) -> Option<Value> {
         if let KeyMeaning::Refusal(flag) = self {
             return Some(Value::Bool(flag));
@@ -152,7 +149,7 @@ impl KeyMeaning {
 }
 
 impl ReplyKey {
-    /// The key of a list of several.
+    /// The list field of an [`KeyMeaning::Entry`].
     pub(super) fn list(&self) -> Option<&'static str> {
         if let KeyMeaning::Entry(field, _) = self.says {
             Some(field)
@@ -162,7 +159,7 @@ impl ReplyKey {
     }
 }
 
-/// The key that says by a word what a result is, and its words.
+/// The key whose word says what a result is, with its words.
 pub(super) fn action_of(
     keys: &[ReplyKey],
 ) -> Option<(&'static str, &'static [(&'static str, Act)])> {
@@ -172,8 +169,7 @@ pub(super) fn action_of(
     Some((action.name, action.says.words()))
 }
 
-/// Puts a value at a path of keys with dots. What is there already stays: the form's first word
-/// wins.
+/// Inserts a value at a dotted path; an existing value stays.
 pub(super) fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => {
@@ -190,7 +186,7 @@ pub(super) fn place(result: &mut Map<String, Value>, path: &str, value: Value) {
     }
 }
 
-/// The values at a path of keys with dots: several of a key that appears twice.
+/// The values at a dotted path; more than one if the first key is repeated.
 fn values_at<'a>(answer: &'a [(String, Value)], path: &'a str) -> impl Iterator<Item = &'a Value> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let values = answer.iter().filter(move |(name, _)| name == first);
@@ -200,11 +196,10 @@ fn values_at<'a>(answer: &'a [(String, Value)], path: &'a str) -> impl Iterator<
     })
 }
 
-/// An answer, key by key.
+/// A verdict while its answer is read key by key.
 struct Translation {
     verdict: Verdict,
     question: Option<String>,
-    /// A word asks; the reason is the question.
     asks: bool,
     act: Option<Act>,
     notes: Vec<String>,
@@ -221,7 +216,7 @@ impl Translation {
                 return Err(format!("`{head}` must be a JSON object"));
             }
             for name in std::iter::once(key.name).chain(key.list()) {
-                // Of a key that is there twice the last value counts.
+                // The last value of a repeated key counts.
                 let value = values_at(answer, name).last();
                 if let Some(value) = value.filter(|value| !value.is_null()) {
                     self.take(key, name, value)?;
@@ -248,7 +243,7 @@ impl Translation {
             (None, Some((name, _))) if !self.verdict.update.is_empty() => Err(format!(
                 "`{name}` is missing, which says what the result is"
             )),
-            // After a word that lets it pass nothing else counts.
+            // After a word that passes, nothing else counts.
             (Some(Act::Pass), _) => {
                 self.verdict.update.clear();
                 Ok(())
@@ -259,7 +254,7 @@ impl Translation {
 
     fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {
         match key.says {
-            // Whether it blocks is decided over every key that may say so, in `refusal`.
+            // `refusal` decides over all keys whether the answer blocks.
             KeyMeaning::Refusal(_) if value.is_boolean() => {}
             KeyMeaning::Refusal(_) => return Err(format!("`{name}` must be a JSON boolean")),
             KeyMeaning::Objection | KeyMeaning::Reason => {
@@ -285,7 +280,7 @@ impl Translation {
         Ok(())
     }
 
-    /// A system can have several places for context; here it is one text.
+    /// Joins the texts of several context keys.
     fn add_context(&mut self, text: String) {
         match &mut self.verdict.additional_context {
             Some(context) => context.push_str(&format!("\n\n{text}")),
@@ -322,7 +317,7 @@ fn text_of(name: &str, value: &Value) -> Result<String, String> {
     }
 }
 
-/// The question of an approval: a text, or what its title and description say.
+/// The question of an approval: its text, or title and description.
 fn question(name: &str, value: &Value) -> Result<String, String> {
     if !value.is_string() && !value.is_object() {
         return Err(format!("`{name}` must be a JSON string or object"));

@@ -1,16 +1,16 @@
 //! Claude Code: thirty-three events, PascalCase names, snake_case keys.
 //!
-//! Sources: its "Hooks reference" of 22 August 2026, and what version 2.1.329 did when measured.
-//! Exit status 2 with the reason on stderr blocks every event that can be blocked, and nothing on
-//! stdout can undo it, so hookrun blocks by it wherever it works. JSON goes alone, with status 0.
+//! Sources: its "Hooks reference" of 22 August 2026; measured with version 2.1.329. Exit status 2
+//! with the reason on stderr blocks every gate, and stdout cannot override it, so hookrun blocks by
+//! status wherever that works. JSON is sent alone, with status 0.
 
 use super::prelude::*;
 use serde_json::Value as Json;
 
-/// It can only be watched, and its context reaches nobody.
+/// Observed only; context is dropped.
 pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
 
-/// It can only be watched, and its context reaches the model.
+/// Observed only; context reaches the model.
 pub(super) static TEACHES: ReplyForm = form(&[TEACH, SHOW], &[], READS_ADDED);
 
 /// Exit status 2 blocks it.
@@ -25,7 +25,7 @@ pub(super) const NEW_INPUT: &str = "hookSpecificOutput.updatedInput";
 const BEHAVIOR: &str = "hookSpecificOutput.decision.behavior";
 const MESSAGE: &str = "hookSpecificOutput.decision.message";
 
-/// What a hook before a tool says; Codex reads the same.
+/// The answers of a hook before a tool; Codex reads the same.
 pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(
         PERMISSION,
@@ -40,7 +40,6 @@ pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(NEW_INPUT, TOOL_INPUT),
 ];
 
-/// A question before a tool.
 pub(super) const ASK: ReplyRule = say(
     Question,
     &[NAMED, (PERMISSION, Word("ask")), (PERMISSION_REASON, Text)],
@@ -58,7 +57,7 @@ pub(super) static PRE_TOOL_USE: ReplyForm = form(
     READS_ADDED,
 );
 
-/// It ignores the exit status.
+/// Ignores the exit status.
 pub(super) static PERMISSION_REQUEST: ReplyForm = form(
     &[
         say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]),
@@ -68,7 +67,7 @@ pub(super) static PERMISSION_REQUEST: ReplyForm = form(
     READS,
 );
 
-/// The tool has run; an objection goes next to its result.
+/// An objection is added to the tool's result.
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(Objection, BLOCK),
@@ -86,7 +85,7 @@ static POST_TOOL_USE: ReplyForm = form(
     READS_ADDED,
 );
 
-/// The same in a host that replaces no result.
+/// The same for a host that cannot replace a result.
 pub(super) static OBJECTS: ReplyForm =
     form(&[say(Objection, BLOCK), TEACH, SHOW], &[], READS_ADDED);
 
@@ -108,7 +107,7 @@ static MESSAGE_DISPLAY: ReplyForm = form(
     &[],
 );
 
-/// What hosts of its family have in common with it. Their tables begin with it.
+/// The base of tables for hosts in Claude Code's family.
 pub(super) const FAMILY: Host = Host {
     names_event_by: "hook_event_name",
     spelling: KeySpelling::Snake,
@@ -116,28 +115,26 @@ pub(super) const FAMILY: Host = Host {
     ..Host::PLAIN
 };
 
-/// The row of an event of a tool that has run.
 pub(super) const fn post_tool_use(row: HostEvent, form: &'static ReplyForm) -> HostEvent {
     row.told("PostToolUse", "tool.post", form)
         .keys(&[("tool_response", "result")])
         .schedule(Schedule::Sequential)
 }
 
-/// What it waits where the user waits too: its documents.
+/// The documented timeout of events that delay the user.
 const SHORTLY: Wait = Wait::seconds(30);
 
-/// What it waits for text that is about to be shown: its documents.
+/// The documented timeout for text about to be displayed.
 const AT_ONCE: Wait = Wait::seconds(10);
 
-/// What it waits at the end: measured. It is the time of all hooks together, and up to 60 s where
-/// a hook says more.
+/// The timeout of `SessionEnd`, measured: shared by all hooks, up to 60 s if a hook sets more.
 const AT_THE_END: Wait = Wait::millis(1500).at_most(60);
 
 const ROW: HostEvent = WAITS_LONG;
 
 const FROM_MODEL: &[(&str, &str)] = &[("to_model", "model"), ("from_model", "previousModel")];
 
-/// Keys that are in no context of Claude Code, which has a `turn_id` in one event.
+/// Keys that no context of Claude Code has, except `turn_id` in one event.
 const NOT_CLAUDES: &[&str] = &[
     "timestamp",
     "sessionId",
@@ -145,7 +142,7 @@ const NOT_CLAUDES: &[&str] = &[
     "cursor_version",
 ];
 
-/// With one wrong type in them it drops the whole file: measured, each of them.
+/// A wrong type in one of these keys makes Claude Code drop the whole file (measured for each).
 const TYPED: &[TypedKey] = &[
     typed("/apiKeyHelper", "a string", Json::is_string),
     typed("/cleanupPeriodDays", "a number", Json::is_number),
@@ -166,7 +163,7 @@ pub(super) static CLAUDE: Host = Host {
     title: "Claude Code",
     like: None,
     runs_once: true,
-    // Its tools; `MultiEdit` and `Agent` by version.
+    // `MultiEdit` and `Agent` depend on the version.
     tools: &HostTools {
         rows: &[
             tool("Bash", ToolSort::Shell),
@@ -226,7 +223,6 @@ pub(super) static CLAUDE: Host = Host {
         ROW.gate("ConfigChange", "config.change", &GATES),
         ROW.told("CwdChanged", "cwd.change", &TOLD),
         ROW.told("DirectoryAdded", "dir.add", &TOLD),
-        // Its `event` is what happened to the file.
         ROW.told("FileChanged", "file.change", &TOLD)
             .keys(&[("event", "change")]),
         ROW.gate("WorktreeCreate", "worktree.create", &GATES),
@@ -307,7 +303,7 @@ pub(super) static CLAUDE: Host = Host {
     install: Install {
         project: ".claude/settings.json",
         user: moved("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-        // A hook of it makes the worktree in the host's place.
+        // Its hooks create the worktree instead of Claude Code.
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
         local: Some("settings.local.json"),

@@ -1,9 +1,8 @@
 //! Cline, extension and command line: a file for each event, and an answer in JSON alone.
 //!
-//! Sources: its pages about hooks, its source, and what its command line 3.0.65 sent and did. There
-//! are two generations of payloads. The extension's names its event like the file, makes a text of each
-//! parameter and takes no new input. That of the command line has `tool_call` with what the tool really
-//! gets. Both ignore the exit status, and let everything pass when a hook fails.
+//! Sources: its hooks pages and source; measured with command line 3.0.65. The extension names the
+//! event like the file, sends every parameter as text and takes no new input. The command line
+//! sends `tool_call` with the tool's real input. Both ignore the exit status and fail open.
 
 use super::claude::FAMILY;
 use super::prelude::*;
@@ -23,7 +22,7 @@ static PROMPTS: ReplyForm = form(&[CANCEL], &[], READS);
 static GATES: ReplyForm = form(&[CANCEL, TEACH], &[], READS);
 static TEACHES: ReplyForm = form(&[TEACH], &[], READS);
 
-/// The command line takes a new input too.
+/// Only the command line takes a new input.
 static TOOL_CALL: ReplyForm = form(
     &[
         CANCEL,
@@ -52,7 +51,7 @@ const ID: (&str, &str) = ("id", "toolUseId");
 
 const PATH: (&str, &str) = ("file_path", "path");
 
-/// The extension waits 30 s, the command line 120 s, and no setting says it.
+/// The extension waits 30 s, the command line 120 s; neither is configurable.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
     .waits(Wait::seconds(30));
@@ -117,12 +116,12 @@ pub(super) static CLINE: Host = Host {
         &["clineVersion", "taskId"],
         &[],
     )],
-    // Its command line and its extension read the same folders.
+    // The command line and the extension read the same folders.
     install: Install {
         project: ".clinerules/hooks/PreToolUse",
         user: UserFile::Home("Documents/Cline/Hooks/PreToolUse"),
         form: HostForm::Scripts(include_str!("plugin/cline.sh")),
-        // Its command line calls them so, and reads the same files.
+        // The command line's names for the same events.
         but: &["tool_call", "tool_result"],
         cannot: &[
             "its command line sends no prompt to a hook, and its extension takes no new input",

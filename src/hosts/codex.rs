@@ -1,9 +1,9 @@
-//! Codex CLI: Claude's names and keys, a strict reader, and fewer answers.
+//! Codex CLI: Claude Code's names and keys, a strict reader, and fewer answers.
 //!
-//! Sources: `codex-rs/hooks` as of 8 August 2026, and what version 0.169.0 did when measured. A
-//! result with an unknown key, a bare `allow`, a question or `continue: false` before a tool is
-//! invalid there, and the tool runs. So hookrun blocks, and asks, by exit status 2 with words on
-//! stderr and nothing on stdout.
+//! Sources: `codex-rs/hooks` as of 8 August 2026; measured with version 0.169.0. Before a tool, a
+//! result with an unknown key, a bare `allow`, a question or `continue: false` is invalid, and the
+//! tool runs. So hookrun blocks and asks by exit status 2 with the reason on stderr and an empty
+//! stdout.
 
 use super::claude::{
     FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMISSION_REQUEST, TEACHES, TOLD,
@@ -30,8 +30,7 @@ static PRE_TOOL_USE: ReplyForm = form(
     READS_ADDED,
 );
 
-/// A result cannot be rewritten; an objection takes its place, and so does what a hook has made
-/// of it.
+/// A result cannot be replaced: an objection, or a rewritten result, is sent as a block.
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(Objection, BLOCK),
@@ -46,7 +45,7 @@ static POST_TOOL_USE: ReplyForm = form(
     READS_ADDED,
 );
 
-/// What it waits at the end: measured, and up to 3 s where a hook says more.
+/// The timeout of `SessionEnd`, measured: up to 3 s if a hook sets more.
 const AT_THE_END: Wait = Wait::seconds(1).at_most(3);
 
 const ROW: HostEvent = WAITS_LONG;
@@ -63,7 +62,7 @@ pub(super) static CODEX: Host = Host {
     name: "codex",
     aliases: &["codex-cli"],
     title: "Codex",
-    // Its tools. Files are read by the shell, and changed by patches alone.
+    // Codex reads files through the shell and edits them only by patches.
     tools: &HostTools {
         rows: &[
             tool("Bash", ToolSort::Shell),
@@ -84,7 +83,7 @@ pub(super) static CODEX: Host = Host {
             &PERMISSION_REQUEST,
         ),
         post_tool_use(ROW, &POST_TOOL_USE),
-        // It can only be watched: exit status 2, text and context have no effect.
+        // Observed only: exit status 2, text and context have no effect.
         ROW.told("PreModelRequest", "model.pre", &TOLD),
         ROW.told("SubagentStart", "subagent.start", &TEACHES)
             .teaches(),
@@ -113,7 +112,7 @@ pub(super) static CODEX: Host = Host {
             &["session_id", "turn_id", "model"],
             NOT_CODEXS,
         ),
-        // Claude Code sends its model when a session starts, and no permission mode then.
+        // Claude Code's `SessionStart` has a model but no permission mode.
         sign(
             SignedEvents::Known,
             &["session_id", "model", "permission_mode"],
@@ -122,10 +121,10 @@ pub(super) static CODEX: Host = Host {
         sign(SignedEvents::Alone, &["session_id"], NOT_CODEXS),
     ],
     settings: Some(HostFile {
-        // That of the account, which is this one for most.
+        // The account's login shell, usually bash.
         shell: Some("bash"),
         places: &[".codex"],
-        // What the person has accepted.
+        // Approved hooks.
         beside: &["state"],
         hook: &[
             setting("type", Kind),
@@ -148,7 +147,7 @@ pub(super) static CODEX: Host = Host {
                 path: &["features", "hooks"],
                 value: false,
             },
-            // Its older name.
+            // The older name.
             Off {
                 path: &["features", "codex_hooks"],
                 value: false,
@@ -170,8 +169,7 @@ pub(super) static CODEX: Host = Host {
     ..FAMILY
 };
 
-/// Codex: a project by its path, and a hook by a sum of what it runs, both in the user's
-/// `config.toml`.
+/// Codex trusts a project by path and a hook by a checksum, both in the user's `config.toml`.
 fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let file = question.user.join("config.toml");
     let config = (question.read)(&file);
@@ -210,7 +208,7 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     found
 }
 
-/// Whether a project is trusted, by its path or by where that leads. The nearest folder counts.
+/// Whether the nearest listed folder above a project, or its canonical path, is trusted.
 fn is_trusted(config: &Json, project: &Path) -> bool {
     let real = project.canonicalize().unwrap_or_default();
     for path in [project, &real] {
@@ -224,7 +222,7 @@ fn is_trusted(config: &Json, project: &Path) -> bool {
     false
 }
 
-/// What Codex keeps of a hook, by the path of its file or by where that leads.
+/// The recorded state of a hook, by its file's path or canonical path.
 fn state_of<'c>(config: &'c Json, file: &Path, place: &str) -> &'c Json {
     let real = file.canonicalize().unwrap_or_default();
     for file in [file, &real] {
@@ -236,7 +234,7 @@ fn state_of<'c>(config: &'c Json, file: &Path, place: &str) -> &'c Json {
     &Json::Null
 }
 
-/// Every hook of hookrun's: its event, its place as Codex counts, its group and itself.
+/// hookrun's own hooks: event, position as Codex counts, group and hook.
 fn own_hooks<'a>(question: &'a TrustQuestion<'_>) -> Vec<(&'a str, String, &'a Json, &'a Json)> {
     let mut own = Vec::new();
     let events = question.settings["hooks"].as_object().into_iter().flatten();
@@ -252,8 +250,7 @@ fn own_hooks<'a>(question: &'a TrustQuestion<'_>) -> Vec<(&'a str, String, &'a J
     own
 }
 
-/// The sum by which Codex knows a hook again: of compact JSON with its keys in order, and without
-/// the path of the file.
+/// Codex's checksum of a hook: of compact JSON with sorted keys, without the file's path.
 fn codex_sum(event: &str, group: &Json, hook: &Json) -> String {
     let mut identity = json!({
         "event_name": snake(event),

@@ -1,4 +1,4 @@
-//! Events in and out: a dialect's names and keys become ours, and ours become theirs.
+//! Decodes a dialect's events into our names and keys, and encodes ours for its hooks.
 
 use serde_json::Value;
 
@@ -8,14 +8,14 @@ use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
 use crate::engine::hook::HostCall;
 
-/// Keys of ours that no other system has.
+/// Our keys that no other system has.
 const OURS: &[&str] = &["event", "action", "raw"];
 
 impl Host {
-    /// Which of several events of one name `context` is of.
+    /// Selects the event that `context` belongs to, of several with one name.
     ///
     /// # Errors
-    /// When the key that distinguishes them is missing or has an unknown value.
+    /// If the distinguishing key is missing or has an unknown value.
     pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
         if let [only] = candidates {
             let is_another = only.row.when.is_some_and(|(key, value)| {
@@ -52,14 +52,14 @@ impl Host {
 }
 
 impl Binding {
-    /// A context of this dialect under our keys.
+    /// Converts a context of this dialect to our keys.
     ///
     /// # Errors
-    /// When it names another event, or has a fact under both names.
+    /// If it names another event, or has one fact under both names.
     pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
         let came = context.clone();
         for key in [self.dialect.names_event_by, "event"] {
-            // The host may say something else by `event`.
+            // The host may use `event` for something else.
             if self.row.keys.iter().any(|(theirs, _)| *theirs == key) {
                 continue;
             }
@@ -99,15 +99,14 @@ impl Binding {
         self.with_tool(context)
     }
 
-    /// The context, if it names its tool where a host asks about one: a guard of that tool would
-    /// not know that it is meant.
+    /// Rejects a gate about a tool without the tool's name: guards of that tool could not match.
     fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
         let is_about_tool = catalog::find(self.row.event).is_some_and(|spec| {
             let is_needed = spec.required.iter().any(|key| key == "toolName");
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
         });
         let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
-            // Another type is reported elsewhere.
+            // A wrong type is reported elsewhere.
             || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
         if self.row.blocks && is_about_tool && !is_named {
             let key = match self.dialect.spelling {
@@ -119,8 +118,8 @@ impl Binding {
         Ok(context)
     }
 
-    /// Makes an object of a tool's input that a host sends as JSON in a string (Cursor, of MCP
-    /// tools), where no matcher would see its keys.
+    /// Parses a tool input that the host sends as a JSON string (Cursor's MCP tools), so that
+    /// matchers see its keys.
     fn unpack(self, context: &mut Context) {
         if !self.dialect.has_forms() {
             return;
@@ -133,7 +132,7 @@ impl Binding {
         }
     }
 
-    /// A context under our keys, with what it was under `raw`.
+    /// The context under our keys, with the original under `raw`.
     fn in_our_spelling(self, theirs: &Context, came: &Context) -> Context {
         let mut ours = theirs.beside();
         for key in theirs.keys() {
@@ -150,7 +149,7 @@ impl Binding {
             ours.set("toolInput", &Value::Object(facts.collect()));
         }
         self.unpack(&mut ours);
-        // Its name may be any. A wrong input is reported when it becomes an event.
+        // Any name is possible. A wrong input is reported when it becomes an event.
         if let Some(action) = Action::derive(&ours)
             .ok()
             .flatten()
@@ -169,7 +168,7 @@ impl Binding {
         ours
     }
 
-    /// Whether it is about a tool of an MCP server, as its host says by the event or by the tool's name.
+    /// Whether the event's row or the tool's name says that the tool is from an MCP server.
     fn is_of_server(self, context: &Context) -> bool {
         if self.row.is_of_servers || self.dialect.tools.mcp != Mcp::Plain {
             return self.row.is_of_servers;
@@ -179,7 +178,7 @@ impl Binding {
         })
     }
 
-    /// The event with the facts at the top that its host puts into an object, and texts in one piece.
+    /// Moves the facts of inner objects to the top, and joins texts that come in parts.
     fn flat(self, mut context: Context) -> Context {
         for key in self.row.in_parts {
             let parts = context.value(key).ok().flatten();
@@ -201,7 +200,7 @@ impl Binding {
         context
     }
 
-    /// The event with these facts where its host has them.
+    /// The inverse of `flat`.
     fn nested(self, mut flat: Context) -> Context {
         let mut objects = self.row.inside.iter();
         let inside = objects
@@ -246,13 +245,13 @@ impl Binding {
         }
     }
 
-    /// Whether an object of the host's event has this key, in our spelling.
+    /// Whether an inner object of the host's event has this key, in our spelling.
     fn has_inside(self, name: &str) -> bool {
         self.row.inside.iter().any(|one| one.keys.contains(&name))
     }
 
-    /// The event in their spelling: as it came where it came from them, with what has been
-    /// rewritten since.
+    /// The event in the dialect's spelling: the original, if it came from this host, with later
+    /// rewrites.
     fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
         let came = context
             .raw("raw")
@@ -293,12 +292,12 @@ impl Binding {
         self.nested(theirs)
     }
 
-    /// The context that a hook written for this dialect gets.
+    /// The context for a hook of this dialect.
     pub fn encode(self, event: &Event) -> Context {
         self.encode_call(event, self.dialect.calls(event).first())
     }
 
-    /// The context that such a hook gets about one call of its host's own tools.
+    /// The context for such a hook about one call of its host's tools.
     pub fn encode_call(self, event: &Event, call: Option<&HostCall>) -> Context {
         let mut context = event.context().clone();
         if let Some(call) = call {
@@ -313,7 +312,7 @@ impl Binding {
             let Some(json) = theirs.raw(key).filter(|raw| !raw.starts_with('"')) else {
                 continue;
             };
-            // As it came, where it came from there; else as a string.
+            // The original value if it came from this host, else a string.
             let came = event
                 .context()
                 .lookup(&format!("raw.{key}"))
@@ -335,7 +334,7 @@ impl Binding {
         for key in OURS {
             context.remove(key);
         }
-        // The other way round, because one of their keys may be another's name here.
+        // In reverse, because one of their keys may be another key's name here.
         for (theirs, ours) in self.row.keys.iter().rev() {
             if context.raw(theirs).is_none() {
                 context.rename(ours, theirs);
@@ -358,7 +357,7 @@ impl Binding {
     }
 }
 
-/// A key of ours as `tool_name`.
+/// `toolName` as `tool_name`.
 pub(crate) fn snake(key: &str) -> String {
     let mut name = String::with_capacity(key.len() + 4);
     for c in key.chars() {

@@ -1,17 +1,15 @@
-//! The rows of a dialect as the engine sees them: how its hooks are called, and what one answers by
-//! its exit status and its result.
+//! Runs hooks of another system: their stdin, exit status and result, by the dialect's rows.
 //!
-//! Such hooks are functions there, which return a result or throw. As a program:
-//!
-//! 1. An answer on stdout that blocks counts for any exit status. Where the host reads stderr if
-//!    stdout is empty, so does hookrun.
+//! Such hooks are functions that return a result or throw. As a program:
+//! 1. A blocking answer on stdout counts for any exit status; also on stderr if stdout is empty and
+//!    the host reads it.
 //! 2. Exit status 2 blocks, as in every known host; the reason is stderr.
-//! 3. Any other status than 0 is a thrown error: a failure. Nothing else in its answer counts,
-//!    except for what it has changed of the event, where its system lets that stay.
-//! 4. Text on stdout is only logged there, so it is a note; where the host gives text to the model,
-//!    it is that. An object without a key of the dialect says nothing.
-//! 5. A new value that the host's event cannot take, or that has no words in the host
-//!    that asks, blocks a gate: what the hook meant to be changed must not go on unchanged.
+//! 3. Any other non-zero status is a thrown error: a failure. Only its changes to the event count,
+//!    if the system keeps them.
+//! 4. Text on stdout is a note, or context if the host gives it to the model. An object without a
+//!    key of the dialect says nothing.
+//! 5. On a gate, a new value that the host's event cannot take, or cannot express, blocks: the
+//!    original input must not go on unchanged.
 
 use std::time::Duration;
 
@@ -76,7 +74,7 @@ impl Convention for Binding {
             return parts;
         }
         if parts.iter().all(|part| part.call.is_none()) {
-            // A host's own hook gets the command as it came, and the patch.
+            // A host's own hook gets the original command, and the patch.
             parts.extend(numbered(1, patches));
         }
         let name = event.context().string("toolName").unwrap_or_default();
@@ -130,7 +128,7 @@ impl Convention for Binding {
     }
 }
 
-/// The parts of an event that are these calls, numbered from `first`.
+/// Numbers calls from `first`.
 fn numbered(first: usize, calls: Vec<HostCall>) -> Vec<EventPart> {
     let calls = (first..).zip(calls).map(|(number, call)| EventPart {
         number,
@@ -140,7 +138,7 @@ fn numbered(first: usize, calls: Vec<HostCall>) -> Vec<EventPart> {
     calls.collect()
 }
 
-/// How the run of such a hook has ended, with notes for its author.
+/// Returns the ending of such a hook, and notes for its author.
 fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let status = printed.status;
     let stderr = printed.stderr.text();
@@ -172,7 +170,7 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     let form = binding.row.results.form();
     let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
     match status {
-        // A shell's words for a hook that never ran, and for one that a signal has ended.
+        // Shell statuses for a hook that never ran, or that a signal ended.
         126 | 127 | 129..=159 if form.is_some() => (failure, Vec::new()),
         _ if stops && crash.is_some() => (failure, Vec::new()),
         _ if stops => blocked_by_status(printed, &reading, permit),
@@ -192,7 +190,6 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     }
 }
 
-/// What a hook threw, in words.
 fn thrown(status: i32, stdout: &str, stderr: &str) -> String {
     let printed = [stderr.trim(), stdout]
         .into_iter()
@@ -211,7 +208,6 @@ fn translated(decision: Decision) -> (Ending, Vec<String>) {
     answered(Verdict::new(decision, ContractRule::Translated), Vec::new())
 }
 
-/// An error that was thrown, and what was changed before it.
 fn threw(
     problem: String,
     permit: Permit<'_>,
@@ -241,7 +237,6 @@ fn wrong_kind(spec: &EventSpec, field: &str, value: &Value) -> Option<String> {
     (!key.kind.fits(value)).then(|| format!("the new `{field}` must be a JSON {}", key.kind.name()))
 }
 
-/// The ending of a hook that exited with 0.
 fn result(reading: &Reading, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
     match reading.answer(&binding) {
         Err(problem) => (malformed(problem), Vec::new()),

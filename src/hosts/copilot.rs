@@ -1,10 +1,10 @@
 //! GitHub Copilot CLI: camelCase names, and payloads in two spellings.
 //!
-//! Source: `hooks-reference.md` of its documentation. Before a tool any status but 0 blocks, and
-//! JSON that allows cannot undo it. A timeout always lets the tool run, so hookrun's own budget is
-//! the only guard. A hook that is registered under a PascalCase name gets Claude's spelling of the
-//! keys; hookrun reads both. Measured with 1.0.102, which takes more than its documents say: a prompt
-//! can be blocked and get text for the model, and so can a tool before it runs.
+//! Source: `hooks-reference.md` of its documentation. Before a tool any non-zero status blocks, and
+//! JSON cannot override it. A timeout always lets the tool run, so only hookrun's own budget
+//! protects. A hook registered under a PascalCase name gets Claude Code's key spelling; hookrun
+//! reads both. Measured with 1.0.102, which also takes blocks and context for prompts, and context
+//! before a tool.
 
 use super::prelude::*;
 
@@ -44,7 +44,7 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
     )
 };
 
-/// A status is a warning there; the word blocks.
+/// A non-zero status is only a warning; the word blocks.
 static PROMPT: ReplyForm = form(
     &[say(Refusal, BLOCK), CONTEXT],
     &[key("decision", BLOCK_OR_ALLOW), REASON, ADDED],
@@ -60,7 +60,7 @@ static PERMISSION_REQUEST: ReplyForm = form(
     &[],
 );
 
-/// The tool has run; an objection is text for the model.
+/// An objection is sent as text for the model.
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(Objection, &[("additionalContext", Text)]),
@@ -71,14 +71,14 @@ static POST_TOOL_USE: ReplyForm = form(
     &[],
 );
 
-/// The exit status is a warning there; the word blocks.
+/// A non-zero status is only a warning; the word blocks.
 static STOP: ReplyForm = form(
     &[say(Refusal, BLOCK)],
     &[key("decision", BLOCK_OR_ALLOW), REASON],
     &[],
 );
 
-/// The same, and a hook may give a new response; a block wins.
+/// As `STOP`, and a hook may replace the response; a block wins.
 static SUBAGENT_STOP: ReplyForm = form(
     &[
         say(Refusal, BLOCK),
@@ -106,10 +106,10 @@ static TRANSFORMED: ReplyForm = form(
 
 const KEYS: &[(&str, &str)] = &[("toolArgs", "toolInput"), ("toolResult", "result")];
 
-/// What its documents show as JSON in a string.
+/// Keys that its documentation shows as JSON in a string.
 const TEXTS: &[&str] = &["toolArgs"];
 
-/// The spelling of hooks that are registered under a PascalCase name.
+/// The keys of hooks registered under a PascalCase name.
 const ALSO: &[(&str, &str)] = &[
     ("tool_name", "toolName"),
     ("tool_input", "toolInput"),
@@ -121,14 +121,14 @@ const ALSO: &[(&str, &str)] = &[
     ("last_assistant_message", "lastAssistantMessage"),
 ];
 
-/// What it waits: its documents.
+/// The documented timeout.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(KEYS)
     .also(ALSO)
     .as_text(TEXTS)
     .waits(Wait::seconds(30));
 
-/// VS Code writes much of the same, with a `transcript_path` and a `tool_use_id`.
+/// VS Code sends most of these keys, plus `transcript_path` and `tool_use_id`.
 const NOT_COPILOTS: &[&str] = words!(
     "transcript_path" "tool_use_id" "type" "prompt_id" "turn_id" "model" "permission_mode"
     "conversation_id" "cursor_version"
@@ -136,7 +136,6 @@ const NOT_COPILOTS: &[&str] = words!(
 
 const NOT_COPILOTS_OWN: &[&str] = &["session_id", "conversation_id", "type", "event"];
 
-/// GitHub Copilot CLI.
 pub(super) static COPILOT: Host = Host {
     name: "copilot",
     aliases: &["copilot-cli"],
@@ -151,7 +150,7 @@ pub(super) static COPILOT: Host = Host {
                 .keys(&[("file_path", "path"), ("content", "file_text")]),
             tool("edit", ToolSort::Edit).keys(STR_EDIT),
             tool("str_replace_editor", ToolSort::Edit).keys(STR_EDIT),
-            // Its documents count it among those that edit.
+            // Its documentation counts it as an edit.
             tool("apply_patch", ToolSort::Edit),
             tool("grep", ToolSort::Grep),
             tool("rg", ToolSort::Grep),
@@ -196,7 +195,7 @@ pub(super) static COPILOT: Host = Host {
         sign(
             SignedEvents::Nowhere,
             &["sessionId", "timestamp", "cwd"],
-            // Grok Build sends the others too.
+            // Grok Build also sends the others.
             &["event", "type", "hookEventName"],
         ),
         sign(
@@ -204,8 +203,8 @@ pub(super) static COPILOT: Host = Host {
             &["sessionId", "timestamp", "cwd"],
             NOT_COPILOTS_OWN,
         ),
-        // Registered under PascalCase names. A context of Gemini CLI that has lost its transcript
-        // looks the same but for the name.
+        // Registered under PascalCase names. A context of Gemini CLI without its transcript has the
+        // same keys and another event name.
         sign(
             SignedEvents::KnownNotIn("gemini"),
             &["session_id", "timestamp"],

@@ -1,8 +1,7 @@
-//! Crush has one event, `PreToolUse`, and its own answer format. Exit status 49 ends the agent's
-//! turn.
+//! Crush: one event, `PreToolUse`, and its own answer format. Exit status 49 ends the agent's turn.
 //!
-//! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one, key by
-//! key. `allow` would skip the question that Crush asks its user, so hookrun never says it.
+//! Source: `docs/hooks/README.md` of its repository. A new input is merged into the old one by key.
+//! `allow` would skip Crush's own question to its user, so hookrun never sends it.
 
 use super::claude::FAMILY;
 use super::prelude::*;

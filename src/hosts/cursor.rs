@@ -1,8 +1,8 @@
-//! Cursor: twenty-one events, of which some are about one tool each.
+//! Cursor: twenty-one events, some of them for a single tool.
 //!
-//! Sources: its "Hooks" and "Third party hooks" documents. Exit status 2 blocks wherever a hook
-//! may; the JSON says it as well, to the user and to the agent. `ask` is enforced for shell
-//! commands and MCP tools only. It was not measured.
+//! Sources: its "Hooks" and "Third party hooks" documents; not measured. Exit status 2 blocks every
+//! gate; the JSON repeats the reason for the user and the agent. `ask` is enforced only for shell
+//! commands and MCP tools.
 
 use super::claude::FAMILY;
 use super::prelude::*;
@@ -30,20 +30,20 @@ const ADDED: &[ReplyKey] = &[key("additional_context", KeyMeaning::Context)];
 
 static SESSION_START: ReplyForm = form(&[CONTEXT], ADDED, &[]);
 
-/// Any tool: a question is not enforced, so it blocks.
+/// Any tool. A question is not enforced here, so it blocks.
 static PRE_TOOL_USE: ReplyForm = form(
     &[DENY, say(New("toolInput"), &[("updated_input", Value)])],
     &[key("updated_input", TOOL_INPUT)],
     PERMISSION,
 );
 
-/// A shell command or an MCP tool.
+/// Shell commands and MCP tools.
 static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
 
-/// A file is read, or a subagent starts: yes or no.
+/// File reads and subagent starts.
 static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
 
-/// The tool has run; an objection is text for the model.
+/// An objection is sent as text for the model.
 static POST_TOOL_USE: ReplyForm = form(
     &[say(Objection, &[("additional_context", Text)]), CONTEXT],
     ADDED,
@@ -59,7 +59,7 @@ static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
     &[],
 );
 
-/// An agent that may not stop gets a message that says what to do.
+/// A block sends the agent a message with what to do next.
 static STOP: ReplyForm = form(
     &[say(Refusal, &[("followup_message", Text)])],
     &[key("followup_message", KeyMeaning::Objection)],
@@ -75,13 +75,13 @@ static PRE_COMPACT: ReplyForm = form(
 const SESSION: (&str, &str) = ("conversation_id", "sessionId");
 const DURATION: (&str, &str) = ("duration", "durationMs");
 
-/// What it waits is nowhere stated ("the platform's default"). Its documents show hooks with 30 s,
-/// so no less is meant, and half a minute is what the shortest of the others wait for a tool.
+/// The timeout is undocumented ("the platform's default"). Its examples show hooks with 30 s, which
+/// is also the shortest timeout of the other hosts for a tool.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
     .waits(Wait::guessed(30));
 
-/// It starts the agent again at most five times.
+/// Cursor restarts the agent at most five times.
 const fn stop_gate(name: &'static str, event: &'static str) -> HostEvent {
     let row = ROW.open_gate(name, event, &STOP);
     row.conduct(Conduct {
@@ -100,8 +100,7 @@ pub(super) static CURSOR: Host = Host {
     name: "cursor",
     title: "Cursor",
     like: None,
-    // Its tools. What changes a file is `Write`, whether it writes or edits; `Edit` is what its own
-    // event of edited files is read as.
+    // `Write` is every change of a file. Its event of edited files is read as `Edit`.
     tools: &HostTools {
         rows: &[
             tool("Shell", ToolSort::Shell),
@@ -126,7 +125,7 @@ pub(super) static CURSOR: Host = Host {
         ROW.told("sessionStart", "session.start", &SESSION_START),
         ROW.told("sessionEnd", "session.end", &SILENT),
         ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
-        // Its `tool_output` is JSON in a string, and stays one.
+        // Its `tool_output` stays JSON in a string.
         ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
             .keys(&[SESSION, ("tool_output", "result"), DURATION])
             .as_text(&["tool_output"]),
@@ -208,8 +207,8 @@ pub(super) static CURSOR: Host = Host {
     install: Install {
         project: ".cursor/hooks.json",
         user: UserFile::Home(".cursor/hooks.json"),
-        // `preToolUse` and `postToolUse` cover them; what Tab reads and writes is no tool of the
-        // agent, and stays.
+        // `preToolUse` and `postToolUse` cover these. Reads and writes by Tab are not tools of the
+        // agent, so their events stay.
         but: words!(
             "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
             "afterMCPExecution" "afterFileEdit"

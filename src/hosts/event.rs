@@ -1,58 +1,53 @@
-//! An event of a host: what it is called, how its context and its results are spelled, and how long
-//! the host waits. Types only.
+//! The row of a host's event: its names, the spelling of its context and results, and its timeout.
 
 use std::time::Duration;
 
 use super::results::{ReplyForm, ReplyKey, ReplySlot, Results};
 use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 
-/// One event of a dialect: a row over a row of the catalog.
+/// One event of a dialect, over a row of the catalog.
 #[derive(Debug)]
 pub struct HostEvent {
-    /// What the system calls it.
     pub name: &'static str,
     /// Other spellings of the name.
     pub aliases: &'static [&'static str],
     pub event: &'static str,
-    /// The key, and the value in it, that distinguish this event from others of the same name, or
-    /// always go with it.
+    /// A key and its value that distinguish this event from others of the same name, or always
+    /// occur with it.
     pub when: Option<(&'static str, &'static str)>,
-    /// Their context keys and ours, in the order in which they are read. Keys that are not listed
-    /// are the same; of several for one of ours, hooks get the last.
+    /// Their context keys and ours, in reading order; unlisted keys are the same. If several map to
+    /// one of ours, hooks get the last.
     pub keys: &'static [(&'static str, &'static str)],
-    /// Other names of keys, as `keys`, that are read and never written.
+    /// Further key names that are read but never written.
     pub also: &'static [(&'static str, &'static str)],
-    /// Keys of theirs that hold a fact of ours too.
+    /// Their keys that also hold one of our facts.
     pub stand_ins: &'static [StandIn],
-    /// The objects in which facts of it are, of which an event has one; none where all are at the
-    /// top.
+    /// Objects that hold the event's facts (one per event); empty if all are at the top.
     pub inside: &'static [InnerFacts],
-    /// The tool that it is about, where it is about one alone.
+    /// The single tool that the event is about.
     pub gather: Option<Gather>,
-    /// It is about the tools of MCP servers alone.
+    /// The event is about tools of MCP servers only.
     pub is_of_servers: bool,
     /// Their keys that hold a text in parts: `[{"type": "text", "text": "…"}]`.
     pub in_parts: &'static [&'static str],
     /// Their keys that hold JSON as a string.
     pub as_text: &'static [&'static str],
     pub results: Results,
-    /// What a hook prints that is no JSON is text for the model.
+    /// Text on a hook's stdout that is not JSON is context for the model.
     pub text_teaches: bool,
-    /// Whether a hook may block it.
     pub blocks: bool,
-    /// What a failing hook means.
     pub on_failure: OnFailure,
-    /// What a hook has changed of its event before it throws an error stays changed.
+    /// Changes that a hook made before it threw an error stay.
     pub keeps_thrown: bool,
     pub schedule: Schedule,
-    /// What else is different from the catalog.
+    /// Other differences from the catalog.
     pub conduct: Conduct,
-    /// How long the host waits, if it does not wait for ever.
+    /// The host's timeout; `None` if it waits forever.
     pub wait: Option<Wait>,
 }
 
 impl HostEvent {
-    /// A row with the catalog's usual rules for what can only be observed. Tables begin with it.
+    /// A row with the catalog's rules for observed events; the base of tables.
     pub const OBSERVER: HostEvent = HostEvent {
         name: "",
         aliases: &[],
@@ -77,8 +72,7 @@ impl HostEvent {
     };
 }
 
-/// Gives each column a function that makes the same row with another value there, so that most rows
-/// of a table are short.
+/// Defines a builder function for each column, so that table rows stay short.
 macro_rules! columns {
     ($($column:ident: $kind:ty,)+) => {
         $(
@@ -152,7 +146,7 @@ impl HostEvent {
         self
     }
 
-    /// With so many seconds to decide: less than the host waits, since it then goes on.
+    /// Sets a fixed timeout in seconds, after which the host goes on.
     #[must_use]
     pub(super) const fn within(self, seconds: u64) -> HostEvent {
         self.waits(Wait::seconds(seconds).at_most(seconds))
@@ -166,7 +160,7 @@ impl HostEvent {
 }
 
 impl HostEvent {
-    /// The row for an event of this name, over this one of the catalog.
+    /// Sets the host's name and the catalog's name.
     #[must_use]
     pub const fn named(mut self, name: &'static str, event: &'static str) -> HostEvent {
         self.name = name;
@@ -174,7 +168,7 @@ impl HostEvent {
         self
     }
 
-    /// The row of an event that a hook of a host can only watch.
+    /// An observed event.
     #[must_use]
     pub(super) const fn told(
         self,
@@ -188,7 +182,7 @@ impl HostEvent {
             .named(name, event)
     }
 
-    /// The row of an event that a hook of a host may block, and that a failure blocks.
+    /// A gate that a failure blocks.
     #[must_use]
     pub const fn gate(
         self,
@@ -202,7 +196,7 @@ impl HostEvent {
             .named(name, event)
     }
 
-    /// The row of an event that a hook of a host may block; a failure lets it go on.
+    /// A gate that a failure lets pass.
     #[must_use]
     pub const fn open_gate(
         self,
@@ -217,12 +211,12 @@ impl HostEvent {
     }
 }
 
-/// An event that hookrun's plugin passes on, and that can only be watched.
+/// An observed event that hookrun's plugin sends.
 pub(super) const fn reports(name: &'static str, event: &'static str) -> HostEvent {
     asks(name, event, &[])
 }
 
-/// An event that hookrun's plugin passes on, and what hookrun can answer there.
+/// An event that hookrun's plugin sends, with the possible replies.
 pub(super) const fn asks(
     name: &'static str,
     event: &'static str,
@@ -240,59 +234,57 @@ pub(super) const fn asks(
     row
 }
 
-/// A broken configuration is reported and no more: what the host has done already stays done, and
-/// an agent that may never stop could not be stopped in a host that sets no limit (Codex).
+/// Only report a broken configuration: the action has already happened, and a blocked stop would
+/// never end in a host without a limit (Codex).
 const READS_ON: Conduct = Conduct {
     reads_on: true,
     ..Conduct::USUAL
 };
 
-/// A key of a system that holds a fact of ours where the event does not have it under our key:
-/// it stays what it is, and is read under our key as well.
+/// A host's key that also supplies our key where the event lacks it; the original key stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StandIn {
     pub theirs: &'static str,
     pub ours: &'static str,
-    /// Whether hooks of that system get it, made from ours, where the event lacks it.
+    /// Whether hooks of that system get it, derived from our key, where the event lacks it.
     pub is_made: bool,
 }
 
-/// An object of a host's event that holds facts of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InnerFacts {
-    /// Its key at the top.
+    /// Its top-level key.
     pub object: &'static str,
-    /// Its own keys that are read as if they were at the top.
+    /// Keys inside it that are read as if they were at the top.
     pub keys: &'static [&'static str],
 }
 
-/// A tool with a special event, which holds what is the tool's input elsewhere.
+/// A tool with an event for itself, which has the tool's input at the top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gather {
-    /// What the host calls the tool where it calls it anything.
+    /// The host's usual name for the tool.
     pub tool: &'static str,
-    /// The keys of the event that are the tool's input.
+    /// The event's keys that are the tool's input.
     pub keys: &'static [&'static str],
 }
 
-/// How long a host waits for a hook of an event. Then it goes on as if the hook had allowed it.
+/// How long a host waits for a hook; after that it continues as if the hook had allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
-    /// Where its settings say nothing else.
+    /// The default.
     pub usual: Duration,
-    /// The longest that its settings may say; `None` for any time.
+    /// The longest configurable timeout; `None` if unlimited.
     pub longest: Option<Duration>,
-    /// Whether it was measured, or the host's documents say so. Else it is what we think safe.
+    /// Measured or documented; otherwise a safe assumption.
     pub is_known: bool,
 }
 
 impl Wait {
-    /// A host that waits so many seconds, and as long as its settings say.
+    /// Waits so many seconds by default, and as long as its settings say.
     pub const fn seconds(seconds: u64) -> Wait {
         Wait::millis(1000 * seconds)
     }
 
-    /// A host that does not say how long it waits: what we think safe.
+    /// An assumed default for a host with an undocumented timeout.
     pub(super) const fn guessed(seconds: u64) -> Wait {
         Wait {
             is_known: false,
@@ -300,7 +292,7 @@ impl Wait {
         }
     }
 
-    /// A host that waits so many milliseconds, and as long as its settings say.
+    /// As [`Wait::seconds`], in milliseconds.
     pub const fn millis(millis: u64) -> Wait {
         Wait {
             usual: Duration::from_millis(millis),
@@ -309,7 +301,7 @@ impl Wait {
         }
     }
 
-    /// A host that never waits longer than so many seconds, with any settings.
+    /// Limits the configurable timeout, in seconds.
     #[must_use]
     pub const fn at_most(mut self, seconds: u64) -> Wait {
         self.longest = Some(Duration::from_secs(seconds));
@@ -317,24 +309,24 @@ impl Wait {
     }
 }
 
-/// What hookrun keeps of a host's time: its own start on a loaded machine (the host's time runs
-/// before hookrun does), and what comes after the budget. Hooks get 200 ms to end by themselves,
-/// their output is waited for 100 ms, what cannot be killed is given up after 1 s; and where
-/// the system itself hangs, the watchdog looks twice.
+/// The part of a host's timeout that hookrun reserves: for its own start on a loaded machine (the
+/// host's clock starts earlier), and for the end. Hooks get 200 ms to end by themselves, their
+/// output 100 ms to arrive, processes that cannot be killed are abandoned after 1 s, and if the
+/// system hangs, the watchdog looks twice.
 pub const MARGIN: Duration = Duration::from_secs(5);
 
-/// How long after the end of a budget a watchdog has the last word at the latest.
+/// The latest time after a budget's end at which the watchdog replies.
 pub const LATEST: Duration = Duration::from_millis(750);
 
 impl Wait {
-    /// How long hookrun may take where the host waits for `limit`: all of it but for [`MARGIN`],
-    /// at least a half.
+    /// How long hookrun may take if the host waits for `limit`: `limit` less [`MARGIN`], at least
+    /// half of it.
     pub fn budget(limit: Duration) -> Duration {
         limit - MARGIN.min(limit / 2)
     }
 
-    /// When a watchdog has to answer at the latest, after the start, where the budget is `budget`:
-    /// when three quarters of what [`Wait::budget`] has kept are gone, and [`LATEST`] at most.
+    /// The watchdog's deadline after the start: the budget plus three quarters of it, at most
+    /// [`LATEST`] later.
     pub fn last_word(budget: Duration) -> Duration {
         budget.saturating_add((budget * 3 / 4).min(LATEST))
     }

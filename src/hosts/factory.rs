@@ -1,8 +1,8 @@
 //! Factory Droid: Claude Code's events and words; its shell is `Execute`, its writer `Create`.
 //!
-//! Source: its hooks reference; measured with 0.225.2, which drops text for the model before a tool.
-//! `.factory/hooks.json` is not read by versions 0.186.0 (Factory-AI/factory#3) and 0.225.2, so hookrun
-//! is installed into `settings.json`.
+//! Source: its hooks reference; measured with 0.225.2, which drops context before a tool. Versions
+//! 0.186.0 (Factory-AI/factory#3) and 0.225.2 do not read `.factory/hooks.json`, so hookrun is
+//! installed into `settings.json`.
 
 use super::claude::{
     ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, TEACHES, TOLD, TOOL_READS,

@@ -1,9 +1,8 @@
-//! Gemini CLI: its own names, and a reader that lets JSON beat the exit status.
+//! Gemini CLI: its own names, and JSON that overrides the exit status.
 //!
-//! Sources: its hooks reference and `packages/core/src/hooks` of 21 August 2026, and what version
-//! 0.61.0 did when measured. It reads JSON for any exit status, and JSON wins over the status, so
-//! hookrun blocks by exit status 2 with words on stderr and nothing on stdout. `ask` waits for a
-//! person even where there is none, but that is what asking means there.
+//! Sources: its hooks reference and `packages/core/src/hooks` of 21 August 2026; measured with
+//! version 0.61.0. JSON wins over any exit status, so hookrun blocks by exit status 2 with the
+//! reason on stderr and an empty stdout. `ask` waits for a person even in a session without one.
 
 use super::claude::FAMILY;
 use super::prelude::*;
@@ -32,19 +31,19 @@ static BEFORE_TOOL: ReplyForm = ReplyForm {
         &[
             REFUSE,
             say(Question, &[("decision", Word("ask")), ("reason", Text)]),
-            // It replaces the input; that it merges is what its document says, and not what it does.
+            // It replaces the input, although its document says that it merges.
             say(
                 New("toolInput"),
                 &[("hookSpecificOutput.tool_input", Value)],
             ),
-            // What it reads of `additionalContext` before a tool reaches nobody: measured.
+            // It drops `additionalContext` before a tool (measured).
             SHOW,
         ],
         READS_ADDED,
     )
 };
 
-/// A block of a result replaces its text.
+/// A block replaces the result's text.
 static AFTER_TOOL: ReplyForm = form(
     &[
         say(Objection, &[("decision", Word("deny")), ("reason", Text)]),
@@ -58,7 +57,7 @@ static AFTER_TOOL: ReplyForm = form(
     READS_ADDED,
 );
 
-/// What it waits: its documents, and measured. Its settings count milliseconds.
+/// The documented and measured timeout; its settings count milliseconds.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
 const NOT_GEMINIS: &[&str] = words!(
@@ -98,7 +97,7 @@ pub(super) static GEMINI: Host = Host {
         ROW.gate("BeforeAgent", "prompt.submit", &GATES_AND_TEACHES),
         ROW.open_gate("AfterAgent", "agent.stop", &GATES)
             .keys(&[("prompt_response", "lastAssistantMessage")]),
-        // A block of the model's request is an empty answer.
+        // A blocked model request returns an empty answer.
         ROW.gate("BeforeModel", "model.pre", &GATES),
         ROW.told("AfterModel", "model.post", &TOLD),
         ROW.told("BeforeToolSelection", "model.tools", &TOLD),
@@ -116,8 +115,8 @@ pub(super) static GEMINI: Host = Host {
              hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
     ),
     signs: &[
-        // Copilot CLI sends neither a transcript nor a time with the events of the same names, and Qwen
-        // Code sends both.
+        // For events of the same names, Copilot CLI sends neither transcript nor time; Qwen Code
+        // sends both.
         sign(
             SignedEvents::KnownNotIn("qwen"),
             &["session_id", "transcript_path", "timestamp"],
@@ -179,8 +178,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// Gemini CLI: a project's folder, or one around it, in the user's `trustedFolders.json`; the
-/// nearest one counts.
+/// Gemini CLI trusts folders in the user's `trustedFolders.json`; the nearest one counts.
 fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let Some(project) = question.project else {
         return Vec::new();

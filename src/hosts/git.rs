@@ -1,11 +1,10 @@
-//! git: its hooks as rows over the catalog, what they get, and what git gets back.
+//! git's hooks as rows over the catalog: their input, their events, and the reply to git.
 //!
-//! git gives a hook arguments, lines on stdin and variables instead of a JSON document, so its
-//! table is of another form than those of the agents. Source: githooks(5) of git 2.47. git itself
-//! says what a commit or a push changes ([`GitHook::listings`]); the command line runs it. Of a
-//! push, every commit that is new to the other side counts, not only the last: what one commit adds
-//! and the next one removes is sent all the same. Of a merge counts what is in none of its parents.
-//! Nothing that a repository can be configured with hides a path.
+//! git gives a hook arguments, stdin lines and variables, not JSON, so these rows differ from those
+//! of agents. Source: githooks(5) of git 2.47. [`GitHook::listings`] asks git itself for the
+//! changes. A push checks every commit that is new to the remote, because a file that one commit
+//! adds and the next removes is sent too. A merge checks paths that differ from all parents. No
+//! configuration of the repository hides a path.
 
 mod contract;
 mod row;
@@ -27,10 +26,9 @@ use Argument::{Flag, MessageFile, Rest, Text};
 
 pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
 
-/// The name of the host, for `--host`.
 pub const NAME: &str = "git";
 
-/// Variables of git that are in `raw.environment`. Others may hold credentials.
+/// Variables of git in `raw.environment`. Others may hold credentials.
 const SHOWN_VARIABLES: &[&str] = words!(
     "GIT_DIR" "GIT_WORK_TREE" "GIT_INDEX_FILE" "GIT_PREFIX" "GIT_REFLOG_ACTION"
     "GIT_QUARANTINE_PATH" "GIT_PUSH_CERT_STATUS" "GIT_PUSH_CERT_SIGNER"
@@ -62,7 +60,7 @@ const fn hook(name: &'static str, event: &'static str, arguments: &'static [Argu
     }
 }
 
-/// Every hook of git that the catalog has.
+/// git's hooks with an event in the catalog.
 pub static GIT_HOOKS: &[GitHook] = &[
     hook("pre-commit", "commit.pre", &[])
         .changes(Changes::Index)
@@ -76,7 +74,7 @@ pub static GIT_HOOKS: &[GitHook] = &[
     hook("commit-msg", "commit.msg", &[MessageFile]).with_head(),
     hook("post-commit", "commit.post", &[]),
     hook("post-rewrite", "commit.rewrite", &[Text("trigger")]).lines(REWRITTEN),
-    // git notes the merge only after this.
+    // git records the merge only after this hook.
     hook("pre-merge-commit", "merge.pre", &[])
         .changes(Changes::Index)
         .with_head()
@@ -128,12 +126,12 @@ pub static GIT_HOOKS: &[GitHook] = &[
         .presence(Presence::Costly),
 ];
 
-/// The row of `hookrun check`, with the hooks that git would run before a commit.
+/// The row of `hookrun check`, which runs the hooks of a commit.
 pub static CHECK: GitHook = hook("check", "commit.pre", &[])
     .changes(Changes::Index)
     .with_head();
 
-/// The hook that git, or the catalog, calls `name`, in any case.
+/// Finds a hook by git's or the catalog's name, ignoring case.
 pub fn find(name: &str) -> Option<&'static GitHook> {
     GIT_HOOKS
         .iter()
@@ -141,19 +139,19 @@ pub fn find(name: &str) -> Option<&'static GitHook> {
 }
 
 impl GitHook {
-    /// Whether a hook can block what git does.
+    /// Whether a hook can block the git command.
     pub fn is_gate(&self) -> bool {
         catalog::find(self.event).is_none_or(|spec| spec.blocks)
     }
 
-    /// Why git does not commit what hooks stage meanwhile; `None` if it does. In a merge or a patch it
-    /// commits the tree that it had before.
+    /// Why files that hooks stage do not get into the commit; `None` if they do. In a merge or a
+    /// patch git commits the tree it had before.
     pub fn no_fixes(&self) -> Option<&'static str> {
         let why = "and git takes no fixes here; in a merge, `git commit` completes it with them";
         (self.name != "pre-commit").then_some(why)
     }
 
-    /// The file of the commit message that the hook may edit.
+    /// The commit message file, which the hook may edit.
     pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
         let place = self
             .arguments
@@ -162,10 +160,10 @@ impl GitHook {
         given.arguments.get(place).map(Path::new)
     }
 
-    /// The context of the event, without the changed paths.
+    /// The event's context, without the changed paths.
     ///
     /// # Errors
-    /// When git gave something that is not in its manual.
+    /// If the input from git contradicts its manual.
     pub fn context(&self, given: &GitInput) -> Result<Map<String, Value>, GitError> {
         let mut context = Map::new();
         let mut left = given.arguments.iter();
@@ -243,7 +241,7 @@ impl GitHook {
     }
 
     /// The reply to a run: git reads the exit status and shows stderr. An event that cannot be
-    /// blocked goes on in any case. Several blocks have a line that sums them up first.
+    /// blocked always continues. Several blocks begin with a summary line.
     pub fn reply(&self, run: &Run) -> Reply {
         let outcome = &run.outcome;
         let blocks = run.event.spec().blocks;
@@ -289,7 +287,7 @@ impl GitHook {
         }
     }
 
-    /// The reply that blocks for `reason`, or complains where nothing can be blocked.
+    /// The reply that blocks for `reason`, or only prints it if the event cannot be blocked.
     pub fn refuse(&self, reason: &str, blocks: bool) -> Reply {
         self.stop(&format!(": {reason}"), blocks)
     }
@@ -310,14 +308,12 @@ impl GitHook {
     }
 }
 
-/// The exit status that stops git.
 const STOP: u8 = 1;
 
-/// The exit status with which git goes on. `git checkout` would otherwise end with the status of
-/// its `post-checkout`.
+/// The exit status that lets git continue. `git checkout` returns the status of its
+/// `post-checkout`.
 const GO_ON: u8 = 0;
 
-/// The options of `git push --push-option`, in order.
 fn push_options(variables: &[(String, String)]) -> Vec<Value> {
     let mut values: HashMap<&str, &str> = HashMap::new();
     for (name, value) in variables {
@@ -331,12 +327,12 @@ fn push_options(variables: &[(String, String)]) -> Vec<Value> {
         .collect()
 }
 
-/// Bytes as text; bytes that are not UTF-8 are replaced.
+/// Converts bytes to text, replacing invalid UTF-8.
 fn readable(text: &OsStr) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }
 
-/// Options of every listing, so that neither the configuration nor replaced objects matter.
+/// Options of every listing, independent of configuration and replaced objects.
 const EVERY: &[&str] = words!(
     "-z" "--raw" "--no-abbrev" "--find-renames=50%" "-l1000" "--no-relative" "--no-ext-diff"
     "--no-textconv" "--ignore-submodules=none"
@@ -346,15 +342,14 @@ const LOG: &[&str] = words!(
     "--format=" "-c" "--combined-all-paths" "--root" "--no-show-signature" "--no-notes"
 );
 
-/// How many commits one listing names, so that a push of many references fits.
+/// Commits named in one listing, so that the arguments of a large push fit.
 const NAMED_AT_ONCE: usize = 1000;
 
 impl GitHook {
-    /// The arguments of git by which it lists the changed paths of an event with this context, for
-    /// [`read_changes`].
+    /// The git arguments that list the changed paths of an event, for [`read_changes`].
     ///
     /// # Errors
-    /// When a commit in it is not named by a number.
+    /// If the context names a commit by something other than its hash.
     pub fn listings(&self, context: &Map<String, Value>) -> Result<Vec<Vec<OsString>>, GitError> {
         if self.changes == Changes::Unknown {
             return Ok(Vec::new());
@@ -383,7 +378,7 @@ impl GitHook {
         }
         let batches = new.chunks(NAMED_AT_ONCE).map(|batch| {
             let mut revisions: Vec<OsString> = batch.iter().map(OsString::from).collect();
-            // Commits of the other side may be unknown here; new ones are known.
+            // Commits of the other side may be missing here; new ones exist.
             revisions.extend(["--ignore-missing", "--not"].map(OsString::from));
             revisions.extend(known.iter().cloned());
             listing("log", LOG, revisions)
@@ -391,7 +386,7 @@ impl GitHook {
         Ok(batches.collect())
     }
 
-    /// The commits under `key`, of the event itself or of each of its references.
+    /// The commits under `key`, of the event or of each of its refs.
     fn commits(&self, context: &Map<String, Value>, key: &str) -> Result<Vec<String>, GitError> {
         let refs = context.get("refs").and_then(Value::as_array);
         let found: Vec<&Value> = match refs {
@@ -410,8 +405,8 @@ impl GitHook {
     }
 }
 
-/// The arguments by which git lists what is in the index and not in `tree`, by default the commit that
-/// is checked out; below these paths from the top, if there are any.
+/// The git arguments that list index entries that differ from `tree`, by default `HEAD`; limited to
+/// `paths` if there are any.
 pub fn listing_of_index(tree: Option<&str>, paths: &[PathBuf]) -> Vec<OsString> {
     let trees = tree.map(OsString::from).into_iter().collect();
     let mut arguments = listing("diff", &["--cached"], trees);
@@ -423,7 +418,7 @@ pub fn listing_of_index(tree: Option<&str>, paths: &[PathBuf]) -> Vec<OsString> 
     arguments
 }
 
-/// The arguments by which git lists what `to` changes since it and `from` had the same commit.
+/// The git arguments that list the changes of `to` since its merge base with `from`.
 pub fn listing_between(from: &str, to: &str) -> Vec<OsString> {
     listing("diff", &[], vec![format!("{from}...{to}").into()])
 }
@@ -439,37 +434,36 @@ fn listing(command: &str, options: &[&str], revisions: Vec<OsString>) -> Vec<OsS
     arguments
 }
 
-/// Whether a commit's number means that there is none.
+/// Whether a hash is all zeros, git's sign for no commit.
 fn is_nothing(commit: &str) -> bool {
     commit.bytes().all(|byte| byte == b'0')
 }
 
-/// The changes in the output of listings: each path once, with what the newest commit does to it,
-/// and once more if that deletes what another new commit brings, for it is sent as well. Of a
-/// rename the old path has `R` and what it becomes, for its content is not deleted, and the new one
-/// `A`. A path that is not UTF-8 also has its bytes in hexadecimal digits; one that is no plain file
-/// has its mode.
+/// Reads the changes from listings: each path once, with the newest commit's change, and once more
+/// if that deletes what another new commit adds, because that content is sent too. A rename gives
+/// `R` for the old path, whose content is not deleted, and `A` for the new one. A path that is not
+/// UTF-8 has its bytes as hexadecimal digits; anything but a regular file has its mode.
 ///
 /// # Errors
-/// When the output is not of that form; the error names what cannot be read.
+/// If the output does not have this format; the error quotes it.
 pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
     let mut list = ChangeList {
         seen: HashMap::new(),
         changes: Vec::new(),
     };
     for output in outputs {
-        // Commits are divided by one more NUL.
+        // An extra NUL separates commits.
         let mut parts = output
             .split(|byte| *byte == 0)
             .filter(|part| !part.is_empty());
         while let Some(described) = parts.next() {
-            // `:100644 100755 SHA SHA M`: a merge has one more colon, mode and number for each
-            // parent. The last mode is what the path becomes.
+            // `:100644 100755 SHA SHA M`. A merge has one more colon, mode and hash for each
+            // parent. The last mode is the new one.
             let parents = described.iter().take_while(|byte| **byte == b':').count();
             let words: Vec<&[u8]> = described[parents..].split(|byte| *byte == b' ').collect();
             let mode = words.get(parents).copied().unwrap_or_default();
             let status = words.get(2 * (parents + 1)).copied().unwrap_or_default();
-            // A merge has a letter for each of its parents, a rename a degree of likeness.
+            // A merge has a letter for each parent; a rename has a similarity score.
             let length = status
                 .iter()
                 .take_while(|byte| byte.is_ascii_uppercase())
@@ -504,13 +498,13 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
     Ok(list.changes)
 }
 
-/// git's mode of a path that nothing is at.
+/// git's mode for a missing file.
 const NO_FILE: &[u8] = b"000000";
 
 const PLAIN_FILE: &[u8] = b"100644";
 
 struct ChangeList<'o> {
-    /// Whether all commits so far delete a path.
+    /// Whether every commit so far deletes the path.
     seen: HashMap<&'o [u8], bool>,
     changes: Vec<Value>,
 }

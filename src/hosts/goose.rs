@@ -1,9 +1,9 @@
 //! goose: hooks of Open Plugins, of which two can block.
 //!
-//! Source: `hooks.md` of its documentation; measured with 1.52.0. Version 1.34.0 ignores a block. Tools
-//! of its own have plain names (`shell`), which were `developer__shell` in 1.34.0. On a gate exit status 0 with anything on stdout but a
-//! decision is a failure of the hook, so hookrun says nothing there: what hooks say goes to stderr.
-//! `on_failure` blocks where a hook fails before a tool; everywhere else a failure passes.
+//! Source: `hooks.md` of its documentation; measured with 1.52.0. Version 1.34.0 ignores a block.
+//! Its own tools have plain names (`shell`, in 1.34.0 `developer__shell`). On a gate, any stdout
+//! but a decision is a failure of the hook, so hookrun prints to stderr. With `on_failure: block` a
+//! failure blocks a tool; every other failure passes.
 
 use super::claude::FAMILY;
 use super::prelude::*;
@@ -41,7 +41,6 @@ pub(super) static GOOSE: Host = Host {
     events: &[
         ROW.told("SessionStart", "session.start", &SILENT),
         ROW.told("SessionEnd", "session.end", &SILENT),
-        // It cannot be blocked.
         ROW.told("UserPromptSubmit", "prompt.submit", &SILENT)
             .keys(&[("message", "prompt")]),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(OF_TOOLS),

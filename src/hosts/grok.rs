@@ -1,10 +1,9 @@
 //! Grok Build: Claude Code's events with camelCase keys; a tool and a stop can be blocked.
 //!
-//! Measured with 1.0.41; before that its page about hooks, and payloads that users of versions 0.2.32
-//! to 1.0.25 have shown. It names its events `pre_tool_use` in what it sends and `PreToolUse` in its
-//! files. A stop takes `block`: `deny` undoes the status there. A question is not asked where tools
-//! need no leave (`--always-approve`), so hookrun blocks instead. It also runs the hooks of Claude
-//! Code's and Cursor's settings.
+//! Measured with 1.0.41; also its hooks page, and payloads that users of versions 0.2.32 to 1.0.25
+//! published. Events are `pre_tool_use` in payloads and `PreToolUse` in files. A stop takes
+//! `block`; `deny` would override the status. With `--always-approve` questions are skipped, so
+//! hookrun blocks instead. It also runs the hooks in Claude Code's and Cursor's settings.
 
 use super::claude::{NEW_INPUT, TOOL_READS};
 use super::prelude::*;
@@ -23,7 +22,7 @@ static PRE_TOOL_USE: ReplyForm = form(
 
 static POST_TOOL_USE: ReplyForm = form(&[say(Objection, BLOCK), TEACH], &[], READS_ADDED);
 
-/// Its settings count seconds, 5 where they say nothing.
+/// Its settings count seconds, by default 5.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(5));
 
 pub(super) static GROK: Host = Host {

@@ -1,5 +1,5 @@
-//! What `hookrun install` and `doctor` need to know of a host: its file, its form, what is left to a
-//! person, how well it is known, and what it makes of a hookrun that fails. Types only.
+//! The data of a host for `hookrun install` and `doctor`: its file, its form, manual steps, and its
+//! reaction if hookrun fails.
 
 use std::path::{Path, PathBuf};
 
@@ -8,32 +8,31 @@ use serde_json::Value;
 use super::event::HostEvent;
 use super::tool::HostTools;
 
-/// How hookrun is installed into a host.
 #[derive(Debug)]
 pub struct Install {
-    /// The file of a project, below its root; empty where it reads none.
+    /// The project's settings file, relative to its root; empty if the host reads none.
     pub project: &'static str,
-    /// The name of the file, next to that of a project, of one person in it.
+    /// The name of the personal settings file beside it.
     pub local: Option<&'static str>,
     pub user: UserFile,
     pub form: HostForm,
-    /// Events of the host that hookrun is not installed for. Of several events for the same moment
-    /// only the one that covers the others stays: two would run every hook twice.
+    /// Events to leave out. If several events cover one moment, only the one that covers the others
+    /// is installed; two would run every hook twice.
     pub but: &'static [&'static str],
-    /// What it cannot do, beyond what its events say.
+    /// Limits beyond those of its events.
     pub cannot: &'static [&'static str],
-    /// What its user has to do.
+    /// Manual steps for the user.
     pub must: &'static [&'static str],
-    /// Finds what a person has not accepted yet.
+    /// Finds files and hooks that the user has not approved in the host.
     pub distrust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
-    /// Other files with hooks, in the folder of the one that hookrun is installed into.
+    /// Other hook files in the same folder.
     pub beside: &'static [&'static str],
-    /// Keys for which it drops the file, its hooks with it, unless their values are of this type.
+    /// Keys for which the host drops the whole file if a value has another type.
     pub typed: &'static [TypedKey],
 }
 
 impl Install {
-    /// A host that hookrun cannot be installed into. Tables begin with it.
+    /// A host without an installation; the base of tables.
     pub const NONE: Install = Install {
         project: "",
         local: None,
@@ -47,18 +46,17 @@ impl Install {
         typed: &[],
     };
 
-    /// A host that runs the commands in its settings.
     pub(super) const SETTINGS: Install = Install {
         form: HostForm::Settings,
         ..Install::NONE
     };
 }
 
-/// A key of a host's settings, as a JSON pointer, and the only values that it takes.
+/// A key of a host's settings, as a JSON pointer, and its required type.
 #[derive(Debug, Clone, Copy)]
 pub struct TypedKey {
     pub pointer: &'static str,
-    /// What it has to be, in words.
+    /// The required type, for messages.
     pub what: &'static str,
     pub is_valid: fn(&Value) -> bool,
 }
@@ -75,11 +73,11 @@ pub(super) const fn typed(
     }
 }
 
-/// Where the file of a user is.
+/// The location of a user's settings file.
 #[derive(Debug, Clone, Copy)]
 pub enum UserFile {
     Home(&'static str),
-    /// In the folder that a variable names, else in the usual one below the home folder.
+    /// In the variable's folder, by default the usual one in the home folder.
     Moved {
         variable: &'static str,
         usual: &'static str,
@@ -88,7 +86,6 @@ pub enum UserFile {
     Config(&'static str),
 }
 
-/// A folder of a user that a variable moves.
 pub(super) const fn moved(
     variable: &'static str,
     usual: &'static str,
@@ -101,40 +98,39 @@ pub(super) const fn moved(
     }
 }
 
-/// What hookrun writes into a host.
+/// How hookrun connects to a host.
 #[derive(Debug, Clone, Copy)]
 pub enum HostForm {
-    /// It cannot be installed.
     Nothing,
-    /// Commands in the host's settings.
+    /// A command in the host's settings.
     Settings,
     Plugin(Plugin),
-    /// A script for each event, named after it: this one, with gaps.
+    /// A script for each event, named after it; the text is a template.
     Scripts(&'static str),
 }
 
-/// A program that asks hookrun in hookrun's own words, and carries the decision out in the host.
+/// A program in the host that sends events to hookrun and applies its decision.
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
-    /// The events that it passes on.
+    /// The events it sends.
     pub events: &'static [HostEvent],
-    /// The tools that it sees, as far as they are known.
+    /// The known tools it sees.
     pub tools: &'static HostTools,
-    /// How it carries a decision out in the host.
+    /// Its source code.
     pub text: &'static str,
 }
 
-/// Where hookrun is installed, as a host sees it that runs only what a person has accepted.
+/// An installation, for hosts that run only approved hooks.
 #[derive(Clone, Copy)]
 pub struct TrustQuestion<'a> {
     pub file: &'a Path,
     pub settings: &'a Value,
     pub project: Option<&'a Path>,
-    /// The folder of the user's settings.
+    /// The user's settings folder.
     pub user: &'a Path,
-    /// Whether a command is hookrun's.
+    /// Whether a command belongs to hookrun.
     pub is_own: &'a dyn Fn(&str) -> bool,
-    /// Reads a JSON or TOML file; `null` where that is not possible.
+    /// Reads a JSON or TOML file; `null` if it is unreadable.
     pub read: fn(&Path) -> Value,
 }
 
@@ -146,7 +142,7 @@ impl std::fmt::Debug for TrustQuestion<'_> {
     }
 }
 
-/// Something that a person has not accepted: the host does not run hookrun.
+/// A missing approval: the host does not run hookrun.
 #[derive(Debug)]
 pub struct Distrust {
     pub file: PathBuf,
@@ -154,22 +150,21 @@ pub struct Distrust {
     pub cure: &'static str,
 }
 
-/// Which version of a host was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasuredVersion {
     pub version: &'static str,
-    /// The day, as `2026-11-22`.
+    /// As `2026-11-22`.
     pub date: &'static str,
 }
 
-/// When a host blocks a tool by itself because hookrun has failed, with the switches that `install`
-/// sets. Else it lets the tool run, unless the command says status 2.
+/// When a host blocks a tool because hookrun failed, with the switches that `install` sets.
+/// Otherwise the tool runs, unless the command exits with status 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailsClosed {
     Never,
-    /// Where hookrun cannot be started or is killed.
+    /// If hookrun cannot start or is killed.
     OnCrash,
-    /// Also where it prints invalid output or hangs.
+    /// Also if its output is invalid or it hangs.
     Always,
 }
 

@@ -1,13 +1,13 @@
 //! Kimi Code: Claude Code's events; exit status 2 blocks a tool, a prompt and a stop.
 //!
-//! Sources: its page about hooks, and version 2.1.0. It reads hooks from its user's `config.toml`
-//! alone, and lets everything pass when a hook fails. A prompt comes in parts. `message` is text for
-//! the model after a prompt; everywhere else nothing but the reason of a block is read.
+//! Sources: its hooks page; measured with version 2.1.0. It reads hooks only from the user's
+//! `config.toml`, and fails open. A prompt comes in parts. `message` is context after a prompt;
+//! elsewhere only a block's reason is read.
 
 use super::claude::{FAMILY, PERMISSION, PERMISSION_REASON};
 use super::prelude::*;
 
-/// What a hook may say of every event.
+/// Answers for every event.
 const READS: &[ReplyKey] = &[
     key(PERMISSION, YES_OR_NO),
     key(PERMISSION_REASON, KeyMeaning::Reason),
@@ -76,7 +76,7 @@ pub(super) static KIMI: Host = Host {
         &["session_id", "client_type"],
         &[],
     )],
-    // A key that is not one of these four makes the whole file invalid (2.1.0).
+    // Any key but these four invalidates the whole file (2.1.0).
     settings: Some(HostFile {
         places: &[".kimi-code"],
         is_toml: true,

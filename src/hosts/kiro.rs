@@ -1,15 +1,16 @@
-//! Kiro, CLI and IDE: Claude Code's events in one list of hooks; exit status 2 blocks a tool or a prompt.
+//! Kiro, CLI and IDE: Claude Code's events in one list of hooks; status 2 blocks a tool or a
+//! prompt.
 //!
-//! Sources: its pages about hooks of version 3 and about migration, and what others saw IDE 1.0.165
-//! send. A stop can only be watched. Its triggers for files and tasks are not here: no page shows what
-//! their hooks get.
+//! Sources: its pages about hooks (version 3) and migration, and payloads of IDE 1.0.165 that users
+//! published. A stop is only observed. Triggers for files and tasks are missing here, because no
+//! page shows their payload.
 
 use super::claude::FAMILY;
 use super::prelude::*;
 
 static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
 
-/// Its settings count seconds, 60 where they say nothing.
+/// Its settings count seconds, by default 60.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
 pub(super) static KIRO: Host = Host {
@@ -44,7 +45,7 @@ pub(super) static KIRO: Host = Host {
         ROW.told("Stop", "agent.stop", &SILENT),
     ],
     unseen: &["the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)"],
-    // All hooks are in one list, each with its event and an action.
+    // One list of hooks, each with its event and an action.
     settings: Some(HostFile {
         places: &[".kiro"],
         hook: &[

@@ -1,10 +1,8 @@
-//! The native reply: exit 0 allows, exit 2 blocks, the structured result is on stdout and
-//! the reason on stderr; and loom, whose contract for shell hooks is ours without its holes.
+//! The native reply (exit 0 allows, 2 blocks; result on stdout, reason on stderr), and loom.
 //!
-//! loom (`@ownware/loom` 0.3) has eight events. Source: its "Hooks" document and the runtime of
-//! version 0.3.0. Hooks run in the order in which they are registered; the first block ends the chain
-//! for every event, but it blocks only `tool.pre`. What earlier hooks said has reached the model by
-//! then.
+//! loom (`@ownware/loom` 0.3) has eight events and a similar contract. Source: its "Hooks" document
+//! and runtime 0.3.0. Hooks run in registration order; the first block ends the chain for every
+//! event, but blocks only `tool.pre`. Text of earlier hooks has reached the model by then.
 
 use serde_json::{Map, Value};
 
@@ -13,19 +11,19 @@ use super::results::Results;
 use super::row::Reply;
 use crate::engine::outcome::{HookFinding, Notice, NoticeKind, Outcome, Settled, joined};
 
-/// Its name in lists of dialects.
+/// The dialect's name.
 pub const NAME: &str = crate::engine::event::NATIVE;
 
-/// The key of a context that holds the event's name.
+/// The context key with the event's name.
 pub const NAMES_EVENT_BY: &str = "event";
 
-/// The exit status of consent.
+/// The exit status of an allowed event.
 pub const ALLOWED: u8 = 0;
 
-/// The exit status of every block: it blocks in every known host.
+/// The exit status of a block in every known host.
 pub const REFUSED: u8 = 2;
 
-/// The reply to an outcome. Questions without an answer block, and are the reason.
+/// The reply to an outcome. Unanswered questions block.
 pub fn encode(outcome: &Outcome) -> Reply {
     match &outcome.settled {
         Settled::Refused(refusal) => refuse_with(&refusal.reason, &outcome.findings),
@@ -38,11 +36,11 @@ pub fn encode(outcome: &Outcome) -> Reply {
     }
 }
 
-/// The longest reason in a reply. A pipe holds 64 KiB: a host that reads one stream after the
-/// other must not keep us from saying both.
+/// The longest reason in a reply. A pipe holds 64 KiB, so a host that reads one stream after the
+/// other cannot make hookrun wait.
 const LONGEST_REASON_BYTES: usize = 16 * 1024;
 
-/// The reply that blocks for `reason`. Of one over 16 KiB the beginning and the end are given.
+/// The reply that blocks for `reason`; of more than 16 KiB it keeps the beginning and the end.
 pub fn refuse(reason: &str) -> Reply {
     refuse_with(reason, &[])
 }
@@ -62,7 +60,7 @@ fn refuse_with(reason: &str, found: &[HookFinding]) -> Reply {
     }
 }
 
-/// The structured result of an event that goes on; empty when there is nothing to say.
+/// The structured result of an event that continues; empty if there is none.
 fn result(outcome: &Outcome) -> String {
     let update = Some(outcome.update()).filter(|update| !update.is_empty());
     line([
@@ -76,7 +74,7 @@ fn result(outcome: &Outcome) -> String {
     ])
 }
 
-/// An object with what there is, on a line; nothing where that is nothing.
+/// The present entries as a JSON object on one line; empty without any.
 pub(super) fn line<'k>(entries: impl IntoIterator<Item = (&'k str, Option<Value>)>) -> String {
     let entries = entries
         .into_iter()
@@ -92,7 +90,7 @@ pub(super) fn line_of(result: Map<String, Value>) -> String {
     }
 }
 
-/// The findings, as many of the first as are short enough together; a report has them all.
+/// The first findings, up to [`LONGEST_REASON_BYTES`]; a report has all of them.
 fn findings(found: &[HookFinding]) -> Option<Value> {
     let mut bytes = 0;
     let mut list = Vec::new();
@@ -110,7 +108,7 @@ fn findings(found: &[HookFinding]) -> Option<Value> {
     }
 }
 
-/// A text, without its middle if it is too long.
+/// Cuts the middle out of a long text.
 pub(super) fn shortened(text: &str) -> String {
     if text.len() <= LONGEST_REASON_BYTES {
         return text.to_string();
@@ -126,12 +124,12 @@ pub(super) fn shortened(text: &str) -> String {
     )
 }
 
-/// A line for a text that a host has no place for.
+/// The stderr line for a text that the host's reply has no place for.
 pub(super) fn unsaid(hook: &str, name: &str, text: &str) -> String {
     format!("hook `{hook}`: {name}, which this host has no place for: {text}\n")
 }
 
-/// The notices, which decide nothing, a line for each.
+/// The notices, one a line.
 pub(super) fn notices(outcome: &Outcome) -> String {
     let mut lines = String::new();
     for Notice { hook, kind, text } in &outcome.notices {
@@ -150,7 +148,7 @@ pub(super) fn notices(outcome: &Outcome) -> String {
     shortened(&lines)
 }
 
-/// A block is only recorded: timeouts and errors are blocks too.
+/// Observed only: blocks, including timeouts and errors, are just recorded.
 const TOLD: HostEvent = HostEvent {
     results: Results::Native,
     on_failure: OnFailure::Block,
@@ -173,7 +171,7 @@ pub(super) static LOOM: Host = Host {
     names_event_by: "event",
     events: &[
         told("session.start"),
-        // loom declares it and never calls it. A host that does is one that can block a prompt.
+        // loom declares this event but never sends it; a host that sends it can block a prompt.
         TOLD.named("user.prompt.submit", "prompt.submit")
             .blocks(true),
         told("tool.pre").blocks(true),

@@ -1,10 +1,9 @@
 //! oh-my-pi: hooks on the session, the agent, its context and its tools.
 //!
-//! Source: its "Hooks" document and the hook runner that it describes. Handlers run in the order
-//! in which they are registered and each gets the event as it came; of several results the last
-//! one counts, a block ends the chain. An error is reported and passed over, but blocks a tool
-//! call; so does a mistake in what is loaded. It sets no time limit, so that a person may answer
-//! before a tool call; hookrun keeps its usual one for every other event.
+//! Source: its "Hooks" document and hook runner. Handlers run in registration order on the original
+//! event; the last result counts, and a block ends the chain. An error is reported and ignored, but
+//! blocks a tool call, as does a load error. omp sets no time limit, so that a person may answer
+//! before a tool call; other events keep hookrun's default.
 
 use super::pi::{PLUGIN_CALL, PLUGIN_INPUT, PLUGIN_RESULT, PLUGIN_TEXT, PLUGIN_TOOLS};
 use super::prelude::*;
@@ -15,20 +14,20 @@ use crate::engine::event::Merge::{Chain, Claim, First, Last};
 
 const TOLD: HostEvent = HostEvent::OBSERVER.conduct(REPORTED);
 
-/// A broken configuration is reported, and the event goes on.
+/// A broken configuration is only reported.
 const REPORTED: Conduct = Conduct {
     reads_on: true,
     ..Conduct::USUAL
 };
 
-/// The last result counts, and every hook sees the event as it came.
+/// The last result counts, and every hook sees the original event.
 const LATEST: Conduct = Conduct {
     last_result: true,
     isolated: true,
     ..REPORTED
 };
 
-/// A person may take as long as they like.
+/// Without a limit, because a person may answer.
 const LATEST_UNTIMED: Conduct = Conduct {
     timeout: Some(Duration::MAX),
     ..LATEST
@@ -36,11 +35,11 @@ const LATEST_UNTIMED: Conduct = Conduct {
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
-/// May be cancelled.
+/// The action may be cancelled.
 const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
 
-/// To block a stop is to go on. Its own word for that is `continue`, which must be `true`: a block
-/// in the word that other hosts read is written alone.
+/// Blocking a stop continues the agent: omp's own key is `continue: true`. A block in other hosts'
+/// word is written alone.
 const STOP: &[ReplyKey] = &[
     key("decision", Action(&[("block", Act::Refuse)])),
     key("reason", Reason),
@@ -54,16 +53,16 @@ const TOOL_KEYS: &[(&str, &str)] = &[
     ("content", "result"),
 ];
 
-/// The tool while it runs.
+/// Keys of a running tool.
 const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
 
 const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession")];
 
-/// `action` is ours, for tools.
+/// Our `action` is for tools.
 const COMPACTION: &[(&str, &str)] = &[("action", "method")];
 
-/// It waits 30 s, for a tool call until a dialog is answered, and 2 s where a session ends. Of these
-/// only a tool call is refused then.
+/// It waits 30 s, without a limit for a dialog before a tool call, and 2 s at the end of a session.
+/// After a timeout only a tool call is blocked.
 const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_start", "session.start", &[ReplySlot::Context]).within(28),
     reports("session_shutdown", "session.end").within(2),
@@ -85,7 +84,6 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("agent_end", "agent.end").within(28),
 ];
 
-/// oh-my-pi.
 pub(super) static OMP: Host = Host {
     name: "omp",
     aliases: &["oh-my-pi"],
@@ -134,7 +132,7 @@ pub(super) static OMP: Host = Host {
                 ..REPORTED
             })
             .results(&[key("message", Entry("messages", First))]),
-        // Of its source, not of the document: it fires in interactive sessions.
+        // From its source, not the document: fires in interactive sessions.
         TOLD.named("input", "prompt.submit")
             .keys(INPUT.keys)
             .blocks(true)
@@ -145,8 +143,8 @@ pub(super) static OMP: Host = Host {
             ]),
         TOLD.named("agent_start", "agent.begin"),
         TOLD.named("agent_end", "agent.end"),
-        // Of its extensions, not of the document. A block has no end there; hookrun's own count
-        // of stops ends it.
+        // From its extensions, not the document. It does not limit blocks of a stop; hookrun's own
+        // count does.
         TOLD.named("session_stop", "agent.stop")
             .keys(&[
                 ("session_id", "sessionId"),
@@ -175,10 +173,10 @@ pub(super) static OMP: Host = Host {
             .results(&[
                 key("block", Refusal(true)),
                 key("reason", Reason),
-                // Of its extensions, not of the document.
+                // From its extensions, not the document.
                 key("input", Field("toolInput", Last)),
             ]),
-        // Its type has `isError`, and nothing applies it.
+        // Its type also has `isError`, which is never applied.
         TOLD.named("tool_result", "tool.post")
             .keys(TOOL_KEYS)
             .conduct(LATEST)
@@ -186,7 +184,7 @@ pub(super) static OMP: Host = Host {
                 key("content", Field("result", Last)),
                 key("details", Field("details", Last)),
             ]),
-        // What its clients send beyond the document.
+        // Sent by its clients, but not documented.
         TOLD.named("before_provider_request", "provider.request")
             .whole("payload", Chain),
         TOLD.named("after_provider_response", "provider.response"),

@@ -1,12 +1,11 @@
 //! openclaw: thirteen plugin hooks over five lifecycles, and the other events of its source.
 //!
-//! Sources: its "Hooks Mechanism" document, where names have dashes, and its own source and hook
-//! reference, which have the same with underscores, and more. Hooks are sorted by priority,
-//! lower first as in the document, run in parallel on the event as it came, and an error of one
-//! does not touch the others. It does not wait for most. What may block does so within 15 s, and
-//! `before_agent_run`, `before_tool_call` and `before_install` are blocked without an answer. A
-//! hook that claims an event ends the chain, and what is written to the transcript goes from hook
-//! to hook.
+//! Sources: its "Hooks Mechanism" document (names with dashes), and its source and hook reference
+//! (underscores, and more events). Hooks are sorted by priority, lowest first as in the document,
+//! and run in parallel on the original event; an error affects no other hook. Most events do not
+//! wait. Gates wait 15 s, and `before_agent_run`, `before_tool_call` and `before_install` are
+//! blocked without an answer. A claim ends the chain, and transcript entries pass from hook to
+//! hook.
 
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};
@@ -20,7 +19,7 @@ const fn timeout(seconds: u64) -> Conduct {
     }
 }
 
-/// On the event as it came, within so many seconds.
+/// Runs on the original event, limited to `seconds`.
 const fn within(seconds: u64) -> Conduct {
     Conduct {
         isolated: true,
@@ -28,7 +27,7 @@ const fn within(seconds: u64) -> Conduct {
     }
 }
 
-/// Nothing waits for it; 30 s.
+/// Detached, limited to 30 s.
 const FORGOTTEN: HostEvent = HostEvent::OBSERVER
     .stand_ins(FACTS)
     .schedule(Schedule::Detached)
@@ -39,15 +38,15 @@ const WAITED: HostEvent = HostEvent::OBSERVER
     .schedule(Schedule::Parallel)
     .conduct(within(15));
 
-/// It waits, and what hooks say may block.
+/// The host waits, and hooks may block.
 const GATE: HostEvent = WAITED.blocks(true);
 
-/// The first hook that says `handled` takes it, and ends the chain.
+/// The first hook that returns `handled` claims the event and ends the chain.
 const CLAIMED: HostEvent = WAITED
     .schedule(Schedule::Sequential)
     .stand_ins(MESSAGE_FACTS);
 
-/// Hooks see the message as the earlier ones left it, because it is written at once.
+/// Each hook sees the message as earlier hooks left it, because it is written immediately.
 const WRITTEN: HostEvent = WAITED.schedule(Schedule::Sequential).conduct(timeout(15));
 
 const BLOCK: ReplyKey = key("block", Refusal(true));
@@ -67,13 +66,13 @@ const fn stand_in(theirs: &'static str, ours: &'static str, is_made: bool) -> St
     }
 }
 
-/// What its contexts of agents, messages, tools and sessions say of what every event has here.
+/// Keys of its contexts that supply our common keys.
 const FACTS: &[StandIn] = &[
     stand_in("sessionKey", "sessionId", true),
     stand_in("workspaceDir", "cwd", true),
 ];
 
-/// A message: its channel and its sender.
+/// Keys of a message: channel and sender.
 const MESSAGE_FACTS: &[StandIn] = &[
     FACTS[0],
     FACTS[1],
@@ -81,19 +80,19 @@ const MESSAGE_FACTS: &[StandIn] = &[
     stand_in("from", "senderId", false),
 ];
 
-/// A tool call in the document's words. It takes the source's too; one of both is enough.
+/// A tool call in the document's keys; the source's keys are read too.
 const TOOL: &[(&str, &str)] = &[
     ("params", "toolInput"),
     ("args", "toolInput"),
     ("toolCallId", "toolUseId"),
 ];
 
-/// A tool call in the source's words.
+/// A tool call in the source's keys.
 const TOOL_OF_SOURCE: &[(&str, &str)] = &[TOOL[1], TOOL[0], TOOL[2]];
 
 const SUBAGENT: &[(&str, &str)] = &[("agentId", "agentType"), ("childSessionKey", "agentId")];
 
-/// Texts for the model, before or after the prompt or the system prompt.
+/// Context before or after the prompt or the system prompt.
 const PREPENDED: ReplyKey = key("prependContext", Context);
 const APPENDED: ReplyKey = key("appendContext", Context);
 
@@ -128,11 +127,11 @@ const TOOL_CALL: HostEvent = GATE
         key("params", Field("toolInput", Last)),
         BLOCK,
         BLOCK_REASON,
-        // An approval without an answer is a block, even if the hook prefers something else.
+        // An unanswered approval blocks, even if the hook sets another default.
         key("requireApproval", Question(&[("timeoutBehavior", "deny")])),
     ]);
 
-/// The plugin says how long it waits.
+/// The plugin sends its own timeout.
 const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session_start", "session.start"),
     reports("session_end", "session.end"),
@@ -159,11 +158,11 @@ pub(super) static OPENCLAW: Host = Host {
     title: "openclaw",
     names_event_by: "event",
     events: &[
-        // The thirteen of the document.
+        // The thirteen events of the document.
         FORGOTTEN
             .named("gateway-start", "gateway.start")
             .aliases(&["gateway_start"]),
-        // It waits, because the gateway is gone afterwards.
+        // It waits, because the gateway ends afterwards.
         WAITED
             .named("gateway-stop", "gateway.stop")
             .aliases(&["gateway_stop"])
@@ -175,8 +174,8 @@ pub(super) static OPENCLAW: Host = Host {
             .named("session-end", "session.end")
             .aliases(&["session_end"]),
         BEFORE_AGENT.aliases(&["before_agent_start"]),
-        // The document has it intercept and filter; in the source, which writes it with an
-        // underscore, hooks only watch it.
+        // Intercepts and filters in the document; in the source (with an underscore) it is only
+        // observed.
         CLAIMED
             .named("message-received", "message.in")
             .when("direction", "received")
@@ -191,7 +190,7 @@ pub(super) static OPENCLAW: Host = Host {
             .stand_ins(MESSAGE_FACTS),
         TOOL_CALL,
         FORGOTTEN.named("after-tool-call", "tool.post").keys(TOOL),
-        // It waits: what a hook keeps must be kept before the rest is gone.
+        // It waits, so that hooks can save data before compaction.
         WAITED
             .named("before-compaction", "compact.pre")
             .aliases(&["before_compaction"])
@@ -204,7 +203,7 @@ pub(super) static OPENCLAW: Host = Host {
             .aliases(&["tool_result_persist"])
             .keys(&[("toolCallId", "toolUseId")])
             .results(&[MESSAGE]),
-        // Of its source: what may block.
+        // From its source: gates.
         TOOL_CALL
             .named("before_tool_call", "tool.pre")
             .keys(TOOL_OF_SOURCE),
@@ -267,7 +266,7 @@ pub(super) static OPENCLAW: Host = Host {
                 ),
                 key("summary", Reason),
             ]),
-        // Of its source: what a hook may claim.
+        // From its source: events that a hook may claim.
         CLAIMED
             .named("inbound_claim", "message.in")
             .results(&[HANDLED, REPLY]),
@@ -281,7 +280,7 @@ pub(super) static OPENCLAW: Host = Host {
         CLAIMED
             .named("reply_dispatch", "reply.dispatch")
             .results(&[HANDLED]),
-        // Of its source: what a hook may change.
+        // From its source: events with rewrites.
         BEFORE_AGENT.named("before_prompt_build", "agent.start"),
         WAITED
             .named("agent_turn_prepare", "agent.start")
@@ -289,7 +288,7 @@ pub(super) static OPENCLAW: Host = Host {
         WAITED
             .named("heartbeat_prompt_contribution", "heartbeat.prompt")
             .results(&[PREPENDED, APPENDED]),
-        // Of several overrides the first one counts.
+        // The first override counts.
         WAITED
             .named("before_model_resolve", "model.select")
             .results(&[
@@ -303,7 +302,7 @@ pub(super) static OPENCLAW: Host = Host {
             .named("subagent_delivery_target", "subagent.target")
             .keys(&[("childSessionKey", "agentId")])
             .results(&[key("origin", Field("target", First))]),
-        // Of its source: what hooks only watch.
+        // From its source: observed events.
         FORGOTTEN
             .named("after_tool_call", "tool.post")
             .keys(TOOL_OF_SOURCE),

@@ -1,7 +1,6 @@
-//! OpenCode, its fork Kilo Code, and Amp: they run no commands; a plugin in each starts hookrun and
-//! carries out the decision.
+//! OpenCode, its fork Kilo Code, and Amp: a plugin starts hookrun and applies the decision.
 //!
-//! Sources: OpenCode 1.18.33 and Kilo Code 7.7.9, measured, and the types of OpenCode and of Amp.
+//! Sources: OpenCode 1.18.33 and Kilo Code 7.7.9, measured; the types of OpenCode and of Amp.
 
 use super::prelude::*;
 
@@ -23,7 +22,7 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session.error", "error"),
 ];
 
-/// Kilo Code loads the same.
+/// Also loaded by Kilo Code.
 const PLUGIN: Plugin = Plugin {
     events: PLUGIN_EVENTS,
     tools: &HostTools {
@@ -77,7 +76,7 @@ pub(super) static KILO: Host = Host {
     ..Host::PLAIN
 };
 
-/// The types of Amp name them. It asks no hook whether a prompt or a stop may pass.
+/// From Amp's types. It has no gate for prompts or stops.
 const AMP_EVENTS: &[HostEvent] = &[
     reports("session.start", "session.start"),
     asks("agent.start", "agent.start", &[Context]),

@@ -1,9 +1,9 @@
 //! pi: one `session` event with ten reasons, the agent's turns, and its tools.
 //!
 //! Source: its "Hooks" document of 24 December 2025. `tool_call` has no time limit, because a
-//! person may answer, and blocks when a hook throws; everything else has 30 s, and errors are
-//! logged and passed on. The rows after those of the document are those of its later extensions
-//! (0.73), which real clients send.
+//! person may answer, and blocks when a hook throws; other events have 30 s, and errors are logged
+//! and ignored. Rows after those of the document are from its later extensions (0.73), as clients
+//! send them.
 
 use serde_json::Value as Json;
 
@@ -19,26 +19,26 @@ const TIMED: Conduct = Conduct {
     ..Conduct::USUAL
 };
 
-/// The last result counts, and every hook sees the event as it came.
+/// The last result counts, and every hook sees the original event.
 const LATEST: Conduct = Conduct {
     last_result: true,
     isolated: true,
     ..TIMED
 };
 
-/// The session, which every event may name: it is in the context of a hook there.
+/// The session file, which is part of a hook's context in pi.
 const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
 
 const SESSION_KEYS: &[(&str, &str)] = &[FILE, ("previousSessionFile", "previousSession")];
 
-/// The same, and the session that is wanted.
+/// As [`SESSION_KEYS`], with the session to switch to.
 const SWITCH_KEYS: &[(&str, &str)] = &[
     FILE,
     SESSION_KEYS[1],
     ("targetSessionFile", "targetSession"),
 ];
 
-/// A session is known by its file.
+/// A session is identified by its file.
 const SESSION: &[StandIn] = &[StandIn {
     theirs: "sessionFile",
     ours: "sessionId",
@@ -52,7 +52,7 @@ const TOLD: HostEvent = HostEvent::OBSERVER
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
-/// May be cancelled.
+/// The action may be cancelled.
 const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
 
 const fn session(reason: &'static str, event: &'static str) -> HostEvent {
@@ -75,10 +75,10 @@ const TOOL_KEYS: &[(&str, &str)] = &[
     ("content", "result"),
 ];
 
-/// The tool in later extensions, while it runs.
+/// Keys of a running tool in later extensions.
 const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
-/// What its plugin gives back after a tool.
+/// Replies of its plugin after a tool.
 pub(super) const PLUGIN_RESULT: &[ReplySlot] = &[
     ReplySlot::New("result"),
     ReplySlot::New("details"),
@@ -124,7 +124,7 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("agent_end", "agent.end"),
 ];
 
-/// What its plugin sees.
+/// Tools that its plugin sees.
 pub(super) const PLUGIN_TOOLS: HostTools = HostTools {
     rows: &[
         tool("bash", ToolSort::Shell),
@@ -138,7 +138,7 @@ pub(super) const PLUGIN_TOOLS: HostTools = HostTools {
     mcp: Mcp::Double,
 };
 
-/// oh-my-pi, which came from it, loads the same.
+/// Also loaded by oh-my-pi, a fork of pi.
 pub(super) const PLUGIN_TEXT: &str = include_str!("plugin/pi.js");
 
 pub(super) static PI: Host = Host {
@@ -184,7 +184,7 @@ pub(super) static PI: Host = Host {
                 key("details", Field("details", Last)),
                 key("isError", Field("isError", Last)),
             ]),
-        // Of its later extensions.
+        // From its later extensions.
         HostEvent {
             results: INPUT.results,
             ..TOLD.named("input", "prompt.submit")
@@ -253,9 +253,9 @@ pub(super) static PI: Host = Host {
     ..Host::PLAIN
 };
 
-/// pi 0.79 and later, as `@earendil-works/pi-coding-agent`: a project's extensions load only if the
-/// nearest folder in the user's `trust.json` is trusted, or without one if `defaultProjectTrust` is
-/// `always`. Source: its security document.
+/// pi 0.79 and later (`@earendil-works/pi-coding-agent`) loads a project's extensions only if the
+/// nearest folder in the user's `trust.json` is trusted or, without an entry, if
+/// `defaultProjectTrust` is `always`. Source: its security document.
 fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     let Some(project) = question.project else {
         return Vec::new();

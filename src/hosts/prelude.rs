@@ -1,5 +1,4 @@
-//! The words in which the file of a host is written, and what several hosts write and read in the
-//! same way.
+//! Types and constants that the hosts' tables share.
 
 pub(super) use std::time::Duration;
 
@@ -31,19 +30,19 @@ pub(super) use super::tool::{HostTools, Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub(super) use crate::engine::names::words;
 
-/// What hookrun can say through a plugin of an event that it may block and nothing else.
+/// The replies of a gate that takes only a block.
 pub(super) const BLOCKS: &[ReplySlot] = &[ReplySlot::Refusal];
 
-/// The host's name for the event, without which some hosts read nothing.
+/// The host's event name; some hosts ignore replies without it.
 pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", ReplyValue::Name);
 
-/// A block in words, for hosts that read them.
+/// A block as JSON, for hosts that read it.
 pub(super) const BLOCK: &[(&str, ReplyValue)] = &[("decision", Word("block")), ("reason", Text)];
 
-/// Exit status 2, and the reason on stderr: nothing on stdout can undo it.
+/// A block by exit status 2 and the reason on stderr; stdout cannot override it.
 pub(super) const REFUSE: ReplyRule = refuse(&[]);
 
-/// Text for the model, under the event's name.
+/// Context under the event's name.
 pub(super) const TEACH: ReplyRule = say(
     Context,
     &[NAMED, ("hookSpecificOutput.additionalContext", Text)],
@@ -55,7 +54,7 @@ pub(super) const REASON: ReplyKey = key("reason", KeyMeaning::Reason);
 
 pub(super) const ADDED: ReplyKey = key("hookSpecificOutput.additionalContext", KeyMeaning::Context);
 
-/// Ends the whole run there; here it blocks the event.
+/// Ends the whole run in the host; hookrun blocks the event.
 const HALT: ReplyKey = key("continue", KeyMeaning::Refusal(false));
 
 const STOP_REASON: ReplyKey = key("stopReason", KeyMeaning::Reason);
@@ -73,36 +72,35 @@ pub(super) const DECISION: ReplyKey = key(
     ]),
 );
 
-/// What hooks may say of every event.
+/// Answers for every event.
 pub(super) const READS: &[ReplyKey] = &[HALT, STOP_REASON, DECISION, REASON, MESSAGE];
 
-/// The same, and text for the model.
+/// Answers for every event, with context.
 pub(super) const READS_ADDED: &[ReplyKey] = &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE];
 
-/// A tool's new input, which several hooks change one after another.
+/// A tool's new input; several hooks rewrite it one after another.
 pub(super) const TOOL_INPUT: KeyMeaning = KeyMeaning::Field("toolInput", Merge::Chain);
 
-/// A tool's new result.
 pub(super) const RESULT: KeyMeaning = KeyMeaning::Field("result", Merge::Chain);
 
-/// The words of a permission that may ask.
+/// The words of a permission, with `ask`.
 pub(super) const PERMISSION: KeyMeaning = KeyMeaning::Action(&[
     ("deny", Act::Refuse),
     ("ask", Act::Ask),
     ("allow", Act::Allow),
 ]);
 
-/// The words of a permission that may not.
+/// The words of a permission, without `ask`.
 pub(super) const YES_OR_NO: KeyMeaning =
     KeyMeaning::Action(&[("deny", Act::Refuse), ("allow", Act::Allow)]);
 
-/// The event can only be watched, and nothing is said of it.
+/// Observed, without a reply.
 pub(super) static SILENT: ReplyForm = form(&[], &[], &[]);
 
-/// A path under the key of several hosts.
+/// The key of a path in several hosts.
 pub(super) const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
-/// An edit under the keys of several hosts.
+/// The keys of an edit in several hosts.
 pub(super) const STR_EDIT: &[(&str, &str)] = &[
     ("file_path", "path"),
     ("old_string", "old_str"),

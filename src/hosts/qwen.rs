@@ -1,8 +1,8 @@
 //! Qwen Code: Claude Code's events, keys and words over Gemini CLI's tools.
 //!
-//! Sources: `docs/users/features/hooks.md` of its repository, and what version 0.24.4 did when measured.
-//! Its settings count milliseconds for commands. A question becomes a block there where no person can
-//! be asked (`-p`). Its page has new input and context before a tool; that version dropped both.
+//! Sources: `docs/users/features/hooks.md` of its repository; measured with version 0.24.4. Its
+//! settings count milliseconds for commands. Without a person to ask (`-p`), a question blocks. The
+//! page documents a new input and context before a tool; that version drops both.
 
 use super::claude::{
     ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS,

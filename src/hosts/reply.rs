@@ -1,8 +1,8 @@
-//! An outcome becomes a dialect's result.
+//! Encodes an outcome as a dialect's result.
 //!
-//! What a system cannot say is not lost: a block is on stderr and in the exit status 2 as well,
-//! and texts that its results have no place for are notices on stderr. In a host's form the safest
-//! way that was measured comes first.
+//! Nothing is lost that a system cannot express: a block is also on stderr and in exit status 2,
+//! and texts without a place in the result become notices on stderr. In a host's form, the safest
+//! measured way comes first.
 
 use serde_json::{Map, Value};
 
@@ -16,12 +16,12 @@ use crate::engine::event::Merge;
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 
 impl Binding {
-    /// Whether a question can go to the host, which then asks its own user.
+    /// Whether the host can ask its user a question.
     pub fn can_ask(self) -> bool {
         self.has_place(ReplySlot::Question)
     }
 
-    /// The reply to an outcome. Questions block where the host cannot ask them.
+    /// The reply to an outcome. Questions block if the host cannot ask them.
     pub fn reply(self, outcome: &Outcome) -> Reply {
         if matches!(self.row.results, Results::Native | Results::Plugin(_)) {
             return if self.row.blocks {
@@ -58,8 +58,8 @@ impl Binding {
         }
     }
 
-    /// The reply that blocks for `reason`. An event that this system cannot block is blocked by
-    /// the exit status alone.
+    /// The reply that blocks for `reason`. If the system has no block for this event, only the exit
+    /// status blocks.
     pub fn refuse(self, reason: &str) -> Reply {
         let usual = native::refuse(reason);
         let text = usual.stderr.trim_end_matches('\n');
@@ -89,8 +89,8 @@ impl Binding {
         }
     }
 
-    /// What blocks for `reason` in a host that sees no exit status: it asks over HTTP, or an MCP tool.
-    /// The same keys that hooks block with in its own documents.
+    /// The blocking document for a host that sees no exit status (HTTP, or an MCP tool), with the
+    /// keys that the host's hooks block with.
     pub fn refusal_document(self, reason: &str) -> String {
         let usual = self.refuse(reason);
         let Some(form) = self.row.results.form().filter(|_| usual.stdout.is_empty()) else {
@@ -112,7 +112,7 @@ impl Binding {
         native::line_of(result)
     }
 
-    /// Whether its results have a place for this.
+    /// Whether its results can express `on`.
     fn has_place(self, on: ReplySlot) -> bool {
         match self.row.results {
             Results::Form(form) => form.say(on).is_some(),
@@ -129,7 +129,7 @@ impl Binding {
         }
     }
 
-    /// What hooks said and the result has no place for.
+    /// Texts of hooks that the result has no place for.
     fn unsaid(self, outcome: &Outcome) -> String {
         let mut lines = String::new();
         for said in &outcome.said {
@@ -151,7 +151,7 @@ impl Binding {
         lines
     }
 
-    /// The result with these keys of an event that goes on.
+    /// The result for a [`Results::Keys`] event that continues.
     fn keyed(
         self,
         keys: &[ReplyKey],
@@ -172,7 +172,7 @@ impl Binding {
                 },
                 KeyMeaning::Question(_) if questions.is_empty() => {}
                 KeyMeaning::Question(entries) => value = Some(approval(questions, entries)),
-                // The first place for context takes all of it.
+                // The first key for context takes all of it.
                 KeyMeaning::Context => value = context.take(),
                 KeyMeaning::Output => value = outcome.output().map(Value::from),
                 KeyMeaning::Refusal(_)
@@ -185,7 +185,7 @@ impl Binding {
         with_action(result, keys, &update)
     }
 
-    /// The result with these keys that blocks.
+    /// The blocking result for [`Results::Keys`].
     fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
         let has_word = keys.iter().any(|key| key.says.has_word(Act::Refuse));
         let by_key = keys
@@ -194,7 +194,7 @@ impl Binding {
         let mut result = Map::new();
         for key in keys {
             let value = match key.says {
-                // One place says it.
+                // The word already blocks.
                 KeyMeaning::Refusal(_) if has_word => None,
                 KeyMeaning::Refusal(flag) => Some(flag.into()),
                 KeyMeaning::Reason | KeyMeaning::Objection => Some(reason.into()),
@@ -203,7 +203,7 @@ impl Binding {
                     let claim = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
                     block.or(claim).map(|(word, _)| Value::from(*word))
                 }
-                // To claim it is the strictest answer: the model never sees it.
+                // A claim is the strictest answer: the model never sees the event.
                 KeyMeaning::Field(_, Merge::Claim) if self.row.blocks && !by_key => {
                     Some(true.into())
                 }
@@ -218,7 +218,7 @@ impl Binding {
         result
     }
 
-    /// The result in a host's form of an event that goes on.
+    /// The result for a [`Results::Form`] event that continues.
     fn filled(
         self,
         form: &ReplyForm,
@@ -251,7 +251,7 @@ impl Binding {
                 (ReplyValue::Word(word), _) => Value::from(*word),
                 (ReplyValue::Flag(flag), _) => Value::Bool(*flag),
                 (ReplyValue::Name, _) => Value::from(self.row.name),
-                // Below a text that is there already.
+                // Appended to an earlier text at the same place.
                 (ReplyValue::Text, Value::String(text)) => match result.remove(*path) {
                     Some(Value::String(first)) => Value::from(format!("{first}\n\n{text}")),
                     _ => value.clone(),
@@ -265,8 +265,8 @@ impl Binding {
     }
 }
 
-/// What blocks in a host that sees no exit status, where its event is not known: what any of its
-/// gates reads. A document that names an event would be wrong for the others.
+/// The blocking document for an unknown event of a host that sees no exit status: the keys that any
+/// of its gates reads. A document that names an event would be wrong for the others.
 pub(crate) fn refusal_of_any(dialect: Option<&'static super::row::Host>, reason: &str) -> String {
     let mut whole = entries(&native::refuse(reason).stdout);
     if let Some(dialect) = dialect {
@@ -284,7 +284,7 @@ fn entries(document: &str) -> Map<String, Value> {
     serde_json::from_str(document).unwrap_or_default()
 }
 
-/// What hooks have added to a list, in plan order.
+/// The values that hooks appended to a list, in plan order.
 fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
     let applied = outcome.rewrites.iter().filter(|one| one.field == field);
     let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
@@ -299,9 +299,9 @@ fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
     lists.flatten().collect()
 }
 
-/// The reply to an event of a host in our words that can only be watched. An objection is a
-/// structured result all the same: loom shows it to the model, and goes on. What other hooks said
-/// goes with it, because of a block loom reads nothing but the reason.
+/// The reply to an observed event in the native format. An objection is still sent as a structured
+/// result: loom shows it to the model and continues. It includes the texts of other hooks, because
+/// loom reads only the reason of a block.
 fn informational(outcome: &Outcome) -> Reply {
     let usual = native::encode(outcome);
     let mut texts: Vec<String> = Vec::new();
@@ -331,8 +331,8 @@ fn informational(outcome: &Outcome) -> Reply {
     }
 }
 
-/// A reason that is alone on stderr. Gemini CLI reads JSON there where stdout is empty, and what
-/// it says would beat the exit status: a reason of `{}` would let the event pass.
+/// Keeps a reason on stderr from being read as JSON: Gemini CLI parses stderr if stdout is empty,
+/// and a reason of `{}` would override the exit status.
 fn as_text(reason: String) -> String {
     let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if start.starts_with(['{', '[', '"']) {
@@ -342,7 +342,7 @@ fn as_text(reason: String) -> String {
     }
 }
 
-/// What hooks object to, one a line.
+/// The hooks' objections, one a line.
 fn objections(outcome: &Outcome) -> Option<String> {
     let all = outcome
         .notices
@@ -356,7 +356,7 @@ fn objections(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// What a host asks its user.
+/// The host's request for approval.
 fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
     let hooks: Vec<String> = questions
         .iter()
@@ -372,7 +372,7 @@ fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
     own.into_iter().chain(more).collect()
 }
 
-/// The result with the word before it that says what it is.
+/// Adds the word that says what the result is.
 fn with_action(
     result: Map<String, Value>,
     keys: &[ReplyKey],

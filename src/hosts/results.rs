@@ -1,81 +1,78 @@
-//! The words for results: where an answer says something, and what it says there.
+//! The vocabulary of results: where an answer says something, and what it means.
 //!
-//! One vocabulary for all: the keys of a hook system, which are read and written alike, and the
-//! forms of the hosts, which read more than hookrun writes. `answer` reads by it, `reply` writes.
+//! The keys of a hook system are read and written alike; a host reads more than hookrun writes.
+//! `answer` reads by these tables, `reply` writes.
 
 use crate::engine::event::{Merge, Rewrite};
 
-/// The shape of an event's results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Results {
     /// hookrun's own structured result.
     Native,
-    /// An object with these keys.
     Keys(&'static [ReplyKey]),
-    /// An object that as a whole is the new value of this field of ours.
+    /// The whole object is the new value of this canonical field.
     Whole(&'static str, Merge),
-    /// A host's own form: what it reads of a hook, and what hookrun writes.
+    /// A host's form, with different keys to read and to write.
     Form(&'static ReplyForm),
-    /// What hookrun's plugin carries out.
+    /// The replies that hookrun's plugin applies.
     Plugin(&'static [ReplySlot]),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReplyKey {
-    /// The key; in a [`ReplyForm`] a path of keys with dots.
+    /// The key; in a [`ReplyForm`] a dotted path.
     pub name: &'static str,
     pub says: KeyMeaning,
 }
 
-/// What the value of a key says.
+/// The meaning of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KeyMeaning {
-    /// This flag blocks the event.
+    /// This boolean blocks the event.
     Refusal(bool),
-    /// A text blocks by being there.
+    /// Any text blocks.
     Objection,
-    /// The reason of the block, or the question: a text.
+    /// The text of a block's reason or of a question.
     Reason,
-    /// The new value of this field of ours, and how the values of several hooks merge.
+    /// The new value of this canonical field, and how several hooks' values merge.
     Field(&'static str, Merge),
-    /// One more value for this list of ours. Several, in a reply, are a list under its name.
+    /// A value to append to this canonical list; a reply may have several as a list under its name.
     Entry(&'static str, Merge),
-    /// A word that decides or says what the result is; any other word is malformed.
+    /// A word that decides or names the kind of result; any other word is malformed.
     Action(&'static [(&'static str, Act)]),
-    /// A question for a person: a text, or an object with a `title` and a `description`. In a
-    /// reply it is such an object, with these entries in it.
+    /// A question for a person: a text, or an object with `title` and `description`. A reply has
+    /// the object, with these entries added.
     Question(&'static [(&'static str, &'static str)]),
-    /// Text for the model.
+    /// Context for the model.
     Context,
-    /// Text to show.
+    /// Text for the user.
     Output,
 }
 
-/// What a word of [`KeyMeaning::Action`] does.
+/// The effect of a word of [`KeyMeaning::Action`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// The event goes on as it is: nothing else in the result counts.
+    /// The event continues unchanged; other keys are ignored.
     Pass,
-    /// The event goes on, with what else is in the result.
+    /// The event continues; other keys count.
     Allow,
-    /// The other keys have new values.
+    /// Other keys have new values.
     Rewrite,
-    /// This field of ours becomes `true`: the hook claims the event. It also means a block where the
-    /// system knows no other word for it.
+    /// The hook claims the event: this canonical field becomes `true`. It also blocks if the system
+    /// has no other word for that.
     Claim(&'static str),
-    /// A person decides.
+    /// Ask a person.
     Ask,
-    /// The event is blocked.
+    /// Block.
     Refuse,
 }
 
-/// A key of a result.
 pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
     ReplyKey { name, says }
 }
 
 impl KeyMeaning {
-    /// What it says, in words.
+    /// A description for documentation.
     pub fn about(self) -> String {
         match self {
             KeyMeaning::Refusal(flag) => format!("`{flag}` blocks"),
@@ -114,16 +111,16 @@ impl KeyMeaning {
     }
 }
 
-/// What one event of a host writes and reads.
+/// The reply of one event of a host.
 #[derive(Debug, PartialEq)]
 pub struct ReplyForm {
-    /// What is written for the host.
+    /// Replies that hookrun writes.
     pub writes: &'static [ReplyRule],
-    /// What a hook's JSON says.
+    /// Keys that hookrun reads from a hook's JSON.
     pub reads: &'static [ReplyKey],
-    /// What it says in other events of the host as well.
+    /// Further keys to read, which other events of the host share.
     pub shares: &'static [ReplyKey],
-    /// Which exit statuses of a hook block.
+    /// The exit statuses of a hook that block.
     pub refuses: Refuses,
 }
 
@@ -133,7 +130,7 @@ impl ReplyForm {
     }
 }
 
-/// A form in which status 2 alone blocks.
+/// A form in which only exit status 2 blocks.
 pub(super) const fn form(
     writes: &'static [ReplyRule],
     reads: &'static [ReplyKey],
@@ -147,22 +144,22 @@ pub(super) const fn form(
     }
 }
 
-/// One thing that hookrun says to a host.
+/// How one kind of reply is expressed.
 #[derive(Debug, PartialEq)]
 pub struct ReplyRule {
     pub on: ReplySlot,
-    /// Where, as a path of keys with dots, and what is put there.
+    /// Dotted paths and the values to put there.
     pub put: &'static [(&'static str, ReplyValue)],
-    /// The exit status that says it, 0 if the JSON does.
+    /// The exit status, 0 if JSON suffices.
     pub status: u8,
 }
 
-/// A thing that JSON alone says.
+/// A reply expressed by JSON only.
 pub(super) const fn say(on: ReplySlot, put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
     ReplyRule { on, put, status: 0 }
 }
 
-/// A block by exit status 2, and by this JSON.
+/// A block by exit status 2, with this JSON.
 pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
     ReplyRule {
         on: ReplySlot::Refusal,
@@ -171,27 +168,25 @@ pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyR
     }
 }
 
-/// What hookrun can say to a host.
+/// A kind of reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplySlot {
-    /// The event is blocked.
     Refusal,
-    /// A hook objects to what cannot be blocked any more.
+    /// An objection to an event that can no longer be blocked.
     Objection,
-    /// A person decides.
     Question,
-    /// It goes on: for a host that blocks what gets no answer.
+    /// Continue, for a host that blocks without an answer.
     Consent,
-    /// This field of ours has a new value.
+    /// A new value of this canonical field.
     New(&'static str),
-    /// There is text for the model.
+    /// Context for the model.
     Context,
-    /// There is text to show.
+    /// Text for the user.
     Output,
 }
 
 impl ReplySlot {
-    /// What is said, in words.
+    /// A description for documentation.
     pub fn about(self) -> String {
         match self {
             ReplySlot::Refusal => "a block".to_string(),
@@ -205,36 +200,34 @@ impl ReplySlot {
     }
 }
 
-/// What is put in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyValue {
     Word(&'static str),
     Flag(bool),
-    /// The host's name for the event.
     Name,
-    /// The text: the reason, the question, the context, the output.
+    /// The text of the reason, question, context or output.
     Text,
     Value,
-    /// The new value as text: a string without its quotes, everything else as JSON.
+    /// The new value as text: a string without quotes, anything else as JSON.
     Plain,
 }
 
-/// Which exit statuses of a hook block.
+/// The exit statuses of a hook that block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refuses {
-    /// 2 alone; any other is an error that lets it pass.
+    /// Only 2; any other is an error that passes.
     Two,
-    /// 2 and above; 1 is a warning. A host with this rule reads JSON for any status, also in a
-    /// string, and on stderr where stdout is empty.
+    /// 2 and above; 1 is a warning. The host reads JSON for any status, also inside a string, and
+    /// on stderr if stdout is empty.
     FromTwo,
-    /// Any but 0.
+    /// Any except 0.
     NonZero,
-    /// 2, and this one, which ends the turn as well.
+    /// 2, and this one, which also ends the turn.
     TwoOr(i32),
 }
 
 impl Refuses {
-    /// Whether this status blocks. 126 and 127 do not: there was no hook.
+    /// Whether this status blocks. 126 and 127 do not, because no hook ran.
     pub fn by(self, status: i32) -> bool {
         match self {
             Refuses::Two => status == 2,
@@ -246,7 +239,7 @@ impl Refuses {
 }
 
 impl Results {
-    /// The keys that are read, where the results are an object with keys.
+    /// The keys to read.
     pub(super) fn reads(self) -> impl Iterator<Item = &'static ReplyKey> {
         let (own, shared): (&[ReplyKey], &[ReplyKey]) = match self {
             Results::Native | Results::Whole(..) | Results::Plugin(_) => (&[], &[]),
@@ -256,7 +249,6 @@ impl Results {
         own.iter().chain(shared)
     }
 
-    /// What hookrun can say to a host.
     pub(super) fn says(self) -> Vec<ReplySlot> {
         match self {
             Results::Native | Results::Keys(_) | Results::Whole(..) => Vec::new(),
@@ -265,7 +257,6 @@ impl Results {
         }
     }
 
-    /// The host's form, if it has one.
     pub(super) fn form(self) -> Option<&'static ReplyForm> {
         if let Results::Form(form) = self {
             Some(form)
@@ -274,7 +265,7 @@ impl Results {
         }
     }
 
-    /// The fields that they can rewrite: of keys also those that a word claims, after the others.
+    /// The fields that the results can rewrite; claims by a word come last.
     pub fn rewrites(self) -> Vec<Rewrite> {
         match self {
             Results::Native => Vec::new(),

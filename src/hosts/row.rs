@@ -1,6 +1,4 @@
-//! The rows of the tables: what hookrun knows of a system, its events and its tools.
-//!
-//! Nouns only. The files next to this one read them, and `hosts.rs` lists them.
+//! The types of a host's table. The files beside this one read them; `hosts.rs` lists the hosts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,72 +9,72 @@ use super::install::{FailsClosed, MeasuredVersion};
 use super::settings::HostFile;
 use super::tool::HostTools;
 
-/// What a host gets.
+/// The output for a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
-    /// One JSON document, or nothing.
+    /// One JSON document, or empty.
     pub stdout: String,
-    /// The reason of a block, else notices, one a line; or nothing.
+    /// The reason of a block, else notices, one a line; may be empty.
     pub stderr: String,
     pub status: u8,
 }
 
-/// An agent or another hook system, with all that is known of it.
+/// An agent or another hook system.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name, for `--host`, `install`, `--host` and `dialect = "…"`.
+    /// The name for `--host`, `install` and `dialect = "…"`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// What people call it.
+    /// The product's name.
     pub title: &'static str,
-    /// What its program is called, where that is not its name.
+    /// The name of its program, if different from `name`.
     pub program: Option<&'static str>,
-    /// Hooks there are functions of a program.
+    /// Hooks are functions of a program.
     pub is_system: bool,
-    /// The key of its events that holds their name.
+    /// The event key that holds the event's name.
     pub names_event_by: &'static str,
-    /// Of several hooks with one event, tool matcher and name that of the nearest layer (explicit,
-    /// project, user, system) runs. A hook with a mistake does not run, and the others do.
+    /// Of hooks with the same event, tool matcher and name, only the nearest layer's runs
+    /// (explicit, project, user, system). A hook with a mistake is skipped; the others run.
     pub nearest_wins: bool,
-    /// How it spells the keys that a row does not list.
+    /// The spelling of keys that a row does not list.
     pub spelling: KeySpelling,
-    /// Of hooks of one event that run the same, the first runs.
+    /// Of identical hooks of one event, only the first runs.
     pub runs_once: bool,
-    /// What it calls its tools and gives them.
+    /// Its tools' names and inputs.
     pub tools: &'static HostTools,
-    /// The variables that it sets for its hooks.
+    /// Variables that it sets for its hooks.
     pub variables: &'static [HostVariable],
-    /// The keys of its events that name what its user has opened: a folder, or a list of them.
+    /// Event keys that name the opened folder or folders.
     pub roots: &'static [&'static str],
-    /// The host that hooks of this one are written for as well, where both have an event of one name.
+    /// The host whose hooks also work here, where both have an event of one name.
     pub like: Option<&'static str>,
-    /// Its events; none for a host that only a plugin of hookrun's translates.
+    /// Its events; empty for a host with a plugin.
     pub events: &'static [HostEvent],
-    /// What shows that a context is of this host, by its keys alone.
+    /// Key patterns that identify a context of this host.
     pub signs: &'static [Sign],
-    /// Words in the text of a script that show that it was written for this host: keys of its events
-    /// and results that hookrun does not have.
+    /// Words that identify a script for this host: keys of its events and results that hookrun does
+    /// not have.
     pub words: &'static [&'static str],
-    /// The version that hookrun was measured with, and when; `None` for documents alone.
+    /// The measured version and date; `None` if only documentation was read.
     pub measured: Option<MeasuredVersion>,
     pub fails_closed: FailsClosed,
-    /// Tools and calls that no event shows.
+    /// Tools and calls without an event.
     pub unseen: &'static [&'static str],
-    /// What a person has to do before it runs hooks at all; `None` where nothing is known to be needed.
+    /// The user's step before it runs any hook; `None` if nothing is known.
     pub trust: Option<&'static str>,
-    /// Whose settings it reads too: it runs the hooks in them as its own.
+    /// Hosts whose settings it also reads and whose hooks it runs.
     pub reads: &'static [&'static str],
-    /// The hosts whose plugins it converts, with the hooks in them.
+    /// Hosts whose plugins it converts, including their hooks.
     pub converts: &'static [&'static str],
-    /// Its settings file, in which commands are hooks.
+    /// The settings file in which commands are hooks.
     pub settings: Option<HostFile>,
     pub install: Install,
-    /// Files below a project whose hooks `hookrun import` reads. Of a folder it is every file in it.
+    /// Project files, or folders of files, whose hooks `hookrun import` reads.
     pub imports: &'static [&'static str],
 }
 
 impl Host {
-    /// A system with our own spelling, no tools and no files. Tables begin with it.
+    /// A system with native spelling, without tools and files; the base of tables.
     pub const PLAIN: Host = Host {
         name: "",
         aliases: &[],
@@ -106,24 +104,23 @@ impl Host {
     };
 }
 
-/// How a system spells the keys of its events.
+/// How a system spells event keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeySpelling {
-    /// As we do: `toolName`. Keys that we do not know stay in the context.
+    /// `toolName`, as hookrun does. Unknown keys stay in the context.
     Camel,
-    /// `tool_name`. The whole event as it came is under `raw`, and keys that we do not know are
-    /// only there.
+    /// `tool_name`. The original event is under `raw`, and only there are unknown keys.
     Snake,
 }
 
-/// An event as one dialect has it.
+/// An event of one dialect.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
     pub dialect: &'static Host,
     pub row: &'static HostEvent,
 }
 
-/// Bindings are equal when they are of the same row.
+/// Bindings are equal if they share the row.
 impl PartialEq for Binding {
     fn eq(&self, other: &Binding) -> bool {
         std::ptr::eq(self.row, other.row)
@@ -132,87 +129,79 @@ impl PartialEq for Binding {
 
 impl Eq for Binding {}
 
-/// A variable that a host sets for its hooks.
 #[derive(Debug)]
 pub struct HostVariable {
     pub name: &'static str,
     pub tells: Tells,
 }
 
-/// What is in a variable of a host.
+/// The content of a host's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tells {
-    /// The project's root.
     Project,
-    /// The working directory of the event, else the project's root.
+    /// The event's working directory, by default the project's root.
     Folder,
-    /// This fact of the context, if it has it.
+    /// This key of the context, if present.
     Fact(&'static str),
     Word(&'static str),
 }
 
-/// A row of a table.
 pub const fn variable(name: &'static str, tells: Tells) -> HostVariable {
     HostVariable { name, tells }
 }
 
-/// Why an event of a dialect cannot be read.
+/// Why an event of a dialect cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// It is another event than the wanted one.
+    /// The context names another event.
     #[error("the context is of the event `{found}`, not of `{asked}`")]
     OtherEvent { asked: String, found: String },
-    /// The key that distinguishes events of one name is missing or has no known value.
+    /// The key that distinguishes events of one name is missing or unknown.
     #[error("`{key}` says which `{name}` it is, and {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is none that is known")), .known.join(", "))]
     NotTold {
         name: String,
         key: &'static str,
-        /// What is in it.
+        /// The key's value.
         found: Option<String>,
         known: Vec<&'static str>,
     },
-    /// The context has a fact under both names.
+    /// The context has one fact under both names.
     #[error("`{theirs}` and `{ours}` are the same; give one of them")]
     Twice {
         theirs: &'static str,
-        /// Our key.
         ours: &'static str,
     },
-    /// A tool is to be decided, and the context does not say which.
+    /// A gate about a tool lacks the tool's name.
     #[error("`{key}` is missing, so no hook can know which tool it is")]
-    NoTool {
-        /// The dialect's key.
-        key: String,
-    },
+    NoTool { key: String },
 }
 
-/// What shows that a context is a dialect's.
+/// A pattern that identifies a dialect's context.
 #[derive(Debug)]
 pub struct Sign {
-    /// What the event's name must be.
+    /// The required event name.
     pub named: SignedEvents,
     pub has: &'static [&'static str],
     pub lacks: &'static [&'static str],
 }
 
-/// What the name of an event says about its host.
+/// The host implied by an event's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignedEvents {
-    /// It is one of the dialect's, and of no other's.
+    /// Only this dialect has it.
     Alone,
-    /// It is one of the dialect's.
+    /// This dialect has it.
     Known,
-    /// It is one of the dialect's, and none of this other one's.
+    /// This dialect has it, and the given one does not.
     KnownNotIn(&'static str),
-    /// It is one of the dialect's, or not known yet.
+    /// This dialect has it, or no dialect does.
     KnownOrNew,
-    /// It is one of ours: of the catalog, or made up with a dot in it.
+    /// It is in hookrun's catalog, or custom with a dot.
     Ours,
-    /// No name is there.
+    /// The context names no event.
     Nowhere,
 }
 
-/// A sign: what the event's name must be, and keys that the context has and lacks.
 pub(super) const fn sign(
     named: SignedEvents,
     has: &'static [&'static str],
@@ -221,5 +210,5 @@ pub(super) const fn sign(
     Sign { named, has, lacks }
 }
 
-/// Keys that are in no context of a hook system, nor in ours.
+/// Keys of agents that neither hook systems nor hookrun use.
 pub(super) const NOT_OF_SYSTEMS: &[&str] = &["hook_event_name", "session_id", "conversation_id"];

@@ -1,7 +1,6 @@
-//! The matchers of hooks in a host's settings, read as that host reads them.
+//! Matchers in a host's settings, read as that host reads them.
 //!
-//! Where an event can be blocked, an unknown fact counts as a match: a guard had better run once
-//! too often.
+//! On a gate an unknown fact counts as a match: running a guard too often is safer.
 
 mod command;
 
@@ -14,20 +13,19 @@ use crate::engine::hook::matcher::{MatcherError, PathMatch, decide_paths, expres
 use crate::engine::hook::{Condition, Mismatch, PathBase};
 use command::CommandForm;
 
-/// What a hook in a host's settings says about the events that it wants.
+/// The filter of a hook in a host's settings, as written.
 #[derive(Debug, Clone)]
 pub struct WantedEvents {
-    /// The host.
     pub dialect: &'static Host,
-    /// The host's name for the event.
+    /// The host's event name.
     pub event: &'static str,
-    /// The matcher: how it is read, what it is compared with, and what is written.
+    /// The matcher: how to read it, its subject, and its text.
     pub matcher: Option<(Matching, MatcherSubject, String)>,
-    /// A further condition, in the words of permission rules.
+    /// A further condition, as a permission rule.
     pub condition: Option<String>,
 }
 
-/// The same, ready for use.
+/// A compiled [`WantedEvents`].
 #[derive(Debug, Clone)]
 pub struct HostMatch {
     dialect: &'static Host,
@@ -36,7 +34,7 @@ pub struct HostMatch {
     condition: Option<PermissionRule>,
 }
 
-/// What a matcher takes: one of these words, or what has the form.
+/// A compiled matcher: a list of words or an expression.
 #[derive(Debug, Clone)]
 struct Names {
     written: String,
@@ -52,22 +50,22 @@ struct PermissionRule {
     of: Of,
 }
 
-/// What a permission rule says of a tool.
+/// The part of a permission rule in parentheses.
 #[derive(Debug, Clone)]
 enum Of {
     All,
-    /// A command line, or one of those in it, has this form.
+    /// The form of a command line, or of a command in it.
     Command(CommandForm),
     Path(PathMatch),
-    /// The input has this in it.
+    /// A text that the input contains.
     Text(String),
 }
 
 impl HostMatch {
-    /// Reads what a hook in a host's settings says, as that host reads it.
+    /// Compiles a hook's matcher and condition.
     ///
     /// # Errors
-    /// When its matcher is no regular expression, or its condition no permission rule.
+    /// If the matcher is not a valid expression, or the condition not a permission rule.
     pub fn read(wanted: &WantedEvents) -> Result<HostMatch, MatcherError> {
         let names = match &wanted.matcher {
             Some((matching, subject, written)) => {
@@ -88,7 +86,7 @@ impl HostMatch {
         })
     }
 
-    /// A host with several events for one moment calls each hook by its own.
+    /// If a host has several events for one moment, each calls only its own hooks.
     fn is_meant(&self, event: &Event) -> Result<(), Mismatch> {
         if event.host() != self.dialect.name {
             return Ok(());
@@ -142,7 +140,7 @@ impl Condition for HostMatch {
         }
     }
 
-    /// Whether its matcher, if it is compared with tools, takes one of these names.
+    /// Whether one of these names fits the matcher; also if it does not match tools.
     fn takes_tool(&self, names: &[&str]) -> bool {
         match &self.names {
             Some((form, MatcherSubject::Tool)) => names.iter().any(|name| form.fit(name)),
@@ -194,7 +192,7 @@ impl MatcherSubject {
 }
 
 impl Names {
-    /// `None` where everything fits.
+    /// Returns `None` if everything matches.
     fn read(
         matching: Matching,
         subject: MatcherSubject,
@@ -250,8 +248,8 @@ impl Names {
     }
 }
 
-/// Whether a matcher may be meant for a tool of an MCP server: `Ba.*` is not, though a server could be
-/// called so.
+/// Whether a matcher may name an MCP tool. `Ba.*` may not, although a server could have such a
+/// name.
 fn may_name_server(written: &str) -> bool {
     written.contains("mcp") || written.trim_start_matches('^').starts_with(".*")
 }
@@ -303,7 +301,7 @@ impl PermissionRule {
         let action = event.action();
         match &self.of {
             Of::All => Ok(()),
-            // What it touches is unknown.
+            // The affected paths are unknown.
             Of::Path(_) if action.is_none_or(|action| action.paths.is_empty()) => Ok(()),
             Of::Path(form) => decide_paths(std::slice::from_ref(form), event, place),
             Of::Command(form) => {
@@ -334,7 +332,7 @@ impl Of {
         match tool {
             "Bash" | "PowerShell" => CommandForm::read(inner).map(Of::Command),
             "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "Glob" | "Grep" => {
-                // Below the home folder: where that is is unknown here, so the last part counts.
+                // The home folder is unknown here, so only the relative path counts.
                 let path = match inner.strip_prefix("~/") {
                     Some(below) => format!("**/{below}"),
                     None => match inner.strip_prefix("//") {

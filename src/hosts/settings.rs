@@ -1,10 +1,10 @@
-//! Settings files of hosts: what they may hold. `config` reads the files by it, `install` writes them.
+//! The format of hosts' settings files. `config` reads them by it, `install` writes them.
 
 use std::time::Duration;
 
 use super::event::HostEvent;
 
-/// The events of tools in hosts of Claude Code's family.
+/// Tool events in hosts of Claude Code's family.
 const TOOL_EVENTS: &str =
     "PreToolUse PostToolUse PostToolUseFailure PermissionRequest PermissionDenied";
 
@@ -18,7 +18,7 @@ pub(super) const BY_TRIGGER: MatcherSubject = MatcherSubject::Fact("trigger");
 pub(super) const BY_AGENT: MatcherSubject = MatcherSubject::Fact("agentType");
 pub(super) const BY_KIND: MatcherSubject = MatcherSubject::Fact("kind");
 
-/// What Claude Code compares matchers with.
+/// The subjects of Claude Code's matchers, by event.
 pub(super) const SUBJECTS: &[(MatcherSubject, &str)] = &[
     (BY_TOOL, TOOL_EVENTS),
     (BY_SOURCE, "SessionStart ConfigChange"),
@@ -30,63 +30,60 @@ pub(super) const SUBJECTS: &[(MatcherSubject, &str)] = &[
     (BY_SERVER, "Elicitation ElicitationResult"),
 ];
 
-/// Whether a host reads comments in its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comments {
-    /// Comments, but no trailing commas.
+    /// Comments, without trailing commas.
     Read,
     Refused,
-    /// Its documents do not say.
+    /// Undocumented.
     Unknown,
 }
 
-/// The settings file of an agent host: `hooks`, by event.
+/// A settings file with `hooks` by event.
 #[derive(Debug)]
 pub struct HostFile {
-    /// Where such files are: folders, and paths of files that are this host's whatever else is in
-    /// their folders.
+    /// Folders of such files, and paths of files that belong to this host whatever else is beside
+    /// them.
     pub places: &'static [&'static str],
-    /// Hooks are in groups that have a matcher: `[{"matcher": …, "hooks": [{…}]}]`; else by
-    /// themselves: `[{…}]`.
+    /// Hooks are in groups with a matcher, `[{"matcher": …, "hooks": [{…}]}]`; otherwise a plain
+    /// list, `[{…}]`.
     pub is_grouped: bool,
-    /// Events whose hooks are by themselves in a file that has groups elsewhere.
+    /// Events with a plain list in a grouped file.
     pub ungrouped: &'static [&'static str],
-    /// Hooks are in sets that have a name at the top: `{"NAME": {"EVENT": […]}}`; else all are below
-    /// `hooks`.
+    /// Hooks are in named sets at the top, `{"NAME": {"EVENT": […]}}`; otherwise below `hooks`.
     pub has_sets: bool,
-    /// The file is TOML.
     pub is_toml: bool,
     pub comments: Comments,
-    /// Whether the host reads a file that begins with a byte order mark .
+    /// Whether the host accepts a byte order mark.
     pub takes_mark: bool,
-    /// The value of `version` at the top, as JSON, where there is one.
+    /// The required top-level `version`, as JSON.
     pub version: Option<&'static str>,
-    /// The command has to name the event: the context does not.
+    /// The command must name the event, because the context does not.
     pub names_event: bool,
-    /// Keys below `hooks` that are no events.
+    /// Keys below `hooks` that are not events.
     pub beside: &'static [&'static str],
     pub hook: &'static [HookKey],
-    /// The value of [`HostHookKey::Closed`] with which a failure blocks, as JSON.
+    /// The value of [`HostHookKey::Closed`] that makes a failure block, as JSON.
     pub closed: &'static str,
-    /// The shell that runs the command of a hook; `None` where the documents do not say.
+    /// The shell that runs commands; `None` if undocumented.
     pub shell: Option<&'static str>,
-    /// The variables in which hooks of a plugin, `FOLDER/hooks/hooks.json`, find its folder.
+    /// Variables with the folder of a plugin, for hooks in `FOLDER/hooks/hooks.json`.
     pub of_plugin: &'static [&'static str],
-    /// In what it counts times: 1 for seconds, 1000 for milliseconds.
+    /// The unit of timeouts: 1 for seconds, 1000 for milliseconds.
     pub per_second: u32,
     pub matching: Matching,
-    /// What a matcher is compared with, and in which events, divided by blanks; it is ignored in all others.
+    /// Matcher subjects with their events, separated by spaces; other events ignore matchers.
     pub subjects: &'static [(MatcherSubject, &'static str)],
-    /// The hooks of an event run at once, unless a group says `sequential`.
+    /// Hooks of an event run in parallel unless a group sets `sequential`.
     pub runs_at_once: bool,
-    /// The switches that all hooks are off.
+    /// Switches that disable all hooks.
     pub off: &'static [Off],
-    /// Lists of hooks that are off, by what names them or by their commands.
+    /// Paths of lists of disabled hooks, by name or command.
     pub disabled: &'static [&'static [&'static str]],
 }
 
 impl HostFile {
-    /// No groups, seconds, and no switch: what most hosts have. Tables begin with it.
+    /// A plain list, seconds, no switches; the base of tables.
     pub const PLAIN: HostFile = HostFile {
         places: &[],
         is_grouped: false,
@@ -114,24 +111,23 @@ impl HostFile {
         disabled: &[],
     };
 
-    /// Groups as Claude Code had them first.
+    /// Groups, as introduced by Claude Code.
     pub(super) const FAMILY: HostFile = HostFile {
         is_grouped: true,
         runs_at_once: true,
         ..HostFile::PLAIN
     };
 
-    /// Whether the host reads comments in it.
     pub fn has_comments(&self) -> bool {
         self.comments == Comments::Read
     }
 
-    /// The shell that hookrun takes.
+    /// The shell that hookrun uses.
     pub fn shell(&self) -> &'static str {
         self.shell.unwrap_or("sh")
     }
 
-    /// The same, in words.
+    /// The shell, for messages.
     pub fn shell_words(&self) -> String {
         match self.shell {
             Some(shell) => format!("`{shell} -c`"),
@@ -139,13 +135,13 @@ impl HostFile {
         }
     }
 
-    /// How long a hook of this event may run that does not say it, nor its host.
+    /// The default timeout of a hook: the host's if known, else 60 s.
     pub fn usual_time(row: &HostEvent) -> Duration {
         let wait = row.wait.filter(|wait| wait.is_known);
         wait.map_or(Duration::from_secs(60), |wait| wait.usual)
     }
 
-    /// The unit of its times, in a word.
+    /// The unit of timeouts, for messages.
     pub fn time_unit(&self) -> &'static str {
         if self.per_second == 1 {
             "seconds"
@@ -154,18 +150,18 @@ impl HostFile {
         }
     }
 
-    /// The first key of a hook with this meaning, which is the one that is written.
+    /// The first key with this meaning, which is the one to write.
     pub fn key(&self, says: HostHookKey) -> Option<&'static str> {
         let row = self.hook.iter().find(|key| key.says == says)?;
         Some(row.name)
     }
 
-    /// The key of a hook that names its event, where all hooks are in one list below `hooks`.
+    /// The hook's key for its event, if all hooks are in one list below `hooks`.
     pub fn event_key(&self) -> Option<&'static str> {
         self.key(HostHookKey::Event)
     }
 
-    /// The key of the table, inside a hook, that says what the hook runs.
+    /// The hook's key for the table with its command.
     pub fn action_key(&self) -> Option<&'static str> {
         self.key(HostHookKey::Action)
     }
@@ -175,7 +171,7 @@ impl HostFile {
         self.is_grouped && !self.ungrouped.contains(&event)
     }
 
-    /// What a matcher is compared with in this event, if in anything.
+    /// The matcher's subject in this event.
     pub fn subject(&self, event: &str) -> Option<MatcherSubject> {
         let mut subjects = self.subjects.iter();
         let (subject, _) = subjects.find(|(_, events)| events.split(' ').any(|it| it == event))?;
@@ -183,14 +179,14 @@ impl HostFile {
     }
 }
 
-/// A key by which a file says that none of its hooks runs.
+/// A setting that disables all hooks of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Off {
     pub path: &'static [&'static str],
     pub value: bool,
 }
 
-/// The switch of Claude Code, which others took over.
+/// Claude Code's switch, which other hosts adopted.
 pub(super) const DISABLE_ALL: &[Off] = &[Off {
     path: &["disableAllHooks"],
     value: true,
@@ -202,36 +198,34 @@ pub struct HookKey {
     pub says: HostHookKey,
 }
 
-/// A row of a table.
 pub const fn setting(name: &'static str, says: HostHookKey) -> HookKey {
     HookKey { name, says }
 }
 
-/// What a key of a hook says.
+/// The meaning of a hook's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostHookKey {
-    /// Its event: all hooks are in one list.
+    /// The event, if all hooks are in one list.
     Event,
-    /// An object with further keys: what it runs.
+    /// An object with the command's keys.
     Action,
-    /// It does not run if this is false.
+    /// `false` disables the hook.
     Enabled,
-    /// Which events of that name.
     Matcher,
-    /// What sort of hook it is: hookrun runs a `command`.
+    /// The kind of hook; hookrun runs `command`.
     Kind,
-    /// A command line for the shell; with [`HostHookKey::Arguments`], a program.
+    /// A shell command line or, with [`HostHookKey::Arguments`], a program.
     Command,
-    /// The command line on this system, where it is another than elsewhere.
+    /// The command line for this operating system.
     OwnCommand,
-    /// A program, started without a shell.
+    /// A program to start without a shell.
     Program,
-    /// The arguments of the program, which is then started without a shell.
+    /// Arguments of a program to start without a shell.
     Arguments,
     Time,
-    /// A further condition, in the words of permission rules.
+    /// A further condition, as a permission rule.
     Condition,
-    /// It is started, and nothing waits for it.
+    /// Start the hook without waiting for it.
     Async,
     /// Whether a failure blocks.
     Closed,
@@ -240,22 +234,22 @@ pub enum HostHookKey {
     Folder,
     Name,
     About,
-    /// What another system runs.
+    /// A command for another operating system.
     Idle,
 }
 
-/// How a matcher is read.
+/// The syntax of a matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matching {
-    /// What consists of letters, digits and these characters is a list of whole names; `None`
-    /// where everything is a regular expression.
+    /// A matcher of only letters, digits and these characters is a list of exact names; `None` if
+    /// every matcher is a regular expression.
     pub list: Option<&'static str>,
-    /// What divides the names of the list.
+    /// The separators of the list.
     pub divides: &'static [char],
-    /// An expression has to cover the whole.
+    /// An expression must match the whole name.
     pub is_anchored: bool,
-    /// What is no expression is compared as it is, and so are other facts than tools; else that is a
-    /// mistake.
+    /// An invalid expression, or a subject other than tools, is compared literally; otherwise an
+    /// invalid expression is an error.
     pub is_plain: bool,
 }
 
@@ -269,12 +263,12 @@ impl Matching {
     };
 }
 
-/// What a matcher is compared with.
+/// The value that a matcher is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherSubject {
-    /// The name of the tool, as the hook's own host calls it.
+    /// The tool's name in the hook's own host.
     Tool,
     Command,
-    /// This fact, by our key.
+    /// This key of the context.
     Fact(&'static str),
 }

@@ -1,17 +1,17 @@
-//! Which host's event a context is, by its keys alone: for calls that name neither event nor host.
+//! Identifies the host of a context by its keys, for calls that name neither event nor host.
 //!
-//! A row is certain by what is there, and never by what is missing: a context that has lost a key
-//! may fit no row, but never another's. It is recognised when the rows of exactly one dialect fit.
-//! The environment is not used, because a host inside another inherits it.
+//! A row matches by keys that are present: a context that lost a key may match no row, but never
+//! another host's. A context is recognised if rows of exactly one dialect match. The environment is
+//! ignored, because nested hosts inherit it.
 //!
-//! Sources: what Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi sent, and the hooks
-//! references of Cursor and of Copilot CLI.
+//! Sources: payloads of Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi; the hooks references
+//! of Cursor and Copilot CLI.
 
 use super::row::{Host, Sign, SignedEvents, sign};
 use super::{dialects, find, native, systems};
 use crate::engine::event::{Context, catalog};
 
-/// A context of hookrun's own.
+/// The sign of a native context.
 const NATIVE: &[Sign] = &[sign(
     SignedEvents::Ours,
     &[],
@@ -24,8 +24,8 @@ const NATIVE: &[Sign] = &[sign(
     ],
 )];
 
-/// Every dialect with its signs, hookrun's own last. Systems without a sign were never seen sending
-/// their own event.
+/// Every dialect with its signs, the native one last. Systems without signs were never seen to send
+/// their own format.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [Sign])> {
     let hosts = super::dialects().map(|host| (host.name, host.signs));
     hosts.chain([(native::NAME, NATIVE)])
@@ -37,22 +37,22 @@ pub struct RecognisedEvent {
     pub event: String,
 }
 
-/// Why the host of a context is not certain.
+/// Why the host of a context is uncertain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
-    /// No row fits, and no name either.
+    /// No row matches, and no event is named.
     #[error("no event is named, and the context does not show which event of which host it is")]
     Nobodys,
-    /// It names an event that these have, and nothing shows whose it is.
+    /// Several hosts have the event.
     #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
     Several {
         event: String,
         of: Vec<&'static str>,
     },
-    /// No host has such an event, and nothing shows whose it is.
+    /// No host has the event.
     #[error("no known host has an event `{event}`, and the context does not identify the host")]
     Strange { event: String },
-    /// The host is certain, and does not say which event it is.
+    /// The host is certain, but the event is not named.
     #[error("the context is one of {dialect}, which does not name its event")]
     Unnamed { dialect: &'static str },
 }
@@ -64,10 +64,10 @@ fn listed(of: &[&str]) -> String {
     }
 }
 
-/// Recognises which host's event a context is.
+/// Identifies the host and event of a context.
 ///
 /// # Errors
-/// When that is not certain.
+/// If that is uncertain.
 pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
     let fitting: Vec<&'static str> = all()
         .filter(|(dialect, signs)| signs.iter().any(|sign| sign.fits(dialect, context)))
@@ -85,7 +85,7 @@ pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
     }
 }
 
-/// What a context may be where no row fits, or those of several.
+/// The candidates if no row matches, or rows of several hosts.
 fn doubt(context: &Context, fitting: &[&'static str]) -> Doubt {
     let mut named = None;
     let mut of = Vec::new();
@@ -151,18 +151,18 @@ impl Sign {
     }
 }
 
-/// Words that show that a script was written for hookrun.
+/// Words that identify a script for hookrun.
 const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
-/// For which host a script was written, by the words in it.
+/// The host a script was written for, by its words.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WrittenFor {
-    /// The first word of a host, its line, and the host's dialect.
+    /// The first host-specific word, its line, and the host's dialect.
     pub foreign: Option<(&'static str, usize, &'static str)>,
     pub is_ours: bool,
 }
 
-/// Looks for words that show for which host a script was written. Comments do not count.
+/// Finds host-specific words in a script, ignoring comments.
 pub fn written(text: &str) -> WrittenFor {
     let mut found = WrittenFor::default();
     for (number, line) in (1..).zip(text.lines()) {
@@ -182,8 +182,8 @@ pub fn written(text: &str) -> WrittenFor {
     found
 }
 
-/// The dialects after whose events a folder is named, written letter by letter; none for a name of
-/// ours. Of those whose hooks are written alike the first; hook systems come before agents.
+/// The dialects with an event whose name equals the folder's exactly; empty for a canonical name.
+/// Of hosts with the same format only the first; hook systems come before agents.
 pub fn named_after(folder: &str) -> Vec<&'static Host> {
     if catalog::EVENTS
         .iter()

@@ -1,14 +1,13 @@
-//! What is known of the tools of a host; and patches as Codex writes them (`apply_patch`), which are
-//! writes and edits.
+//! The tools of a host; and Codex patches (`apply_patch`), read and written as writes and edits.
 
 use serde_json::{Map, Value};
 
 #[derive(Debug)]
 pub struct HostTools {
-    /// Those that are known. Of several with one sort the first is meant; of several with one
-    /// name, the input decides.
+    /// The known tools. The first of several with one sort is preferred; of several with one name,
+    /// the input decides.
     pub rows: &'static [Tool],
-    /// What it calls the tools of MCP servers.
+    /// The naming of MCP tools.
     pub mcp: Mcp,
 }
 
@@ -31,13 +30,13 @@ impl HostTools {
 pub struct Tool {
     pub name: &'static str,
     pub sort: ToolSort,
-    /// Other names by which matchers mean it.
+    /// Further names that matchers use.
     pub also: &'static [&'static str],
-    /// The keys of its input that are called otherwise elsewhere: the usual name, and its own.
+    /// Renamed input keys: the usual name, and the tool's.
     pub keys: &'static [(&'static str, &'static str)],
 }
 
-/// What a tool is, with the keys that its input usually has.
+/// The kind of a tool, with its usual input keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolSort {
     /// `command`.
@@ -65,7 +64,7 @@ pub enum ToolSort {
 }
 
 impl ToolSort {
-    /// What it is, in a word or two.
+    /// The kind, for messages.
     pub fn about(self) -> &'static str {
         match self {
             ToolSort::Shell => "shell",
@@ -84,37 +83,37 @@ impl ToolSort {
 }
 
 impl Tool {
-    /// The same with other names by which matchers mean it.
+    /// Adds further names that matchers use.
     pub const fn also(mut self, names: &'static [&'static str]) -> Tool {
         self.also = names;
         self
     }
 
-    /// The same with its own keys.
+    /// Sets renamed input keys.
     pub const fn keys(mut self, keys: &'static [(&'static str, &'static str)]) -> Tool {
         self.keys = keys;
         self
     }
 
-    /// The names by which matchers mean it.
+    /// The names that matchers use.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }
 
-    /// The usual key for one of its own.
+    /// The usual key for the tool's key.
     pub(crate) fn usual_key(&self, own: String) -> String {
         let listed = self.keys.iter().find(|(_, key)| *key == own);
         listed.map_or(own, |(usual, _)| (*usual).to_string())
     }
 
-    /// Its own key for one of the usual.
+    /// The tool's key for a usual one.
     pub(crate) fn own_key(&self, usual: String) -> String {
         let listed = self.keys.iter().find(|(key, _)| *key == usual);
         listed.map_or(usual, |(_, own)| (*own).to_string())
     }
 }
 
-/// A row without other names and keys. Tables begin with it.
+/// A tool with usual names and keys; the base of rows.
 pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
     Tool {
         name,
@@ -124,7 +123,7 @@ pub const fn tool(name: &'static str, sort: ToolSort) -> Tool {
     }
 }
 
-/// What a host calls the tool of an MCP server.
+/// How a host names a tool of an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mcp {
     /// `mcp__server__tool`.
@@ -137,7 +136,7 @@ pub enum Mcp {
     Plain,
     /// `@server/tool`.
     At,
-    /// `MCP:tool`: the server is not named.
+    /// `MCP:tool`, without the server.
     Bare,
 }
 
@@ -154,7 +153,7 @@ impl Mcp {
     }
 }
 
-/// What is being read of one file.
+/// The changes of one file while a patch is parsed.
 struct FilePatch<'p> {
     sort: ToolSort,
     path: &'p str,
@@ -163,8 +162,7 @@ struct FilePatch<'p> {
     new: Vec<&'p str>,
 }
 
-/// What a patch does to each file, as a write or an edit of it; a file that moves is edited under
-/// both names.
+/// Parses a patch into a write or an edit of each file; a moved file is edited under both names.
 pub(super) fn read_patch(patch: &str) -> Vec<(ToolSort, Map<String, Value>)> {
     let mut changes: Vec<FilePatch<'_>> = Vec::new();
     for line in patch.lines() {
@@ -204,7 +202,7 @@ pub(super) fn read_patch(patch: &str) -> Vec<(ToolSort, Map<String, Value>)> {
 }
 
 impl FilePatch<'_> {
-    /// The change as the input of a tool; of a moved file also under its new name.
+    /// The change as a tool's input; for a moved file one for each name.
     fn inputs(&self) -> Vec<(ToolSort, Map<String, Value>)> {
         let mut inputs = Vec::new();
         for path in std::iter::once(self.path).chain(self.moved) {
@@ -222,7 +220,7 @@ impl FilePatch<'_> {
     }
 }
 
-/// A write or an edit as a patch.
+/// Formats a write or an edit as a patch.
 pub(super) fn write_patch(sort: ToolSort, input: &Map<String, Value>) -> String {
     let path = text_of(input, "file_path");
     let body = match (sort, input.get("edits")) {

@@ -1,14 +1,13 @@
-//! What hosts call their tools and what they give them, and one host's call in another's words.
+//! Translates tool calls between hosts.
 //!
-//! A hook that was written for one host decides about the tools of all of them: `Bash` with a
-//! `command` is `run_shell_command` elsewhere, and `path` is `file_path`. What is in no table
-//! stays as it came.
-//!
-//! 1. A hook gets a call of its host as it came.
-//! 2. One patch over several files becomes one call for each file, and several edits of one file
-//!    one call each where they can be blocked: a hook looks at one, and must see all.
-//! 3. What a hook makes of an input goes back into the words of the host that asked; what cannot
-//!    go back is an error.
+//! A hook written for one host decides about the tools of all: `Bash` with a `command` is
+//! `run_shell_command` elsewhere, and `path` is `file_path`. Tools without a table row stay as they
+//! came.
+//! 1. A hook gets its own host's calls unchanged.
+//! 2. A patch over several files becomes a call for each file, and on a gate several edits of one
+//!    file a call each, because a hook checks one at a time.
+//! 3. A hook's new input is translated back for the asking host; an input that cannot be is an
+//!    error.
 
 use std::collections::HashSet;
 
@@ -20,7 +19,7 @@ use super::tool::{Mcp, Tool, ToolSort, read_patch, write_patch};
 use crate::engine::event::{ActionKind, Event};
 use crate::engine::hook::HostCall;
 
-/// Spellings of the usual keys: the key, its other spellings, the sorts that have it.
+/// Alternative spellings of the usual keys: the key, its spellings, the sorts that have it.
 const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
     ("command", &["cmd", "script"], &[ToolSort::Shell]),
     (
@@ -43,19 +42,19 @@ const SPELLINGS: &[(&str, &[&str], &[ToolSort])] = &[
     ),
 ];
 
-/// Tools that get a patch, and are in no host's table: Cursor's and OpenCode's.
+/// Patch tools that are in no table: Cursor's and OpenCode's.
 const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 
 struct UnderstoodCall {
-    /// What it may be; the first is meant.
+    /// The candidates; the first is preferred.
     sorts: Vec<ToolSort>,
-    /// What it is given, under the usual keys.
+    /// The input under the usual keys.
     input: Map<String, Value>,
 }
 
 impl Host {
-    /// The calls that a hook of this dialect gets for `event`: none where it gets what came, else
-    /// one, or several where it gets the parts one by one.
+    /// The calls that a hook of this dialect gets for `event`; empty if it gets the original,
+    /// several if it gets the parts one by one.
     pub fn calls(&self, event: &Event) -> Vec<HostCall> {
         let context = event.context();
         if event.host() == self.name || self.tools.rows.is_empty() {
@@ -81,8 +80,8 @@ impl Host {
         }
     }
 
-    /// The calls that a patch inside a shell command means, besides the command itself: Codex takes
-    /// it from there and changes the files.
+    /// The calls of a patch inside a shell command, in addition to the command: Codex extracts and
+    /// applies it.
     pub fn patch_calls(&self, event: &Event) -> Vec<HostCall> {
         let Some(action) = event.action() else {
             return Vec::new();
@@ -112,7 +111,7 @@ impl Host {
             .collect()
     }
 
-    /// The names by which matchers mean the tool of `call`.
+    /// The names of `call`'s tool that matchers use.
     pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
         let also = self
             .tools
@@ -121,7 +120,7 @@ impl Host {
         std::iter::once(call.name.as_str()).chain(also).collect()
     }
 
-    /// The names that the tool of `event` has for matchers of this dialect.
+    /// The names of the event's tool for matchers of this dialect.
     pub fn tool_names(&self, event: &Event) -> Vec<String> {
         let Some(name) = event.context().string("toolName") else {
             return Vec::new();
@@ -155,7 +154,7 @@ impl Host {
         names
     }
 
-    /// The rows for a tool of this sort. A patch writes and edits.
+    /// The rows for a tool of this sort. A patch is both a write and an edit.
     fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
         let others: &[ToolSort] = match self.tools.of(sort) {
             Some(own) => return vec![own],
@@ -195,8 +194,8 @@ impl Host {
         calls.filter_map(|input| self.call(sort, input)).collect()
     }
 
-    /// Whether the tool of `event` is one of an MCP server that the asking host does not name. If the
-    /// event can be blocked, any server may be meant.
+    /// Whether the tool belongs to an MCP server that the asking host does not name; on a gate, any
+    /// server may be meant.
     pub fn is_of_unknown_server(&self, event: &Event) -> bool {
         let Some(name) = event.context().string("toolName") else {
             return false;
@@ -219,11 +218,10 @@ impl Host {
         })
     }
 
-    /// What a hook of this dialect has made of the input that it got in its call number
-    /// `which`, in the words of the host that asked.
+    /// Translates the new input of call number `which` back for the asking host.
     ///
     /// # Errors
-    /// Why it cannot go back.
+    /// Why it cannot be translated.
     pub fn taken_back(&self, event: &Event, which: usize, new: Value) -> Result<Value, String> {
         let calls = self.calls(event);
         let Some(told) = calls.get(which) else {
@@ -234,7 +232,7 @@ impl Host {
             return Ok(new);
         };
         let old = input_of(event);
-        // JSON in a string, as some hosts write it.
+        // Some hosts write JSON in a string.
         let parsed = new
             .as_str()
             .and_then(|text| serde_json::from_str(text).ok());
@@ -279,7 +277,7 @@ pub(super) fn is_of_server(event: &Event) -> bool {
     name.is_some_and(|name| !servers(&name, event).is_empty())
 }
 
-/// An input in the words of the host that asked: the keys that it used, else those that it knows.
+/// Renames an input's keys to those the asking host used, else to those it knows.
 fn in_the_words_of(
     old: &Map<String, Value>,
     sort: ToolSort,
@@ -311,7 +309,7 @@ fn spellings(sort: ToolSort) -> impl Iterator<Item = (&'static str, &'static [&'
     of.map(|(usual, others, _)| (*usual, *others))
 }
 
-/// An input under the usual keys. A key that is there already keeps its other spellings.
+/// Renames an input's keys to the usual ones; if the usual key is present, other spellings stay.
 fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
     let mut usual = Map::new();
     for (key, value) in &input {
@@ -325,14 +323,14 @@ fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
     usual
 }
 
-/// What the call of a tool is; `None` if that is unknown.
+/// The kind and input of a tool call; `None` if unknown.
 fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     let input = match input {
         Value::Object(input) => input,
         Value::String(text) => entry("command", &text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Map::new(),
     };
-    // A key of the asking host's own is one of the usual.
+    // Map the asking host's own key to the usual one.
     let row = host_of(event).and_then(|host| host.tools.named(name).next());
     let input: Map<String, Value> = match row {
         Some(row) => {
@@ -358,7 +356,7 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     Some(UnderstoodCall { sorts, input })
 }
 
-/// What a tool of this name is: by the host's own table, else by any, else by the action.
+/// The sorts of a tool's name, by the host's own table, else any table, else the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     let mut rows = dialects().flat_map(|dialect| dialect.tools.rows);
     let own = host_of(event)
@@ -376,7 +374,7 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     if PATCHES.iter().any(|patch| name.eq_ignore_ascii_case(patch)) {
         return vec![ToolSort::Patch];
     }
-    // An unknown tool counts as a shell when it gets a command line.
+    // An unknown tool with a command line counts as a shell.
     let has_command = event
         .action()
         .is_some_and(|action| action.command.is_some());
@@ -396,7 +394,7 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
     }
 }
 
-/// That a new input cannot go back, and why.
+/// The error for an input that cannot be translated back.
 fn no_way(why: &str) -> Result<Value, String> {
     Err(format!("its new input cannot go back to the host: {why}"))
 }
@@ -414,7 +412,7 @@ fn entry(key: &str, text: &str) -> Map<String, Value> {
     Map::from_iter([(key.to_string(), text.into())])
 }
 
-/// Several edits of one file, each by itself.
+/// Splits several edits of one file.
 fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     let edits = input.get("edits").and_then(Value::as_array);
     let all: Option<Vec<_>> = edits
@@ -434,8 +432,8 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     inputs
 }
 
-/// The server and the tool that a name stands for; several where it can be divided in several
-/// ways, none where it is no such name. A server that the host does not name is called as the host.
+/// The candidates for server and tool in an MCP tool's name; empty if it is not one. An unnamed
+/// server gets the host's name.
 fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
     let host = host_of(event);

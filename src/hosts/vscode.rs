@@ -1,8 +1,7 @@
-//! The agent of VS Code. It uses Claude Code's names for events and keys, other names for tools, and
-//! ignores matchers.
+//! VS Code's agent: Claude Code's events and keys, its own tool names; it ignores matchers.
 //!
 //! Source: its hooks reference. Older versions sent `hookEventName` and `sessionId`; hookrun reads
-//! the names of the reference. It also runs the hooks of Claude Code's settings.
+//! the names of the reference. It also runs the hooks in Claude Code's settings.
 
 use super::claude::{
     FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, TEACHES, TOLD, post_tool_use,
@@ -52,7 +51,7 @@ pub(super) static VSCODE: Host = Host {
     ],
     trust: Some("trust the workspace"),
     reads: &["claude", "copilot"],
-    // It reads no matcher: a hook sees every tool.
+    // It ignores matchers: a hook sees every tool.
     settings: Some(HostFile {
         places: &[".github", ".copilot"],
         hook: &[

@@ -1,9 +1,9 @@
 //! Windsurf, now Devin Desktop, and Devin CLI.
 //!
-//! Windsurf has Cascade's hooks, an event for each sort of tool. Source: its page "Cascade Hooks".
-//! The facts of an event are in `tool_info`. Devin CLI has Claude Code's events, and also runs the
-//! hooks of Claude Code's settings. Source: its pages about hooks and their lifecycle. In both, exit
-//! status 2 with words on stderr blocks what is about to happen; nothing asks or rewrites.
+//! Windsurf has Cascade's hooks, an event for each kind of tool, with the facts in `tool_info`.
+//! Source: its page "Cascade Hooks". Devin CLI has Claude Code's events, and also runs the hooks in
+//! Claude Code's settings. Source: its pages about hooks and their lifecycle. In both, exit status
+//! 2 with the reason on stderr blocks; neither asks or rewrites.
 
 use super::claude;
 use super::prelude::*;
@@ -34,7 +34,7 @@ const SESSION: (&str, &str) = ("trajectory_id", "sessionId");
 const TOOL: (&str, &str) = ("mcp_tool_name", "toolName");
 const INPUT: (&str, &str) = ("mcp_tool_arguments", "toolInput");
 
-/// What it waits is nowhere stated, and no setting says it.
+/// The timeout is undocumented and not configurable.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
     .inside(FACTS)
@@ -75,7 +75,7 @@ pub(super) static WINDSURF: Host = Host {
         ROW.told("post_mcp_tool_use", "tool.post", &SILENT)
             .keys(&[SESSION, TOOL, INPUT, ("mcp_result", "result")])
             .of_servers(),
-        // Its text stays under `raw`: a message is an object elsewhere.
+        // Its text stays under `raw`: our `message` is an object.
         ROW.told("post_cascade_response", "message.end", &SILENT),
     ],
     unseen: &["tools other than commands, files and MCP tools: search, web, browser"],

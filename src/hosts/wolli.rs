@@ -1,10 +1,8 @@
-//! wolli: eight `before:` events, each of which hands a hook the value that is about to take
-//! effect and takes a typed decision back.
+//! wolli: eight `before:` events that give a hook the pending value and take a typed decision.
 //!
-//! Source: its "Hooks" document, and its hook runner for what events are called inside. Hooks run
-//! as a chain, each sees the event as earlier ones left it; a decision that ends the matter ends
-//! the chain; a hook that throws fails open, and what it had changed stays. It sets no time limit;
-//! hookrun keeps its own.
+//! Source: its "Hooks" document, and its hook runner for internal event names. Hooks run as a
+//! chain, each on the event as earlier ones left it; a final decision ends the chain. A hook that
+//! throws fails open, and its changes stay. It sets no time limit; hookrun keeps its default.
 
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Entry, Field, Reason, Refusal};
@@ -15,8 +13,8 @@ const BEFORE: HostEvent = HostEvent {
     ..HostEvent::OBSERVER
 };
 
-/// What the user has sent, as pi and oh-my-pi have it too. It cannot be blocked there; to take it
-/// is the strictest answer: the model never sees it.
+/// The user's input, as in pi and oh-my-pi. It cannot be blocked; a claim is the strictest answer,
+/// because the model never sees the input.
 pub(super) const INPUT: HostEvent = BEFORE
     .named("input", "prompt.submit")
     .keys(&[("text", "prompt")])
@@ -44,7 +42,7 @@ pub(super) static WOLLI: Host = Host {
             .results(&[
                 key("block", Refusal(true)),
                 key("reason", Reason),
-                // There hooks change it in place; a program says what it has become.
+                // Functions change it in place; a program prints the new input.
                 key("input", Field("toolInput", Chain)),
             ]),
         BEFORE

@@ -1,9 +1,8 @@
-//! git's own contract, for scripts that were written as hooks of git: arguments, lines on stdin, and
-//! an exit status that decides.
+//! git's own contract for hook scripts: arguments, stdin lines, and an exit status that decides.
 //!
-//! An event holds what git gave: as `raw.arguments` and, under its own keys, each argument and
-//! each line. A test case may say only the latter. Bytes that are not UTF-8 are also there in hexadecimal
-//! digits, so a hook gets the bytes that git sent.
+//! An event keeps git's input in `raw.arguments` and, under its own keys, each argument and line; a
+//! test case may give only the latter. Bytes that are not UTF-8 are kept as hexadecimal digits, so
+//! a hook gets exactly the bytes that git sent.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -18,7 +17,7 @@ use crate::engine::event::context::Payload;
 use crate::engine::hook::{Convention, EditedField, EventPart, Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
-/// Where in `raw` the bytes of stdin and of the arguments are, if they are not plain text.
+/// Keys in `raw` for bytes that are not UTF-8.
 pub(super) const STDIN_BYTES: &str = "stdinHex";
 pub(super) const ARGUMENT_BYTES: &str = "argumentsHex";
 
@@ -66,7 +65,7 @@ impl Convention for &'static GitHook {
                 (_, value) => arguments.push(value.as_str().unwrap_or_default().into()),
             }
         }
-        // An empty text at the end is an argument that git leaves out.
+        // Trailing empty texts are arguments that git omits.
         while arguments.last().is_some_and(|last| last.is_empty()) {
             arguments.pop();
         }
@@ -83,7 +82,7 @@ impl Convention for &'static GitHook {
         })
     }
 
-    /// The exit status decides, and both streams are text, which git shows.
+    /// The exit status decides. Both streams are text for git to show.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
         let text = printed.stdout.trim();
         if printed.status == 0 {
@@ -111,7 +110,7 @@ impl Convention for &'static GitHook {
 }
 
 impl GitHook {
-    /// The lines that git gives the hook.
+    /// git's stdin lines for the hook.
     fn stdin(&self, event: &Event) -> Vec<u8> {
         let Some(lines) = self.lines else {
             return Vec::new();
@@ -127,7 +126,7 @@ impl GitHook {
 }
 
 impl StdinLines {
-    /// The lines that these entries were read from.
+    /// Formats entries as the lines that they were read from.
     pub(super) fn written(&self, entries: &[Value]) -> String {
         let mut text = String::new();
         for entry in entries {
@@ -143,7 +142,7 @@ impl StdinLines {
     }
 }
 
-/// The arguments and variables of git, as the event keeps them.
+/// git's arguments and variables in the event.
 fn raw(event: &Event) -> Value {
     event
         .context()
@@ -153,7 +152,7 @@ fn raw(event: &Event) -> Value {
         .unwrap_or_default()
 }
 
-/// Adds the bytes that the texts of an event do not hold.
+/// Keeps the bytes of arguments and stdin that are not UTF-8.
 pub(super) fn keep_bytes(
     raw: &mut Map<String, Value>,
     arguments: &[OsString],
@@ -169,7 +168,6 @@ pub(super) fn keep_bytes(
     }
 }
 
-/// Bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,42 +1,39 @@
-//! What is known of a hook of git, and what git gives it.
+//! The row of a git hook, and its input.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// One hook of git.
 #[derive(Debug, PartialEq, Eq)]
 pub struct GitHook {
-    /// What git calls it: the name of its file.
+    /// The name of its file.
     pub name: &'static str,
     pub event: &'static str,
     pub arguments: &'static [Argument],
-    /// What is in a line on its stdin.
+    /// The format of its stdin lines.
     pub lines: Option<StdinLines>,
-    /// Which paths change if it lets it happen.
+    /// The paths that the operation changes.
     pub changes: Changes,
-    /// When `install` writes it.
+    /// When `install` writes the file.
     pub presence: Presence,
-    /// Whether its context says which branch is checked out, and which operation is in progress.
+    /// Whether its context has the branch and the operation in progress.
     pub has_head: bool,
-    /// The operation that it is always part of.
+    /// The operation it always belongs to.
     pub operation: Option<&'static str>,
 }
 
-/// What one argument of a hook says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Argument {
-    /// The text of this key. One that git leaves out is an empty text.
+    /// A text under this key; empty if git omits it.
     Text(&'static str),
-    /// Whether this key holds: `1` or `0`.
+    /// A boolean under this key: `1` or `0`.
     Flag(&'static str),
-    /// The file of the commit message; it becomes `filePath`, its text `message`.
+    /// The commit message file: the context gets `filePath`, and its text as `message`.
     MessageFile,
-    /// All arguments that are left, as a list under this key.
+    /// The remaining arguments, as a list under this key.
     Rest(&'static str),
 }
 
 impl Argument {
-    /// The key under which a hook finds it.
     pub fn key(&self) -> &'static str {
         match self {
             Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => key,
@@ -45,42 +42,41 @@ impl Argument {
     }
 }
 
-/// What the lines on a hook's stdin say.
+/// The format of stdin lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StdinLines {
-    /// The key of the list that they become.
+    /// The key of the list.
     pub key: &'static str,
-    /// The keys of the words of a line. Only the first word may have spaces in it (`:/some text`
-    /// in a push).
+    /// The keys of a line's words. Only the first word may contain spaces (`:/some text` in a
+    /// push).
     pub words: &'static [&'static str],
 }
 
-/// What the presence of a hook's file means to git.
+/// How git treats the presence of a hook's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// Nothing but that it is run.
+    /// git runs it and changes nothing else.
     Plain,
-    /// It is run so often that it should be there only for a hook that wants it.
+    /// git runs it so often that it is installed only for existing hooks.
     Costly,
-    /// git leaves to it what it otherwise does itself.
+    /// git leaves its own work to the hook.
     Replaces,
 }
 
-/// What git gave a hook.
+/// A git hook's input.
 #[derive(Debug, Clone, Default)]
 pub struct GitInput {
     pub arguments: Vec<OsString>,
-    /// What was on stdin, for hooks that have a row of lines.
+    /// stdin, for hooks with stdin lines.
     pub stdin: Vec<u8>,
-    /// The folder in which git runs the hook.
     pub cwd: PathBuf,
-    /// The variables with names that begin with `GIT_`.
+    /// Variables whose names begin with `GIT_`.
     pub variables: Vec<(String, String)>,
-    /// The text in the message file, for hooks that have one.
+    /// The message file's text, for hooks with one.
     pub message: Option<Vec<u8>>,
 }
 
-/// What git gave is not what its manual describes, so no policy could tell what is about to happen.
+/// The input from git contradicts its manual, so no policy can tell what is about to happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git gave {hook} something unexpected: {problem}")]
 pub struct GitError {
@@ -88,17 +84,15 @@ pub struct GitError {
     pub problem: String,
 }
 
-/// Where the changed paths of an event are found.
+/// The source of an event's changed paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
-    /// Nothing is known of paths.
     Unknown,
-    /// What is staged, against the commit that is checked out.
+    /// Staged changes against `HEAD`.
     Index,
-    /// The commits that are about to be sent, and that the remote does not have as far as is
-    /// known here.
+    /// Commits to push that the remote, as far as known here, does not have.
     Sent,
-    /// The commits that have arrived and that no reference holds yet.
+    /// Received commits without a ref yet.
     Received,
 }
 

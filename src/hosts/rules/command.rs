@@ -1,22 +1,21 @@
-//! What a permission rule says of a command: `git *`. A guard had better run once too often.
+//! The command form of a permission rule: `git *`. Running a guard too often is safer.
 
 use regex::Regex;
 
 use crate::engine::hook::matcher::{MatcherError, RunsForm, expression_error, written};
 use crate::engine::shell::{CommandLine, ShellCommand};
 
-/// The form of a command.
 #[derive(Debug, Clone)]
 pub(super) struct CommandForm {
     form: Regex,
-    /// A form with signs of the shell in it is about a line, and may be anywhere in one.
+    /// For a form with shell operators: it matches anywhere in a line.
     within: Option<Regex>,
-    /// The same as the words of a command, its own options anywhere between them.
+    /// The same form by words, with global options allowed in between.
     runs: Option<RunsForm>,
 }
 
 impl CommandForm {
-    /// `*` is any text, and what is before ` *` or `:*` at the end is enough.
+    /// `*` is any text; a final ` *` or `:*` also matches nothing.
     pub(super) fn read(rule: &str) -> Result<CommandForm, MatcherError> {
         let start = rule.strip_suffix(":*").or_else(|| rule.strip_suffix(" *"));
         let end = if start.is_some() { r"(?:\s.*)?" } else { "" };
@@ -36,8 +35,7 @@ impl CommandForm {
         })
     }
 
-    /// Whether a command line, or one of the commands in it, has this form; on a gate, whether it
-    /// may.
+    /// Whether a command line, or a command in it, has this form; on a gate, whether it may have.
     pub(super) fn fits(&self, text: &str, line: &CommandLine, is_gate: bool) -> bool {
         if self.form.is_match(text.trim()) {
             return true;
@@ -53,8 +51,7 @@ impl CommandForm {
             || runs.is_some_and(|runs| runs.find(line, is_gate, &|_| false).is_some())
     }
 
-    /// Whether a command has this form as it is written, or without its quotes; with or without the
-    /// variables that it is given.
+    /// Whether a command has this form as written or unquoted, with or without its assignments.
     fn fits_command(&self, command: &ShellCommand) -> bool {
         let words = std::iter::once(&command.program).chain(&command.args);
         let unquoted: Vec<&str> = words.map(|word| word.shown()).collect();
@@ -70,7 +67,7 @@ impl CommandForm {
     }
 }
 
-/// The words of a form: a `*` alone stands for any number of them.
+/// The words of a form; `*` as a word matches any number of words.
 fn words_of(start: &str) -> Option<RunsForm> {
     let mut words: Vec<&str> = start.split_whitespace().collect();
     for word in words.iter_mut().skip(1) {
