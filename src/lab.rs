@@ -1,4 +1,4 @@
-//! What people look at: reports, suites, exports and replay.
+//! Reports, test suites, exports and replay.
 
 pub mod export;
 pub mod replay;

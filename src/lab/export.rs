@@ -1,9 +1,9 @@
-//! Logged decisions for other programs, as JSON lines, and for people with a browser: one page with
-//! figures, and a list of the newest. The page is a template with a script that draws; here is only
-//! its data. It needs no network. Its policy allows this one script and style and nothing else, and
-//! no text of a hook is ever markup.
+//! Exports logged decisions: as JSON lines, or as an HTML page with charts and the newest
+//! decisions.
 //!
-//! No file and no clock is read, so the same decisions make the same bytes.
+//! The page is a template with a script; this file writes its data. It needs no network, its
+//! content security policy allows only its script and style, and no text of a hook is markup.
+//! Nothing here reads files or the clock, so equal decisions give equal bytes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -19,8 +19,8 @@ use crate::lab::report::style::column;
 use crate::log::record::{DecisionLine, Subject};
 use crate::log::report::RunReport;
 
-/// One level deep, with the same columns in every line: DuckDB, Polars and SQLite make a table of
-/// it.
+/// One level deep, with the same columns in every line, so that DuckDB, Polars and SQLite read it
+/// as a table.
 #[derive(Serialize)]
 struct FlatRow<'d> {
     time: &'d str,
@@ -80,7 +80,7 @@ impl<'d> FlatRow<'d> {
     }
 }
 
-/// Writes a decision as a flat line of JSON that is harmless where somebody prints it.
+/// Writes a decision as a flat JSON line that is safe to print in a terminal.
 pub fn json_line(line: &DecisionLine<'_>, run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let subject = line.subject();
     let text = serde_json::to_string(&FlatRow::of(line, run, &subject))?;
@@ -89,14 +89,14 @@ pub fn json_line(line: &DecisionLine<'_>, run: &RunReport, out: &mut dyn Write) 
 
 const PAGE: &str = include_str!("export/page.html");
 
-/// How many decisions the list has at most, and how many bytes: the page must open at once.
+/// The most decisions in the list, and their most bytes, so that the page opens fast.
 const MOST_LISTED: usize = 10_000;
 const MOST_LISTED_BYTES: usize = 1_500_000;
 
-/// How many different blocks are listed, the most frequent first.
+/// The most distinct blocks in the list, the most frequent first.
 const MOST_BLOCKS: usize = 500;
 
-/// How many bars the chart over time has at most.
+/// The most bars in the chart over time.
 const MOST_BARS: u64 = 96;
 
 const MINUTE_MS: u64 = 60_000;
@@ -104,10 +104,10 @@ const MINUTE_MS: u64 = 60_000;
 const LONGEST_SUBJECT: usize = 100;
 const LONGEST_REASON: usize = 200;
 
-/// What decisions count as in charts.
+/// The classes of decisions in charts.
 const CLASSES: [&str; 4] = ["allow", "ask", "block", "failed"];
 
-/// Counts of decisions, one for each of [`CLASSES`].
+/// Decisions by [`CLASSES`].
 type ClassCounts = [u64; 4];
 
 #[derive(Debug, Default)]
@@ -119,7 +119,7 @@ pub struct HtmlReport {
     newest: VecDeque<ListedDecision>,
 }
 
-/// What was blocked again and again for one reason.
+/// Repeated blocks by one hook for one reason.
 #[derive(Debug, Default, Serialize)]
 struct BlockGroup {
     count: u64,
@@ -140,7 +140,7 @@ struct ListedDecision {
 }
 
 impl HtmlReport {
-    /// The next decision, in the order of the log.
+    /// Adds a decision; call it in log order.
     pub fn add(&mut self, line: &DecisionLine<'_>, run: &RunReport) {
         let Some(ended) = line.time_ms() else { return };
         self.stats.add(&line.time, run);
@@ -175,7 +175,6 @@ impl HtmlReport {
         self.newest.push_back(listed);
     }
 
-    /// Writes the page.
     pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let mut rows = Vec::new();
         let mut bytes = 0;
@@ -201,7 +200,7 @@ impl HtmlReport {
             "blocks": blocks,
             "rows": rows,
         });
-        // No text can end the element that it is in.
+        // No text can close its element.
         let data = data.to_string().replace('<', "\\u003c");
         let nonce: String = Sha256::digest(data.as_bytes())
             .iter()
@@ -214,8 +213,8 @@ impl HtmlReport {
     }
 }
 
-/// The bars of the chart over time, empty ones too: the first minute, the minutes of a bar, and the
-/// counts.
+/// The bars of the chart over time, including empty ones: the first minute, the minutes per bar,
+/// and the counts.
 fn bars(minutes: &BTreeMap<u64, ClassCounts>) -> (u64, u64, Vec<ClassCounts>) {
     let (Some((first, _)), Some((last, _))) = (minutes.first_key_value(), minutes.last_key_value())
     else {

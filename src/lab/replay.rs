@@ -1,5 +1,4 @@
-//! Recorded events decided again by today's hooks: a filter, a line in and a line out. No line
-//! depends on another.
+//! Decides recorded events again with today's hooks: a line in, a line out, independent of others.
 
 mod hooks;
 
@@ -22,16 +21,16 @@ use crate::log::{DecisionLine, Redactor};
 
 const LONGEST_ABOUT: usize = 120;
 
-/// What deciding one line again has shown.
+/// The result of replaying one line.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedLine {
     pub file: String,
-    /// From 1; missing for a file that cannot be read.
+    /// From 1; missing for an unreadable file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     pub result: ReplayResult,
-    /// Why it was not decided.
+    /// Why the event was not decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,19 +59,19 @@ pub enum ReplayResult {
     Same,
     /// Another decision, or a failure where a policy blocked.
     Changed,
-    /// The event was not kept whole, so that deciding it again would decide something else.
+    /// The event was not recorded completely, so a replay would decide something else.
     Undecided,
-    /// A file that cannot be read, or a line that is not a record.
+    /// An unreadable file, or a line that is not a record.
     #[default]
     Unreadable,
 }
 
-/// What all hooks together said about an event.
+/// The merged outcome of all hooks.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct ComparedOutcome {
     /// `allow`, `ask` or `block`.
     pub decision: String,
-    /// `policy` or `failure`, of a block.
+    /// `policy` or `failure`, for a block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// The hook that blocked or asks.
@@ -83,19 +82,19 @@ pub struct ComparedOutcome {
     pub reason: Option<String>,
 }
 
-/// Decides lines.
+/// Replays lines.
 #[derive(Debug)]
 pub struct Decider {
     pub hooks: Hooks,
-    /// Finds secrets in the answers of hooks: the record has none either.
+    /// Redacts secrets in hooks' answers, as in the record.
     pub redactor: Redactor,
 }
 
 impl Decider {
-    /// Decides the event of a line again, and compares.
+    /// Decides a line's event again and compares the outcomes.
     ///
     /// # Errors
-    /// When the hooks cannot be loaded: every gate would be blocked.
+    /// If the hooks cannot be loaded: every gate would be blocked.
     pub fn line(
         &mut self,
         line: &[u8],
@@ -139,7 +138,7 @@ impl Decider {
         Ok(replayed)
     }
 
-    /// What hooks say today, or why the event cannot be decided again.
+    /// Today's outcome, or why the event cannot be decided again.
     fn decide(
         &mut self,
         record: &DecisionLine<'_>,
@@ -196,11 +195,11 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
     Ok(said_by_hooks(&report))
 }
 
-/// What hooks said about an event.
+/// The hooks' outcome in a record:
 ///
-/// 1. If a person decided, or nobody could answer, it is the question.
-/// 2. If a block was let through because there had been too many, it is the block.
-/// 3. Otherwise it is the outcome.
+/// 1. A question that a person answered, or nobody could, is the question.
+/// 2. A block that was let through after too many is the block.
+/// 3. Anything else is the recorded outcome.
 fn said_by_hooks(report: &RunReport) -> ComparedOutcome {
     let has_notice = |kind| report.notices.iter().any(|notice| notice.kind == kind);
     let is_allowed = report.decision == "allow";
@@ -241,7 +240,7 @@ fn said_by_hooks(report: &RunReport) -> ComparedOutcome {
 }
 
 impl ReplayedLine {
-    /// Writes what a person must know; nothing of a line with the recorded outcome.
+    /// Writes differences and problems; nothing for an unchanged outcome.
     pub fn human(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut place = self.file.clone();
         if let Some(line) = self.line {
@@ -276,7 +275,6 @@ impl ReplayedLine {
 }
 
 impl ComparedOutcome {
-    /// `blocked for a failure by guard.sh`.
     fn words(&self) -> String {
         let word = match self.decision.as_str() {
             "allow" => "allowed",
@@ -300,7 +298,7 @@ pub struct ReplayTotals {
     pub undecided: u64,
     /// Lines and files.
     pub unreadable: u64,
-    /// `allow → block`, and how often.
+    /// Counts by change (`allow → block`).
     turns: BTreeMap<String, u64>,
 }
 
@@ -324,8 +322,8 @@ impl ReplayTotals {
         }
     }
 
-    /// Whether every event was decided; with `allows_undecided` those count that were not kept
-    /// whole.
+    /// Whether every event was decided; with `allows_undecided`, incompletely recorded events may
+    /// remain undecided.
     pub fn is_complete(&self, allows_undecided: bool) -> bool {
         self.unreadable == 0 && self.events > 0 && (allows_undecided || self.undecided == 0)
     }

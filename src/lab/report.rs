@@ -1,6 +1,5 @@
-//! What happened, for people and for programs.
-//!
-//! A report on checks says what it found once, as [`CheckReport`]; each format writes that.
+//! Reports for people and programs. A report on checks collects them once as [`CheckReport`]; each
+//! format writes that.
 
 pub mod check;
 pub mod human;
@@ -64,7 +63,7 @@ impl CheckFormat {
         }
     }
 
-    /// Writes checks in a format of CI systems; nothing in the others.
+    /// Writes checks in a CI format; nothing for the others.
     pub fn write_list(self, list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         match self {
             CheckFormat::Human | CheckFormat::Json => Ok(()),
@@ -77,7 +76,7 @@ impl CheckFormat {
         }
     }
 
-    /// Whether its readers look for files in the checkout, wherever hookrun runs.
+    /// Whether readers expect paths relative to the checkout.
     pub fn names_files_of_checkout(self) -> bool {
         match self {
             CheckFormat::Github | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
@@ -87,7 +86,7 @@ impl CheckFormat {
         }
     }
 
-    /// Whether only a list of checks can be written in it.
+    /// Whether the format can express only a list of checks.
     pub fn is_of_lists(self) -> bool {
         !matches!(self, CheckFormat::Human | CheckFormat::Json)
     }

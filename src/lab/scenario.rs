@@ -1,7 +1,5 @@
-//! Test cases: an input and its expected result.
-//!
-//! Cases are read from TOML files, and each mistake is reported with its place and its fix. Results
-//! are then compared with expectations. Nothing here runs a hook.
+//! Test cases: reads them from TOML, reporting every mistake with its place and fix, and compares
+//! results with expectations. Nothing here runs a hook.
 
 mod case;
 pub mod coverage;
@@ -27,25 +25,25 @@ use keys::{CASE_KEYS, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft
 pub use placeholders::{CaseFolders, TOKENS, TokenRow};
 use placeholders::{LONGEST_TEXT_BYTES, Placeholders, RowValues, fill, is_name, unknown_tokens};
 
-/// Reads a test case file, and reports all mistakes at once with their places.
+/// Reads a test case file and reports all mistakes with their places.
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
     let mut reader = CaseReader(DocumentReader::new(text, file));
     let document = reader.0.toml(text, |_| {
         Some("correct it; hookrun-suite(5) describes a test case file".to_string())
     });
     if !reader.0.problems.is_empty() {
-        // Anything read after a syntax error is a guess.
+        // Entries after a syntax error are guesses.
         return (Suite::default(), reader.0.problems);
     }
     let suite = reader.suite(&document);
     let mut problems = reader.0.problems;
     problems.sort_by_key(|problem| problem.at.map(|at| (at.line, at.column)));
-    // Every row repeats the mistakes of its case.
+    // Every row repeats its case's mistakes.
     problems.dedup();
     (suite, problems)
 }
 
-/// Whether a TOML text has cases, or may have some.
+/// Whether a TOML text has cases, or may have some in spite of syntax errors.
 pub fn has_cases(text: &str) -> bool {
     let (document, errors) = DeTable::parse_recoverable(text);
     !errors.is_empty()
@@ -86,7 +84,7 @@ impl CaseReader<'_> {
         suite
     }
 
-    /// The tables in a list of tables. An empty list is a mistake, since it would test nothing.
+    /// The tables in a list. An empty list is a mistake, because it tests nothing.
     fn tables<'t>(&mut self, above: &'t Tree, key: &str) -> Vec<&'t Tree> {
         let Some(tree) = above.at(&[key]) else {
             return Vec::new();
@@ -138,7 +136,7 @@ impl CaseReader<'_> {
         }
     }
 
-    /// Reads a `[[case]]`. With rows it becomes one case for each row.
+    /// Reads a `[[case]]`; with rows, one case for each row.
     fn cases(&mut self, tree: &Tree, defaults: &StepDraft, cases: &mut Vec<Case>) {
         self.check_words(tree);
         if tree.at(&["with"]).is_none() {
@@ -168,7 +166,6 @@ impl CaseReader<'_> {
         }
     }
 
-    /// Reports placeholders without a value, and values without a placeholder.
     fn check_placeholders(&mut self, row: &Tree, placeholders: &Placeholders) {
         for (name, offset) in &placeholders.missing {
             let line = self.0.at(row.offset).line;
@@ -209,7 +206,7 @@ impl CaseReader<'_> {
         Some(values)
     }
 
-    /// A repeated text: `{ text = "x", times = 40000 }`.
+    /// Reads a repeated text: `{ text = "x", times = 40000 }`.
     fn repeated(&mut self, tree: &Tree) -> Option<Tree> {
         let before = self.0.problems.len();
         let mut draft = RepeatDraft::default();
@@ -230,7 +227,7 @@ impl CaseReader<'_> {
         })
     }
 
-    /// Reads one case, which reports locate at `at`.
+    /// Reads one case at the place that reports show.
     fn case(&mut self, tree: &Tree, at: Position, defaults: &StepDraft) -> Option<Case> {
         let before = self.0.problems.len();
         let mut draft = defaults.clone();
@@ -306,8 +303,7 @@ impl CaseReader<'_> {
         })
     }
 
-    /// Reports meaningless values: unknown words that look like folder tokens, and numbers that
-    /// JSON does not have.
+    /// Reports unknown folder tokens, and numbers that JSON does not have.
     fn check_words(&mut self, tree: &Tree) {
         match &tree.value {
             TreeValue::Text(text) => {
@@ -339,7 +335,7 @@ impl CaseReader<'_> {
     }
 }
 
-/// A name on one line, shortened to a readable length.
+/// A name on one line, cut to a readable length.
 fn one_line(name: &str) -> String {
     const LONGEST: usize = 120;
     let line: String = name.split_whitespace().collect::<Vec<_>>().join(" ");

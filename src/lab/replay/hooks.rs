@@ -1,8 +1,7 @@
-//! A set of hooks as every host has it, made ready when its first event comes.
+//! Loads the hooks of each host when its first event arrives.
 //!
-//! The hooks really run, but in separate surroundings: state is in a folder that the caller names,
-//! nothing is logged, and rules about earlier events (a stop that is refused again and again) do not
-//! act.
+//! Hooks run for real but isolated: state is in the caller's folder, nothing is logged, and rules
+//! about earlier events (such as repeated blocks of a stop) do not apply.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,8 +13,8 @@ use crate::engine::runner::Runner;
 use crate::hosts::{self, Binding, Host, HostFolders, native};
 use crate::log::DecisionLine;
 
-/// Additional variables of hooks during a replay: a hook can skip its effects on other systems, and
-/// a hookrun that it starts keeps no decisions.
+/// Hooks' variables during a replay: a hook can skip effects on other systems, and a nested hookrun
+/// records no decisions.
 const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_REPLAY", "1"),
     ("HOOKRUN_DECISIONS", "off"),
@@ -28,12 +27,12 @@ const MOST_SETS: usize = 64;
 pub struct Hooks {
     choice: Choice,
     env: Environment,
-    /// Its engine runs all hooks.
+    /// The runner that owns the engine of all hooks.
     first: Runner,
     ready: Vec<(AskerKey, Rc<HostHooks>)>,
 }
 
-/// The host, and the folders that it names.
+/// The host, and its folders.
 type AskerKey = (String, HostFolders);
 
 #[derive(Debug)]
@@ -43,14 +42,14 @@ pub(super) struct HostHooks {
     dialect: Option<&'static Host>,
 }
 
-/// Why hooks cannot be loaded.
+/// Hooks that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BrokenHooks(String);
 
 impl Hooks {
-    /// The hooks that `choice` finds in `env`, which also says where state is kept. The engine of
-    /// `first` runs them, as it does all sets of one replay.
+    /// The hooks of `choice` in `env`, which also sets the state folder. Every set of a replay runs
+    /// in the engine of `first`.
     pub fn new(choice: Choice, env: Environment, first: Runner) -> Hooks {
         Hooks {
             choice,
@@ -60,7 +59,8 @@ impl Hooks {
         }
     }
 
-    /// The user's rules for secrets, if the configuration has no error before the first event.
+    /// Returns the user's redaction rules. Fails if the configuration has an error before the first
+    /// event.
     pub fn check(&self) -> Result<Vec<String>, BrokenHooks> {
         let config = self.load(None, &HostFolders::default())?;
         Ok(config.log.redact)
@@ -139,7 +139,7 @@ impl HostHooks {
         self.runner.registry().has(event)
     }
 
-    /// The event of a record, or why it is blocked today before any hook runs.
+    /// The event of a record, or the reason hookrun blocks it before any hook runs.
     pub(super) fn event(&self, record: &DecisionLine<'_>, context: &str) -> Result<Event, String> {
         let context = Context::parse(context).map_err(|error| error.to_string())?;
         let binding = self.binding(&record.event, &context);
@@ -147,8 +147,8 @@ impl HostHooks {
         Event::new(spec, record.host.clone(), context).map_err(|error| error.to_string())
     }
 
-    /// The row of the host's table for the event. If several have one canonical event, what the host
-    /// sent decides by name and key; otherwise it is the first.
+    /// The row of the host's table for the event. If several rows share a canonical event, the
+    /// host's name and key select one; otherwise the first is used.
     fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
         let rows = dialect.events.iter().filter(|row| row.event == event);
@@ -172,7 +172,7 @@ impl HostHooks {
         }
     }
 
-    /// Waits for all hooks, also for those that usually are detached.
+    /// Waits for all hooks, including detached ones.
     pub(super) fn decide(&self, event: &Event) -> Run {
         self.runner.handle_within(event, None)
     }

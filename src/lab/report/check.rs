@@ -1,5 +1,4 @@
-//! What was checked: one model, and the formats in which CI systems read it, each a function over a
-//! [`CheckList`].
+//! A model of checks, and the formats of CI systems, each a function over a [`CheckList`].
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,35 +13,32 @@ use crate::engine::harmless::{plain, visible, without_commands};
 use crate::engine::session::checksum;
 use crate::log::report::{Paths, present};
 
-/// Writes a report for programs.
+/// Writes a report as indented JSON.
 pub fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, report)?;
     writeln!(out)
 }
 
-/// What a command has checked, in its own words for people and programs, and as checks for the
-/// formats that CI systems read.
+/// A report on checks, for people, for programs, and as a list for CI formats.
 pub trait CheckReport {
-    /// Writes it for people.
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
-    /// The document for programs.
+    /// Writes the JSON document.
     fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
-    /// The same as checks.
     fn checks(&self, paths: &Paths) -> CheckList;
 }
 
-/// All checks of one report. Every text in it is harmless.
+/// All checks of a report, with every text escaped.
 #[derive(Debug, Default)]
 pub struct CheckList {
     pub name: String,
     pub checks: Vec<Check>,
-    /// How long all took together, if it was measured.
+    /// The total time, if measured.
     pub took: Option<Duration>,
-    /// Lines that follow the checks.
+    /// Lines after the checks.
     pub totals: Vec<String>,
-    /// hookrun was interrupted before all were made.
+    /// hookrun was interrupted before all checks ran.
     pub is_stopped: bool,
 }
 
@@ -52,16 +48,16 @@ pub struct Check {
     pub name: String,
     pub place: Option<CheckPlace>,
     pub state: CheckState,
-    /// The first words about a failure.
+    /// The first line of the failure.
     pub message: String,
-    /// All that is wrong or worth knowing, in lines.
+    /// The failure and further notes, line by line.
     pub details: String,
     pub written: Vec<Written>,
     pub took: Option<Duration>,
     pub annotations: Vec<Annotation>,
 }
 
-/// A place as annotations and JUnit show it.
+/// The location of a check in annotations and JUnit.
 #[derive(Debug, Clone)]
 pub struct CheckPlace {
     pub file: String,
@@ -73,13 +69,13 @@ pub enum CheckState {
     #[default]
     Passed,
     Failed,
-    /// It could not be made.
+    /// The check could not run.
     Error,
-    /// It was not made, for this reason.
+    /// The reason for skipping.
     Skipped(String),
 }
 
-/// What a hook wrote to one of its streams.
+/// A hook's output on one stream.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// `stdout` or `stderr`.
@@ -87,7 +83,7 @@ pub struct Written {
     pub text: String,
 }
 
-/// A remark on a line of a file, as CI systems show it.
+/// A message about a line of a file, for CI systems.
 #[derive(Debug, Clone, Default)]
 pub struct Annotation {
     /// `error`, `warning` or `notice`.
@@ -99,37 +95,37 @@ pub struct Annotation {
     pub message: String,
     /// `None` for the rule of the list.
     pub rule: Option<CheckRule>,
-    /// It repeats other annotations: formats in which each is its own result leave it out.
+    /// It repeats other annotations; formats with a result per annotation omit it.
     pub is_summary: bool,
 }
 
-/// A rule that annotations break. Code scanning filters and dismisses them by it.
+/// A rule that annotations violate. Code scanning filters and dismisses by rule.
 #[derive(Debug, Clone)]
 pub struct CheckRule {
     pub id: String,
-    /// Where it is, and how to change it or allow a finding.
+    /// Its location, and how to change it or allow a finding.
     pub about: String,
 }
 
-/// An annotation as its own result.
+/// An annotation as a separate result.
 struct Issue<'l> {
     annotation: &'l Annotation,
     rule: CheckRule,
-    /// The annotation's file, else the place of its check.
+    /// The annotation's file, by default that of its check.
     file: &'l str,
     line: Option<u64>,
     fingerprint: String,
 }
 
 impl CheckList {
-    /// Each annotation, with its check.
+    /// All annotations with their checks.
     fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {
         let checks = self.checks.iter();
         checks.flat_map(|check| check.annotations.iter().map(move |one| (check, one)))
     }
 
-    /// The annotations as results, each with a place and a rule: code scanning rejects a report with
-    /// a result that has none.
+    /// The annotations as results, each with a location and a rule; code scanning rejects results
+    /// without.
     fn issues(&self) -> Vec<Issue<'_>> {
         let mut issues = Vec::new();
         for (check, annotation) in self.annotations() {
@@ -153,7 +149,7 @@ impl CheckList {
         issues
     }
 
-    /// The rule of annotations that name none.
+    /// The rule for annotations without one.
     fn rule(&self) -> CheckRule {
         CheckRule {
             id: self.name.replace(' ', "-"),
@@ -163,7 +159,7 @@ impl CheckList {
 }
 
 impl Check {
-    /// What hooks wrote to this stream.
+    /// The output of hooks on this stream.
     pub(super) fn written(&self, stream: &str) -> String {
         let of_stream = self.written.iter().filter(|one| one.stream == stream);
         let texts: Vec<&str> = of_stream.map(|one| one.text.as_str()).collect();
@@ -172,7 +168,7 @@ impl Check {
 }
 
 impl Annotation {
-    /// What is known besides level and message.
+    /// The properties besides level and message.
     fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
         let all = [
             ("file", self.file.clone()),
@@ -184,7 +180,7 @@ impl Annotation {
             .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// The message behind its title.
+    /// The message after its title.
     fn titled(&self) -> String {
         match &self.title {
             Some(title) => format!("{}: {}", plain(title), self.message),
@@ -192,7 +188,7 @@ impl Annotation {
         }
     }
 
-    /// The same wherever its line moves to.
+    /// An identifier that does not change when its line moves.
     fn fingerprint(&self, check: &Check) -> String {
         let parts = [
             &check.suite,
@@ -215,7 +211,6 @@ impl CheckState {
         }
     }
 
-    /// Whether it counts against the whole.
     pub fn is_bad(&self) -> bool {
         matches!(self, CheckState::Failed | CheckState::Error)
     }
@@ -246,17 +241,16 @@ pub(super) fn tap(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "# {line}")?;
     }
     if list.is_stopped {
-        // Cases that were not run are no failures, and a harness would call it a success.
+        // Without this line a harness would report success for cases that never ran.
         writeln!(out, "Bail out! hookrun was interrupted")?;
     }
     Ok(())
 }
 
-/// Workflow commands of GitHub Actions, which become annotations: on the lines of the diff where a
-/// file and a line are named, else on the job.
+/// Workflow commands of GitHub Actions, which become annotations: on a line of the diff if they
+/// have a file and a line, else on the job.
 ///
-/// The runner looks for commands on stdout and on stderr. All text of hooks is either escaped data
-/// of one of our commands, or made harmless.
+/// The runner scans stdout and stderr for commands, so all text of hooks is escaped.
 pub(super) fn github(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     for (_, annotation) in list.annotations() {
         let mut properties = Vec::new();
@@ -278,10 +272,10 @@ fn github_data(text: &str) -> String {
         .replace('\n', "%0A")
 }
 
-/// Logging commands of Azure Pipelines, which become the issues of a job.
+/// Logging commands of Azure Pipelines, which become issues of a job.
 pub(super) fn azure(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     for (_, annotation) in list.annotations() {
-        // There are only errors and warnings; a notice is not worth one.
+        // Azure has only errors and warnings.
         let kind = if annotation.level == "error" {
             "error"
         } else {
@@ -318,7 +312,7 @@ fn write_totals(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Code quality of GitLab: a list of issues, which merge requests show on their lines.
+/// GitLab code quality: a list of issues for merge requests.
 pub(super) fn gitlab(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut issues = Vec::new();
     for issue in list.issues() {
@@ -338,8 +332,8 @@ pub(super) fn gitlab(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:#}", Value::Array(issues))
 }
 
-/// SARIF 2.1.0, as code scanning of GitHub, GitLab and Azure DevOps reads it: a result for each
-/// annotation, and the rules that they break.
+/// SARIF 2.1.0 for code scanning of GitHub, GitLab and Azure DevOps: a result for each annotation,
+/// and their rules.
 pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut rules = BTreeMap::from([(list.rule().id, list.rule())]);
     let mut results = Vec::new();
@@ -385,7 +379,7 @@ pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{document:#}")
 }
 
-/// A path as a reference of RFC 3986, relative where the path is.
+/// A path as a URI reference (RFC 3986), relative if the path is.
 fn uri(file: &str) -> String {
     let mut uri = String::new();
     if Path::new(file).is_absolute() {

@@ -1,5 +1,5 @@
-//! A run for a person at a terminal, from a decision just now or from the log: every hook with its
-//! output and time, the rule that decided, and what the host gets.
+//! A run, live or from the log, for a terminal: each hook with its output and time, the deciding
+//! rule, and the reply to the host.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::log::report::{HookReport, Paths, RunReport, StreamReport, TraceReport
 
 const STREAM_LINES: usize = 20;
 
-/// From so many hooks of one file that an event is not for, they are named and no more.
+/// From this many skipped hooks of one file on, only their names are listed.
 const FEWEST_TOGETHER: usize = 4;
 
-/// What the first lines say about an event.
+/// The heading of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     /// Completes "asked when …".
@@ -35,14 +35,14 @@ pub enum EventOrigin<'a> {
     Stdin {
         bytes: usize,
     },
-    /// Nothing was on stdin: the event's sample.
+    /// Without stdin: the event's sample.
     Sample,
-    /// From the log of an earlier decision.
+    /// From the log.
     Kept {
         /// RFC 3339.
         time: &'a str,
         session: Option<&'a str>,
-        /// The folder in which hookrun was started.
+        /// hookrun's working directory.
         cwd: Option<&'a str>,
     },
 }
@@ -128,7 +128,7 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A list of strings in the context; empty if it is not there.
+/// A list of strings in the context, by default empty.
 fn texts_of(context: &Context, key: &str) -> Vec<String> {
     context
         .lookup(key)
@@ -136,7 +136,7 @@ fn texts_of(context: &Context, key: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Whether both are in one file, and the event is for neither.
+/// Whether both hooks are in one file and do not match the event.
 fn are_skipped_together(one: &HookReport, next: &HookReport) -> bool {
     one.fate == "unwanted" && next.fate == "unwanted" && one.file == next.file
 }
@@ -271,7 +271,7 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
     let level = Level::NAMES
         .iter()
         .find(|(_, name)| Some(*name) == trace.containment.as_deref());
-    // The usual one goes without saying.
+    // The default level is not printed.
     if let Some((level, _)) = level.filter(|(_, name)| *name != "sweep") {
         label(out, "ended by", level.about())?;
     }
@@ -368,7 +368,7 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// The result, for a person who has never seen hookrun.
+/// The result, for readers new to hookrun.
 fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
     let event = plain(&run.event);
     match run.decision.as_ref() {

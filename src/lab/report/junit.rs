@@ -1,5 +1,4 @@
-//! JUnit XML, as CI systems read it. Every case has a different name: systems merge cases with the
-//! same name.
+//! JUnit XML for CI systems, which merge cases with equal names, so every case has a different one.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -131,7 +130,7 @@ fn case_body(check: &Check) -> String {
     body
 }
 
-/// Text for XML, which has no control characters.
+/// Escapes text for XML and drops control characters, which XML forbids.
 fn escaped(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The state of a configuration, file by file.
+//! The problems of a configuration, by file.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const NAME: &str = "hookrun validate";
 #[derive(Debug, Clone, Default)]
 pub struct CheckedFile {
     pub file: PathBuf,
-    /// Whether it is a file of hooks or configuration that was checked: no folder, no file of cases.
+    /// A file of hooks or configuration, not a folder or a test case file.
     pub is_counted: bool,
     pub hooks: usize,
     pub problems: Vec<Problem>,
@@ -31,7 +31,6 @@ impl CheckedFile {
         }
     }
 
-    /// Whether it has no error.
     pub fn passes(&self) -> bool {
         self.problems
             .iter()
@@ -122,7 +121,7 @@ impl CheckReport for [CheckedFile] {
     }
 }
 
-/// A problem as one text, its file as `paths` shows it.
+/// A problem as text, with its file as `paths` shows it.
 pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
     let shown = Problem {
         file: PathBuf::from(plain(&paths.show(&problem.file))),
@@ -152,11 +151,11 @@ fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
     }
 }
 
-/// What `validate --format json` prints.
+/// The JSON output of `validate`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FilesReport {
     version: u32,
-    /// There are no errors.
+    /// True without errors.
     ok: bool,
     files: Vec<FileReport>,
 }
@@ -164,9 +163,9 @@ pub struct FilesReport {
 #[derive(Debug, Serialize, JsonSchema)]
 struct FileReport {
     file: String,
-    /// How many hooks are in it.
+    /// The number of hooks.
     hooks: usize,
-    /// It has no errors.
+    /// True without errors.
     ok: bool,
     problems: Vec<Problem>,
 }

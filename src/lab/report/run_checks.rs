@@ -1,4 +1,4 @@
-//! A run as a check of a CI job: what its hooks found, why it was blocked, and what was decided.
+//! A run as checks of a CI job: findings, blocks, and the decision.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,15 +11,15 @@ use crate::log::report::RunReport;
 
 const NAME: &str = "hookrun run";
 
-/// The name of hookrun itself beside those of hooks.
+/// The check name for hookrun itself.
 const OWN: &str = "hookrun";
 
-/// Whether the job may go on. Nobody can answer a question there.
+/// Whether the job may continue. In CI nobody can answer a question.
 pub fn goes_on(report: &RunReport) -> bool {
     report.decision == "allow" && report.reply.status == native::ALLOWED
 }
 
-/// A check for each hook that said something. The last line says what was decided.
+/// A check for each hook with a message; the last line has the decision.
 pub fn run(report: &RunReport) -> CheckList {
     let decided = if goes_on(report) {
         "allowed"
@@ -36,7 +36,7 @@ pub fn run(report: &RunReport) -> CheckList {
     list
 }
 
-/// Each hook as a test case: passed, blocked with its reason, failed, or skipped.
+/// Each hook as a test case: passed, blocked with its reason, failed or skipped.
 pub fn cases(report: &RunReport) -> CheckList {
     let blocks = report.blocks(OWN);
     let mut list = CheckList {
@@ -135,7 +135,7 @@ fn add_annotations(report: &RunReport, list: &mut CheckList) {
     }
 }
 
-/// Adds an annotation to the check of its hook, which is at the place of the hook.
+/// Adds an annotation to its hook's check.
 fn add(report: &RunReport, list: &mut CheckList, hook: &str, mut annotation: Annotation) {
     annotation
         .rule
@@ -153,7 +153,7 @@ fn add(report: &RunReport, list: &mut CheckList, hook: &str, mut annotation: Ann
     });
 }
 
-/// The script of a hook, or the line of its entry. `None` for a function and for hookrun itself.
+/// A hook's script, or the line of its entry; `None` for a function or hookrun itself.
 fn place_of(report: &RunReport, hook: &str) -> Option<CheckPlace> {
     let named = report.hooks.iter().find(|one| one.name == hook);
     let named = named.filter(|one| !one.function)?;
@@ -163,7 +163,7 @@ fn place_of(report: &RunReport, hook: &str) -> Option<CheckPlace> {
     })
 }
 
-/// A hook as a rule, or one of its rules.
+/// The rule for a hook, or for a tagged finding of it.
 fn rule(report: &RunReport, hook: &str, tag: Option<&str>) -> CheckRule {
     let mut id = plain(hook);
     if let Some(tag) = tag {
@@ -177,7 +177,7 @@ fn rule(report: &RunReport, hook: &str, tag: Option<&str>) -> CheckRule {
     CheckRule { id, about }
 }
 
-/// Whether the findings of a hook say all of its reason, except perhaps a first line above them.
+/// Whether a hook's findings cover its reason, except perhaps the first line.
 fn is_found(report: &RunReport, hook: &str, reason: &str) -> bool {
     let findings = report.findings.iter().filter(|one| one.hook == hook);
     let messages: Vec<&str> = findings
@@ -199,8 +199,8 @@ fn titled(level: &'static str, title: String, message: &str) -> Annotation {
     }
 }
 
-/// Names the files of findings and hooks as seen from the workspace, where CI systems look for
-/// them. Hooks name files from the project or from the event's folder.
+/// Makes the paths of findings and hooks relative to the workspace, as CI systems expect. Hooks
+/// name paths from the project or from the event's working directory.
 pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Path) {
     let Ok(workspace) = workspace.canonicalize() else {
         return;
@@ -219,8 +219,8 @@ pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Pat
     }
 }
 
-/// What a relative path may be relative to, the likeliest first: the project, the event's folder,
-/// and what is around that (git names paths from the root of its repository).
+/// Candidate bases of a relative path, most likely first: the project, the event's working
+/// directory and its ancestors (git names paths from the root of the repository).
 fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
     let mut bases: Vec<PathBuf> = project.canonicalize().into_iter().collect();
     if let Ok(cwd) = cwd.canonicalize() {
@@ -232,7 +232,7 @@ fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
     bases
 }
 
-/// The path from the workspace, if something is there that lies below it.
+/// The path relative to the workspace, if it exists inside.
 fn below(workspace: &Path, bases: &[PathBuf], path: &str) -> Option<String> {
     let found = bases.iter().find_map(|base| {
         let file = base.join(path).canonicalize().ok()?;

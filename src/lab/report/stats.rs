@@ -1,5 +1,4 @@
-//! What hooks have decided and cost over many decisions: counted once, for `why --stats` and the
-//! page of `report`.
+//! Counts decisions and the time of hooks, for `why --stats` and the page of `report`.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,11 +12,11 @@ use crate::log::report::{HookReport, RunReport, TraceReport, VERSION};
 
 const NAME_COLUMNS: usize = 24;
 
-/// Counts decisions.
+/// Statistics over decisions.
 #[derive(Debug, Default)]
 pub struct Stats {
     report: StatsReport,
-    /// By the name of the hook; the times of each of its runs.
+    /// Statistics and run times by hook name.
     hooks: BTreeMap<String, (HookStats, Vec<f64>)>,
 }
 
@@ -28,9 +27,9 @@ pub struct StatsReport {
     pub decisions: u64,
     pub allowed: u64,
     pub blocked: u64,
-    /// Decisions that asked a person.
+    /// Decisions with a question for a person.
     pub asked: u64,
-    /// Decisions in which a hook or hookrun itself failed.
+    /// Decisions in which a hook or hookrun failed.
     pub failed: u64,
     /// The time of the first decision (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +37,7 @@ pub struct StatsReport {
     /// The time of the last decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// The most expensive hook first.
+    /// The hook with the most total time first.
     pub hooks: Vec<HookStats>,
 }
 
@@ -46,24 +45,24 @@ pub struct StatsReport {
 #[serde(rename_all = "camelCase")]
 pub struct HookStats {
     pub name: String,
-    /// How often it ran.
+    /// The number of runs.
     pub calls: u64,
     pub blocked: u64,
     pub asked: u64,
     pub failed: u64,
-    /// Half of its runs took at most so many milliseconds.
+    /// The median run time in milliseconds.
     pub p50_ms: f64,
-    /// 99 % of its runs took at most so many milliseconds.
+    /// The 99th percentile of the run time in milliseconds.
     pub p99_ms: f64,
     pub max_ms: f64,
     pub total_ms: f64,
-    /// Its last time limit, if it has one.
+    /// Its last timeout in milliseconds, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<f64>,
 }
 
 impl Stats {
-    /// Counts a decision that was made at this time.
+    /// Counts a decision made at `time`.
     pub fn add(&mut self, time: &str, run: &RunReport) {
         let report = &mut self.report;
         report.decisions += 1;
@@ -120,7 +119,6 @@ impl Stats {
 }
 
 impl StatsReport {
-    /// Writes a table of at most 80 columns.
     pub fn human(&self, out: &mut dyn Write) -> io::Result<()> {
         let decisions = counted(self.decisions, "decision");
         writeln!(

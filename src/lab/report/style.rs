@@ -1,5 +1,5 @@
-//! How reports look: colours, labels, widths and paths. Colours are always written; the
-//! caller's stream drops them where they are not wanted.
+//! Colours, labels, widths and paths in reports. Colours are always written; the caller's stream
+//! strips them if unwanted.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -19,15 +19,15 @@ pub const REMOVED: Style = AnsiColor::Red.on_default();
 
 const LINE_CHARACTERS: usize = 400;
 
-/// What 80 columns leave next to the labels.
+/// 80 columns less the labels.
 const PROSE_COLUMNS: usize = 63;
 
-/// A label and a text that is harmless already.
+/// Writes a label and an escaped text.
 pub fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
 }
 
-/// A text under a label, line by line.
+/// Writes a text under a label, line by line.
 pub fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     lines(
         out,
@@ -36,7 +36,7 @@ pub fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     )
 }
 
-/// Sentences under a label, broken between words where the screen ends.
+/// Writes sentences under a label, wrapped between words.
 pub fn prose(out: &mut dyn Write, name: &str, sentences: &str) -> io::Result<()> {
     let mut broken: Vec<String> = Vec::new();
     for sentence in sentences.trim_end().lines() {
@@ -66,7 +66,7 @@ fn lines(
     lines.try_for_each(|line| label(out, "", &line))
 }
 
-/// A line of a length that people read.
+/// Cuts a line to a readable length.
 pub fn cut(line: &str) -> String {
     let characters = line.chars().count();
     if characters <= LINE_CHARACTERS {
@@ -76,7 +76,7 @@ pub fn cut(line: &str) -> String {
     format!("{kept}… ({characters} characters)")
 }
 
-/// A name that fits a column of so many characters, harmless.
+/// Escapes a name and cuts it to a column's width.
 pub fn column(name: &str, characters: usize) -> String {
     let name = plain(name);
     if name.chars().count() <= characters {
@@ -111,12 +111,12 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
     }
 }
 
-/// A row of what is known of one thing: its name, and the text.
+/// Writes a row with a name and a text.
 pub fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
 }
 
-/// A row for each member of an object that has a value, and for each object of a list.
+/// Writes a row for each non-empty member of an object and each object of a list.
 pub fn members(out: &mut dyn Write, object: &Value) -> io::Result<()> {
     for (key, value) in object.as_object().into_iter().flatten() {
         let mut name = String::new();
@@ -136,8 +136,8 @@ pub fn members(out: &mut dyn Write, object: &Value) -> io::Result<()> {
     Ok(())
 }
 
-/// A value of a report on one line; empty for none. The keys of a small object that begins with a
-/// name go without saying.
+/// A report's value on one line; empty for null. A small object that begins with a name is printed
+/// without keys.
 pub fn words_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

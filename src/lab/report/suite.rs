@@ -1,5 +1,4 @@
-//! What came of cases, and what they say about the hooks as a whole: one model, which is also what
-//! programs read.
+//! The results of test cases and policy coverage, as a model that is also the JSON output.
 
 mod checks;
 mod human;
@@ -19,32 +18,32 @@ use crate::log::report::{
     HookReport, Paths, RunReport, StreamReport, VERSION, milliseconds, refusal_report, run_report,
 };
 
-/// What `test --format json` prints.
+/// The JSON output of `test`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuiteReport {
     version: u32,
-    /// Everything passed.
+    /// True if everything passed.
     ok: bool,
-    /// In the order of the files, and of the cases in them.
+    /// In file order.
     cases: Vec<CaseReport>,
     total: usize,
-    /// The cases that passed.
+    /// Passed cases.
     expected: usize,
-    /// The cases that failed.
+    /// Failed cases.
     unexpected: usize,
-    /// The cases that could not run.
+    /// Cases that could not run.
     could_not: usize,
     skipped: usize,
-    /// The cases that were left when the suite was interrupted.
+    /// Cases not run because of an interruption.
     not_run: usize,
     took_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<CoverageReport>,
-    /// Why hooks that no case runs cannot start.
+    /// Problems of hooks without a case that cannot start.
     #[serde(skip)]
     broken: Vec<Problem>,
-    /// hookrun was interrupted before all cases were played.
+    /// The suite was interrupted.
     #[serde(skip)]
     is_stopped: bool,
 }
@@ -66,29 +65,29 @@ struct CaseReport {
     steps: Vec<RunReport>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     misses: Vec<Miss>,
-    /// Why it was skipped, or could not run.
+    /// Why the case was skipped or could not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// What cases have shown of the hooks.
+/// The points of hooks that cases cover.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CoverageReport {
-    /// It is enough for `--coverage=PERCENT`.
+    /// True if the coverage reaches `--coverage=PERCENT`.
     ok: bool,
     percent: f64,
-    /// The percentage that `--coverage` requires.
+    /// The required percentage.
     #[serde(skip_serializing_if = "Option::is_none")]
     least: Option<u8>,
-    /// The points that are covered.
+    /// The number of covered points.
     covered: usize,
-    /// All points.
+    /// The number of points.
     total: usize,
     parts: Vec<CoveragePart>,
     missing: Vec<GapReport>,
 }
 
-/// A point that no case has shown.
+/// An uncovered point.
 #[derive(Debug, Serialize, JsonSchema)]
 struct GapReport {
     event: String,
@@ -96,14 +95,13 @@ struct GapReport {
     file: String,
     /// The line that configures the point.
     line: usize,
-    /// What no case shows.
+    /// The name of the point.
     point: String,
-    /// The case to write.
+    /// The test case to write.
     lacks: String,
 }
 
 impl SuiteReport {
-    /// The report on cases, which took so long together.
     pub fn new(played: &[CaseResult], took: Duration, paths: &Paths) -> SuiteReport {
         let cases: Vec<CaseReport> = played.iter().map(|one| case(one, paths)).collect();
         let count = |name: &str| cases.iter().filter(|one| one.end.name() == name).count();
@@ -126,8 +124,7 @@ impl SuiteReport {
         }
     }
 
-    /// Adds what is known besides the cases, and returns whether no hook is broken and enough is
-    /// covered.
+    /// Adds broken hooks and coverage. Returns whether no hook is broken and the coverage suffices.
     pub fn add(
         &mut self,
         broken: &[Problem],
@@ -177,7 +174,7 @@ fn case(played: &CaseResult, paths: &Paths) -> CaseReport {
 }
 
 impl CoverageReport {
-    /// The report on what is covered; `least` is the percentage that must be.
+    /// `least` is the required percentage.
     pub fn new(mut coverage: Coverage, least: Option<u8>, paths: &Paths) -> CoverageReport {
         let (covered, total) = coverage.counts();
         let mut missing = Vec::new();
@@ -212,7 +209,7 @@ impl CoverageReport {
         }
     }
 
-    /// How much it is, on one line.
+    /// The coverage on one line.
     fn line(&self) -> String {
         let points = counted(self.total, "point");
         format!(
@@ -224,7 +221,7 @@ impl CoverageReport {
 
 const MOST_LINES: usize = 20;
 
-/// How many cases ended in which way, on one line.
+/// The counts of results on one line.
 fn totals(cases: &[CaseReport]) -> String {
     let mut text = counted(cases.len(), "case");
     for (name, words) in [
@@ -254,7 +251,7 @@ fn miss_text(miss: &Miss) -> String {
     )
 }
 
-/// A harmless text that keeps its lines, but not more than people read.
+/// Escapes a text, keeping its lines up to a limit.
 fn plain_lines(text: &str) -> String {
     let all: Vec<&str> = text.trim_end().lines().collect();
     let shown = &all[..all.len().min(MOST_LINES)];
@@ -266,7 +263,7 @@ fn plain_lines(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The end of what a hook wrote, where the cause of a failure usually is.
+/// The last lines of a hook's output, where the cause of a failure usually is.
 fn last_lines(stream: &StreamReport) -> String {
     let all: Vec<&str> = stream.text.trim_end().lines().collect();
     let hidden = all.len().saturating_sub(MOST_LINES);
@@ -278,7 +275,7 @@ fn last_lines(stream: &StreamReport) -> String {
     lines.join("\n")
 }
 
-/// What a hook wrote to its streams.
+/// The hook's output by stream.
 fn streams(hook: &HookReport) -> Vec<Written> {
     let mut all = Vec::new();
     if let Some(trace) = &hook.trace {

@@ -1,4 +1,4 @@
-//! What a case is, and what came of it.
+//! A test case and its result.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,11 +15,11 @@ use crate::hosts::Reply;
 
 #[derive(Debug, Clone, Default)]
 pub struct Suite {
-    /// The folders with the hooks under test, as written; if empty, those around the file.
+    /// The hook folders under test, as written; if empty, those around the file.
     pub hooks: Vec<PathBuf>,
-    /// Settings files of hosts, as written.
+    /// Hosts' settings files, as written.
     pub settings: Vec<PathBuf>,
-    /// The cases, in file order. A case with rows appears once for each row.
+    /// The cases, in file order; a case with rows appears once for each row.
     pub cases: Vec<Case>,
 }
 
@@ -52,10 +52,10 @@ pub struct CaseStep {
 pub enum StepInput {
     Nothing,
     Context(PlacedValue<Value>),
-    /// A context that is passed on byte for byte.
+    /// A context, passed on unchanged.
     Json(PlacedValue<String>),
     Text(String),
-    /// The content of this file; its path is relative to the test case file.
+    /// A file's content; the path is relative to the test case file.
     File(PathBuf),
 }
 
@@ -69,20 +69,18 @@ pub struct SuppliedFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     Text(String),
-    /// A copy of another file; its path is relative to the test case file.
+    /// A copy of a file; the path is relative to the test case file.
     Copy(PathBuf),
 }
 
-/// The expected result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     pub at: Position,
-    /// What the case says, by the names of the keys.
+    /// The expected values, by key.
     pub values: BTreeMap<String, PlacedValue<ExpectValue>>,
     pub files: Vec<(PlacedValue<String>, FileExpectation)>,
 }
 
-/// The value of a key of `expect`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExpectValue {
     Word(String),
@@ -107,7 +105,7 @@ impl Expect {
         }
     }
 
-    /// The hooks that a key names, and its place; `None` if the case does not have the key.
+    /// The hooks listed under a key, and its place; `None` without the key.
     pub fn hooks(&self, key: &str) -> Option<(&[String], Position)> {
         let placed = self.values.get(key)?;
         match &placed.value {
@@ -123,7 +121,7 @@ pub enum StepResult {
         run: Box<Run>,
         reply: Reply,
     },
-    /// hookrun refused before it had an event to decide.
+    /// hookrun blocked before it had an event.
     Refused {
         event: String,
         host: String,
@@ -140,7 +138,7 @@ impl StepResult {
         }
     }
 
-    /// Every hook bound to the event, with its fate.
+    /// Every hook bound to the event.
     pub fn hooks(&self) -> &[HookRun] {
         match self {
             StepResult::Run { run, .. } => &run.hooks,
@@ -160,7 +158,7 @@ impl StepResult {
         }
     }
 
-    /// Why hookrun itself could not decide; `None` if it could.
+    /// Why hookrun itself failed to decide; `None` if it decided.
     pub fn own_failure(&self) -> Option<&str> {
         let refusal = self.outcome().refusal()?;
         let is_own = refusal.hook.is_none() && refusal.cause == Cause::Failure;
@@ -173,23 +171,22 @@ pub struct CaseResult {
     pub file: PathBuf,
     pub name: String,
     pub at: Position,
-    /// The event of its first step, as written.
+    /// The event of the first step, as written.
     pub event: String,
     pub end: End,
-    /// The results of its steps, as far as it got.
+    /// The results of the steps that ran.
     pub steps: Vec<StepResult>,
-    /// How long it took, including the work around its hooks.
+    /// The total time, including setup.
     pub took: Duration,
 }
 
-/// How a case ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Expected,
     Unexpected(Vec<Miss>),
     CouldNot(String),
     Skipped(String),
-    /// Not reached: an earlier case had failed, or hookrun was interrupted.
+    /// Not reached, because an earlier case failed or hookrun was interrupted.
     NotRun,
 }
 
@@ -204,7 +201,7 @@ impl End {
         }
     }
 
-    /// Whether it shows a fault in the hooks or the case.
+    /// Whether the result is a failure.
     pub fn is_bad(&self) -> bool {
         matches!(self, End::Unexpected(_) | End::CouldNot(_))
     }
@@ -217,11 +214,11 @@ pub struct Miss {
     /// The place of the expectation.
     #[serde(flatten)]
     pub at: Position,
-    /// What the case expects.
+    /// The expected value.
     pub wanted: String,
-    /// What it got.
+    /// The actual value.
     pub found: String,
-    /// The number of the step, if the case has several.
+    /// The step's number, if the case has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<usize>,
 }

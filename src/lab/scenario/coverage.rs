@@ -1,7 +1,5 @@
-//! Policy coverage: what cases have shown about hooks, and what they have not.
-//!
-//! Pure: it turns hooks and their fates into points. A point is something that a case can show and
-//! that hookrun can observe with certainty.
+//! Policy coverage: the points of hooks that test cases demonstrate. A point is something that
+//! hookrun can observe with certainty. Pure functions over hooks and their fates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -21,22 +19,20 @@ pub struct PointRow {
     pub of: &'static str,
     pub when: &'static str,
     pub why: &'static str,
-    /// What a case would need to cover it; `{}` is the hook.
+    /// The kind of case that covers it; `{}` is the hook.
     lacks: &'static str,
     has: Has,
 }
 
 #[derive(Debug)]
 enum Has {
-    /// Whether a hook has the point, and whether one decision shows it.
+    /// Whether a hook has the point, and whether a decision demonstrates it.
     Hook(fn(&Hook, &EventSpec) -> bool, fn(&SeenHook<'_>) -> bool),
     Matcher,
 }
 
-/// A hook's fate in one decision.
 struct SeenHook<'s> {
     fate: &'s Fate,
-    /// Whether the event can be blocked.
     blocks: bool,
     looks_at_files: bool,
 }
@@ -62,7 +58,7 @@ impl SeenHook<'_> {
         matches!(self.fate, Fate::Ran(trace) if trace.ending.failure().is_some())
     }
 
-    /// Whether it ran and did something that a case can check. At a gate plain text decides nothing.
+    /// Whether it ran and had a checkable effect. At a gate plain text decides nothing.
     fn has_acted(&self) -> bool {
         if self.has_run() && self.looks_at_files {
             return true;
@@ -105,7 +101,7 @@ pub struct Witness<'w> {
     pub looks_at_files: bool,
 }
 
-/// Identifies the same hook in several places: by event, name, file and line.
+/// Identifies a hook across configurations.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 pub struct Who {
     pub event: String,
@@ -135,7 +131,7 @@ impl Who {
         }
     }
 
-    /// Whether `name` is that of the hook or of its file.
+    /// Whether `name` is the name of the hook or of its file.
     pub fn is_called(&self, name: &str) -> bool {
         self.hook == name || self.file.file_name().is_some_and(|file| file == name)
     }
@@ -143,7 +139,7 @@ impl Who {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Point {
-    /// A name of [`POINTS`]; `matched.KEY` for a matcher.
+    /// A name in [`POINTS`]; `matched.KEY` for a matcher.
     pub name: String,
     #[serde(skip)]
     pub lacks: String,
@@ -151,7 +147,7 @@ pub struct Point {
     pub is_covered: bool,
 }
 
-/// A hook and its points.
+/// A hook with its points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoveragePart {
     #[serde(flatten)]
@@ -161,11 +157,11 @@ pub struct CoveragePart {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
-    /// By event and in plan order.
+    /// By event, in plan order.
     pub parts: Vec<CoveragePart>,
 }
 
-/// Measures which points of the hooks in `configs` the decisions of cases have shown.
+/// Measures which points of the hooks in `configs` the witnesses cover.
 pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>]) -> Coverage {
     let mut shown = ShownPoints::default();
     for witness in witnesses {
@@ -178,7 +174,7 @@ pub fn measure(configs: &[&Config], witnesses: &[Witness<'_>]) -> Coverage {
     Coverage { parts }
 }
 
-/// The hooks that can run, each once, by event and in plan order.
+/// The distinct hooks that can run, by event in plan order.
 fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
     let mut subjects = Vec::new();
     let mut known = BTreeSet::new();
@@ -196,7 +192,7 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
     subjects
 }
 
-/// The names of the points that decisions have shown, by hook.
+/// The names of demonstrated points, by hook.
 #[derive(Debug, Default)]
 struct ShownPoints(BTreeMap<Who, BTreeSet<String>>);
 
@@ -252,7 +248,7 @@ impl ShownPoints {
 }
 
 impl Coverage {
-    /// The number of covered points, and of all points.
+    /// The numbers of covered and of all points.
     pub fn counts(&self) -> (usize, usize) {
         let points = self.parts.iter().flat_map(|part| &part.points);
         let covered = points.clone().filter(|point| point.is_covered).count();
@@ -264,7 +260,7 @@ impl Coverage {
         covered * 100 >= all * usize::from(percent)
     }
 
-    /// Tenths of a percent, rounded down, so that only full coverage is 100 %.
+    /// The coverage in tenths of a percent, rounded down, so that only full coverage is 100 %.
     pub fn permille(&self) -> usize {
         let (covered, all) = self.counts();
         (covered * 1000).checked_div(all).unwrap_or(1000)

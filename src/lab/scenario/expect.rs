@@ -1,4 +1,4 @@
-//! The keys of `expect`: how each is read, and how it is compared with the result.
+//! The keys of `expect`: how to read each, and how to compare it with the result.
 
 use std::path::Path;
 
@@ -15,20 +15,20 @@ use crate::engine::complaint::Complaint;
 use crate::engine::outcome::{Finding, NoticeKind, Outcome, Settled};
 use crate::engine::run::Fate;
 
-/// A key of `expect`. If a case does not have it, any result will do, or with the default `none` no
-/// result.
+/// A key of `expect`. Without the key any result passes or, with the default `none`, only an absent
+/// one.
 #[derive(Debug)]
 pub struct ExpectRow {
     pub key: KeyRow<Expect>,
     found: fn(&StepResult) -> StepValue,
 }
 
-/// What a step has to compare with a key.
+/// A step's result for a key.
 enum StepValue {
     Text(Option<String>),
     Hooks {
         names: Vec<String>,
-        /// The same for people, where the names alone say too little.
+        /// The names with details, for messages.
         lines: Vec<String>,
     },
 }
@@ -91,7 +91,7 @@ pub const REPLY_KEYS: &[ExpectRow] = &[
         set_pattern, |step| StepValue::Text(Some(step.reply().stderr.clone()))),
 ];
 
-/// Reads the table `expect`, which begins at `offset`; `None` if it has a mistake.
+/// Reads the table `expect` at `offset`; `None` if it has a mistake.
 pub(super) fn read(
     reader: &mut DocumentReader<'_>,
     table: &[TreeEntry],
@@ -143,7 +143,7 @@ fn keep(expect: &mut Expect, key: &Setting<'_, '_>, value: ExpectValue) {
         .insert(key.name.to_string(), key.placed(value));
 }
 
-/// Takes a regular expression, unless it contains an unknown token, which is reported elsewhere.
+/// Sets a regular expression, unless it has an unknown token, which is reported elsewhere.
 fn set_pattern(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let text = key.text()?;
     if is_pattern(text, key.name)? {
@@ -152,7 +152,7 @@ fn set_pattern(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Com
     Ok(())
 }
 
-/// Whether a text is a regular expression once its folder tokens are replaced.
+/// Whether a text without its folder tokens is a regular expression.
 fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     if !unknown_tokens(text).is_empty() {
         return Ok(false);
@@ -170,7 +170,7 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// Takes a JSON object, written as a table or as text.
+/// Sets a JSON object, given as a table or a text.
 fn set_rewrites(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let parsed = match key.tree.text() {
         Some(text) => serde_json::from_str(text).unwrap_or_default(),
@@ -185,7 +185,7 @@ fn set_rewrites(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Co
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// A non-empty table. An empty one looks like an expectation but checks nothing.
+/// A non-empty table; an empty one would check nothing.
 fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
     let table = key.table()?;
     if table.is_empty() {
@@ -243,7 +243,7 @@ fn file_expectation(tree: &Tree, path: &str) -> Result<Option<FileExpectation>, 
     }
 }
 
-/// Compares the result of a step with its expectations, key by key.
+/// Compares a step's result with its expectations.
 pub fn misses(expect: &Expect, step: &StepResult, folders: &CaseFolders) -> Vec<Miss> {
     let mut judge = Judge {
         folders,
@@ -286,7 +286,7 @@ impl Judge<'_> {
         });
     }
 
-    /// Without an expectation there must be nothing.
+    /// Without an expectation the value must be absent.
     fn compare(
         &mut self,
         key: &str,
@@ -334,14 +334,14 @@ impl Judge<'_> {
 
     /// Checks that the pattern matches the text. `^$` also matches a missing text.
     fn matches(&mut self, key: &str, at: Position, pattern: &str, found: Option<&str>) {
-        // The reader has checked this regular expression, and the folders in it are escaped.
+        // The reader checked this expression, and folders are escaped.
         let form = Regex::new(&self.folders.fill_pattern(pattern));
         if form.is_ok_and(|form| form.is_match(found.unwrap_or_default())) {
             return;
         }
         let found = match found {
             None => NOTHING.to_string(),
-            // A final line break is made visible, because a `$` does not match before it.
+            // Show a final line break, because `$` does not match before it.
             Some(text) => match text.strip_suffix('\n') {
                 Some(lines) => format!("{lines}\\n"),
                 None => text.to_string(),
@@ -388,8 +388,8 @@ fn hooks(names: Vec<String>) -> StepValue {
     StepValue::Hooks { names, lines }
 }
 
-/// A block because a hook failed does not prove the policy, so a case must name the failures that
-/// it expects.
+/// The failed hooks. A block by a failure does not prove the policy, so a case must name expected
+/// failures.
 fn failures(step: &StepResult) -> StepValue {
     let mut names = Vec::new();
     let mut lines = Vec::new();
@@ -421,7 +421,7 @@ fn deciders(outcome: &Outcome) -> Vec<String> {
     }
 }
 
-/// The texts of blocks and questions that did not decide. [`failures`] has the failures.
+/// The texts of blocks and questions that did not decide; failures are in [`failures`].
 fn notice(outcome: &Outcome) -> Option<String> {
     let mut lines = Vec::new();
     for notice in &outcome.notices {

@@ -1,4 +1,4 @@
-//! The keys of a suite: one table for the reader, its errors and the man page.
+//! The keys of a suite: one table for the reader, its messages and the man page.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct SuiteDraft {
     pub(super) defaults: StepDraft,
 }
 
-/// A case or step while it is read: inherited values from outer tables, and its own.
+/// A case or step while it is read, with values inherited from outer tables.
 #[derive(Debug, Clone, Default)]
 pub struct StepDraft {
     pub(super) name: Option<String>,
@@ -33,18 +33,17 @@ pub struct StepDraft {
     pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
     /// `Some(None)` if it has a mistake.
     pub(super) expect: Option<Option<Expect>>,
-    /// What its unknown keys, and those of outer tables, were probably meant to be.
+    /// Likely corrections of unknown keys, here and in outer tables.
     pub(super) meant: Vec<&'static str>,
 }
 
-/// A repeated text while it is read.
 #[derive(Debug, Default)]
 pub struct RepeatDraft {
     pub(super) text: Option<String>,
     pub(super) times: Option<i64>,
 }
 
-/// The keys of a test case file. The contents of tables are read once all defaults are known.
+/// The keys of a test case file. Tables are read once all defaults are known.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
     KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file",
@@ -59,7 +58,7 @@ pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
 #[rustfmt::skip]
 pub const DEFAULT_KEYS: &[KeyRow<StepDraft>] = &[EVENT, HOST, HOOK, ENV, FILES, SETUP];
 
-/// The keys of a `[[case]]`. Its rows and steps are read separately.
+/// The keys of a `[[case]]`. Rows and steps are read separately.
 #[rustfmt::skip]
 pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
     KeyRow::key("name", KeyValue::Text, "required", "its name, unique in the file",
@@ -70,7 +69,7 @@ pub const CASE_KEYS: &[KeyRow<StepDraft>] = &[
     KeyRow::key("step", KeyValue::Tables(|| specs(STEP_KEYS)), "one step", "events in sequence: `[[case.step]]`", |_, _| Ok(())),
 ];
 
-/// The keys of a `[[case.step]]`. It inherits `event`, `host` and `hook` from its case.
+/// The keys of a `[[case.step]]`, which inherits `event`, `host` and `hook` from its case.
 #[rustfmt::skip]
 pub const STEP_KEYS: &[KeyRow<StepDraft>] = &[
     EVENT, HOST, HOOK, CONTEXT, CONTEXT_FILE, STDIN, FILES, SETUP, EXPECT,
@@ -119,7 +118,7 @@ const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs
     Ok(())
 });
 
-/// A non-empty list of names, since an empty one would mean all.
+/// A non-empty list of names; an empty one would mean all.
 fn some_names(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<String>>, Complaint> {
     key.some_texts(&format!("name one, or drop it for {}", key.default))
 }
@@ -184,7 +183,7 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
     Ok(())
 }
 
-/// The keys of a file to create, if it is more than its text.
+/// The keys of a file to create, if it is more than a text.
 #[rustfmt::skip]
 pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
     KeyRow::key("text", KeyValue::Text, "empty", "its text",
@@ -213,7 +212,7 @@ fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
     Ok(())
 }
 
-/// A file to create: its text, or a table. `None` if it has a mistake.
+/// Reads a file to create, from a text or a table; `None` if it has a mistake.
 fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<SuppliedFile> {
     let TreeEntry {
         key: path,
@@ -253,7 +252,7 @@ fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     })
 }
 
-/// Whether a case may create a file with this path. It may begin with the token of a folder.
+/// Whether a case may create a file at this path, which may begin with a folder token.
 fn is_file_path(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_folder = matches!(last, "" | "." | "{case.folder}" | "{case.home}");

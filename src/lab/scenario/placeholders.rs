@@ -1,9 +1,8 @@
-//! What is replaced in the texts of a case.
+//! Replaces placeholders in the texts of a case.
 //!
-//! Each row of a case with rows replaces `{name}` by its value: a string that is only a placeholder
-//! becomes the value itself, of any type; within a longer text the value is written out.
-//! `{{name}}` is the text `{name}`, and `${name}` is left to the shell. The folders of a case, which
-//! are known only when it runs, have the names in [`TOKENS`].
+//! A row replaces `{name}`: a string that is only a placeholder becomes the value, of any type;
+//! within a longer text the value is written out. `{{name}}` is the text `{name}`, and `${name}` is
+//! left to the shell. Folders of a case, known only at run time, have the names in [`TOKENS`].
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 
-/// The values of a row, with their names.
+/// The values of a row, by name.
 pub(super) type RowValues = Vec<(String, Tree)>;
 
 /// The longest text that filling or repeating may produce.
@@ -20,13 +19,13 @@ pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Placeholders {
-    /// Placeholders that the row has a value for.
+    /// Placeholders with a value in the row.
     pub(super) used: BTreeSet<String>,
     /// Placeholders without a value, with their places.
     pub(super) missing: Vec<(String, usize)>,
 }
 
-/// Fills the placeholders in a value of a case from `row`.
+/// Fills the placeholders of a value from `row`.
 pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tree {
     let offset = tree.offset;
     let value = match &tree.value {
@@ -60,7 +59,7 @@ pub(super) fn fill(tree: &Tree, row: &RowValues, found: &mut Placeholders) -> Tr
     Tree { value, offset }
 }
 
-/// The value for a text that is only a placeholder.
+/// The value of a text that is only a placeholder.
 fn whole<'r>(text: &str, row: &'r RowValues) -> Option<&'r (String, Tree)> {
     let name = text
         .strip_prefix('{')?
@@ -69,7 +68,7 @@ fn whole<'r>(text: &str, row: &'r RowValues) -> Option<&'r (String, Tree)> {
     row.iter().find(|(known, _)| known == name)
 }
 
-/// The text with its placeholders written out; `None` if it has none.
+/// The text with its placeholders written out; `None` without any.
 fn written(text: &str, row: &RowValues, at: usize, found: &mut Placeholders) -> Option<String> {
     if !text.contains('{') {
         return None;
@@ -101,7 +100,7 @@ fn written(text: &str, row: &RowValues, at: usize, found: &mut Placeholders) -> 
     Some(made)
 }
 
-/// The name between `open` and `close` at the beginning of `text`, and where the rest begins.
+/// The name between `open` and `close` at the start of `text`, and the offset of the rest.
 fn name_at<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usize)> {
     let inner = text.strip_prefix(open)?;
     let end = inner.find('}')?;
@@ -110,8 +109,7 @@ fn name_at<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, usize
     (is_closed && is_name(name)).then_some((name, open.len() + end + close.len()))
 }
 
-/// Whether this can be a placeholder's name. It is lower case, so that few texts contain one by
-/// chance.
+/// Whether this can be a placeholder's name: lower case, so that few texts contain one by chance.
 pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name
@@ -119,7 +117,7 @@ pub(super) fn is_name(name: &str) -> bool {
             .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// A value within a longer text: a text as it is, anything else as JSON.
+/// A value within a longer text: a text as is, anything else as JSON.
 fn word(tree: &Tree) -> String {
     match &tree.value {
         TreeValue::Text(text) | TreeValue::Fraction(text) | TreeValue::Date(text) => text.clone(),
@@ -160,7 +158,7 @@ pub struct CaseFolders {
 }
 
 impl CaseFolders {
-    /// The values of [`TOKENS`], in that order.
+    /// The folders in the order of [`TOKENS`].
     fn values(&self) -> [&Path; 3] {
         [&self.work, &self.home, &self.suite]
     }
@@ -169,7 +167,7 @@ impl CaseFolders {
         self.replaced(text, |path| path.to_string())
     }
 
-    /// A regular expression with the folders filled in and escaped.
+    /// Fills folders into a regular expression, escaped.
     pub fn fill_pattern(&self, text: &str) -> String {
         self.replaced(text, regex::escape)
     }
@@ -186,7 +184,7 @@ impl CaseFolders {
         }
     }
 
-    /// Replaces folders in `text` by their tokens, as a case would write them.
+    /// Replaces folders by their tokens, as a case writes them.
     pub fn unfill(&self, text: &str) -> String {
         let mut text = text.to_string();
         for (token, value) in TOKENS.iter().zip(self.values()) {
@@ -212,7 +210,7 @@ pub(super) fn without_tokens(text: &str) -> String {
     })
 }
 
-/// Words in `text` that look like one of [`TOKENS`] but are not.
+/// Unknown words that look like folder tokens.
 pub(super) fn unknown_tokens(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices('{') {

@@ -1,4 +1,4 @@
-//! What came of cases as checks, in the formats of CI systems.
+//! Case results as checks for CI formats.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::lab::report::problems::problem_text;
 use crate::lab::scenario::End;
 use crate::log::report::Paths;
 
-/// The suites of what is checked besides the cases.
+/// Suites for checks that are not cases.
 const HOOKS: &str = "hooks";
 const COVERAGE: &str = "policy coverage";
 
@@ -81,14 +81,14 @@ fn case(case: &CaseReport) -> Check {
     }
 }
 
-/// One at the line of each expectation.
+/// An annotation for each missed expectation.
 fn annotations(case: &CaseReport, details: &str) -> Vec<Annotation> {
     let mut messages: Vec<(Position, String)> = Vec::new();
     match &case.end {
         End::Unexpected(misses) => {
             for miss in misses {
                 let mut texts = vec![miss_text(miss)];
-                // The first one has what the hooks wrote.
+                // The first one includes the hooks' output.
                 if messages.is_empty() {
                     texts.extend(written(case).into_iter().map(|one| one.text));
                 }
@@ -112,7 +112,7 @@ fn annotations(case: &CaseReport, details: &str) -> Vec<Annotation> {
         .collect()
 }
 
-/// What hooks wrote in a case that is not as expected, each under the names of stream and hook.
+/// The hooks' output in a failed case, each with a heading of stream and hook.
 fn written(case: &CaseReport) -> Vec<Written> {
     let mut all = Vec::new();
     if !case.end.is_bad() {
@@ -127,7 +127,7 @@ fn written(case: &CaseReport) -> Vec<Written> {
     all
 }
 
-/// A check whose problem, if any, is one line.
+/// A check with at most one problem, of one line.
 fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>) -> Check {
     let annotations = problem.iter().map(|message| Annotation {
         level: "error",
@@ -152,7 +152,7 @@ fn further(suite: &str, name: String, place: CheckPlace, problem: Option<String>
     }
 }
 
-/// Points are only checked where a share of them must be covered.
+/// Adds coverage points as checks if a share of them is required.
 fn coverage(covered: &CoverageReport, checks: &mut Vec<Check>) {
     let Some(least) = covered.least else { return };
     if !covered.ok {

@@ -1,5 +1,4 @@
-//! What came of cases, for a person: the files, then what is not as expected, with what differs
-//! and what each hook said.
+//! Case results for a person: the files, then each failed case with differences and hook output.
 
 use std::io::{self, Write};
 
@@ -42,7 +41,7 @@ pub(super) fn suite(report: &SuiteReport, out: &mut dyn Write) -> io::Result<()>
     writeln!(out, "\n{style}{words}{style:#}: {totals} in {took}")
 }
 
-/// How cases ended, by the worst of them.
+/// The worst result of a file's cases, as a word.
 fn word(cases: &[CaseReport]) -> (Style, &'static str) {
     let worst = [
         ("could-not", BAD, "ERROR"),
@@ -57,7 +56,7 @@ fn word(cases: &[CaseReport]) -> (Style, &'static str) {
     (GOOD, "ok")
 }
 
-/// What is wrong besides the cases, in a few words.
+/// A failure besides the cases, in a few words.
 fn complaint(report: &SuiteReport) -> Option<&'static str> {
     if !report.broken.is_empty() {
         return Some("FAILED (a hook cannot run)");
@@ -157,7 +156,7 @@ fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// What a hook said, or why it did not run, on one line.
+/// A hook's message, or why it did not run, on one line.
 fn said(hook: &HookReport) -> String {
     let trace = hook.trace.as_ref();
     let reason = trace.and_then(|trace| trace.verdict.as_ref()?.reason.as_deref());
@@ -212,7 +211,7 @@ fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
         }
         let shown = part.points.len() - missing.len();
         let points = format!("{shown}/{}", part.points.len());
-        // An event is named once, before its first hook.
+        // Name an event only before its first hook.
         let event = part.who.event.as_str();
         let first = if event == last_event { "" } else { event };
         last_event = event;
