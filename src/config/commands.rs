@@ -1,9 +1,9 @@
-//! Commands (hooks in `hooks.d/command/`, and hooks of `command.NAME` in `hookrun.toml`), and
-//! shadowing: of several hooks with one key the first one runs, and the others never do.
+//! Commands (`hooks.d/command/`, and `command.NAME` in `hookrun.toml`), and shadowing: of hooks
+//! with the same key only the first runs.
 //!
-//! The nearest layer goes first (explicit, project, user, system), and in a layer what is read
-//! first: drop-ins in byte order, then the tables of `hookrun.toml`. A hook that does not run anyway
-//! shadows nothing: a lower layer cannot switch off a higher one's hook by a hook that is off.
+//! The nearest layer comes first (explicit, project, user, system); within a layer, drop-ins in
+//! byte order, then the tables of `hookrun.toml`. A disabled hook shadows nothing, so a lower layer
+//! cannot disable a higher one's hook.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::engine::hook::Hook;
 
-/// The folder of commands in a `hooks.d`: a file of it is a command.
+/// The folder of commands in a `hooks.d`.
 pub const FOLDER: &str = "command";
 
 pub(super) fn find_events(
@@ -53,7 +53,7 @@ pub(super) fn find_events(
             for file in layer::entries(&root.join(FOLDER)).unwrap_or_default() {
                 let describe = || {
                     let mut draft = HookDraft::default();
-                    // Loading the hook reports what is wrong with it.
+                    // Loading the hook reports its problems.
                     let _ = directive::read(&file.path, &mut draft);
                     draft
                 };
@@ -76,20 +76,20 @@ pub(super) fn find_events(
         .collect()
 }
 
-/// Whether what the command does is needed: opening its file costs something.
+/// Whether the command's summary is needed; finding it requires opening the file.
 pub(super) fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
     scope == ConfigScope::Event("")
         || scope
             .has(|event| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name)))
 }
 
-/// The name of the command that a file is: its own name without its ending.
+/// The command's name: the file's name without extension.
 pub(super) fn command_of(file: &DropIn) -> Option<&str> {
     let name = Path::new(&file.name).file_stem()?.to_str()?;
     (!file.is_folder).then_some(name)
 }
 
-/// Lets one hook answer each command. One that is hidden by another of its own layer is probably a
+/// Keeps one hook for each command. Warns about a hook shadowed within its layer, a probable
 /// mistake.
 pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
     let shadowed = shadow(hooks, |hook| command_name(&hook.event).map(str::to_string));
@@ -103,14 +103,14 @@ pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
     problems
 }
 
-/// A hook that is shadowed, and the one that shadows it, by their places in the list.
+/// The indices of a shadowed hook and of the one that shadows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ShadowedHook {
     pub(super) hook: usize,
     pub(super) by: usize,
 }
 
-/// Makes all hooks of a key idle but the first; those without a key are left alone.
+/// Makes every hook after the first with the same key idle; hooks without a key stay.
 pub(super) fn shadow<K: Eq + Hash>(
     hooks: &mut [Hook],
     key: impl Fn(&Hook) -> Option<K>,

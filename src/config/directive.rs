@@ -1,8 +1,7 @@
-//! Settings in the script itself: `# hookrun: timeout=10s tool=bash`, in its leading comments.
+//! Settings in a script's leading comments: `# hookrun: timeout=10s tool=bash`.
 //!
-//! A directive line is a line of comment whose text begins with `hookrun:`, in any case of letters.
-//! Every other line is a comment. A directive line below the first code is an error: it has no
-//! effect.
+//! A directive is a comment line whose text begins with `hookrun:`, in any case. A directive below
+//! the first line of code is an error, because it has no effect.
 
 use std::fs::File;
 use std::io;
@@ -21,10 +20,10 @@ use crate::hosts::signs::{self, WrittenFor};
 
 const MARK: &str = "hookrun:";
 
-/// How lines of comment begin, in the languages that hooks are written in.
+/// Comment marks of the languages that hooks are written in.
 const COMMENTS: &[&str] = &["#", "//", "--", ";"];
 
-/// The settings of a directive line, if this is one.
+/// The settings of a directive line; `None` for other lines.
 fn directive_of(line: &str) -> Option<&str> {
     let (mark, settings) = comment_of(line.trim())?.split_at_checked(MARK.len())?;
     mark.eq_ignore_ascii_case(MARK).then_some(settings)
@@ -40,15 +39,14 @@ fn comment_of(line: &str) -> Option<&str> {
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) problems: Vec<Problem>,
-    /// The names of the settings, each with its line.
+    /// The settings' names with their lines.
     seen: Vec<(String, usize)>,
     pub(super) written: WrittenFor,
-    /// The text; empty for machine code.
+    /// The text; empty for a compiled program.
     pub(super) text: String,
 }
 
 impl Head {
-    /// The line of a setting.
     pub(super) fn line_of(&self, setting: &str) -> Option<usize> {
         let mut seen = self.seen.iter();
         seen.find(|(name, _)| name == setting)
@@ -56,12 +54,12 @@ impl Head {
     }
 }
 
-/// How much of a script is searched for its leading comments.
+/// How many bytes of a script are searched for leading comments.
 const HEAD_BYTES: usize = 16 * 1024;
 
 pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let head = read_head(file)?;
-    // A program in machine code has no comments.
+    // A compiled program has no comments.
     if head.iter().take(512).any(|byte| *byte == 0) {
         return Ok(Head::default());
     }
@@ -117,7 +115,6 @@ impl DirectiveReader<'_, '_> {
             let Some(directive) = directive_of(line) else {
                 continue;
             };
-            // The colon.
             let start = offset_of(directive) - 1;
             if is_cut && lines.peek().is_none() {
                 let cause = "this directive does not end in the first 16 KiB of the file";
@@ -128,7 +125,7 @@ impl DirectiveReader<'_, '_> {
         }
     }
 
-    /// Takes the settings of one line, which begins at `offset`; its directive begins at `start`.
+    /// Reads the settings of one line at `offset`; its directive is at `start`.
     fn directive(&mut self, directive: &str, line: &str, offset: usize, start: usize) {
         let Ok(words) = shell_words::split(directive) else {
             return self
@@ -143,7 +140,7 @@ impl DirectiveReader<'_, '_> {
             return self.reader.complain(start, complaint);
         }
         for word in words {
-            // A word with quotes inside is not found as it was read, and then the line must do.
+            // An unquoted word can differ from the text; then report the whole directive.
             let is_found = line.contains(&word);
             let at = if is_found {
                 offset + place_of(line, &word)
@@ -228,8 +225,8 @@ impl DirectiveReader<'_, '_> {
     }
 }
 
-/// That the first line ends in CR LF. The system itself says so where it looks for the interpreter;
-/// `env` would look for one with the CR in its name, and its failure says nothing of it.
+/// Reports a first line that ends in CR LF. The kernel reports a missing interpreter itself, but
+/// `env` looks for a program with CR in its name and prints no reason.
 fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     let (first, _) = head.split_once('\n')?;
     let interpreter = first.strip_prefix("#!")?.split_whitespace().next()?;
@@ -242,21 +239,20 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// The line on which the directives of a script name `setting`.
+/// The line of the directive that sets `setting`.
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
     read(file, &mut HookDraft::default()).ok()?.line_of(setting)
 }
 
-/// The beginning of a file. The buffer is not cleared first, so that only the pages that are
-/// filled cost anything.
+/// The beginning of a file. The buffer is not cleared, so only the pages that are read cost time.
 fn read_head(file: &Path) -> io::Result<Vec<u8>> {
-    // A named pipe among the hooks must not be waited for: without this, opening one hangs.
+    // Without `NONBLOCK`, opening a named pipe would hang.
     let no_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options()
         .read(true)
         .custom_flags(no_waiting)
         .open(file)?;
-    // One byte more, to see whether there is more.
+    // One more byte, to detect a longer file.
     let mut head = Vec::with_capacity(HEAD_BYTES + 1);
     while head.len() <= HEAD_BYTES {
         match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut head)) {
@@ -268,7 +264,7 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Where `part` is in `line` as a whole word, or as the rest of the line, in bytes.
+/// The byte offset of `part` in `line` as a whole word.
 fn place_of(line: &str, part: &str) -> usize {
     let ends_word = |at: &usize| {
         let after = line[at + part.len()..].chars().next();
@@ -280,7 +276,7 @@ fn place_of(line: &str, part: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// Settings of which each adds to the others.
+/// Settings that may repeat, because each one adds to the others.
 const MAY_REPEAT: &[&str] = &[
     "path",
     "not",
@@ -294,8 +290,8 @@ const MAY_REPEAT: &[&str] = &[
     "sandbox.write",
 ];
 
-/// A comma or semicolon at the end of a value would be part of it: `path=*.env, tool=bash`. In an
-/// expression it may be meant.
+/// Reports a comma or semicolon at the end of a value, which would become part of it: `path=*.env,
+/// tool=bash`. In an expression it may be intended.
 fn separated(words: &[String]) -> Option<Complaint> {
     for word in words {
         let Some((name, _)) = word.split_once('=') else {
@@ -314,7 +310,7 @@ fn separated(words: &[String]) -> Option<Complaint> {
     None
 }
 
-/// A backslash outside quotes is lost, as in a shell: `command=git\s+push`.
+/// Reports a backslash outside quotes, which is removed as in a shell: `command=git\s+push`.
 fn lost_backslash(directive: &str) -> Option<Complaint> {
     let mut quote = None;
     let mut start = 0;
@@ -393,7 +389,7 @@ fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> 
     })
 }
 
-/// The value of a word: `rewrite` alone is `rewrite=true`.
+/// The value of a setting: `rewrite` alone is `rewrite=true`.
 fn value_of(
     row: &KeyRow<HookDraft>,
     name: &str,

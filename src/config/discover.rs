@@ -1,18 +1,14 @@
-//! Where configuration lies: the layers and their files; which folders make up the project, and
-//! where its root is.
+//! Finds the layers of configuration, and the project with its root.
 //!
-//! The project is the host's, not the working directory of an agent, which may `cd` anywhere. It is
-//! looked for
+//! The project is the host's, not the working directory of an agent, which may `cd` anywhere.
+//! Search starts from the opened roots and hookrun's working directory, then from the event's
+//! working directory if that is inside these or they have no hooks.
 //!
-//! 1. in what the host says that its user has opened, and around hookrun's own working directory;
-//! 2. around the event's working directory, where that is inside these or they have no hooks.
-//!
-//! From there every folder upwards that configures hooks counts, and none hides another: neither an
-//! empty `hooks.d` nor a repository made below them ends the search. It ends before the home
-//! folder, before a folder that everyone may put files into (`/tmp`) and before the root of the
-//! file system. A folder that the search starts in ends nothing, whichever it is; nor does a home
-//! folder or a root of the file system that is a git repository. Only where there is nothing up to
-//! the end, and no git repository either, the nearest folder beyond counts.
+//! Every folder upwards with hooks counts and hides no other; neither an empty `hooks.d` nor a
+//! nested repository ends the search. It stops before the home folder, a world-writable folder
+//! (`/tmp`) and the file system's root, except where it starts; a home folder or root that is a git
+//! repository does not stop it. If nothing is found and there is no git repository, the nearest
+//! folder beyond counts.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -34,22 +30,20 @@ use crate::hosts::{self, HostFolders};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Folders named by the person or program that runs hookrun (`--hooks`).
+    /// Folders from `--hooks`.
     pub explicit: Vec<PathBuf>,
-    /// Settings files of hosts, likewise (`--settings`): a layer each. The host may be named before
-    /// the file: `claude:FILE`.
+    /// Host settings files from `--settings`, a layer each; `claude:FILE` names the host.
     pub settings: Vec<PathBuf>,
-    /// Look for the other layers too, although some were named (`--discover`).
+    /// Also search the other layers (`--discover`).
     pub discover: bool,
-    /// Folders that the host tells of: what its user has opened is the project.
+    /// Folders in the event: opened roots are the project.
     pub told: HostFolders,
-    /// The hooks of a project run only if they are trusted. `None` where the person at the keyboard
-    /// asks for them.
+    /// Whether project hooks need trust; `None` if the user runs them directly.
     pub trust: Option<TrustChoice>,
 }
 
 impl Choice {
-    /// The same for an event of a host of this dialect, which may say where the host works.
+    /// Adds the folders in an event of a host of this dialect.
     #[must_use]
     pub fn told_in(mut self, dialect: &str, context: Option<&Context>) -> Choice {
         if let Some(context) = context {
@@ -64,7 +58,7 @@ impl Choice {
 pub(super) struct DiscoveredLayers {
     pub(super) layers: Vec<Layer>,
     pub(super) project: PathBuf,
-    /// The folders of the project that may have hooks.
+    /// The project folders that were searched for hooks.
     pub(super) looked: Vec<PathBuf>,
     pub(super) problems: Vec<Problem>,
 }
@@ -81,7 +75,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
                 layers.extend(layer_in(kind, &folder, &mut problems));
             }
         }
-        // The hooks of a project that cannot be found may be the ones that would refuse.
+        // A hook of the unknown project might block.
         if let Some(error) = &env.cwd_problem {
             let cause =
                 format!("the working directory is unknown, and with it the project: {error}");
@@ -125,7 +119,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
     }
 }
 
-/// The folders of hooks that are no project's.
+/// The hook folders outside any project.
 pub(super) fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, PathBuf)> {
     let system = (LayerKind::System, env.system.clone());
     let user = env
@@ -142,7 +136,7 @@ pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
     places
 }
 
-/// The host that is named before a settings file, as in `claude:FILE`, and the file.
+/// Splits `claude:FILE` into the host and the file.
 fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
     if let Some((name, file)) = parts
@@ -153,13 +147,13 @@ fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     (None, written)
 }
 
-/// Keeps every file and folder in the first layer that has it: a folder that is named
-/// twice, or named and found anyway, does not run its hooks twice.
+/// Keeps each file and folder only in its first layer, so that its hooks run once even if it is
+/// both named and found.
 fn drop_repeated(layers: &mut Vec<Layer>) {
     let mut seen = HashSet::new();
     let mut is_new = |path: &PathBuf| match path.canonicalize() {
         Ok(path) => seen.insert(path),
-        // A missing file is reported when it is read.
+        // Reading a missing file reports it.
         Err(_) => true,
     };
     for layer in layers.iter_mut() {
@@ -171,8 +165,8 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
     layers.retain(|layer| !layer.places().is_empty());
 }
 
-/// What is called almost as the files of a layer are, in other letters. Looked for only where no
-/// hooks are: a project of such a name would have none.
+/// Reports names that differ from a layer's files only in case. Called only where no hooks are
+/// found.
 fn misspelled(folder: &Path) -> Vec<Problem> {
     let near = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
@@ -192,8 +186,8 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
         .collect()
 }
 
-/// A layer that was named: a folder that holds `hookrun.toml` or `hooks.d`, a folder of
-/// drop-ins itself, a `hookrun.toml`, or a script that says its event itself.
+/// The layer of a named path: a folder with `hookrun.toml` or `hooks.d`, a `hooks.d` itself, a
+/// `hookrun.toml`, or a script with its event in a directive.
 fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
         let cause = if error.kind() == io::ErrorKind::NotFound {
@@ -239,8 +233,8 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
 
 struct Project {
     layers: Vec<Layer>,
-    /// Its root: what the host names, else the outermost folder with hooks, else the one of a git
-    /// repository, else the working directory.
+    /// The host's root, else the outermost folder with hooks, else the git repository, else the
+    /// working directory.
     root: PathBuf,
     looked: Vec<PathBuf>,
 }
@@ -306,7 +300,7 @@ fn is_inside(folder: &Path, root: &Path) -> bool {
     }
 }
 
-/// What is the same for all ways to write the path of a folder.
+/// Identifies a folder independently of its path: device and inode.
 type Identity = (u64, u64);
 
 fn identity(meta: &Metadata) -> Identity {
@@ -315,7 +309,7 @@ fn identity(meta: &Metadata) -> Identity {
 
 struct ProjectSearch {
     home: Option<Identity>,
-    /// Folders that were looked into: two starts mostly meet.
+    /// Folders already searched; most searches meet.
     seen: Vec<Identity>,
     layers: Vec<Layer>,
     looked: Vec<PathBuf>,
@@ -326,7 +320,7 @@ impl ProjectSearch {
         let mut found = Vec::new();
         for folder in start.ancestors() {
             let Ok(meta) = folder.metadata() else {
-                // A folder that cannot be read is reported when it is read.
+                // Reading the folder reports the error.
                 found.extend(layer_in(LayerKind::Project, folder, problems));
                 continue;
             };
@@ -341,9 +335,9 @@ impl ProjectSearch {
         self.layers.extend(found.into_iter().rev());
     }
 
-    /// Whether a folder above the one in which the search began is not looked into.
+    /// Whether the search stops at a folder above its start.
     fn ends(&self, folder: &Path, meta: &Metadata, problems: &mut Vec<Problem>) -> bool {
-        // In a folder for everybody's files, others may put hooks.
+        // In a world-writable folder others could add hooks.
         if meta.permissions().mode() & STICKY_AND_OPEN == STICKY_AND_OPEN {
             problems.extend(own_in_shared(folder, meta));
             return true;
@@ -353,18 +347,18 @@ impl ProjectSearch {
     }
 }
 
-/// The permissions of a folder that everyone may put files into, and take away their own alone.
+/// The mode of a world-writable folder in which users can delete only their own files.
 const STICKY_AND_OPEN: u32 = 0o1002;
 
-/// The work tree of git that has `folder`.
+/// The git work tree that contains `folder`.
 pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
     let mut folders = folder.ancestors();
     let found = folders.find(|folder| is_there(&folder.join(".git")));
     found.map(Path::to_path_buf)
 }
 
-/// What we have ourselves put into a folder of ours that is open to everyone: a project would lose
-/// its hooks by one `chmod`.
+/// Reports hooks of ours in a folder of ours that is world-writable: after one `chmod` a project
+/// would otherwise silently lose its hooks.
 fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     let own = rustix::process::getuid().as_raw();
     if meta.uid() != own {

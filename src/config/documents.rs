@@ -1,9 +1,9 @@
 //! Rules over documents: plans, manifests and settings in files of the project.
 //!
 //! A rule with `documents` reads its files when its event is decided. A path of `where` such as
-//! `resources[].change.acl` leads to values; `[]` stands for each element. The longest path finds
-//! the matches. Every other path, of `except` and of the rule's text too, is followed from the same
-//! elements. A document that cannot be read is a failure of the rule.
+//! `resources[].change.acl` leads to values; `[]` is each element. The longest path finds matches;
+//! every other path (in `except` and in the rule's text) starts from the same elements. An
+//! unreadable document is a failure of the rule.
 
 use std::fmt;
 use std::fs;
@@ -21,15 +21,15 @@ use crate::engine::hook::matcher::row::{Glob, path_glob};
 use crate::engine::hook::matcher::{DocumentMatch, Documents, MatcherError};
 use crate::engine::hook::matcher::{expression, shortened};
 
-/// The most bytes in the documents of a rule.
+/// The most bytes in a rule's documents.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The most files and folders in which a glob is looked for.
+/// The most files and folders visited for a glob.
 const MOST_ENTRIES: usize = 100_000;
 
 const WRITE_IT: &str = "write it before this event, or correct `documents`";
 
-/// A path in a document, as it was written, and its steps.
+/// A path into a document, as written and as steps.
 #[derive(Debug, Clone)]
 pub(super) struct DocumentPath {
     written: String,
@@ -44,7 +44,7 @@ enum DocumentStep {
 }
 
 impl DocumentPath {
-    /// Reads a path: keys divided by dots, each perhaps with `[]` behind it; `\.` is a dot in a key.
+    /// Parses keys separated by dots, each optionally with `[]`; `\.` is a dot in a key.
     pub(super) fn read(written: &str) -> Result<DocumentPath, MatcherError> {
         let mut steps = Vec::new();
         for part in written.replace("\\.", "\0").split('.') {
@@ -66,7 +66,8 @@ impl DocumentPath {
         })
     }
 
-    /// The values here, from the elements that `way` leads to along another path.
+    /// The values of this path, starting from the elements it shares with `other`, which led to
+    /// `way`.
     fn values(&self, other: &DocumentPath, way: &[DocumentNode<'_>]) -> Vec<String> {
         let pairs = self.steps.iter().zip(&other.steps);
         let shared = pairs.take_while(|(own, other)| own == other).count();
@@ -79,14 +80,14 @@ impl DocumentPath {
     }
 }
 
-/// A value on the way along a path, and the step to it.
+/// A value along a path, and the step to it.
 #[derive(Debug, Clone)]
 struct DocumentNode<'t> {
     tree: &'t Tree,
     step: String,
 }
 
-/// Calls `found` with the way to each value behind these steps.
+/// Calls `found` with the way to each value that the steps lead to.
 fn follow<'t>(
     way: &mut Vec<DocumentNode<'t>>,
     steps: &[DocumentStep],
@@ -110,7 +111,7 @@ fn nodes_below<'t>(tree: &'t Tree, step: &DocumentStep) -> Vec<DocumentNode<'t>>
     match (&tree.value, step) {
         (TreeValue::Table(entries), _) => {
             for entry in entries {
-                // In JSON a key may appear twice: readers differ in which counts, so both do.
+                // JSON parsers differ on which value of a repeated key counts, so check all.
                 let step = match step {
                     DocumentStep::Key(key) if *key != entry.key => continue,
                     DocumentStep::Key(key) => format!(".{key}"),
@@ -131,7 +132,7 @@ fn nodes_below<'t>(tree: &'t Tree, step: &DocumentStep) -> Vec<DocumentNode<'t>>
     nodes
 }
 
-/// The value at the end of a way: a text as it is, everything else as compact JSON.
+/// The last value of a way: a text as is, anything else as compact JSON.
 fn text_of(way: &[DocumentNode<'_>]) -> String {
     match way.last().map(|node| node.tree) {
         Some(tree) => match tree.text() {
@@ -163,15 +164,15 @@ impl DocumentCondition {
     }
 }
 
-/// The documents of a rule, and what it looks for in them.
+/// A rule's documents and conditions.
 #[derive(Debug)]
 pub(super) struct DocumentRule {
     /// Paths and globs, relative to the project.
     files: Vec<String>,
-    /// At least one; the first one has the longest path.
+    /// At least one; the first has the longest path.
     wanted: Vec<DocumentCondition>,
     except: Vec<DocumentCondition>,
-    /// The values that the text of the rule names.
+    /// The paths in the rule's text.
     named: Vec<DocumentPath>,
 }
 
@@ -192,7 +193,6 @@ impl DocumentRule {
         }
     }
 
-    /// Adds the matches in one document.
     fn search(&self, file: &str, root: &Tree, lines: &LineIndex<'_>, all: &mut Vec<DocumentMatch>) {
         let Some((first, others)) = self.wanted.split_first() else {
             return;
@@ -278,7 +278,7 @@ impl fmt::Display for DocumentRule {
     }
 }
 
-/// The files that a path or a glob names, in the order of their paths; at least one.
+/// The files that a path or glob matches, sorted; at least one.
 fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
     const SIGNS: [char; 4] = ['*', '?', '[', '{'];
     let mut parts = written.split('/');
@@ -310,7 +310,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
                 return Err(StartError::new(cause, "name a folder in `documents`"));
             }
             let path = entry.path();
-            // A link to a folder could lead back.
+            // A link to a folder could form a cycle.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 if entry.file_name() != ".git" {
                     folders.push(path);
@@ -331,7 +331,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
     Ok(files)
 }
 
-/// Reads a document by the ending of its file.
+/// Parses a document by its file's extension.
 fn parse(text: &str, file: &Path) -> Result<Vec<Tree>, SyntaxError> {
     let ending = file.extension().unwrap_or_default().to_string_lossy();
     match ending.to_ascii_lowercase().as_str() {

@@ -1,4 +1,4 @@
-//! A hook as it is being read, from `hookrun.toml`, a host's settings or a script's comments.
+//! A hook while it is read from `hookrun.toml`, a host's settings or a script's directives.
 
 use std::sync::Arc;
 
@@ -17,44 +17,44 @@ use crate::hosts::rules::{HostMatch, WantedEvents};
 
 #[derive(Debug, Clone)]
 pub struct HookDraft {
-    /// Its settings; its event and matcher are known when it is bound.
+    /// The hook so far; binding adds its event and matcher.
     pub(super) hook: Hook,
     /// The keys `name`, `command` and `shell` of a table, with their offsets.
     pub(super) name: Option<(String, usize)>,
     pub(super) command: Option<(String, usize)>,
     pub(super) is_shell: bool,
-    /// The events that its table or script names; `None` if it says nothing about them.
+    /// The events in its table or script; `None` if it names none.
     pub(super) events: Option<Vec<(String, Position)>>,
     pub(super) dialect: Option<&'static Host>,
-    /// Whether it is a hook as git itself knows it.
+    /// Whether it uses git's own contract.
     pub(super) is_of_git: bool,
-    /// Whether its author says which convention it was written for.
+    /// Whether it names its convention itself.
     pub(super) says_dialect: bool,
-    /// Where it says how long it lives.
+    /// The place of `lives`.
     pub(super) lives_at: Option<Position>,
-    /// What it says, if it is a rule.
+    /// The decision of a rule.
     pub(super) rule: Option<Decision>,
-    /// Whether its table names its events.
+    /// Whether its table names events.
     pub(super) names_event: bool,
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
-    /// The decision of a rule in doubt.
+    /// A rule's decision on doubt.
     pub(super) doubt: Option<OnDoubt>,
-    /// The fields of the context in the texts of a rule, each with its place.
+    /// The context fields in a rule's texts, with their places.
     pub(super) placeholders: Vec<(String, Position)>,
-    /// What it wants in the words of a host's settings.
+    /// The filter from a host's settings, with its place.
     pub(super) wanted: Option<(WantedEvents, Position)>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct BoundEvent {
     pub(super) spec: Arc<EventSpec>,
-    /// How a hook of another system gets it.
+    /// The convention of a hook of another system.
     pub(super) convention: Option<Arc<dyn Convention>>,
 }
 
 impl BoundEvent {
-    /// An event for hooks that speak hookrun's own contract.
+    /// An event for hooks with the native contract.
     pub(super) fn native(spec: Arc<EventSpec>) -> BoundEvent {
         BoundEvent {
             spec,
@@ -80,9 +80,9 @@ pub(super) enum Pattern {
     Access(Access),
     Runs,
     Field(String),
-    /// Files that the fields of a rule are about, instead of the context.
+    /// Files whose fields a rule matches, instead of the context.
     Documents,
-    /// A path in them.
+    /// A path into them.
     Document(String),
 }
 
@@ -123,7 +123,7 @@ impl HookDraft {
         self.events.as_deref().unwrap_or_default()
     }
 
-    /// Takes a pattern, to be compiled when the hook is needed.
+    /// Adds a pattern, to be compiled when the hook is needed.
     pub(super) fn pattern(&mut self, of: Pattern, written: &str, at: Position) {
         self.patterns.push(HookPattern {
             of,
@@ -132,7 +132,7 @@ impl HookDraft {
         });
     }
 
-    /// The fields of the context that it matches, each with its place.
+    /// The context fields it matches, with their places.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Position)> {
         self.patterns
             .iter()
@@ -150,7 +150,7 @@ impl HookDraft {
         patterns.any(|pattern| pattern.of == Pattern::Documents)
     }
 
-    /// Turns fields of the context into paths in documents, if the rule names documents.
+    /// Turns context fields into document paths if the rule has documents.
     pub(super) fn look_in_documents(&mut self) {
         if !self.has_documents() {
             return;
@@ -160,11 +160,11 @@ impl HookDraft {
                 pattern.of = Pattern::Document(field.clone());
             }
         }
-        // Documents have any value.
+        // Any field may exist in a document.
         self.placeholders.clear();
     }
 
-    /// Takes the placeholders of a rule's text.
+    /// Adds the placeholders of a rule's text.
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
         let fields = names
             .into_iter()
@@ -205,7 +205,7 @@ impl HookDraft {
         }
     }
 
-    /// What is wrong with the patterns. Making them ready for use would cost ten times as much.
+    /// Checks the patterns, which is ten times faster than compiling them.
     pub(super) fn check(&self) -> Vec<PlacedComplaint> {
         let fault = |HookPattern { of, written, at }: &HookPattern| {
             let checked = match of {
@@ -242,7 +242,7 @@ impl HookDraft {
         if hook.convention.is_none() && hook.warm == Some(Warm::Serve) {
             hook.convention = Some(Arc::new(served::convention(&event.spec)));
         }
-        // A change of its file is a rewrite, and the next hook must see that.
+        // An edit of the event's file is a rewrite, and later hooks must see it.
         let convention = hook.convention.as_ref();
         hook.rewrite |= convention.is_some_and(|convention| convention.edits().is_some());
         hook
@@ -273,7 +273,6 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
     matcher
 }
 
-/// The conditions on documents.
 fn conditions_of(
     patterns: &[HookPattern],
     faults: &mut Vec<PlacedComplaint>,
@@ -290,7 +289,7 @@ fn conditions_of(
     conditions
 }
 
-/// A matcher of a host's settings that cannot be used. In the host it would never match, in silence.
+/// The error for an invalid matcher in a host's settings; the host would silently never match it.
 fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
     let alone = WantedEvents {
         condition: None,

@@ -1,4 +1,4 @@
-//! The environment, read here and nowhere else.
+//! Reads the environment; no other file does.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,11 +7,11 @@ use crate::engine::hook::OWN_IMAGE;
 use crate::engine::names::words;
 use crate::hosts::{dialects, moving_variables, project_variable, project_variables};
 
-/// How the names of our own variables begin.
+/// The prefix of hookrun's variables.
 const OURS: &str = "HOOKRUN_";
 
-/// What a caller says by our variables to hookrun, to the hooks that it ships, and to a
-/// hookrun that a hook starts. A hook gets no others of the caller's: it would take them for ours.
+/// Settings for hookrun, its built-in hooks and nested runs. A hook inherits no other `HOOKRUN_`
+/// variable of the caller, because it would mistake it for its own.
 #[rustfmt::skip]
 const SETTINGS: &[&str] = words!(
     "HOOKRUN_LOG" "HOOKRUN_DECISIONS" "HOOKRUN_RECORD" "HOOKRUN_REPLAY" "HOOKRUN_SKIP" "HOOKRUN_TOKEN"
@@ -24,8 +24,8 @@ const SETTINGS: &[&str] = words!(
     "HOOKRUN_REDACT_WITH" "HOOKRUN_SEEN_LOG" "HOOKRUN_TRIGGER_FILE"
 );
 
-/// The variables that are set in the jobs of CI systems: of most, and of those that do not set
-/// `CI`, or whose log obeys its own commands.
+/// Variables that identify a CI job: `CI` for most systems, and those of systems without it or with
+/// commands in their log.
 const CI_SYSTEMS: &[&str] = &[
     "CI",
     "GITHUB_ACTIONS",
@@ -34,84 +34,78 @@ const CI_SYSTEMS: &[&str] = &[
     "TEAMCITY_VERSION",
 ];
 
-/// What hookrun takes from its environment.
+/// The environment of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// The working directory; `/` where it is not known.
+    /// The working directory; `/` if unknown.
     pub cwd: PathBuf,
-    /// Why the working directory is not known: it was removed, or must not be read.
+    /// Why the working directory is unknown (removed, or unreadable).
     pub cwd_problem: Option<String>,
-    /// `PATH`.
     pub search: Option<OsString>,
     pub home: Option<PathBuf>,
-    /// The value of `HOME` if it names no folder: nothing, or a path that is not absolute.
+    /// The value of `HOME` if it is empty or not an absolute path.
     pub home_problem: Option<String>,
-    /// `$XDG_CONFIG_HOME`, or `$HOME/.config`.
+    /// `$XDG_CONFIG_HOME`, by default `$HOME/.config`.
     pub config_home: Option<PathBuf>,
-    /// `$XDG_STATE_HOME`, or `$HOME/.local/state`.
+    /// `$XDG_STATE_HOME`, by default `$HOME/.local/state`.
     pub state_home: Option<PathBuf>,
-    /// Where the files of shared sets are kept: `hookrun/sets` below the state home.
+    /// The store of shared sets: `hookrun/sets` in the state home.
     pub set_store: Option<PathBuf>,
-    /// The folder of the system layer.
     pub system: PathBuf,
-    /// `$HOOKRUN_LOG`: what is logged to stderr.
+    /// `$HOOKRUN_LOG`: the log filter for stderr.
     pub log: Option<String>,
     /// `$HOOKRUN_DECISIONS`: the folder of the decision log, or `off`.
     pub decisions: Option<String>,
-    /// `$HOOKRUN_RECORD`: the file to which events are recorded.
+    /// `$HOOKRUN_RECORD`: the file that records events.
     pub record: Option<PathBuf>,
-    /// `$HOOKRUN_SKIP`: the hooks that do not run at git's events.
+    /// `$HOOKRUN_SKIP`: hooks to skip at git's events.
     pub skip: Vec<String>,
-    /// Whether it is a job of a CI system, whose log obeys commands: by the variables of
-    /// `CI_SYSTEMS`.
+    /// Whether this is a CI job, whose log may obey commands (see `CI_SYSTEMS`).
     pub is_ci: bool,
-    /// `$BUILDKITE`: whether it is Buildkite, in whose log lines begin groups.
+    /// Whether this is Buildkite (`$BUILDKITE`), whose log lines can start groups.
     pub is_buildkite: bool,
-    /// `$GITHUB_WORKSPACE`: the folder from which GitHub takes the paths of annotations.
+    /// `$GITHUB_WORKSPACE`: the base of annotation paths on GitHub.
     pub workspace: Option<PathBuf>,
-    /// Whether the terminal shows more than ASCII, by its locale.
+    /// Whether the locale is UTF-8.
     pub is_utf8: bool,
-    /// Where hosts have a user's settings, by the variables of those that are moved.
+    /// Users' settings folders of hosts that were moved, by variable.
     pub host_folders: Vec<(&'static str, PathBuf)>,
-    /// The projects that hosts name, by the variables that are set.
+    /// Projects that hosts name, by variable.
     pub host_projects: Vec<(&'static str, PathBuf)>,
-    /// The system's folder for temporary files.
+    /// The folder for temporary files.
     pub temporary: PathBuf,
-    /// `$VISUAL`, or `$EDITOR`: the program with which a person edits a text.
+    /// `$VISUAL`, by default `$EDITOR`.
     pub editor: Option<String>,
-    /// Our variables that it holds and that are no settings, which a hook that runs
-    /// hookrun passes on, and of those of hosts.
+    /// Names of hosts' variables, and of ours except settings, which a nested hookrun passes on.
     pub inherited: Vec<String>,
-    /// `$TRACEPARENT`: the span of a distributed trace that this run is part of.
+    /// `$TRACEPARENT`: the span of a distributed trace.
     pub traceparent: Option<String>,
-    /// `$HOOKRUN_DEPTH`: how many runs of hookrun this one is inside of.
+    /// `$HOOKRUN_DEPTH`: the number of enclosing runs.
     pub depth: u32,
-    /// The name of this program's own file.
+    /// The path of hookrun's executable.
     pub program: Option<PathBuf>,
-    /// A mark for the processes of this run: different for every process and moment.
+    /// A unique mark for the processes of this run.
     pub run_id: String,
-    /// All variables that hooks get, besides ours; `None` for those of this process.
+    /// The variables for hooks besides ours; `None` for those of this process.
     pub variables: Option<Vec<(OsString, OsString)>>,
 }
 
-/// What hookrun passes to a hook in its environment.
+/// The variables that hookrun sets for a hook.
 #[derive(Debug, Clone, Default)]
 pub struct Inside {
-    /// The hook's name.
     pub hook: Option<String>,
-    /// The session, if the event named one.
+    /// The session, if the event has one.
     pub session: Option<String>,
-    /// The hook's state folder.
     pub state: Option<PathBuf>,
-    /// Where requests to the host go.
+    /// The socket for requests to the host.
     pub socket: Option<String>,
-    /// Whether a person can answer its questions.
+    /// Whether a person can answer questions.
     pub has_ui: bool,
 }
 
 impl Environment {
-    /// The environment of this process. Variables that are empty or not absolute where they
-    /// must be (XDG Base Directory Specification) count as not set.
+    /// Reads the environment of this process. Variables that are empty, or not absolute where they
+    /// must be (XDG Base Directory Specification), count as unset.
     #[must_use]
     pub fn capture() -> Environment {
         let (cwd, cwd_problem) = match std::env::current_dir() {
@@ -125,7 +119,7 @@ impl Environment {
         }
     }
 
-    /// The same for another process, which has these variables and works in `cwd`.
+    /// The environment of another process with these variables and working directory.
     #[must_use]
     pub(crate) fn of_client(variables: Vec<(OsString, OsString)>, cwd: PathBuf) -> Environment {
         let named = Environment::of(&variables);
@@ -136,7 +130,7 @@ impl Environment {
         }
     }
 
-    /// What these variables say; of two with one name the last.
+    /// Reads these variables; the last of two with one name counts.
     fn of(variables: &[(OsString, OsString)]) -> Environment {
         let names = variables
             .iter()
@@ -201,8 +195,8 @@ impl Environment {
         }
     }
 
-    /// An environment of these variables and no others, in `cwd`, for hooks that are to see
-    /// nothing of this process. Its state home is `state`.
+    /// An environment with only these variables, working directory and state home, isolated from
+    /// this process.
     #[must_use]
     pub(crate) fn apart(
         variables: Vec<(OsString, OsString)>,
@@ -235,15 +229,15 @@ impl Environment {
         }
     }
 
-    /// The same in another folder of this machine. Hooks start there, too.
+    /// Moves to another folder, where hooks also start.
     #[must_use]
     pub fn moved_to(mut self, cwd: PathBuf) -> Environment {
         self.variables.get_or_insert_with(all_variables);
         Environment { cwd, ..self }
     }
 
-    /// The same for clients that this process has not started and that have not started it: what
-    /// hosts have told it is not about them, and their hooks do not get it.
+    /// Removes hosts' variables, for clients that are not related to this process: they describe
+    /// another session.
     #[must_use]
     pub(crate) fn without_hosts(mut self) -> Environment {
         self.host_projects.clear();
@@ -265,7 +259,7 @@ impl Environment {
         of_host.map(|(_, folder)| folder.clone()).collect()
     }
 
-    /// What hookrun has passed to the hook that started this process, if one did.
+    /// The variables that an enclosing hookrun set for this hook.
     #[must_use]
     pub(crate) fn inside() -> Inside {
         let variables = variables_here();
@@ -279,7 +273,7 @@ impl Environment {
         }
     }
 
-    /// All variables; `None` if one of them is not UTF-8.
+    /// All variables; `None` if one is not UTF-8.
     #[must_use]
     pub(crate) fn all_readable() -> Option<Vec<(String, String)>> {
         all_variables()
@@ -288,7 +282,7 @@ impl Environment {
             .collect()
     }
 
-    /// The variables whose names begin with `prefix`; what is not UTF-8 is replaced.
+    /// The variables whose names begin with `prefix`, with invalid UTF-8 replaced.
     #[must_use]
     pub(crate) fn beginning_with(prefix: &str) -> Vec<(String, String)> {
         let mut variables = Vec::new();
@@ -301,8 +295,8 @@ impl Environment {
         variables
     }
 
-    /// What this program starts when it starts itself: on Linux the image that is running, even if
-    /// its file was replaced.
+    /// The path that starts this program again; on Linux the running image, even if its file was
+    /// replaced.
     pub(crate) fn image(&self) -> Option<PathBuf> {
         let own = self.program.as_ref()?;
         Some(if cfg!(target_os = "linux") {
@@ -312,8 +306,7 @@ impl Environment {
         })
     }
 
-    /// The folder of the decision log. `None` where it is disabled, or there is no home to
-    /// keep it in.
+    /// The decision log's folder; `None` if it is disabled or there is no home folder.
     pub(crate) fn decision_log(&self) -> Option<PathBuf> {
         match self.decisions.as_deref() {
             Some("off") => None,
@@ -325,7 +318,7 @@ impl Environment {
         }
     }
 
-    /// Why there is no home folder, where there is none.
+    /// Why the home folder is unknown.
     pub(crate) fn why_no_home(&self) -> String {
         match &self.home_problem {
             Some(given) if given.is_empty() => "there is no home folder: HOME is empty".to_string(),
@@ -336,8 +329,8 @@ impl Environment {
         }
     }
 
-    /// Where state folders are made: below the state home, or in a private folder of the
-    /// system's temporary one where there is no home. Nothing is made yet.
+    /// The parent of state folders: in the state home, else in a private folder of the temporary
+    /// one. Creates nothing.
     pub(crate) fn state_root(&self) -> PathBuf {
         match &self.state_home {
             Some(home) => home.join("hookrun"),
@@ -349,7 +342,7 @@ impl Environment {
     }
 }
 
-/// The variables of a process, by name; of two with one name the last.
+/// Variables by name; the last of two with one name counts.
 #[derive(Clone, Copy)]
 struct Lookup<'a>(&'a [(OsString, OsString)]);
 
@@ -374,7 +367,7 @@ impl<'a> Lookup<'a> {
             .filter(|path| path.is_absolute())
     }
 
-    /// What a variable says that counts as not set.
+    /// A variable's value that counts as unset.
     fn unusable(self, name: &str) -> Option<String> {
         self.find(name)
             .map(|value| value.to_string_lossy().into_owned())
@@ -399,7 +392,7 @@ fn inherited(names: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Whether a host tells its hooks something by the variable `name`.
+/// Whether a host sets `name` for its hooks.
 fn is_of_host(name: &str) -> bool {
     let mut all = dialects().flat_map(|dialect| dialect.variables);
     all.any(|variable| variable.name == name)
@@ -414,8 +407,8 @@ fn run_id() -> String {
     )
 }
 
-/// All variables, copied once: the system goes through all of them for each name, and a run wants
-/// fifty.
+/// All variables, copied once: looking them up one by one scans them all for each of about fifty
+/// names.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the environment"
@@ -424,7 +417,7 @@ fn all_variables() -> Vec<(OsString, OsString)> {
     std::env::vars_os().collect()
 }
 
-/// All variables, the last first: of two with one name the system takes the first.
+/// All variables, last first: of two with one name the system uses the first.
 fn variables_here() -> Vec<(OsString, OsString)> {
     let mut all = all_variables();
     all.reverse();

@@ -1,4 +1,4 @@
-//! The `[event."NAME"]` tables: events that users declare, and what they set of built-in ones.
+//! `[event."NAME"]` tables: custom events, and settings of built-in ones.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -12,19 +12,17 @@ use crate::engine::event::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, OnFailure, Rewrite, Schedule, Stop, catalog,
 };
 
-/// The events of a file.
 #[derive(Debug, Default)]
 pub(super) struct EventTables {
     pub(super) declared: Vec<(EventSpec, Position)>,
     /// Settings of built-in events.
     pub(super) settings: Vec<EventSettings>,
-    /// The names of events that are declared with a mistake: they are not unknown.
+    /// Names of events whose declaration has a mistake, so that they are not reported as unknown.
     pub(super) misdeclared: Vec<String>,
 }
 
 #[derive(Debug)]
 pub(super) struct EventSettings {
-    /// Its canonical name.
     pub(super) event: &'static str,
     pub(super) stop: Option<Stop>,
     pub(super) timeout: Option<Duration>,
@@ -61,7 +59,7 @@ pub(super) fn set_events(
     Ok(())
 }
 
-/// The name of the event that `[event.deploy.pre]` means, which is a table in a table.
+/// The name in `[event.deploy.pre]`, which TOML reads as nested tables.
 fn dotted(entry: &TreeEntry) -> Option<String> {
     let keys = names(EVENT_KEYS);
     let mut inner = entry.tree.entries()?.iter();
@@ -71,7 +69,7 @@ fn dotted(entry: &TreeEntry) -> Option<String> {
     Some(format!("{}.{below}", entry.key))
 }
 
-/// The keys of an `[event."name"]` table: all for an event that you declare, the first two for a built-in one.
+/// The keys of an `[event."name"]` table: all for a custom event, the first two for a built-in one.
 #[rustfmt::skip]
 pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
     KeyRow::key("stop", KeyValue::OneOf(|| words(Stop::NAMES)), "\"never\" at git's events, else \"first\"", "when no more hooks run because one has blocked: after the `first` block, after its `group` (the hooks of its priority), or `never`",
@@ -92,10 +90,10 @@ pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
     KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for fields that hooks may rewrite", set_rewrites),
 ];
 
-/// How many of them can be set of a built-in event: the first.
+/// How many of [`EVENT_KEYS`] a built-in event accepts.
 const BUILT_IN_KEYS: usize = 2;
 
-/// The table of an event: a declaration, or settings of a built-in one.
+/// The value of an event's table: a declaration, or settings of a built-in event.
 pub(super) const EVENT_TABLE: KeyValue = KeyValue::Either(&[
     KeyValue::Table(|| specs(EVENT_KEYS)),
     KeyValue::Table(|| specs(&EVENT_KEYS[..BUILT_IN_KEYS])),
@@ -114,7 +112,7 @@ pub struct EventDraft {
     rewrites: Vec<Rewrite>,
 }
 
-/// Reads what a file sets of a built-in event.
+/// Reads settings of a built-in event.
 fn read_settings(
     reader: &mut DocumentReader<'_>,
     entry: &TreeEntry,
@@ -221,7 +219,7 @@ fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(),
     Ok(())
 }
 
-/// The entries of a table, each with the value that its word names.
+/// The entries of a table, with the values of their words.
 fn named<V: Copy>(
     key: &mut Setting<'_, '_>,
     names: &[(V, &'static str)],
@@ -246,7 +244,7 @@ fn named<V: Copy>(
 
 impl EventDraft {
     fn spec(mut self, name: &str) -> EventSpec {
-        // Two declarations are the same in whichever order they name their fields.
+        // The order of fields does not matter when declarations are compared.
         self.context.sort_by(|a, b| a.name.cmp(&b.name));
         self.rewrites.sort_by(|a, b| a.field.cmp(&b.field));
         let blocks = self.blocks.unwrap_or(true);

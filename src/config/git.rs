@@ -1,5 +1,5 @@
-//! Reads the objects of a repository with the system's git: never checked out, so that no filter,
-//! link, hook or submodule does anything.
+//! Reads a repository's objects with the system's git. Nothing is checked out, so filters, links,
+//! hooks and submodules have no effect.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -11,34 +11,33 @@ use crate::engine::complaint::Complaint;
 use crate::engine::errand::Errand;
 use crate::engine::harmless::plain;
 
-/// The most files that a shared set, or the hooks of a commit, may have.
+/// The most files in a shared set, or in the hooks of a commit.
 const MOST_FILES: usize = 2000;
 
-/// The most bytes that they may have together.
+/// Their most bytes together.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long one command of git may take: a slow network, and a large history.
+/// The timeout of one git command, enough for a slow network and a large history.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// Settings of the user that would run something, or write more than is asked for.
+/// Overrides of user settings that would run programs or write more than necessary.
 #[rustfmt::skip]
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false",
     "fetch.recurseSubmodules=false",
 ];
 
-/// A repository, by the folder of its objects.
+/// A repository, by its object folder.
 #[derive(Debug)]
 pub(crate) struct GitRepository {
     folder: PathBuf,
-    /// The variables of git that are not passed on: they would lead it elsewhere.
+    /// Variables of git to remove, because they would point it elsewhere.
     scrubbed: Vec<String>,
 }
 
-/// A file of a commit.
 #[derive(Debug)]
 pub(crate) struct CommittedFile {
-    /// From the top of the repository.
+    /// Relative to the top of the repository.
     pub(crate) path: PathBuf,
     pub(crate) is_executable: bool,
     pub(crate) bytes: Vec<u8>,
@@ -53,7 +52,7 @@ impl GitRepository {
         }
     }
 
-    /// The commit that a name means.
+    /// Resolves a revision to a commit.
     pub(crate) fn commit(&self, name: &str) -> Result<Option<String>, Complaint> {
         let name = format!("{name}^{{commit}}");
         let output = self.git(&["rev-parse", "--verify", "--quiet", &name], Vec::new())?;
@@ -62,10 +61,10 @@ impl GitRepository {
         Ok(is_known.then_some(commit))
     }
 
-    /// The files of `commit` in these paths; none for a path that is not there.
+    /// The files of `commit` below these paths; a missing path has none.
     ///
     /// # Errors
-    /// When there are links, submodules, names that lead elsewhere, or too much.
+    /// If there are links, submodules, misleading names, or too many files or bytes.
     pub(crate) fn files(
         &self,
         commit: &str,
@@ -112,7 +111,7 @@ impl GitRepository {
         Ok(files)
     }
 
-    /// What a command of git prints, which must succeed.
+    /// Returns the output of a git command that must succeed.
     pub(crate) fn read(&self, words: &[&str], stdin: Vec<u8>) -> Result<Vec<u8>, Complaint> {
         let output = self.git(words, stdin)?;
         if output.status.success() {
@@ -133,16 +132,16 @@ impl GitRepository {
         }
         errand.command.current_dir(&self.folder);
         errand.command.env("LC_ALL", "C");
-        // Whatever the settings of the user say.
+        // Overrides the user's settings.
         errand
             .command
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));
         errand.command.env("GIT_TERMINAL_PROMPT", "0");
-        // A repository on this machine could name another one to fetch what it lacks.
+        // The repository could name another one to fetch missing objects from.
         errand.command.env("GIT_NO_LAZY_FETCH", "1");
-        // Neither does an object stand for another one.
+        // No object may replace another.
         errand.command.env("GIT_NO_REPLACE_OBJECTS", "1");
-        // No repository around the folder is looked for.
+        // Do not search for an enclosing repository.
         errand.command.env("GIT_DIR", &self.folder);
         let ended = errand.output().map_err(|error| {
             Complaint::with_cure(format!("cannot start git: {error}"), "install it")
@@ -155,7 +154,7 @@ impl GitRepository {
     }
 }
 
-/// Takes what `git cat-file --batch` prints for an object: a line about it, its content, a line end.
+/// Takes an object from the output of `git cat-file --batch`: header line, content, newline.
 fn next_object(rest: &mut &[u8], size: usize) -> Option<Vec<u8>> {
     let start = rest.iter().position(|byte| *byte == b'\n')? + 1;
     let content = rest.get(start..start + size)?.to_vec();
@@ -199,7 +198,7 @@ impl TreeLine {
     }
 }
 
-/// Whether a path leads elsewhere, or a file system or a person could read it as another.
+/// Whether a path leaves the folder, or could be read as another one by a file system or a person.
 fn is_misleading(path: &str) -> bool {
     path.contains(|c: char| c.is_control() || matches!(c, '\\' | '\u{fffd}'))
         || path

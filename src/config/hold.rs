@@ -17,23 +17,23 @@ use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Handler, Hook, LayerKind};
 use crate::engine::outcome::Decision;
 
-/// Whether the hooks of a project are trusted.
+/// The trust of a project's hooks.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectTrust {
-    /// Folder by folder.
+    /// By folder.
     pub reports: Vec<TrustReport>,
-    /// The files of those that are, as they were read.
+    /// The trusted files, as they were read.
     pub(crate) seals: Vec<TrustSeal>,
-    /// What the owner of the machine says about trust.
+    /// The machine owner's trust settings.
     pub(crate) policy: TrustPolicy,
-    /// What is said about events that go on without hooks that are not trusted.
+    /// Untrusted hooks of events that go on without them.
     held: Vec<HeldHook>,
-    /// What is said at gates of a work tree without hooks, if another one of its repository has some.
+    /// The notice at gates of a work tree without hooks, if another one of its repository has some.
     elsewhere: Option<String>,
 }
 
 impl ProjectTrust {
-    /// The report on the folder of a layer whose hooks are not trusted; `None` for any other.
+    /// The report on a layer's folder if its hooks are untrusted.
     pub(super) fn report_against(&self, layer: &Layer) -> Option<&TrustReport> {
         let mut untrusted = self
             .reports
@@ -47,8 +47,7 @@ impl ProjectTrust {
         untrusted.find(|report| report.folder == folder)
     }
 
-    /// What is to be said about an event that goes on although hooks of the project would have a
-    /// say in it, and are not trusted.
+    /// The notice for an event that goes on without the project's untrusted hooks.
     pub fn held(&self, spec: &EventSpec) -> Option<String> {
         let mut of_event = self.held.iter().filter(|held| held.event == spec.name);
         let Some(held) = of_event.next() else {
@@ -62,36 +61,36 @@ impl ProjectTrust {
     }
 }
 
-/// A hook that does not run because it is not trusted.
+/// A hook that does not run because it is untrusted.
 #[derive(Debug, Clone)]
 struct HeldHook {
     event: String,
     why: String,
 }
 
-/// Looks whether the hooks of a project's folders are trusted, and holds those that are not.
+/// Checks the trust of a project's folders, and holds untrusted hooks.
 pub(super) struct TrustJudge<'j> {
     choice: &'j TrustChoice,
     store: Option<TrustStore>,
     read_since: SystemTime,
-    /// The folders of the system and of the user.
+    /// The system's and the user's folders.
     own: Vec<PathBuf>,
     found: ProjectTrust,
     owned: Vec<OwnedHooks>,
 }
 
-/// The hooks that a folder of the project brings, also by the shared sets that it declares.
+/// The hooks of a project folder, including those of its shared sets.
 struct OwnedHooks {
     folder: PathBuf,
     hooks: Range<usize>,
     /// Files of the folder that a shared set names.
     named: Vec<PathBuf>,
-    /// Whether it is a shared set of a trusted signer, which needs nothing of the folder.
+    /// Whether it is a set signed by a trusted signer, which needs no approval.
     is_signed: bool,
 }
 
 impl<'j> TrustJudge<'j> {
-    /// `None` where nobody asks for trust. The configuration is read since `read_since`.
+    /// `None` if trust is not required. The configuration was read after `read_since`.
     pub(super) fn new(
         choice: &'j Choice,
         env: &Environment,
@@ -108,7 +107,7 @@ impl<'j> TrustJudge<'j> {
         })
     }
 
-    /// Looks at a layer, which has these hooks of all that were loaded.
+    /// Checks a layer, whose hooks have these indices.
     pub(super) fn look(
         &mut self,
         layer: &Layer,
@@ -138,7 +137,7 @@ impl<'j> TrustJudge<'j> {
             named,
             is_signed,
         });
-        // The files of a shared set are checked against the lock file of its project.
+        // The lock file of the project checks the files of a shared set.
         if is_set {
             return;
         }
@@ -157,7 +156,7 @@ impl<'j> TrustJudge<'j> {
         }
     }
 
-    /// Whether all hooks of a folder come with sets of trusted signers.
+    /// Whether all hooks of a folder come from sets of trusted signers.
     fn has_only_signed_sets(
         &self,
         layer: &Layer,
@@ -165,7 +164,7 @@ impl<'j> TrustJudge<'j> {
         folder: &Path,
     ) -> bool {
         let others = [&layer.drop_ins, &layer.settings, &layer.loose];
-        // A local file switches hooks off, so it needs a person.
+        // A local file disables hooks, so a person must approve it.
         if others.iter().any(|places| !places.is_empty())
             || skip::local_file(layer).is_some()
             || !files.iter().all(|(_, manifest)| manifest.has_only_sets)
@@ -175,11 +174,11 @@ impl<'j> TrustJudge<'j> {
         let count: usize = files.iter().map(|(_, manifest)| manifest.sets.len()).sum();
         let sets = self.owned.iter().filter(|owned| owned.folder == folder);
         let signed = sets.filter(|set| set.is_signed).count();
-        // A set that cannot be used has no layer, and is not among them.
+        // An unusable set has no layer, so the counts differ.
         signed > 0 && signed == count
     }
 
-    /// Looks at folders of the project in which there are no hooks, and once were.
+    /// Checks project folders whose trusted hooks have disappeared.
     pub(super) fn look_for_lost(
         &mut self,
         looked: &[PathBuf],
@@ -213,7 +212,7 @@ impl<'j> TrustJudge<'j> {
         }
     }
 
-    /// Judges the hooks in a folder, and says whether their files are known and trusted.
+    /// Checks the hooks in a folder. Returns whether its files are readable and trusted.
     fn judge(
         &mut self,
         folder: &Path,
@@ -252,7 +251,7 @@ impl<'j> TrustJudge<'j> {
         )
     }
 
-    /// Keeps the hooks that are not trusted from running, or only says so.
+    /// Holds the untrusted hooks, or only reports them.
     pub(super) fn settle(
         mut self,
         hooks: &mut [Hook],
@@ -268,7 +267,7 @@ impl<'j> TrustJudge<'j> {
                 continue;
             }
             if report.has_changed() {
-                // What it was changed to must not decide which events it is asked about.
+                // Changed files must not decide which events are checked.
                 problems.push(Complaint::new(&*why).in_file(&report.folder, None));
             }
             for owned in self
@@ -284,26 +283,26 @@ impl<'j> TrustJudge<'j> {
     }
 }
 
-/// Trusts hooks that the followed branch has, or says why they are not trusted; `None` if they are
-/// trusted, or no branch is followed.
+/// Trusts hooks that match the followed branch, or returns why they do not; `None` if they are
+/// already trusted or no branch is followed.
 fn accept_branch(report: &TrustReport, store: Option<&TrustStore>) -> Option<Result<(), String>> {
     let store = store.filter(|_| !report.is_trusted())?;
     let followed = store.followed(&report.repository)?;
     Some(trust::follow::accept(report, followed, store))
 }
 
-/// Whether a layer has hooks of hookrun's own, and not only those of a host.
+/// Whether a layer has hooks of hookrun, not only of a host.
 fn has_own_hooks(layer: &Layer) -> bool {
     !layer.manifests.is_empty() || !layer.drop_ins.is_empty()
 }
 
-/// The folder of the project that brings a layer, also as a shared set that it declares.
+/// The project folder of a layer, or the one that declares it as a shared set.
 fn canonical_folder(layer: &Layer) -> PathBuf {
     let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
     folder.canonicalize().unwrap_or_else(|_| folder.clone())
 }
 
-/// Every handler of a layer's files, of all events, with its file.
+/// All handlers in a layer's files, with their files.
 fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &Handler)> {
     manifests.iter().flat_map(|(file, manifest)| {
         let read = manifest.hooks.iter().map(|table| &table.draft);
@@ -312,8 +311,7 @@ fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &
     })
 }
 
-/// Keeps the hooks of a folder that is not trusted from running: at a gate each blocks the events
-/// that it wants. Those that block nothing in any case are returned.
+/// Turns an untrusted folder's hooks at gates into blocking rules. Returns the other hooks.
 fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     let mut held = Vec::new();
     for hook in hooks
@@ -325,7 +323,7 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
             .find(&hook.event)
             .is_ok_and(|spec| spec.blocks && spec.on_failure == OnFailure::Block);
         if blocks {
-            // In the text of a rule, braces are for values.
+            // Braces in a rule's text are placeholders.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
             hook.matcher.drop_documents();
@@ -343,7 +341,7 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     held
 }
 
-/// What the system and the user say about trust. That anybody else says something is an error.
+/// The trust settings of system and user; anywhere else they are an error.
 pub(super) fn owner_policy(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
@@ -352,7 +350,7 @@ pub(super) fn owner_policy(
 ) -> TrustPolicy {
     let mut policy = TrustPolicy::default();
     for (layer, manifests) in layers.iter().zip(manifests) {
-        // The user's own file may be found under another name.
+        // The user's file may be found by another path.
         let is_users = discover::outside(env).any(|(_, own)| own == layer.folder);
         for (file, Manifest { trust, .. }) in manifests {
             if matches!(layer.kind, LayerKind::System | LayerKind::User) {

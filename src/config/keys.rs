@@ -1,4 +1,4 @@
-//! The keys of a hook: one table for `hookrun.toml`, comment directives, errors and docs.
+//! The keys of a hook: one table for `hookrun.toml`, directives, messages and docs.
 
 use std::path::{Component, Path};
 
@@ -13,7 +13,7 @@ use crate::engine::hook::{
 use crate::engine::outcome::Decision;
 use crate::hosts::{self, dialects, git, native};
 
-/// The keys of a `[[hook]]` table; those marked can be in a directive.
+/// The keys of a `[[hook]]` table; some also work in a directive.
 #[rustfmt::skip]
 pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("name", KeyValue::Text, "required", "its name in lists, reasons and logs",
@@ -92,7 +92,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("description", KeyValue::Text, "none", "its description in lists", set_description),
 ];
 
-/// The keys of `match`, each of which is a key of a directive by itself.
+/// The keys of `match`, which are also keys of a directive.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("tool", KeyValue::Texts, "any", "tool names or kinds, separated by `|`, the same in every host; globs", |draft, key| {
@@ -137,7 +137,7 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
         draft.hook.limits.cpu = Some(time);
         Ok(())
     }),
-    // Its three streams, and what its interpreter is read from.
+    // Three standard streams, and one for the interpreter to read the script.
     KeyRow::directive("files", KeyValue::Number, "hookrun's", "open files of each of its processes",
         |draft, key| at_least(4, key).map(|files| draft.hook.limits.files = Some(files))),
     KeyRow::directive("output", KeyValue::Size, "none", "bytes on stdout and stderr together",
@@ -148,7 +148,7 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
 #[rustfmt::skip]
 pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("read", KeyValue::Texts, "everything", "files and folders that it may read and run, in addition to the system's", |draft, key| {
-        // An empty list allows nothing but those of the system.
+        // An empty list allows only the system's files.
         let read = draft.hook.sandbox.get_or_insert_default().read.get_or_insert_default();
         read.extend(paths(key)?);
         Ok(())
@@ -171,7 +171,7 @@ pub(crate) fn dialect_names() -> Vec<&'static str> {
         .collect()
 }
 
-/// The dialects that a hook can be written in: those of events, and git's own contract.
+/// The dialects of hooks: those of events, and git's contract.
 fn hook_dialects() -> Vec<&'static str> {
     let mut names = dialect_names();
     names.push(git::NAME);
@@ -275,8 +275,8 @@ fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(
     Ok(())
 }
 
-/// Takes the fields of `where`. A table in it is a path: `toolInput = { url = "…" }`, which TOML
-/// also writes `toolInput.url = "…"`.
+/// Sets the fields of `where`. A nested table is a path: `toolInput = { url = "…" }` is the same as
+/// `toolInput.url = "…"`.
 fn set_fields(
     draft: &mut HookDraft,
     key: &mut Setting<'_, '_>,

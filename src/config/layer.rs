@@ -1,4 +1,4 @@
-//! A layer of configuration: its files, by the names that they have, and how its folders are listed.
+//! A layer of configuration: its files and folders.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,22 +11,21 @@ use crate::engine::hook::LayerKind;
 
 pub const MANIFEST: &str = "hookrun.toml";
 
-/// The file in which one person switches hooks off; it is not committed.
+/// The file in which one person disables hooks; it is not committed.
 pub(crate) const LOCAL: &str = "hookrun.local.toml";
 
 pub const DROP_INS: &str = "hooks.d";
 
 pub const HIDDEN: &str = ".hookrun";
 
-/// The folder of suites: in `hooks.d`, or next to `hookrun.toml`.
+/// The folder of test suites, in `hooks.d` or beside `hookrun.toml`.
 pub const SUITES: &str = "tests";
 
-/// Folders in `hooks.d` that hold something else than the hooks of an event: suites, and code
-/// that hooks share.
+/// Folders in `hooks.d` that are not events: suites, and shared code.
 pub(crate) const RESERVED: &[&str] = &[SUITES, "lib"];
 
-/// Names of what editors and interpreters leave behind, and of read-me files: `*` is any
-/// text. vim tries with `4913` whether it may write a folder.
+/// Names of read-me files and of leftovers of editors and interpreters; `*` is any text. vim
+/// creates `4913` to test whether a folder is writable.
 #[rustfmt::skip]
 const LEFTOVERS: &[&str] = &[
     ".*", "README*", "*.md", "*~", "*.bak", "*.swp", "*.orig", "*.rej", "*.tmp", "#*#", "4913",
@@ -40,15 +39,15 @@ pub struct Layer {
     pub manifests: Vec<PathBuf>,
     pub drop_ins: Vec<PathBuf>,
     pub settings: Vec<PathBuf>,
-    /// The host whose settings they are said to be; `None` where their content tells.
+    /// The host of its settings; `None` to detect it.
     pub settings_of: Option<&'static str>,
-    /// Scripts outside the folders of events, which name their events themselves.
+    /// Scripts outside event folders, with their events in a directive.
     pub loose: Vec<PathBuf>,
-    /// The name of the shared set that it is.
+    /// The name of its shared set.
     pub(crate) set: Option<String>,
-    /// The folder of the layer that declares it, for a set in the store.
+    /// The folder of the layer that declares the set.
     pub(crate) declared_in: Option<PathBuf>,
-    /// Whether a signer that the owner of the machine trusts has signed the set.
+    /// Whether a trusted signer has signed the set.
     pub(crate) is_signed: bool,
 }
 
@@ -68,7 +67,7 @@ impl Layer {
         }
     }
 
-    /// Whether it is a folder of the project, and no set that one of them uses.
+    /// Whether it is a project folder, not a shared set.
     pub(crate) fn is_own_of_project(&self) -> bool {
         self.kind == LayerKind::Project && self.declared_in.is_none()
     }
@@ -90,8 +89,8 @@ impl Layer {
     }
 }
 
-/// Whether something is there, or may be: a link to nothing, or what we may not look at. Reading
-/// it fails, and that closes gates, where passing it over would open them.
+/// Whether something exists or may exist, such as a dangling link or an unreadable file. Reading it
+/// then fails and blocks gates; ignoring it would open them.
 pub(super) fn is_there(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,
@@ -102,8 +101,8 @@ pub(super) fn is_there(path: &Path) -> bool {
     }
 }
 
-/// Whether a folder for hooks is there. Something else in its place, or a link to nothing
-/// on the way to it, is a problem: the hooks in it may be the ones that would block.
+/// Whether a hook folder exists. Another file in its place, or a dangling link above, is a problem,
+/// because missing hooks might block.
 pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
     let standing = path.ancestors().find(|path| is_there(path)).unwrap_or(path);
     let cause = match standing.metadata() {
@@ -151,8 +150,8 @@ pub(super) struct DropIn {
     pub(super) is_folder: bool,
 }
 
-/// The entries of a folder that mean something, in byte order of their names. Hidden files,
-/// what editors leave behind and read-me files are passed over.
+/// The entries of a folder sorted by bytes, without hidden files, leftovers of editors and read-me
+/// files.
 pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,7 +1,5 @@
-//! All layers of configuration, and every problem found on the way.
-//!
-//! Reading never stops at the first problem, and passes none over: what cannot be read keeps gates
-//! closed (see [`Config::refusal`]).
+//! Loads all layers and collects every problem. Unreadable configuration blocks gates (see
+//! [`Config::refusal`]).
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,46 +23,42 @@ use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Hook, LayerKind};
 use crate::hosts::Host;
 
-/// What all layers say together.
+/// The merged configuration of all layers.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The events, with those that users declare.
+    /// The built-in and custom events.
     pub catalog: Catalog,
-    /// The hooks: layer by layer, drop-ins in byte order before the order of `hookrun.toml`.
+    /// The hooks by layer; drop-ins in byte order, then those of `hookrun.toml`.
     pub hooks: Vec<Hook>,
-    /// The layers, the system first.
+    /// The layers, system first.
     pub layers: Vec<Layer>,
-    /// The project's root.
     pub project: PathBuf,
-    /// Everything that is wrong.
     pub problems: Vec<Problem>,
-    /// What is kept of decisions.
+    /// Settings of the decision log.
     pub log: LogSettings,
-    /// The shared sets that are declared.
     pub sets: Vec<UsedSet>,
-    /// Whether the hooks of the project are trusted, where that was asked.
+    /// The trust of project hooks, if required.
     pub trust: ProjectTrust,
-    /// A line for each hook that a local file switches off.
+    /// A line for each hook that a local file disables.
     pub skipped: Vec<String>,
 }
 
-/// What is kept of decisions, as all layers say it.
+/// Settings of the decision log, merged from all layers.
 #[derive(Debug, Clone, Default)]
 pub struct LogSettings {
-    /// The system or the user wants nothing kept.
+    /// The system or the user disables the log.
     pub is_off: bool,
-    /// Regular expressions for secrets, of all layers.
+    /// Regular expressions for secrets.
     pub redact: Vec<String>,
 }
 
-/// How often what changes all the time is read again.
+/// How often a configuration is read again while it keeps changing.
 const MOST_READS: usize = 5;
 
 impl Config {
-    /// Reads the layers that `choice` asks for.
     pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
         let mut config = Config::load_once(choice, env, scope);
-        // What has changed while it was read is read again, until it is the same twice.
+        // Read files again that changed meanwhile, until two reads agree.
         for _ in 0..MOST_READS {
             if !config.trust.seals.iter().any(|seal| seal.is_recent) {
                 return config;
@@ -182,9 +176,8 @@ impl Config {
         }
     }
 
-    /// The configuration as a host of `dialect` has it. Where the first of several hooks wins, the
-    /// others are idle, with a warning; so is a hook with a mistake, which the others do not wait
-    /// for.
+    /// The configuration for a host of `dialect`. If only its nearest hooks run, the others are
+    /// idle, with a warning, and a hook with a mistake does not stop the others.
     #[must_use]
     pub(crate) fn for_host(mut self, dialect: Option<&Host>) -> Config {
         if !dialect.is_some_and(|dialect| dialect.nearest_wins) {
@@ -201,7 +194,7 @@ impl Config {
         let catalog = &self.catalog;
         let shadowed = commands::shadow(&mut self.hooks, |hook| {
             let tools = hook.matcher.tools().map(str::to_string);
-            // No layer replaces hooks of the system, or the guards of another layer.
+            // No layer replaces hooks of the system, or guards of another layer.
             let may_be_shadowed = hook.source.layer != LayerKind::System;
             let is_gate = catalog.find(&hook.event).is_ok_and(|spec| spec.blocks);
             let layer = is_gate.then_some(hook.source.layer);
@@ -216,32 +209,31 @@ impl Config {
         self
     }
 
-    /// The folder of the project in which a person works: the nearest that configures hooks.
+    /// The nearest project folder with hooks.
     pub(crate) fn nearest_folder(&self) -> &Path {
         let project = self.layers.iter().rfind(|layer| layer.is_own_of_project());
         project.map_or(&self.project, |layer| &layer.folder)
     }
 
-    /// Skips hooks because `HOOKRUN_SKIP` names them. Returns a line for each; none if no hook has
-    /// this name.
+    /// Skips hooks named in `HOOKRUN_SKIP`. Returns a line for each; empty if none has this name.
     pub(crate) fn skip(&mut self, name: &str) -> Vec<String> {
         skip::by_variable(&mut self.hooks, name)
     }
 
-    /// Whether anything is wrong that keeps gates closed.
+    /// Whether an error blocks gates.
     pub fn has_errors(&self) -> bool {
         self.problems
             .iter()
             .any(|problem| problem.severity == Severity::Error)
     }
 
-    /// Why gates are refused: a hook that cannot be read may be the one that would refuse.
+    /// The reason that blocks gates while there are errors, because an unreadable hook might block.
     /// `None` without errors.
     pub fn refusal(&self) -> Option<String> {
         Some(refusal_for(&self.complaint()?))
     }
 
-    /// That the configuration has errors, and the first of them. `None` without errors.
+    /// A summary with the first error. `None` without errors.
     pub(crate) fn complaint(&self) -> Option<String> {
         complaint_of(self.problems.iter())
     }
@@ -264,7 +256,7 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
 }
 
-/// Why a gate is blocked with this complaint about the configuration.
+/// The reason that blocks a gate for this complaint.
 pub(crate) fn refusal_for(complaint: &str) -> String {
     if is_about_trust(complaint) {
         return complaint.to_string();
@@ -272,8 +264,8 @@ pub(crate) fn refusal_for(complaint: &str) -> String {
     format!("nothing is allowed while {complaint}")
 }
 
-/// That there are errors among `problems`, and the first of them. `None` without errors. Hooks that
-/// have changed since they were trusted come first: they are not a mistake that `validate` shows.
+/// A summary of the errors with the first one; `None` without errors. Changed hooks that need trust
+/// come first, because `validate` does not show them.
 pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
     let errors: Vec<&Problem> = problems
         .filter(|problem| problem.severity == Severity::Error)
@@ -294,8 +286,8 @@ pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> O
     ))
 }
 
-/// Problems file by file as they were read, each file's in the order of its lines, each once: a
-/// hook of two events has its own twice.
+/// Sorts problems by file in reading order, then by line, without duplicates (a hook of two events
+/// reports its problems twice).
 fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     let mut files: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(problems.len());
@@ -309,8 +301,8 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     numbered.into_iter().map(|(_, problem)| problem).collect()
 }
 
-/// What the layers say about the log. A project comes with a repository, and cannot hide from
-/// its user what was decided there: nor can one that nobody trusts say what a secret is.
+/// The log settings of the layers. A project cannot disable its user's log, and an untrusted one
+/// cannot define secrets.
 fn log_settings(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
@@ -337,8 +329,7 @@ fn log_settings(
     settings
 }
 
-/// The catalog with the events that the manifests declare, and with the commands. Two declarations
-/// of one event must say the same.
+/// The catalog with custom events and commands. Two declarations of one event must agree.
 fn own_events(
     manifests: &[Vec<(PathBuf, Manifest)>],
     commands: Vec<EventSpec>,
@@ -370,8 +361,9 @@ fn own_events(
     })
 }
 
-/// Gives hooks of `layer` without a timeout the one that files set for their events. A file sets it for its own layer and the shared sets that it declares; the user's
-/// file and the system's also for the layers after theirs. The last one counts.
+/// Sets the timeout of `layer`'s hooks without one, from files' settings for their events. A file's
+/// setting applies to its layer and its shared sets; the user's and the system's also to later
+/// layers. The last one counts.
 fn set_timeouts(
     hooks: &mut [Hook],
     layer: &Layer,
@@ -392,8 +384,8 @@ fn set_timeouts(
     }
 }
 
-/// The catalog in which events that a project declares are gates, if its files have changed since
-/// they were trusted: they may have been gates before.
+/// The catalog with a project's custom events as gates if its files changed since they were
+/// trusted, because they may have been gates.
 fn closed_events(
     catalog: Catalog,
     layers: &[Layer],

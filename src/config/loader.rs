@@ -1,4 +1,4 @@
-//! What has been loaded so far, and how a hook that was read becomes one for each of its events.
+//! The hooks loaded so far, and binding of a hook to each of its events.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -21,15 +21,15 @@ use crate::hosts::{Binding, Host, dialects};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
     All,
-    /// The hooks of one event. Files that could hold such hooks are read in full; the drop-ins
-    /// of other events are not opened.
+    /// The hooks of one event. Files with several hooks are read in full, drop-ins of other events
+    /// are not opened.
     Event(&'a str),
-    /// The hooks of some events, by their canonical names.
+    /// The hooks of some events, by canonical name.
     Events(&'a [String]),
 }
 
 impl ConfigScope<'_> {
-    /// Whether everything is needed, or an event whose name is as `is_meant` says.
+    /// Whether the scope includes an event that satisfies `is_meant`.
     pub(super) fn has(self, is_meant: impl Fn(&str) -> bool) -> bool {
         match self {
             ConfigScope::All => true,
@@ -41,12 +41,12 @@ impl ConfigScope<'_> {
 
 pub(super) struct ConfigLoader<'l> {
     pub(super) catalog: &'l Catalog,
-    /// Events whose declarations have mistakes, which is problem enough.
+    /// Events whose declaration has a mistake, already reported.
     pub(super) misdeclared: Vec<String>,
     pub(super) scope: ConfigScope<'l>,
     pub(super) hooks: Vec<Hook>,
     pub(super) problems: Vec<Problem>,
-    /// Files of hooks outside the folders of events, by their canonical paths.
+    /// Scripts outside event folders, by canonical path.
     pub(super) seen: HashSet<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ impl ConfigLoader<'_> {
         self.problems.push(complaint.in_file(file, at));
     }
 
-    /// Marks the problems from `first` on as those of a hook of these events.
+    /// Assigns the problems from `first` on to these events.
     pub(super) fn about<'e>(&mut self, first: usize, events: impl Iterator<Item = &'e str>) {
         let events: Vec<String> = events.map(str::to_string).collect();
         for problem in &mut self.problems[first..] {
@@ -81,14 +81,14 @@ impl ConfigLoader<'_> {
             .is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
-    /// A folder of hooks that everyone can write to is a problem: its writers decide what runs.
+    /// Reports a world-writable folder of hooks.
     pub(super) fn check_writers(&mut self, path: &Path) {
         if is_open_to_everyone(path) {
             self.fault(path, "everyone can write to it", access_cure(path));
         }
     }
 
-    /// The entries of a folder of hooks; none, and a problem, if it cannot be read.
+    /// The entries of a hook folder; reports a folder that cannot be read.
     pub(super) fn entries(&mut self, folder: &Path) -> Vec<DropIn> {
         layer::entries(folder).unwrap_or_else(|error| {
             self.fault(
@@ -100,7 +100,7 @@ impl ConfigLoader<'_> {
         })
     }
 
-    /// Whether `name` means an event in scope to hooks of any dialect.
+    /// Whether `name` is an event in scope, in any dialect.
     pub(super) fn may_be_in_scope(&self, name: &str) -> Result<bool, UnknownEvent> {
         let of_catalog = self.catalog.find(name);
         let rows = dialects().flat_map(|dialect| dialect.events);
@@ -121,8 +121,8 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// The events that `name` means to a hook or a rule. For a rule, which gets hookrun's own events, a
-    /// host's name is an alias.
+    /// The events that `name` means to a hook or a rule. A rule gets native events, so a host's
+    /// name is an alias.
     pub(super) fn meant(
         &self,
         name: &str,
@@ -152,7 +152,7 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// An event as git's own hooks get it.
+    /// An event for hooks with git's contract.
     fn of_git(&self, spec: Arc<EventSpec>) -> Result<BoundEvent, Complaint> {
         let hook = GIT_HOOKS.iter().find(|hook| hook.event == spec.name);
         let hook = hook.ok_or_else(|| {
@@ -166,7 +166,7 @@ impl ConfigLoader<'_> {
         })
     }
 
-    /// The events of hosts that a rule means by their name for them; `None` if there are none.
+    /// The native events that a rule means by a host's name; `None` without any.
     fn meant_by_rule(&self, name: &str, draft: &HookDraft) -> Option<Vec<BoundEvent>> {
         draft.rule.as_ref()?;
         let mut meant: Vec<BoundEvent> = Vec::new();
@@ -196,8 +196,8 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Two hooks of one event and layer, whose hooks begin at `first`, may not share a name:
-    /// reasons and logs name hooks.
+    /// Reports hooks of one event and layer (from `first` on) that share a name, because reasons
+    /// and logs name hooks.
     pub(super) fn find_duplicates(&mut self, first: usize) {
         let mut seen: HashMap<(&str, &str), &Hook> = HashMap::new();
         let mut found = Vec::new();
@@ -243,14 +243,14 @@ pub(super) fn bad_command(name: &str) -> Complaint {
     Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `:`")
 }
 
-/// Keys that every context may have.
+/// Keys of every context.
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
 
 fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Problem> {
     let spec = event.spec.as_ref();
     let file = &hook.source.file;
     let mut problems = Vec::new();
-    // An event without a declared context says nothing about it.
+    // An event without a declared context may have any field.
     if !spec.context.is_empty() {
         for (field, at) in draft.fields() {
             problems.extend(of_field(hook, spec, field, at));
@@ -284,7 +284,7 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     problems
 }
 
-/// Finds what cannot be said of a hook that is handed files, or reads nothing.
+/// Checks settings of a hook that takes files or reads nothing.
 fn file_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let event = &spec.name;
     let is_served = hook.warm == Some(Warm::Serve);
@@ -321,7 +321,7 @@ fn file_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// Finds what cannot be said of a hook that lives as long as its session.
+/// Checks settings of a hook that lives as long as its session.
 fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     if hook.lives == Lives::Event {
         return None;
@@ -354,7 +354,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// Finds keys about the staged text that say nothing.
+/// Checks settings about staged text that have no effect.
 fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let is_on_disk = hook.sees == Some(Sees::Disk);
     let keys = [
@@ -387,7 +387,7 @@ fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<C
     None
 }
 
-/// Finds a placeholder that no context of the event fills.
+/// Reports a placeholder that no context of the event fills.
 fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
     let key = field.split('.').next().unwrap_or(field);
     if spec.context.is_empty() || spec.carries(key) || ALWAYS_THERE.contains(&key) {
@@ -405,7 +405,7 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// Finds a field that no context of the event has: such a hook never runs.
+/// Reports a field that no context of the event has, so the hook would never run.
 fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Option<Problem> {
     let file = &hook.source.file;
     let event = &spec.name;

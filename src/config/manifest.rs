@@ -1,4 +1,4 @@
-//! `hookrun.toml`: hooks that run a command, events that you declare, and the log.
+//! `hookrun.toml`: hooks, rules, custom events, shared sets, and the log.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::engine::hook::{FILES, Handler};
 #[derive(Debug, Default)]
 pub struct Manifest {
     pub(super) hooks: Vec<HookTable>,
-    /// What could be read of hooks that have mistakes: it may have more of them.
+    /// Partly read hooks with a mistake, which may have more of them.
     pub(super) rejected: Vec<HookDraft>,
     pub(super) events: EventTables,
     pub(super) log: LogTable,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
-    /// Whether it declares sets and says nothing else.
+    /// Whether it declares shared sets and nothing else.
     pub(super) has_only_sets: bool,
 }
 
@@ -33,8 +33,7 @@ pub struct Manifest {
 pub(super) struct HookTable {
     pub(super) draft: HookDraft,
     pub(super) at: Position,
-    /// Relative paths in its command mean the folder of its file. In the settings of a host they
-    /// mean what they mean there.
+    /// Whether relative paths in its command start from its file's folder; not in hosts' settings.
     pub(super) is_anchored: bool,
 }
 
@@ -55,7 +54,7 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
 ];
 
 impl Manifest {
-    /// What only the owner of a machine or a project may say, and no set that they use.
+    /// Settings that only the owner of a machine or project may use, not a shared set.
     pub(super) fn own_settings(&self) -> Vec<(&'static str, Position)> {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
         let log = self.log.off.map(|at| ("log.enabled", at));
@@ -67,7 +66,7 @@ impl Manifest {
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     let mut reader = DocumentReader::new(text, file);
     let document = reader.toml(text, |message| {
-        // What a backslash in double quotes begins is no part of a regular expression.
+        // An escape in double quotes is probably part of a regular expression.
         let is_escape = message.contains("escape");
         is_escape.then(|| "single quotes keep backslashes: 'rm\\s+-rf'".to_string())
     });
@@ -77,14 +76,14 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     reader.take(entries, TOP_KEYS, "", &mut manifest);
     manifest.has_only_sets = entries.iter().all(|entry| entry.key == "sets");
     if syntax_errors > 0 {
-        // What was read after a syntax error is a guess, and so is what is wrong with it.
+        // Entries after a syntax error are guesses, and so are their problems.
         reader.problems.truncate(syntax_errors);
         manifest.rejected.clear();
     }
     (manifest, reader.problems)
 }
 
-/// What is wrong with the text of a `hookrun.toml` that is about to be written.
+/// The first error in the text of a `hookrun.toml` before it is written.
 pub(crate) fn problem_in(text: &str) -> Option<String> {
     let (_, problems) = read(text, Path::new(MANIFEST));
     let mut errors = problems
@@ -93,7 +92,7 @@ pub(crate) fn problem_in(text: &str) -> Option<String> {
     errors.next().map(|problem| problem.cause)
 }
 
-/// Reads a file of rules in the folder of `event`.
+/// Reads a rule file in the folder of `event`.
 pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec<Problem>) {
     let (mut manifest, mut problems) = read(text, file);
     let mut hooks = manifest.hooks.iter();
@@ -129,7 +128,7 @@ fn set_rules(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), C
     set_tables(manifest, key, &rows, finish_rule)
 }
 
-/// Reads the tables of a list: `finish` finds what one lacks.
+/// Reads a list of tables; `finish` checks each for missing keys.
 fn set_tables(
     manifest: &mut Manifest,
     key: &mut Setting<'_, '_>,
@@ -182,8 +181,8 @@ fn set_tables(
     Ok(())
 }
 
-/// Finds what a rule lacks, and makes it a hook of `tool.pre` that is called by its place if it
-/// says nothing else.
+/// Checks a rule for missing keys and sets its defaults: the event `tool.pre`, and its place as
+/// name.
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
     let says_nothing = ["deny", "ask"].iter().all(|key| reader.lacks(table, key));
@@ -225,8 +224,8 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
     };
 }
 
-/// Finds what a hook lacks, and makes its handler of its command. A key with a wrong value is
-/// already a problem.
+/// Checks a hook for missing keys and builds its handler. A key with a wrong value is already
+/// reported.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     for key in ["name", "command"] {
         if reader.lacks(table, key) {
@@ -299,7 +298,7 @@ pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
 
 #[derive(Debug, Default)]
 pub struct LogTable {
-    /// Decisions are not kept, and where that is said.
+    /// The place that disables the decision log.
     pub(crate) off: Option<Position>,
     pub(crate) redact: Vec<String>,
 }
@@ -308,7 +307,7 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
     for text in key.texts()? {
         let problem = match regex_syntax::Parser::new().parse(&text.value) {
             Err(error) => error.to_string(),
-            // It would be found between all letters.
+            // It would match between all characters.
             Ok(hir) if hir.properties().minimum_len() == Some(0) => "it matches nothing".into(),
             Ok(_) => {
                 log.redact.push(text.value);

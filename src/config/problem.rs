@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: file, line, column, cause and cure.
+//! A problem of a configuration: file, line, column, cause and cure.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -12,33 +12,31 @@ use crate::engine::event::EventSpec;
 use crate::engine::names::names;
 use crate::hosts::events_called;
 
-/// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
-    /// Whether it keeps gates closed.
+    /// Whether it blocks gates.
     pub severity: Severity,
     #[serde(skip)]
     pub file: PathBuf,
-    /// What is wrong.
+    /// The mistake.
     pub cause: String,
-    /// Where in the file; `None` when it is about the file as a whole.
+    /// The position; `None` for the whole file.
     #[serde(flatten)]
     pub at: Option<Position>,
-    /// What to do.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cure: Option<String>,
-    /// The events that the hook is bound to that it is about, as they were written; empty where
-    /// that is not known, because it may be any.
+    /// The events of the hook concerned, as written; empty if unknown, which means any.
     #[serde(skip)]
     pub events: Vec<String>,
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Position {
-    /// Counted from 1.
+    /// From 1.
     pub line: usize,
-    /// In characters, counted from 1.
+    /// In characters, from 1.
     pub column: usize,
 }
 
@@ -54,13 +52,13 @@ pub struct PlacedValue<T> {
     pub at: Position,
 }
 
-/// Whether a problem keeps gates closed.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// `run` blocks every event that can be blocked until it is corrected.
+    /// Blocks every gate until it is fixed.
     Error,
-    /// Something that looks like a mistake; hooks run.
+    /// A probable mistake; hooks run.
     Warning,
     Note,
 }
@@ -89,7 +87,7 @@ impl Complaint {
     }
 }
 
-/// A text whose lines are counted once, and only if a position is needed.
+/// Converts offsets to positions, counting lines only when needed.
 #[derive(Debug)]
 pub(crate) struct LineIndex<'t> {
     text: &'t str,
@@ -104,7 +102,7 @@ impl<'t> LineIndex<'t> {
         }
     }
 
-    /// The line of a place, from 1.
+    /// The line of an offset, from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts().partition_point(|start| *start <= offset)
     }
@@ -128,7 +126,7 @@ impl<'t> LineIndex<'t> {
     }
 }
 
-/// The text that bytes are, or the place of the first that is not UTF-8.
+/// Decodes UTF-8, or returns the position of the first invalid byte.
 pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, Position> {
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
@@ -138,8 +136,7 @@ pub(crate) fn utf8(bytes: Vec<u8>) -> Result<String, Position> {
 }
 
 impl Problem {
-    /// Whether it may be about a hook of the event `spec`. A name that means nothing may be meant
-    /// for any.
+    /// Whether it may concern a hook of `spec`; an unknown event name may be any.
     pub(crate) fn may_be_of(&self, spec: &EventSpec) -> bool {
         self.events.is_empty()
             || self.events.iter().any(|name| {
@@ -148,7 +145,7 @@ impl Problem {
             })
     }
 
-    /// The place, as compilers write it: `hookrun.toml:4:1`.
+    /// The place in compilers' notation: `hookrun.toml:4:1`.
     pub fn place(&self) -> String {
         match self.at {
             Some(at) => format!("{}:{}:{}", self.file.display(), at.line, at.column),

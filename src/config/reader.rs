@@ -1,6 +1,6 @@
-//! Reads documents with places, so that every mistake is found at once and each names its line.
+//! Reads documents with positions, so that every mistake is reported with its line.
 //!
-//! The keys of a table are a list of [`KeyRow`]s, each of which takes its value itself.
+//! A table's keys are a list of [`KeyRow`]s, each with the function that reads its value.
 
 use std::fs;
 use std::io;
@@ -23,7 +23,7 @@ pub struct KeyRow<T> {
     pub takes: KeyValue,
     pub default: &'static str,
     pub about: &'static str,
-    /// Whether it can be in a script's comment directive as well.
+    /// Whether it also works in a directive.
     pub in_directive: bool,
     pub(crate) set: SetKey<T>,
 }
@@ -48,7 +48,7 @@ impl<T> KeyRow<T> {
         }
     }
 
-    /// A key that can be in a directive as well.
+    /// A key that also works in a directive.
     pub(crate) const fn directive(
         name: &'static str,
         takes: KeyValue,
@@ -68,7 +68,7 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
     }
 }
 
-/// The rows of a table without the way that each is read.
+/// The rows of a table without their functions.
 pub(crate) fn specs<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<KeySpec> {
     rows.iter()
         .map(AsRef::as_ref)
@@ -85,18 +85,18 @@ pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
     rows.iter().map(|row| row.as_ref().name).collect()
 }
 
-/// Reads a file. A pipe could block for ever, so it is refused.
+/// Reads a file; fails for a pipe, which could block.
 pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
-    // Reading a folder fails at once, in the system's own words.
+    // Reading a folder fails with the system's message.
     if meta.is_file() || meta.is_dir() {
         return fs::read(file);
     }
     Err(io::Error::other("it is not a file"))
 }
 
-/// Reads a file of configuration by `read`; one that cannot be read says nothing. What is wrong with
-/// it is added to `problems`.
+/// Reads a configuration file and adds its problems; an unreadable file is a problem and gives the
+/// default.
 pub(crate) fn load<T: Default>(
     file: &Path,
     problems: &mut Vec<Problem>,
@@ -126,7 +126,7 @@ pub(crate) struct DocumentReader<'r> {
     lines: LineIndex<'r>,
     pub(crate) file: &'r Path,
     pub(crate) problems: Vec<Problem>,
-    /// The keys that unknown ones were probably meant to be: these are not missing as well.
+    /// Likely corrections of unknown keys, which do not also count as missing.
     pub(crate) meant: Vec<&'static str>,
 }
 
@@ -144,7 +144,7 @@ impl<'r> DocumentReader<'r> {
         self.lines.position(offset)
     }
 
-    /// Whether a table neither has a key nor an unknown one that was probably meant to be it.
+    /// Whether a key is missing, without an unknown one that probably means it.
     pub(super) fn lacks(&self, table: &Tree, key: &str) -> bool {
         table.at(&[key]).is_none() && !self.meant.contains(&key)
     }
@@ -158,8 +158,8 @@ impl<'r> DocumentReader<'r> {
             .push(complaint.in_file(self.file, Some(self.at(offset))));
     }
 
-    /// The document that a text of TOML is; after a syntax error, what could be read of it. Only the
-    /// first error is reported: the others may follow from it.
+    /// Parses TOML; after a syntax error, as much as possible. Reports only the first error,
+    /// because others may follow from it.
     pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
         let (document, errors) = DeTable::parse_recoverable(text);
         let first = errors
@@ -174,8 +174,8 @@ impl<'r> DocumentReader<'r> {
         Tree::of_toml(&document)
     }
 
-    /// Takes the entries of a table by the rows of its keys; an unknown key is a problem. `above`
-    /// is what messages write before a key.
+    /// Reads a table's entries by its rows and reports unknown keys. `above` is the prefix of keys
+    /// in messages.
     pub(crate) fn take<T, R: AsRef<KeyRow<T>>>(
         &mut self,
         table: &[TreeEntry],
@@ -212,14 +212,14 @@ impl<'r> DocumentReader<'r> {
     }
 }
 
-/// A key as it is read, with its value.
+/// A key and its value while it is read.
 #[derive(Debug)]
 pub(crate) struct Setting<'s, 'r> {
     pub(crate) reader: &'s mut DocumentReader<'r>,
-    /// As messages write it: `limits.memory`.
+    /// The name for messages: `limits.memory`.
     pub(crate) name: &'s str,
     pub(crate) takes: KeyValue,
-    /// What it is by default, in words.
+    /// The default, for messages.
     pub(crate) default: &'static str,
     pub(crate) tree: &'s Tree,
 }
@@ -236,12 +236,12 @@ impl<'s> Setting<'s, '_> {
         }
     }
 
-    /// The complaint that the value is not what the key takes.
+    /// The error for a value of the wrong type.
     pub(crate) fn wrong(&self) -> Complaint {
         self.wrong_with(self.tree)
     }
 
-    /// The complaint about one value of a list, or about the value itself.
+    /// The error for a value of a list, or for the value itself.
     fn wrong_with(&self, tree: &Tree) -> Complaint {
         let name = self.name;
         let written = if let Some(text) = tree.text() {
@@ -276,7 +276,8 @@ impl<'s> Setting<'s, '_> {
         Ok(texts)
     }
 
-    /// A list of strings, or one, where an empty list would say the opposite of what it looks like.
+    /// A string or a non-empty list of strings. An empty list would mean the opposite of what it
+    /// seems to.
     pub(crate) fn some_texts(&self, cure: &str) -> Result<Vec<PlacedValue<String>>, Complaint> {
         let texts = self.texts()?;
         if texts.is_empty() {
@@ -313,7 +314,7 @@ impl<'s> Setting<'s, '_> {
         ))
     }
 
-    /// One of the words that the key takes, in any case of letters.
+    /// A word that the key accepts, ignoring case.
     pub(crate) fn word(&self) -> Result<PlacedValue<String>, Complaint> {
         let text = self.text()?;
         let KeyValue::OneOf(words) = self.takes else {
@@ -334,7 +335,7 @@ impl<'s> Setting<'s, '_> {
         parse_size(self.text()?).map_err(|problem| self.about(&problem))
     }
 
-    /// The value that a word names in `table`.
+    /// The value of a word in `table`.
     pub(crate) fn one_of<V: Copy>(&self, table: &[(V, &str)]) -> Result<V, Complaint> {
         let found = table
             .iter()
@@ -346,7 +347,7 @@ impl<'s> Setting<'s, '_> {
         self.tree.entries().ok_or_else(|| self.wrong())
     }
 
-    /// Takes the keys of a table; messages write `above` before them.
+    /// Reads a nested table; `above` is the prefix of keys in messages.
     pub(crate) fn take<T, R: AsRef<KeyRow<T>>>(
         &mut self,
         rows: &[R],

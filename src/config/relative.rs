@@ -1,5 +1,5 @@
-//! Relative paths in a command mean the folder of the file that configures the hook, never the
-//! working directory of an agent: a file put there must not replace a guard.
+//! Resolves relative paths in commands from the configuring file, never from an agent's working
+//! directory, where another file could replace a guard.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use crate::engine::exec::command::{INTERPRETERS, without_version};
 use crate::engine::hook::FILES;
 use crate::engine::shell;
 
-/// Programs that run the program in their arguments after their own word, beside the wrappers that
-/// the reader of command lines takes off.
+/// Programs that run their operand as a program after a subcommand, in addition to the shell
+/// reader's wrappers.
 const RUNNERS: &[&str] = &["uv", "poetry", "pipenv", "npx", "bunx"];
 
-/// Options of interpreters that run no file.
+/// Interpreters' options that run no file.
 const INLINE: &[&str] = &[
     "-c",
     "-e",
@@ -26,11 +26,11 @@ const INLINE: &[&str] = &[
     "--version",
 ];
 
-/// Options of interpreters that take the next word.
+/// Interpreters' options that take the next word.
 const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
 
-/// The words of a command, with those that name something next to the configuring file, which is
-/// in `base`, made absolute. The program itself is looked up when it is started.
+/// The words of a command, with paths to files below `base` (the configuring file's folder) made
+/// absolute. The program itself is resolved at start.
 pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Complaint> {
     let interpreter = interpreter(words);
     let mut all = Vec::with_capacity(words.len());
@@ -44,7 +44,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
     let Some(interpreter) = interpreter else {
         return Ok(all);
     };
-    // `sh -c '…'` is a line for the shell.
+    // `sh -c '…'` is a shell command line.
     let lines = words[interpreter + 1..]
         .iter()
         .filter(|word| word.contains(char::is_whitespace));
@@ -52,7 +52,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
         check_line(line)?;
     }
     let scripts = scripts(&all[interpreter + 1..]);
-    // `bash -n {files}` looks at files of the event.
+    // `bash -n {files}` checks files of the event.
     let is_found = scripts
         .iter()
         .any(|word| *word == FILES || base.join(word).is_file());
@@ -67,7 +67,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// Refuses a command line for the shell that runs something in the event's working directory.
+/// Rejects a shell command line that runs a file of the event's working directory.
 pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
     let Some(word) = adrift(line) else {
         return Ok(());
@@ -78,7 +78,7 @@ pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// The path of what `word` names next to the configuring file, if it names something there.
+/// The absolute path of a word that names a file beside the configuring file.
 fn beside(word: &str, base: &Path, is_operand: bool) -> Option<String> {
     if let Some((option, value)) = word.split_once('=').filter(|_| word.starts_with('-')) {
         return is_dotted(value).then(|| format!("{option}={}", joined(base, value)));
@@ -107,7 +107,7 @@ fn joined(base: &Path, word: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The place of the interpreter among the words of a command.
+/// The index of the interpreter in a command.
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     let first = base_name(words.first()?.as_ref());
     let is_wrapped = RUNNERS.contains(&first) || shell::is_wrapper(first);
@@ -123,8 +123,8 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// The words of which one, mostly the first, is the file that an interpreter runs; none if there is
-/// no file, or only the shell knows it.
+/// The operands of an interpreter, of which usually the first is its script; empty if there is no
+/// file or only the shell can tell.
 fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     let words = || arguments.iter().map(AsRef::as_ref);
     let is_inline = |word: &str| {
@@ -141,13 +141,13 @@ fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     operands.map(|(word, _)| word).collect()
 }
 
-/// The word of a command line for the shell that would be looked for in the working directory: a
-/// program `./x`, or the script of an interpreter.
+/// The word of a shell command line that is resolved in the working directory: a program `./x`, or
+/// an interpreter's script.
 pub(crate) fn adrift(line: &str) -> Option<String> {
     shell::read(line).commands.iter().find_map(|command| {
-        // A word that is not known begins as it is written: `"$HOME"/x`.
+        // An unknown word keeps its prefix: `"$HOME"/x`.
         let words = std::iter::once(&command.program).chain(&command.args);
-        // `$PWD/x` names its folder, whatever the shell reader makes of it.
+        // `$PWD/x` names the working directory, even if the shell reader expands it.
         let words: Vec<&str> = words
             .map(|word| {
                 if word.written.contains("PWD") {
@@ -182,7 +182,7 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
     })
 }
 
-/// Whether a word of a shell is a path that is not anchored anywhere.
+/// Whether a shell word is a relative path.
 fn is_adrift(word: &str) -> bool {
     !word.is_empty() && !word.starts_with(['/', '$', '~', '-', '<', '`'])
 }

@@ -1,7 +1,7 @@
-//! How a hook with `warm = "serve"` is asked: one line asks, and one line answers.
+//! The protocol of hooks with `warm = "serve"`: a line for each request, and a line for its answer.
 //!
-//! A request is `{"id": …, "event": …, "context": {…}}`, with the context as any other hook reads
-//! it. An answer repeats the `id`, and its other keys are those of hookrun's contract.
+//! A request is `{"id": …, "event": …, "context": {…}}` with the usual context. An answer repeats
+//! the `id` beside the keys of hookrun's contract.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -15,10 +15,10 @@ use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::hook::contract::Native;
 use crate::engine::hook::{Convention, EventPart, Matcher, Permit, Printed};
 
-/// How much of a line a message quotes, in characters.
+/// How many characters of a line a message quotes.
 const QUOTED: usize = 60;
 
-/// How a hook that stays up is asked about an event with these rules.
+/// The convention of a served hook for an event.
 pub(super) fn convention(spec: &EventSpec) -> impl Convention + use<> {
     ServedHook {
         event: spec.name.to_string(),
@@ -27,13 +27,12 @@ pub(super) fn convention(spec: &EventSpec) -> impl Convention + use<> {
 
 #[derive(Debug)]
 struct ServedHook {
-    /// The name in the catalog.
+    /// The event's name in the catalog.
     event: String,
 }
 
-/// What is wrong with the line that should answer.
+/// Why a line is not an answer.
 enum LineProblem {
-    /// It is no answer.
     NoAnswer(String),
     /// It answers another request.
     OfAnother(String),
@@ -56,8 +55,8 @@ impl Convention for ServedHook {
         false
     }
 
-    /// The whole event, under a number that cannot be guessed: what is written before the request
-    /// is no answer to it.
+    /// The whole event with an unguessable id, so that nothing printed before the request can
+    /// answer it.
     fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
         let [one, other] = [0, 1].map(|seed| RandomState::new().hash_one(seed));
         vec![EventPart {
@@ -75,8 +74,8 @@ impl Convention for ServedHook {
         Payload::of(&request)
     }
 
-    /// The answer without its `id` is judged as that of any other hook. A line that answers another
-    /// request says nothing about this event, not even a block.
+    /// Judges the answer without its `id` like any other hook's. A line for another request decides
+    /// nothing, not even a block.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
         let words = match read_line(printed, permit) {
             Ok(words) => words,
@@ -97,15 +96,15 @@ impl Convention for ServedHook {
         answer::judge_native(&answered, permit)
     }
 
-    /// A block in a line of this request, or in a line without an `id`, counts although the program
-    /// then failed.
+    /// A block in a line for this request, or without an `id`, counts even if the program then
+    /// failed.
     fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String> {
-        // The `id` is an unknown key of an answer.
+        // The contract ignores `id` as an unknown key.
         answer::block_in(&own_lines(stdout, permit), &Native)
     }
 }
 
-/// The one line that answers, without its `id`; empty for an answer that only has one.
+/// The answer without its `id`; empty if it has no other key.
 fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LineProblem> {
     let text = printed.stdout.trim();
     let problem = if printed.cut_bytes.is_some() {
@@ -120,7 +119,7 @@ fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LinePr
     Err(LineProblem::NoAnswer(problem.to_string()))
 }
 
-/// The lines but those that answer another request.
+/// The lines that do not answer another request.
 fn own_lines(text: &str, permit: Permit<'_>) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -148,7 +147,7 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     if others.is_empty() {
         return Ok(String::new());
     }
-    // Written anew key by key: one that appears twice is for the contract to judge.
+    // Written key by key, so that the contract judges a repeated key.
     let own: Vec<String> = others
         .iter()
         .map(|(key, value)| format!("{key}:{value}"))

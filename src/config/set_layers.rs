@@ -1,5 +1,5 @@
-//! The layers of declared sets, each of the kind of the layer that declares it and before it; and
-//! the store of their files: a folder for each content, named by its digest.
+//! The layers of shared sets, each of its declaring layer's kind and before it; and the store,
+//! which has a folder for each content, named by digest.
 
 use std::path::{Path, PathBuf};
 
@@ -14,25 +14,24 @@ use super::trust::{self, FileList, HookFiles, TrustPolicy, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, LayerKind};
 
-/// The files of one layer, each with what it says.
+/// The files of a layer with their content.
 type LayerFiles = Vec<(PathBuf, Manifest)>;
 
-/// A set that a layer declares.
+/// A declared shared set.
 #[derive(Debug, Clone)]
 pub struct UsedSet {
     pub(crate) layer: LayerKind,
-    /// The file that declares it.
     pub(crate) file: PathBuf,
     pub(crate) declared: DeclaredSet,
-    /// What the lock next to the file says of it.
+    /// Its entry in the lock file.
     pub(crate) locked: Option<LockedSet>,
-    /// Its folder in the store, or why it cannot be used.
+    /// Its folder in the store, or why it is unusable.
     pub(crate) folder: Result<PathBuf, String>,
-    /// Whether a signer that the owner of the machine trusts has signed it.
+    /// Whether a trusted signer has signed it.
     pub(crate) is_vouched: bool,
 }
 
-/// Adds the layers of the sets that `manifests` declare. A set that cannot be used is a problem.
+/// Adds the layers of the sets in `manifests`; an unusable set is a problem.
 pub(super) fn add(
     layers: &mut Vec<Layer>,
     manifests: &mut Vec<LayerFiles>,
@@ -91,7 +90,7 @@ pub(super) fn add(
     used
 }
 
-/// What the lock next to `file` says of a set.
+/// A set's entry in the lock file beside `file`.
 fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String> {
     let name = &declared.name;
     let update = format!("run `hookrun sets update {name}`");
@@ -120,7 +119,7 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
     Ok(locked.clone())
 }
 
-/// The folder of the store with the files of a set.
+/// A set's folder in the store.
 fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let name = &locked.name;
     let verify = "run `hookrun sets verify`";
@@ -147,16 +146,15 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
 
 const SHA256: &str = "sha256:";
 
-/// The digest of files in the order of their paths: 64 hexadecimal digits.
+/// The digest of files in path order: 64 hexadecimal digits.
 pub(crate) fn digest_of(files: &HookFiles) -> String {
     files.digest().trim_start_matches(SHA256).to_string()
 }
 
-/// The digest of the set in a folder of the store. The files are read only if they have changed
-/// since it was last found.
+/// The digest of a set in the store; files are read only if they changed since the last digest.
 ///
 /// # Errors
-/// What cannot be read.
+/// The file that cannot be read.
 pub(crate) fn digest_in(folder: &Path, known: Option<&TrustStore>) -> Result<String, String> {
     let list = FileList::exactly(folder).map_err(|error| error.to_string())?;
     let digest = trust::digest_of(&list, &list.stamps(), known);
@@ -164,7 +162,7 @@ pub(crate) fn digest_in(folder: &Path, known: Option<&TrustStore>) -> Result<Str
     Ok(digest.trim_start_matches(SHA256).to_string())
 }
 
-/// The layer of a set in `folder` that `layer` declares, and what its files say.
+/// The layer of a set in `folder` that `layer` declares, and its files.
 fn open(
     layer: &Layer,
     folder: &Path,
@@ -190,8 +188,7 @@ fn open(
     Ok((set, files))
 }
 
-/// Binds the hooks from `first` on to their set: they are shown with its name, and run no file
-/// outside of it.
+/// Marks the hooks from `first` on with their set; they may not run files outside it.
 pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, set: &str) {
     for hook in &mut loader.hooks[first..] {
         hook.source.set = Some(set.to_string());
@@ -203,7 +200,7 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, set: &str) {
     }
 }
 
-/// A word of the hook's command that leads out of the folder that it is in.
+/// A word of the hook's command that leads out of its folder.
 fn outside(hook: &Hook) -> Option<&String> {
     let Handler::Words { words, .. } = &hook.handler else {
         return None;

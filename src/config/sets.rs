@@ -1,7 +1,7 @@
-//! Shared hook sets: `[sets.NAME]` of a `hookrun.toml` says which repository one comes from, and
-//! `hookrun.lock` next to it exactly which content runs.
+//! Shared hook sets: `[sets.NAME]` in `hookrun.toml` declares the repository, and `hookrun.lock`
+//! beside it pins the content.
 //!
-//! Deciding an event reads the store alone. Only `hookrun sets` fetches anything.
+//! Deciding an event reads only the store. Only `hookrun sets` fetches.
 
 use std::fmt;
 use std::path::Path;
@@ -12,21 +12,19 @@ use super::tree::TreeEntry;
 use super::value::KeyValue;
 use crate::engine::complaint::Complaint;
 
-/// A set that a file declares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeclaredSet {
     pub(crate) name: String,
-    /// The repository; a relative path means one next to the declaring file.
+    /// The repository; a relative path starts from the declaring file.
     pub(crate) git: String,
-    /// A tag, a branch or a whole commit.
+    /// A tag, a branch or a full commit id.
     pub(crate) rev: String,
-    /// Its commit or tag must have a signature that git accepts.
+    /// Whether git must accept the signature of its commit or tag.
     pub(crate) is_signed: bool,
-    /// Where it is declared.
+    /// The place of its declaration.
     pub(crate) at: Position,
 }
 
-/// The keys of a `[sets.NAME]` table.
 #[rustfmt::skip]
 pub const SET_KEYS: &[KeyRow<DeclaredSet>] = &[
     KeyRow::key("git", KeyValue::Text, "required", "the repository: an https, ssh, git or file URL, or a path next to the file",
@@ -37,7 +35,6 @@ pub const SET_KEYS: &[KeyRow<DeclaredSet>] = &[
         |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
 ];
 
-/// Reads a `[sets.NAME]` table.
 pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<DeclaredSet> {
     let before = reader.problems.len();
     let name = &entry.key;
@@ -77,7 +74,7 @@ fn checked(
     Ok(text.to_string())
 }
 
-/// Names of sets are words: they are typed, and written into files.
+/// Checks a set's name, which is typed and written into files.
 pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
     let begins_well = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     let is_word = name
@@ -91,10 +88,10 @@ pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// The transports that git is allowed; all others are switched off.
+/// The transports that git may use.
 pub(crate) const PROTOCOLS: &[&str] = &["https", "ssh", "git", "file"];
 
-/// Rejects what git would read as an option or as a program to run.
+/// Rejects URLs that git would read as an option or a program.
 pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
     let Some(why) = unusable(url) else {
         return Ok(());
@@ -135,12 +132,12 @@ fn unusable(url: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether a repository is named by its path, and neither by a URL nor as `host:path`.
+/// Whether a repository is a path, neither a URL nor `host:path`.
 pub(crate) fn is_path(url: &str) -> bool {
     !url.contains("://") && !url.split('/').next().unwrap_or_default().contains(':')
 }
 
-/// Rejects what cannot be the name of a tag, a branch or a commit.
+/// Rejects texts that cannot name a tag, a branch or a commit.
 pub(crate) fn check_rev(rev: &str) -> Result<(), Complaint> {
     let is_plain = !rev.is_empty() && !rev.starts_with(['-', '/', '.']) && !rev.contains("..");
     let has_good_letters = rev
@@ -153,7 +150,7 @@ pub(crate) fn check_rev(rev: &str) -> Result<(), Complaint> {
     Err(Complaint::with_cure(cause, "name a tag: `v1.0`"))
 }
 
-/// The name of the lock file, next to the `hookrun.toml` that declares the sets.
+/// The lock file beside the declaring `hookrun.toml`.
 pub(crate) const LOCK: &str = "hookrun.lock";
 
 const HEAD: &str = "# Written by `hookrun sets`. Commit it with hookrun.toml.\nversion = 1\n";
@@ -162,34 +159,34 @@ const TREE: &str = "sha256:";
 
 const CURE: &str = "`hookrun sets update` rewrites it";
 
-/// What a lock file pins.
+/// The content of a lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lock {
     pub(crate) sets: Vec<LockedSet>,
 }
 
-/// One set, pinned.
+/// A pinned set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LockedSet {
     pub(crate) name: String,
-    /// The repository and the version, as they are declared.
+    /// The repository and revision, as declared.
     pub(crate) git: String,
     pub(crate) rev: String,
-    /// The whole commit that `rev` meant.
+    /// The full commit id of `rev`.
     pub(crate) commit: String,
     /// The digest of all files: 64 hexadecimal digits.
     pub(crate) tree: String,
-    /// How many files it has.
+    /// The number of files.
     pub(crate) files: usize,
-    /// Whether the signature of the commit or the tag was verified.
+    /// Whether the signature of the commit or tag was verified.
     pub(crate) is_signed: bool,
-    /// The object of an annotated tag, which a moved tag no longer names; else empty.
+    /// The object of an annotated tag, to detect a moved tag; else empty.
     pub(crate) tag: String,
-    /// Who signed it, as git names them; empty if git names nobody.
+    /// The signer as git prints it; may be empty.
     pub(crate) signer: String,
 }
 
-/// On one line: name, rev, what pins it, and files.
+/// Name, revision, commit and number of files on one line.
 impl fmt::Display for LockedSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LockedSet {
@@ -205,7 +202,7 @@ impl fmt::Display for LockedSet {
     }
 }
 
-/// The first digits of a commit or a digest.
+/// The first digits of a commit or digest.
 fn short(digits: &str) -> &str {
     digits.get(..12).unwrap_or(digits)
 }
@@ -238,7 +235,7 @@ const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
 ];
 
 impl Lock {
-    /// Reads a lock file; one that is not there pins nothing.
+    /// Reads a lock file; a missing one pins nothing.
     pub(crate) fn load(file: &Path, problems: &mut Vec<Problem>) -> Lock {
         if matches!(file.try_exists(), Ok(false)) {
             return Lock::default();
@@ -259,14 +256,13 @@ impl Lock {
         self.sets.iter().find(|set| set.name == name)
     }
 
-    /// Replaces the entry of this name, or adds it.
+    /// Adds or replaces an entry.
     pub(crate) fn put(&mut self, set: LockedSet) {
         self.sets.retain(|other| other.name != set.name);
         self.sets.push(set);
         self.sets.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    /// The text of the file.
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
         for set in &self.sets {
@@ -294,7 +290,7 @@ impl Lock {
     }
 }
 
-/// A string of TOML. What JSON escapes, TOML reads.
+/// A TOML string; JSON's escapes are valid TOML.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -318,7 +314,7 @@ fn set_sets(lock: &mut Lock, key: &mut Setting<'_, '_>) -> Result<(), Complaint>
     Ok(())
 }
 
-/// Takes the number of a tag object. git gets it as an argument, so nothing but digits may be in it.
+/// Sets a tag's object id. git gets it as an argument, so only digits are valid.
 fn set_tag(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let digits = key.text()?;
     if !is_object(digits) {
@@ -331,12 +327,12 @@ fn set_tag(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complai
     Ok(())
 }
 
-/// Whether a text is the full id of an object of git.
+/// Whether a text is a full object id of git.
 pub(crate) fn is_object(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Takes a digest. It is the name of a folder, so nothing but digits may be in it.
+/// Sets a digest. It names a folder, so only digits are valid.
 fn set_tree(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let digits = key.text()?.strip_prefix(TREE).unwrap_or_default();
     let is_hexadecimal = digits

@@ -1,8 +1,7 @@
-//! Settings files of agents (`--settings`): the command hooks in them, as a `hookrun.toml` would say
-//! them.
+//! Agents' settings files (`--settings`): reads their command hooks like those of a `hookrun.toml`.
 //!
-//! The shapes and their keys are rows of `hosts`. Whose settings a file holds is said before its
-//! path (`HOST:FILE`), or its path shows it. A file of no known agent is an error.
+//! The formats are rows of `hosts`. The host is given before the path (`HOST:FILE`) or follows from
+//! it; a file of an unknown host is an error.
 
 mod hooks;
 
@@ -21,15 +20,15 @@ use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::HostFile;
 use crate::hosts::{HostEvent, settings_file, settings_files};
 
-/// What decides about a settings file besides its text.
+/// Inputs of reading a settings file besides its text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operator<'o> {
     pub(super) env: &'o Environment,
-    /// The host that the person names before the file.
+    /// The host named before the file.
     pub(super) host: Option<&'static str>,
 }
 
-/// Reads the text of `file`, and everything that is wrong with it.
+/// Reads the text of `file` and collects its problems.
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
     let mut reader = SettingsReader {
         reader: DocumentReader::new(text, file),
@@ -40,8 +39,7 @@ pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest
     (reader.manifest, reader.reader.problems)
 }
 
-/// The hooks in the text of a settings file of `host`, each with the events that it wants, for a
-/// command that imports them.
+/// Returns the hooks in a settings file of `host` with their filters, for `hookrun import`.
 pub(crate) fn hooks_in(
     text: &str,
     file: &Path,
@@ -57,7 +55,7 @@ pub(crate) fn hooks_in(
     (hooks, problems)
 }
 
-/// The problems of a settings file so far, and its hooks.
+/// A manifest while a settings file is read.
 struct SettingsReader<'r> {
     reader: DocumentReader<'r>,
     operator: Operator<'r>,
@@ -92,14 +90,14 @@ impl SettingsReader<'_> {
         if let Some(section) = document.at(&["hooks"]) {
             self.hooks_of(file, &document, section);
         } else if file.has_events(&document) {
-            // In Devin's `hooks.v1.json` the events are at the top.
+            // Devin's `hooks.v1.json` has events at the top.
             self.hooks_of(file, &document, &document);
         } else {
             self.no_hooks(&document);
         }
     }
 
-    /// A file without `hooks`; what is nearly that is a slip, which closes gates.
+    /// Reports a file without `hooks`; a similar key is an error, which blocks gates.
     fn no_hooks(&mut self, document: &Tree) {
         for entry in document.entries().unwrap_or_default() {
             if spelling::nearest(&entry.key, ["hooks"]).is_some() {
@@ -111,7 +109,7 @@ impl SettingsReader<'_> {
         self.warning(document.offset, cause, "give it a section `hooks`");
     }
 
-    /// The document, with comments only where its host reads them.
+    /// Parses the document, with comments only if its host reads them.
     fn json(&mut self, text: &str) -> Option<Tree> {
         let error = match Tree::of_json(text) {
             Ok(document) => return Some(document),
@@ -127,7 +125,7 @@ impl SettingsReader<'_> {
             line: error.line().max(1),
             column: error.column().max(1),
         };
-        // The place is in the problem already.
+        // The problem already has the position.
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
         let cure = "correct it; JSON has no comments or trailing commas";
@@ -137,8 +135,8 @@ impl SettingsReader<'_> {
         None
     }
 
-    /// The host whose settings these are: the one that the person names, else the one with the most
-    /// exact path, and of several the one with an event of the file.
+    /// The host of the settings: the named one, else the one with the longest matching place, and
+    /// of several the one that has an event of the file.
     fn owner(&self, section: &Tree) -> Option<&'static HostFile> {
         if let Some(host) = self.operator.host {
             return settings_file(host);
@@ -223,7 +221,7 @@ impl SettingsReader<'_> {
 }
 
 impl HostFile {
-    /// How many parts of `path` are those of a place of such files; 0 for a path elsewhere.
+    /// The length of the longest place that `path` contains, in parts; 0 without any.
     fn length_in(&self, path: &Path) -> usize {
         let parts: Vec<_> = path.iter().collect();
         let places = self.places.iter().map(Path::new);
@@ -235,19 +233,18 @@ impl HostFile {
         lengths.max().unwrap_or(0)
     }
 
-    /// The event of the host that is called so.
     fn row(&'static self, event: &str) -> Option<&'static HostEvent> {
         self.host().events.iter().find(|row| row.name == event)
     }
 
-    /// Whether any key of `section` is an event of the host.
+    /// Whether a key of `section` is an event of the host.
     fn has_events(&'static self, section: &Tree) -> bool {
         let entries = section.entries().unwrap_or_default();
         entries.iter().any(|entry| self.row(&entry.key).is_some())
     }
 }
 
-/// What a value is, in the words of JSON.
+/// A value's JSON type, for messages.
 fn described(tree: &Tree) -> String {
     if tree.entries().is_some() {
         "an object".to_string()

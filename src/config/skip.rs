@@ -1,8 +1,7 @@
-//! Hooks that one person does not want to run at git's events: by `HOOKRUN_SKIP`, and by
-//! `hookrun.local.toml` beside the project's own files.
+//! Hooks that one person skips at git's events, by `HOOKRUN_SKIP` or `hookrun.local.toml`.
 //!
-//! Only hooks of the project can be skipped, no rules, and only at git's events, so
-//! that neither switches off a guard of an agent.
+//! Only a project's hooks at git's events can be skipped, and no rules, so that agents' guards
+//! stay.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +17,7 @@ use crate::hosts::git;
 
 const VARIABLE: &str = "HOOKRUN_SKIP";
 
-/// The content of such a file.
+/// The content of a local file.
 #[derive(Debug, Default)]
 struct LocalFile {
     off: Vec<PlacedValue<String>>,
@@ -76,7 +75,6 @@ fn read(text: &str, file: &Path) -> (LocalFile, Vec<Problem>) {
     (local, reader.problems)
 }
 
-/// Why a hook cannot be skipped; `None` if it can.
 fn obstacle(hook: &Hook) -> Option<String> {
     if git::find(&hook.event).is_none() {
         return Some(format!("{} is not an event of git", hook.event));
@@ -88,8 +86,8 @@ fn obstacle(hook: &Hook) -> Option<String> {
     (layer != LayerKind::Project).then(|| format!("it is of the {} layer", layer.name()))
 }
 
-/// Switches off what the local files of `layers` say. With `scope` All also finds names that mean no
-/// hook. Returns a line for each hook that does not run.
+/// Disables the hooks in the local files of `layers`. With scope `All`, also reports unknown names.
+/// Returns a line for each disabled hook.
 pub(super) fn switch_off(
     hooks: &mut [Hook],
     layers: &[&Layer],
@@ -145,7 +143,7 @@ pub(super) fn switch_off(
     lines
 }
 
-/// The local file of a folder of the project, if it has one.
+/// The local file of a project folder, if it exists.
 pub(super) fn local_file(layer: &Layer) -> Option<PathBuf> {
     if !layer.is_own_of_project() {
         return None;
@@ -154,8 +152,7 @@ pub(super) fn local_file(layer: &Layer) -> Option<PathBuf> {
     file.symlink_metadata().is_ok().then_some(file)
 }
 
-/// Skips the hooks of the name `name` because of `HOOKRUN_SKIP`. Returns a line for each; none if
-/// there is no such hook.
+/// Skips the hooks named `name` for `HOOKRUN_SKIP`. Returns a line for each; empty without any.
 pub(super) fn by_variable(hooks: &mut [Hook], name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for hook in hooks.iter_mut().filter(|hook| hook.name == name) {

@@ -1,9 +1,8 @@
-//! Loads hooks from the three places where they are configured: the folders of a `hooks.d`, scripts
-//! outside of it that name their events themselves, and the tables of a `hookrun.toml` or of a
-//! host's settings.
+//! Loads hooks from the folders of a `hooks.d`, from scripts outside of it, and from the tables of
+//! a `hookrun.toml` or of a host's settings.
 //!
-//! The folder of a script, its directives and its code must agree on the host that it was written
-//! for: a guard that gets another host's keys blocks nothing.
+//! A script's folder, directives and code must agree on its host: a guard that gets another host's
+//! keys blocks nothing.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,10 +23,10 @@ use crate::engine::spelling;
 use crate::hosts::git::{self, GitHook};
 use crate::hosts::signs;
 
-/// The end of the name of a file of rules.
+/// The extension of a rule file.
 const RULES: &str = ".toml";
 
-/// Loads a `hooks.d`: a folder for each event, and one of commands.
+/// Loads a `hooks.d`, with a folder for each event and one for commands.
 pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path) {
     loader.check_writers(root);
     let mut files = Vec::new();
@@ -68,7 +67,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
         let found = loader.entries(path);
         files.extend(found.into_iter().map(|file| (file, name.clone())));
     }
-    // One event may have two folders, under its own name and under a host's.
+    // An event may have two folders, by its own name and a host's.
     files.sort_by(|(a, _), (b, _)| a.name.as_bytes().cmp(b.name.as_bytes()));
     for (file, event) in files {
         load_drop_in(loader, layer, file, &event);
@@ -122,7 +121,7 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
             settle_dialect(loader, &mut draft, event, &head, &path);
             loader.problems.extend(head.problems);
         }
-        // A file that cannot be opened can still be a program; starting it shows that.
+        // The file may be executable but unreadable; starting it will show that.
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
     set_script(&mut draft, layer, path, name);
@@ -141,7 +140,7 @@ fn add_in_scope(loader: &mut ConfigLoader<'_>, draft: &HookDraft, events: &[Boun
     }
 }
 
-/// Makes a draft the hook that a script is.
+/// Makes a draft the hook of a script.
 fn set_script(draft: &mut HookDraft, layer: LayerKind, path: PathBuf, name: String) {
     draft.hook.name = name;
     draft.hook.handler = Handler::File(path.clone());
@@ -153,20 +152,20 @@ fn set_script(draft: &mut HookDraft, layer: LayerKind, path: PathBuf, name: Stri
     };
 }
 
-/// Whether a file begins as a script does.
+/// Whether a file begins with `#!`.
 fn is_script(file: &Path) -> bool {
     let mut start = [0; 2];
     let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *b"#!"
 }
 
-/// Loads a script outside the folders of events. It names its events itself:
-/// `# hookrun: event=tool.pre`.
+/// Loads a script outside event folders, with its event in a directive: `# hookrun:
+/// event=tool.pre`.
 pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, path: &Path) {
     if let Ok(canonical) = path.canonicalize()
         && !loader.seen.insert(canonical)
     {
-        // A file that is named and found anyway does not run twice.
+        // A file that is both named and found runs once.
         return;
     }
     let mut draft = HookDraft {
@@ -175,7 +174,7 @@ pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, p
     };
     match directive::read(path, &mut draft) {
         Ok(head) => loader.problems.extend(head.problems),
-        // A file that cannot be opened can still be a program; it cannot name its event.
+        // The file may be executable but unreadable, so it cannot name its event.
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
     if draft.events().is_empty() {
@@ -202,7 +201,7 @@ pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, p
     }
 }
 
-/// Loads the tables of a `hookrun.toml` and the hooks of a host's settings.
+/// Loads the tables of a `hookrun.toml`, or the hooks of a host's settings.
 pub(super) fn load_tables(
     loader: &mut ConfigLoader<'_>,
     layer: LayerKind,
@@ -220,7 +219,7 @@ pub(super) fn load_tables(
     }
 }
 
-/// Finds the other mistakes of a hook that has some.
+/// Reports the other mistakes of a rejected hook.
 fn check_rejected(loader: &mut ConfigLoader<'_>, file: &Path, rejected: &HookDraft) {
     let first = loader.problems.len();
     for (name, at) in rejected.events() {
@@ -263,7 +262,7 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
             }
         }
     }
-    // Hooks of other events are checked too: an error anywhere closes every gate.
+    // Hooks of other events are checked too, because any error blocks every gate.
     if !bound.iter().any(|(event, _)| loader.is_named(event)) {
         for (fault, at) in table.draft.check() {
             loader.complain(fault, file, Some(at));
@@ -285,7 +284,7 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
     }
 }
 
-/// What a table runs, its relative paths those of its file.
+/// A table's handler, with relative paths resolved from its file.
 fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Handler {
     let written = &table.draft.hook.handler;
     if !table.is_anchored {
@@ -307,15 +306,15 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
     })
 }
 
-/// How a hook reads a field of its JSON.
+/// The command by which a script reads a field of its event.
 const FIELD: &str = "hookrun hook field";
 
 type LineComplaint = (Complaint, usize);
 
-/// Settles which host a script was written for that does not say so: a folder with git's name for a
-/// hook means git's contract, and one with a host's name for an event that host's dialect. There a
-/// failure closes gates, even if it does not in the host, since a hook of ours in that folder by
-/// mistake blocks by any exit status. Reports signs of another convention in the folder or the code.
+/// Chooses the dialect of a script that names none: a folder with git's name for a hook means git's
+/// contract, one with a host's event name that host's dialect. In the latter a failure blocks gates
+/// even if the host would not, because a native hook in that folder by mistake blocks by any exit
+/// status. Reports contradictions in the folder or the code.
 fn settle_dialect(
     loader: &mut ConfigLoader<'_>,
     draft: &mut HookDraft,
@@ -339,7 +338,7 @@ fn settle_dialect(
     }
 }
 
-/// Takes the convention of a script from its folder, unless its words say another one.
+/// Sets a script's convention by its folder, unless its code shows another one.
 fn settle_by_folder(
     loader: &ConfigLoader<'_>,
     draft: &mut HookDraft,
@@ -393,7 +392,7 @@ fn directive_of(dialect: &str) -> String {
     format!("add the line `# hookrun: dialect={dialect}`")
 }
 
-/// That a script reads keys of another host's: the cause, the cure and the line.
+/// Reports a script that reads keys of another host: cause, cure and line.
 fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
     let cause = format!("it reads `{word}`, a key of {dialect}'s, but would get hookrun's keys");
@@ -405,8 +404,7 @@ fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
     Some((Complaint::with_cure(cause, cure), line))
 }
 
-/// That a script in a folder with git's name is one of ours: by its settings or its code it reads or
-/// answers JSON.
+/// Reports a native hook in a folder with git's name: its settings or code read or print JSON.
 fn speaks_json(head: &Head, draft: &HookDraft, hook: &GitHook) -> Option<LineComplaint> {
     let set = [
         ("reads", draft.hook.reads == Some(Reads::Stdin)),

@@ -1,4 +1,4 @@
-//! A document with a place for every value, TOML or JSON alike, so that one reader serves both.
+//! A TOML or JSON document with the position of every value, so that one reader serves both.
 
 use serde_json::value::RawValue;
 use toml::Spanned;
@@ -10,7 +10,7 @@ use crate::engine::event::json;
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     pub(crate) value: TreeValue,
-    /// Where it begins in the text, in bytes.
+    /// The byte offset of its start.
     pub(crate) offset: usize,
 }
 
@@ -22,9 +22,9 @@ pub(crate) enum TreeValue {
     Flag(bool),
     Date(String),
     List(Vec<Tree>),
-    /// The entries in their order. In JSON, a key may appear twice.
+    /// The entries in order; a JSON key may repeat.
     Table(Vec<TreeEntry>),
-    /// Something else, in words.
+    /// Another value, for messages.
     Other(String),
 }
 
@@ -35,14 +35,13 @@ pub(crate) struct TreeEntry {
     pub(crate) tree: Tree,
 }
 
-/// A syntax error, and its line.
 #[derive(Debug)]
 pub(crate) struct SyntaxError {
     pub(crate) line: usize,
     pub(crate) message: String,
 }
 
-/// How deep lists and tables may be in each other.
+/// The deepest nesting of lists and tables.
 pub(super) const MOST_LEVELS: usize = 128;
 
 impl Tree {
@@ -105,7 +104,7 @@ impl Tree {
         }
     }
 
-    /// Its number, whole or not; `None` if it is none.
+    /// Its number, integer or not.
     pub(super) fn number(&self) -> Option<f64> {
         if let TreeValue::Number(number) = self.value {
             return Some(number as f64);
@@ -124,7 +123,6 @@ impl Tree {
         }
     }
 
-    /// Whether it is `true`; `None` if it is neither that nor `false`.
     pub(crate) fn flag(&self) -> Option<bool> {
         if let TreeValue::Flag(flag) = self.value {
             Some(flag)
@@ -133,7 +131,7 @@ impl Tree {
         }
     }
 
-    /// The value as JSON: a date is its text, and what JSON does not have is null.
+    /// The value as JSON: a date as text, null for values that JSON does not have.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             TreeValue::Text(text) | TreeValue::Date(text) => text.as_str().into(),
@@ -225,7 +223,7 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
     }
 }
 
-/// The text with its comments as blanks: every place stays where it is. `None` if it has none.
+/// Blanks out the comments of a text, keeping offsets. `None` without any.
 pub(super) fn without_comments(text: &str) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;

@@ -1,11 +1,10 @@
-//! Trust: the hooks of a project came with somebody's repository, and run only when their content
-//! is trusted.
+//! Trust: a project's hooks come with its repository, and run only after approval.
 //!
-//! What is trusted is the whole set of one folder (`files`): its `hookrun.toml`, all of `hooks.d`
-//! and the files that commands name (`parts`). A digest of it is kept for its repository outside of
-//! it (`store`), so that a work tree or a branch with known content asks nobody. A person may also
-//! follow a branch of a remote, whose content counts (`follow`). `check` compares, and seals the
-//! files: they must be the same when hooks have run.
+//! Trust covers the hook set of one folder (`files`): `hookrun.toml`, `hooks.d` and the files that
+//! commands name (`parts`). Its digest is stored outside the repository (`store`), so that known
+//! content in another work tree or branch needs no new approval. A user may also follow a remote
+//! branch (`follow`). `check` compares, and seals the files: they must be unchanged when hooks have
+//! run.
 
 mod check;
 mod files;

@@ -1,11 +1,11 @@
-//! What keys take: the words for it in messages and docs, what to write instead of a mistake, and
-//! the words of a command, split as a shell would split them, without a shell.
+//! The types of keys: their descriptions and suggestions for messages and docs; and splitting a
+//! command into words without a shell.
 
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::FILES;
 use crate::engine::spelling;
 
-/// What a key takes, in words: its row without the way that it is read.
+/// A key without its reading function.
 #[derive(Debug, Clone, Copy)]
 pub struct KeySpec {
     pub name: &'static str,
@@ -14,7 +14,6 @@ pub struct KeySpec {
     pub about: &'static str,
 }
 
-/// The keys of a table.
 pub(crate) type KeysOf = fn() -> Vec<KeySpec>;
 
 #[derive(Debug, Clone, Copy)]
@@ -26,15 +25,13 @@ pub enum KeyValue {
     Number,
     Duration,
     Size,
-    /// One of these words.
     OneOf(fn() -> Vec<&'static str>),
-    /// A table with these keys; without any, its user chooses them.
+    /// A table with these keys; without any, the keys are free.
     Table(KeysOf),
     /// A list of such tables.
     Tables(KeysOf),
-    /// A table whose keys its user chooses, each with such a value.
+    /// A table with free keys and values of this type.
     Map(&'static KeyValue),
-    /// One of these.
     Either(&'static [KeyValue]),
     Pattern,
     /// A table, or JSON in a string.
@@ -46,7 +43,7 @@ impl KeyValue {
         self.texts().0
     }
 
-    /// What is expected, and an example of it.
+    /// The expected type, and an example.
     fn texts(self) -> (String, String) {
         let (expected, example) = match self {
             KeyValue::Text => ("a string", "\"text\""),
@@ -85,7 +82,7 @@ impl KeyValue {
         keys().iter().map(|key| key.name).collect()
     }
 
-    /// What to write for `key` instead of `written`; that is empty for a value without a word.
+    /// The suggestion for `key` instead of `written`, which is empty for a value without text.
     pub(super) fn cure(self, key: &str, written: &str) -> String {
         let key = key.rsplit('.').next().unwrap_or(key);
         let example = self.texts().1;
@@ -111,7 +108,7 @@ pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
     names.iter().map(|(_, name)| *name).collect()
 }
 
-/// The complaint about an unknown key. `group` is the table in which there is a key of this name.
+/// The error for an unknown key. `group` is the table that has a key of this name.
 pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -> Complaint {
     let cure = match (spelling::nearest(name, known.iter().copied()), group) {
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),
@@ -125,17 +122,17 @@ pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -
     Complaint::with_cure(format!("unknown key `{name}`"), cure)
 }
 
-/// Characters that mean something to a shell outside quotes. A command that uses them needs
-/// `shell = true`; splitting it into words would silently pass them on as arguments.
+/// Shell syntax outside quotes. A command with it needs `shell = true`; split into words, it would
+/// silently become an argument.
 const SHELL_SYNTAX: &str = "|&;<>()$`*?[]{}~#\n";
 
-/// Characters that mean something to a shell even within double quotes.
+/// Shell syntax within double quotes.
 const QUOTED_SYNTAX: &str = "$`";
 
 /// Splits `command` into words.
 ///
 /// # Errors
-/// When it is empty, a quote is not closed, or it needs a shell.
+/// If it is empty, has an unclosed quote, or needs a shell.
 pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     if let Some(found) = shell_syntax(command) {
         if let Some(name) = placeholder_in(command).filter(|_| found == '{') {
@@ -170,7 +167,7 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     Ok(words)
 }
 
-/// Whether the word of a command at `start` is [`FILES`].
+/// Whether the word at `start` is [`FILES`].
 fn is_files_word(command: &str, start: usize) -> bool {
     let (before, word) = command.split_at(start);
     let after = word.strip_prefix(FILES);
@@ -218,7 +215,7 @@ fn shell_syntax(command: &str) -> Option<char> {
             Some(_) if QUOTED_SYNTAX.contains(c) => return Some(c),
             None if c == '\'' || c == '"' => quote = Some(c),
             None if SHELL_SYNTAX.contains(c) => return Some(c),
-            // The character after a backslash is itself.
+            // A backslash escapes the next character.
             Some(_) | None if c == '\\' => drop(characters.next()),
             Some(_) | None => {}
         }

@@ -1,8 +1,7 @@
-//! YAML as trees: the documents of a text, each value with its place.
+//! YAML documents as trees with positions.
 //!
-//! Plain scalars are what the readers of Kubernetes and of most tools take them for: `yes` and `on`
-//! are true too, and `010` is 8. An alias is a copy of its anchor, and `<<` merges. The number of
-//! copied values is limited.
+//! Plain scalars mean what Kubernetes and most tools take them for: `yes` and `on` are true, and
+//! `010` is 8. An alias copies its anchor, and `<<` merges. The number of copied values is limited.
 
 use std::collections::HashMap;
 
@@ -10,7 +9,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use super::tree::{MOST_LEVELS, SyntaxError, Tree, TreeEntry, TreeValue};
 
-/// The most values in a text, those of aliases included: a few lines of them could be billions.
+/// The most values in a text, including aliases; a few lines could expand to billions.
 const MOST_VALUES: usize = 4_000_000;
 
 const NULL: &[&str] = &["", "~", "null", "Null", "NULL"];
@@ -20,7 +19,7 @@ const TRUE: &[&str] = &["true", "True", "TRUE", "yes", "Yes", "YES", "on", "On",
 const FALSE: &[&str] = &["false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"];
 
 /// # Errors
-/// The first part that is not YAML, or that no table or list can hold.
+/// The first invalid part, or one that no table or list can hold.
 pub(crate) fn documents(text: &str) -> Result<Vec<Tree>, SyntaxError> {
     let offsets: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let mut builder = Builder::default();
@@ -42,18 +41,18 @@ pub(crate) fn documents(text: &str) -> Result<Vec<Tree>, SyntaxError> {
 #[derive(Default)]
 struct Builder {
     documents: Vec<Tree>,
-    /// Lists and tables that have not ended, the outermost first.
+    /// Open lists and tables, outermost first.
     open: Vec<OpenNode>,
     anchors: HashMap<usize, Tree>,
     values: usize,
-    /// The place of the event.
+    /// The offset of the event.
     offset: usize,
 }
 
 struct OpenNode {
     tree: Tree,
     anchor: usize,
-    /// The key in a table whose value comes next, and its place.
+    /// The next value's key in a table, with its offset.
     key: Option<(String, usize)>,
 }
 
@@ -119,7 +118,7 @@ impl Builder {
         self.add(node.tree, node.anchor)
     }
 
-    /// Adds a whole value to the list or table around it.
+    /// Adds a finished value to its list or table.
     fn add(&mut self, tree: Tree, anchor: usize) -> Result<(), String> {
         if anchor > 0 {
             self.anchors.insert(anchor, tree.clone());
@@ -139,7 +138,7 @@ impl Builder {
     }
 }
 
-/// How many values there are in a tree.
+/// The number of values in a tree.
 fn count(tree: &Tree) -> usize {
     let items = tree.items().unwrap_or_default().iter();
     let entries = tree.entries().unwrap_or_default().iter();
@@ -147,7 +146,7 @@ fn count(tree: &Tree) -> usize {
     1 + below.map(count).sum::<usize>()
 }
 
-/// Replaces `<<` by the entries of the tables under it, as far as there are none of their names.
+/// Replaces `<<` by the entries of its tables whose keys are not present.
 fn merge(entries: &mut Vec<TreeEntry>) {
     let is_merged = |entry: &TreeEntry| entry.key == "<<" && entry.tree.text().is_none();
     let merges: Vec<TreeEntry> = entries.extract_if(.., |entry| is_merged(entry)).collect();
@@ -169,7 +168,7 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> TreeValue {
         None => style == ScalarStyle::Plain,
     };
     let digits = text.replace('_', "");
-    // Not `inf` and `nan`, which are words.
+    // `inf` and `nan` are words.
     let is_number = digits.ends_with(|c: char| c.is_ascii_hexdigit() || c == '.')
         && digits.contains(|c: char| c.is_ascii_digit());
     if !is_plain {

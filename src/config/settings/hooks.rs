@@ -1,5 +1,5 @@
-//! The hooks in the settings of an agent: each command becomes a hook of ours, by the row of its
-//! host. Other hooks are reported as not run.
+//! Converts the command hooks of an agent's settings by its host's row. Other kinds are listed as
+//! not run.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,21 +16,19 @@ use crate::hosts::HostEvent;
 use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::{HostFile, HostHookKey, MatcherSubject};
 
-/// The kind of hook that hookrun runs.
 const COMMAND: &str = "command";
 
-/// The keys of a group of hooks.
 const GROUP_KEYS: &[&str] = &["matcher", "hooks", "description", "sequential"];
 
-/// Starts a hook that is not waited for. It reads all of the event first, because
-/// hookrun does not write it later, and `timeout` ends it where the system has one.
+/// Starts a hook in the background. It first reads the whole event, because hookrun writes it only
+/// once; `timeout`, if installed, limits the hook.
 const ASYNC: &str = "input=$(cat)
 {
     if command -v timeout >/dev/null; then set -- timeout -k 2 \"$LIMIT\" \"$@\"; fi
     printf '%s\\n' \"$input\" | \"$@\"
 } >/dev/null 2>&1 &";
 
-/// What is around a hook in its file.
+/// The surroundings of a hook in its file.
 #[derive(Clone, Copy)]
 struct HookPlace<'a> {
     file: &'static HostFile,
@@ -41,7 +39,7 @@ struct HookPlace<'a> {
     idle: Option<&'a str>,
 }
 
-/// A hook in its file: the values of the keys that its host has.
+/// A hook in its file, with its known keys.
 struct SettingsHook<'f> {
     place: HookPlace<'f>,
     keys: Vec<(HostHookKey, &'f TreeEntry)>,
@@ -49,13 +47,13 @@ struct SettingsHook<'f> {
 }
 
 impl<'f> SettingsHook<'f> {
-    /// The value of a key; of several keys for one thing the first of the table counts.
+    /// The value of a key; if several keys mean the same, the table's first counts.
     fn get(&self, says: HostHookKey) -> Option<&'f TreeEntry> {
         let mut entries = self.keys.iter().filter(|(key, _)| *key == says);
         entries.next().map(|(_, entry)| *entry)
     }
 
-    /// Why the hook is listed and not run.
+    /// Why the hook is listed but does not run.
     fn idle(&self) -> Option<String> {
         if let Some(why) = self.place.idle {
             return Some(why.to_string());
@@ -137,7 +135,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// Says so where a file switches all of its hooks off, and by what.
+    /// Reports a switch that disables all hooks of the file, and returns the reason.
     fn switched_off(&mut self, file: &'static HostFile, document: &Tree) -> Option<String> {
         for off in file.off {
             let Some(switch) = document.at(off.path) else {
@@ -158,8 +156,8 @@ impl SettingsReader<'_> {
         None
     }
 
-    /// A slip of an event that hookrun knows is an error, which closes every gate. A new event of the
-    /// host is none of them.
+    /// A misspelled event is an error, which blocks every gate; a new event of the host is a
+    /// warning.
     fn unknown_event(&mut self, file: &'static HostFile, name: &str, at: usize) {
         let host = file.host();
         let cause = format!("`{name}` is no event of {}", host.name);
@@ -228,7 +226,7 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// The keys that are known. Hosts get new ones every week, so others are only warnings.
+    /// Returns the known keys. Unknown ones are only warnings, because hosts add keys every week.
     fn known_keys<'t>(
         &mut self,
         file: &HostFile,
@@ -291,8 +289,7 @@ impl SettingsReader<'_> {
             .max(Duration::from_millis(1))
     }
 
-    /// What its author says about failures; `None` leaves it to the event, which is closed where it
-    /// can be blocked.
+    /// The failure mode in the settings; `None` for the event's default, which blocks at gates.
     fn on_failure_of(&mut self, hook: &SettingsHook<'_>) -> Option<OnFailure> {
         let entry = hook.get(HostHookKey::Closed)?;
         match (entry.tree.text(), entry.tree.flag()) {
@@ -443,7 +440,7 @@ impl SettingsReader<'_> {
     }
 }
 
-/// What a hook is that hookrun does not run: of another kind than a command, or for another system.
+/// Why hookrun does not run a hook: its kind, or another operating system.
 fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
     let has = |says| {
         let rows = file.hook.iter().filter(move |row| row.says == says);
@@ -468,7 +465,7 @@ fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
     Some(format!("a hook for another system (`{}`)", other.key))
 }
 
-/// The folder of a plugin that has this file as `hooks/hooks.json`.
+/// The folder of a plugin whose hook file this is (`hooks/hooks.json`).
 fn plugin_root(file: &Path) -> Option<&str> {
     if !file.ends_with("hooks/hooks.json") {
         return None;

@@ -1,5 +1,5 @@
-//! Whether the hooks of a project's folder may run: what the owner of the machine says (`[trust]`),
-//! what was trusted, and what a command of hookrun writes into trusted hooks.
+//! Decides whether a project folder's hooks may run, by the owner's `[trust]` settings and
+//! approvals, and keeps trust when a command of hookrun edits trusted hooks.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,64 +16,61 @@ use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::runner::SealedFiles;
 
-/// What is done about hooks of a project that are not trusted.
+/// How untrusted project hooks are handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustChoice {
-    /// They do not run: a host asks. The caller vouches for those with these digests
-    /// (`hookrun run --trust DIGEST`).
+    /// They do not run, except with these digests (`hookrun run --trust DIGEST`).
     Required { digests: Vec<String> },
-    /// They are reported as a warning: a person looks at them.
+    /// They are reported as a warning, for a user at a terminal.
     Told,
 }
 
-/// Why the hooks of a folder do or do not run.
 #[derive(Debug, Clone)]
 pub enum TrustState {
     Trusted,
-    /// Nobody has trusted this content, nor any other of its repository.
+    /// Nothing of this repository was trusted yet.
     Unknown,
-    /// Something else of its repository was trusted: a guard may be gone.
+    /// Other content of this repository was trusted: a guard may be missing.
     Changed,
-    /// The files cannot be read.
     Unreadable(Arc<SetError>),
 }
 
-/// The hooks of one folder of a project, and whether they are trusted.
+/// The trust of one project folder's hooks.
 #[derive(Debug, Clone)]
 pub struct TrustReport {
-    /// The folder that holds `hookrun.toml` and `hooks.d`.
+    /// The folder with `hookrun.toml` and `hooks.d`.
     pub folder: PathBuf,
-    /// The folder that all work trees of its repository share.
+    /// The git folder that all work trees of its repository share.
     pub repository: PathBuf,
     pub state: TrustState,
-    /// `sha256:…`; empty where the files cannot be read.
+    /// `sha256:…`; empty if the files cannot be read.
     pub digest: String,
-    /// What is part of the set, below the folder.
+    /// The parts of the hook set, relative to the folder.
     pub parts: Vec<PathBuf>,
-    /// The files that are not as they were when they were last trusted.
+    /// Files that differ from the last trusted content.
     pub changed: Vec<String>,
-    /// Why the branch that is followed does not vouch for them.
+    /// Why the followed branch does not approve them.
     pub not_of_branch: Option<String>,
 }
 
-/// The files of trusted hooks as they were when they were checked.
+/// The files of trusted hooks when they were checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrustSeal {
     folder: PathBuf,
     parts: Vec<PathBuf>,
     stamps: Vec<u8>,
     digest: String,
-    /// Something was changed while the configuration was read.
+    /// A file changed while the configuration was read.
     pub(crate) is_recent: bool,
 }
 
 impl TrustSeal {
-    /// Whether the content of the files has changed.
+    /// Whether the files' content has changed.
     pub(crate) fn is_broken(&self) -> bool {
         self.stamps_now().is_none()
     }
 
-    /// The stamps now; `None` if the content has changed.
+    /// The current stamps; `None` if the content has changed.
     fn stamps_now(&self) -> Option<Vec<u8>> {
         let now = FileList::of(&self.folder, &self.parts).ok()?;
         let stamps = now.stamps();
@@ -82,7 +79,6 @@ impl TrustSeal {
         has_same_content.then_some(stamps)
     }
 
-    /// Why nothing is allowed when they have.
     fn complaint(&self) -> String {
         format!(
             "the hooks in {} changed while they ran, so untrusted code may have run",
@@ -117,13 +113,12 @@ impl SealedFiles for Vec<TrustSeal> {
     }
 }
 
-/// File systems write times in steps of up to 10 ms; a change in the step in which the files were
-/// read cannot be seen.
+/// File systems store times in steps of up to 10 ms, so a change within the step of a read is
+/// invisible.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Looks whether the hooks in `folder`, a canonical path, are trusted, and seals those that are. The
-/// configuration was read since `read_since`. With `is_signed` all of its hooks come with sets that
-/// trusted signers have signed.
+/// Checks the hooks in `folder` (a canonical path), and seals trusted ones. The configuration was
+/// read after `read_since`. With `is_signed`, all of its hooks are from sets of trusted signers.
 pub(crate) fn judge(
     folder: &Path,
     parts: Vec<PathBuf>,
@@ -148,7 +143,7 @@ pub(crate) fn judge(
     }
     let seal = match look(&mut report, read_since, store) {
         Ok(Some(seal)) => seal,
-        // An empty folder in which there never was a hook.
+        // An empty folder that never had a hook.
         Ok(None) => {
             report.state = TrustState::Trusted;
             return (report, None);
@@ -176,8 +171,8 @@ pub(crate) fn judge(
     (report, None)
 }
 
-/// The digest of the files in a list. If it has many, they are read only if their stamps have changed
-/// since it was last found.
+/// The digest of a list of files. A large list is read only if its stamps changed since the last
+/// digest.
 pub(crate) fn digest_of(
     list: &FileList,
     stamps: &[u8],
@@ -195,7 +190,7 @@ pub(crate) fn digest_of(
     Ok(digest)
 }
 
-/// Finds the digest of a set, and seals its files. `None` where there are none and never were.
+/// Computes the digest of a set and seals its files. `None` for a folder that never had hooks.
 fn look(
     report: &mut TrustReport,
     read_since: SystemTime,
@@ -218,14 +213,14 @@ fn look(
     }))
 }
 
-/// How the reason of a block begins that only a person can lift.
+/// The beginning of a block that only `hookrun trust` lifts.
 const CHANGED: &str = "hooks changed: run `hookrun trust`";
 const UNKNOWN: &str = "hooks not trusted: run `hookrun trust`";
 
 /// The most files that a reason names.
 const NAMED_FILES: usize = 8;
 
-/// Whether a complaint is that hooks are not trusted.
+/// Whether a complaint is about untrusted hooks.
 pub(crate) fn is_about_trust(complaint: &str) -> bool {
     complaint.starts_with(CHANGED) || complaint.starts_with(UNKNOWN)
 }
@@ -234,12 +229,12 @@ impl TrustReport {
     /// Reads the files.
     ///
     /// # Errors
-    /// When one cannot be read, or there are too many.
+    /// If one cannot be read, or there are too many.
     pub fn read(&self) -> Result<HookFiles, SetError> {
         FileList::of(&self.folder, &self.parts)?.read()
     }
 
-    /// The files that differ from what was trusted last.
+    /// The files that differ from the last trusted content.
     fn changes(&self, store: &TrustStore) -> Option<Vec<String>> {
         let files = self.read().ok()?;
         let Some(before) = store.latest(&self.repository, &self.folder, &files) else {
@@ -254,12 +249,12 @@ impl TrustReport {
         matches!(self.state, TrustState::Trusted)
     }
 
-    /// Whether something else of the repository was trusted before.
+    /// Whether other content of the repository was trusted before.
     pub(crate) fn has_changed(&self) -> bool {
         matches!(self.state, TrustState::Changed)
     }
 
-    /// What to do, and why the hooks do not run; `None` if they do.
+    /// The instruction, and why the hooks do not run; `None` if they are trusted.
     pub(crate) fn why_untrusted(&self) -> Option<String> {
         let folder = self.folder.display();
         let mut why = match &self.state {
@@ -291,21 +286,20 @@ pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
     KeyRow::key("signers", KeyValue::Text, "none", "a file of SSH keys, as `gpg.ssh.allowedSignersFile`: shared sets signed by one of them run without a question", set_signers),
 ];
 
-/// What a file says about trust.
+/// The `[trust]` table of a file.
 #[derive(Debug, Default)]
 pub struct TrustTable {
-    /// Where it says so.
     pub(crate) at: Option<Position>,
     paths: Vec<PlacedValue<String>>,
     signers: Option<String>,
 }
 
-/// What the system's and the user's files together say about trust. A project's may not.
+/// The trust settings of system and user; a project has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TrustPolicy {
-    /// Folders whose hooks are trusted as they are.
+    /// Folders whose hooks are always trusted.
     pub(crate) paths: Vec<PathBuf>,
-    /// Files of keys whose owners sign sets that run without a question.
+    /// Files with the keys of signers whose sets run without approval.
     pub(crate) signers: Vec<PathBuf>,
 }
 
@@ -338,7 +332,7 @@ fn check_absolute(path: &str) -> Result<(), Complaint> {
 }
 
 impl TrustPolicy {
-    /// Adds what the file of a further layer says.
+    /// Adds the settings of another file.
     pub(crate) fn add(&mut self, table: &TrustTable, home: Option<&Path>) {
         for PlacedValue { value, .. } in &table.paths {
             if let Some(whole) = below_home(value, home) {
@@ -350,15 +344,15 @@ impl TrustPolicy {
             .extend(signers.and_then(|file| below_home(file, home)));
     }
 
-    /// Whether one of the signers has signed the set whose files have this digest, as far as that
-    /// was verified on this machine with the keys that the files have now.
+    /// Whether a trusted signer signed the set with this digest, as verified on this machine with
+    /// the current keys.
     pub(crate) fn vouches(&self, tree: &str, store: Option<&TrustStore>) -> bool {
         let mut files = self.signers.iter();
         store.is_some_and(|store| files.any(|signers| store.is_signed(tree, signers)))
     }
 }
 
-/// A path in which `~` is the home folder; `None` without one.
+/// Expands `~` in a path; `None` without a home folder.
 fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
     match path.strip_prefix('~') {
         Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
@@ -366,20 +360,19 @@ fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// Which hooks were trusted before a command wrote some.
+/// The trust before a command writes hooks.
 ///
-/// What is trusted after it is what was trusted before it, and the files that it wrote: anything
-/// else that has changed meanwhile is shown to a person. Hooks where there were none are trusted if
-/// all of them were written by the command.
+/// Afterwards previously trusted files and files written by the command are trusted; any other
+/// change needs approval. In a folder without hooks before, all of them must be written by the
+/// command.
 #[derive(Debug)]
 pub struct KeptTrust {
-    /// The files of each folder; `None` for one that was not trusted.
+    /// The files by folder; `None` for an untrusted one.
     before: Vec<(PathBuf, Option<BTreeSet<FileMark>>)>,
 }
 
 impl KeptTrust {
-    /// Notes what is trusted. `reports` are those of a configuration that was loaded with
-    /// [`TrustChoice`].
+    /// Records the trusted files. `reports` are from a configuration loaded with [`TrustChoice`].
     #[must_use]
     pub fn before(reports: &[TrustReport]) -> KeptTrust {
         let mut before = Vec::new();
@@ -395,11 +388,10 @@ impl KeptTrust {
         KeptTrust { before }
     }
 
-    /// Trusts what has changed since, if it is in `written`. `reports` are those of the new
-    /// configuration.
+    /// Trusts changed files if they are in `written`. `reports` are from the new configuration.
     ///
     /// # Errors
-    /// When it cannot be noted: then a person is asked.
+    /// If the approval cannot be stored, so the user must approve.
     pub fn after(
         &self,
         reports: &[TrustReport],

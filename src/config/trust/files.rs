@@ -1,7 +1,5 @@
-//! The files of a set of hooks, and the digest of what counts of their content.
-//!
-//! Cases and suites decide nothing, and neither do comments in a file of TOML that hookrun itself
-//! reads: whoever changes them needs nobody's approval.
+//! The files of a hook set, and the digest of their relevant content. Test cases, and comments in
+//! TOML that hookrun itself reads, decide nothing, so changing them needs no approval.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,16 +17,16 @@ use toml::de::DeTable;
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
 
-/// A larger set is not read: each of its files is looked at for every event.
+/// Larger sets are rejected, because each file is checked for every event.
 const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
-/// The most bytes of a set that is read for every event: a write through shared memory leaves no
-/// stamp. The stamps of a larger one are believed.
+/// The most bytes of a set that is read for every event, because a write through shared memory
+/// changes no stamp. For a larger set the stamps decide.
 const ALWAYS_READ_BYTES: i64 = 1 << 20;
 
-/// Hidden files that editors and desktops write beside others. No glob of a shell finds them.
+/// Hidden files of editors and desktops, which no shell glob matches.
 const OF_EDITORS: &[&str] = &[
     ".swp",
     ".swo",
@@ -44,20 +42,20 @@ fn is_of_editor(name: &[u8]) -> bool {
         || name.starts_with(b".") && OF_EDITORS.iter().any(|end| name.ends_with(end.as_bytes()))
 }
 
-/// Whether a path below the folder of a set is that of its suites.
+/// Whether a path in a set is in its suites' folder.
 fn is_of_suites(path: &Path) -> bool {
     [DROP_INS, HIDDEN]
         .iter()
         .any(|folder| path.ends_with(Path::new(folder).join(SUITES)))
 }
 
-/// Whether a file below the folder of a set counts for trust.
+/// Whether a file of a set counts for trust.
 pub(super) fn counts_for_trust(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     !is_of_editor(name.as_bytes()) && !path.ancestors().any(is_of_suites)
 }
 
-/// The SHA-256 of what counts of a file of a set for trust.
+/// The SHA-256 of the part of a file's content that counts for trust.
 pub(super) fn counted_content(path: &Path, bytes: &[u8]) -> String {
     if is_read_as_toml(path)
         && let Some(text) = without_comments(bytes)
@@ -67,7 +65,7 @@ pub(super) fn counted_content(path: &Path, bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Whether hookrun itself reads a file, as a `hookrun.toml` or as rules in the folder of an event.
+/// Whether hookrun itself reads a file: a `hookrun.toml`, or rules in an event folder.
 fn is_read_as_toml(path: &Path) -> bool {
     let mut names = path.iter().rev();
     let name = names.next().unwrap_or_default();
@@ -78,7 +76,7 @@ fn is_read_as_toml(path: &Path) -> bool {
     name == MANIFEST || name == LOCAL || is_of_event
 }
 
-/// The values of a document without its comments and blanks; `None` for what is not TOML.
+/// A document's values without comments and whitespace; `None` if it is not TOML.
 fn without_comments(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -88,7 +86,7 @@ fn without_comments(bytes: &[u8]) -> Option<String> {
     Some(format!("toml {}", Tree::of_toml(&document).to_json()))
 }
 
-/// Why a set cannot be checked, and so is not trusted.
+/// Why a set cannot be checked, and so is untrusted.
 #[derive(Debug, thiserror::Error)]
 pub enum SetError {
     #[error("{} cannot be read: {error}", .path.display())]
@@ -101,17 +99,17 @@ pub enum SetError {
     TooLong(PathBuf),
 }
 
-/// Device, inode, size, mtime and ctime in nanoseconds: one of them changes with the content, unless
-/// it is written through shared memory.
+/// Device, inode, size, mtime and ctime in nanoseconds. A content change alters at least one, except
+/// a write through shared memory.
 type FileStamp = [i64; 5];
 
-/// The place of the size in a stamp.
+/// The index of the size in a stamp.
 const SIZE: usize = 2;
 
-/// A file or folder, and how it is now.
+/// The state of a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedFile {
-    /// What the link that leads to it says, if its path is a link.
+    /// The target of a link at its path.
     link: Option<(PathBuf, FileStamp)>,
     kind: FileKind,
     stamp: FileStamp,
@@ -122,26 +120,26 @@ struct ListedFile {
 enum FileKind {
     File,
     Folder,
-    /// A command names it, or a link leads to it, and it is not there.
+    /// Named by a command or a link, but missing.
     Missing,
 }
 
-/// The files of a set as they are on the disk at one moment, without their content.
+/// The files of a set at one moment, without their content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileList {
     folder: PathBuf,
     parts: Vec<PathBuf>,
-    /// Whether all of every file counts, as in a shared set.
+    /// Whether all content of every file counts, as in a shared set.
     is_exact: bool,
-    /// By their paths below the folder.
+    /// By relative path.
     listed: BTreeMap<PathBuf, ListedFile>,
 }
 
 impl FileList {
-    /// Lists what counts for trust of `parts` of a folder. What is not there counts as missing.
+    /// Lists the files below `parts` that count for trust; a missing part is listed as missing.
     ///
     /// # Errors
-    /// When something cannot be read, is neither file nor folder, or is too much.
+    /// If one is unreadable or neither file nor folder, or there are too many.
     pub fn of(folder: &Path, parts: &[PathBuf]) -> Result<FileList, SetError> {
         FileList::new(folder, parts, false)
     }
@@ -217,7 +215,7 @@ impl FileList {
         Ok(())
     }
 
-    /// Whether it has anything but folders.
+    /// Whether it lists anything but folders.
     #[must_use]
     pub fn has_files(&self) -> bool {
         self.listed
@@ -225,21 +223,20 @@ impl FileList {
             .any(|listed| listed.kind != FileKind::Folder || listed.link.is_some())
     }
 
-    /// Whether its stamps tell that no content has changed.
+    /// Whether equal stamps suffice as proof of equal content.
     pub(super) fn believes_stamps(&self) -> bool {
         let files = self.listed.values();
         let files = files.filter(|listed| listed.kind == FileKind::File);
         files.map(|listed| listed.stamp[SIZE]).sum::<i64>() > ALWAYS_READ_BYTES
     }
 
-    /// What tells this list from others: one folder may have several sets, its own and one in the
-    /// folder of a host.
+    /// Identifies the list; one folder may have several sets, its own and one in a host's folder.
     #[must_use]
     pub fn key(&self) -> String {
         format!("{:?} {:?}", self.folder, self.parts)
     }
 
-    /// What tells whether a file was changed: equal bytes are equal content.
+    /// The stamps of all files: equal bytes mean equal content.
     #[must_use]
     pub fn stamps(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.listed.len() * 128);
@@ -254,8 +251,8 @@ impl FileList {
         bytes
     }
 
-    /// Whether something was changed at this moment or later. File systems write times in steps
-    /// of some milliseconds, so a second change in the same step leaves the same stamps.
+    /// Whether a file changed at `moment` or later. File systems store times in steps of some
+    /// milliseconds, so a second change within a step keeps the stamps.
     #[must_use]
     pub fn changed_since(&self, moment: SystemTime) -> bool {
         let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -269,7 +266,7 @@ impl FileList {
     /// Reads every file.
     ///
     /// # Errors
-    /// When one cannot be read, or all together are too long.
+    /// If one cannot be read, or the total size is too large.
     pub fn read(&self) -> Result<HookFiles, SetError> {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
@@ -324,14 +321,14 @@ impl FileList {
 
 fn add_stamp(bytes: &mut Vec<u8>, path: &Path, stamp: &FileStamp) {
     bytes.extend(path.as_os_str().as_bytes());
-    // No path has it.
+    // No path contains it.
     bytes.push(0);
     for number in stamp {
         bytes.extend(number.to_ne_bytes());
     }
 }
 
-/// What is found, or `None` if nothing is there.
+/// `None` if the file does not exist.
 fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
     if let Err(error) = &found
         && matches!(
@@ -361,21 +358,21 @@ fn nanoseconds(seconds: i64, more: i64) -> i64 {
 /// The files of a set with their content.
 #[derive(Debug, Clone, Default)]
 pub struct HookFiles {
-    /// In the order of their paths.
+    /// In path order.
     pub files: Vec<ContentFile>,
 }
 
 #[derive(Debug, Clone)]
 pub struct ContentFile {
-    /// Below the folder of the set; `..` leads to what a command names beside it.
+    /// Relative to the set's folder; `..` leads to files that a command names beside it.
     pub path: PathBuf,
     pub mark: FileMark,
-    /// Its content; nothing for what is no file.
+    /// Its content; empty unless it is a file.
     pub bytes: Vec<u8>,
 }
 
 impl ContentFile {
-    /// A plain file.
+    /// A regular file.
     pub(crate) fn plain(path: PathBuf, is_program: bool, bytes: Vec<u8>) -> ContentFile {
         let mark = FileMark::of(&path, is_program, hex(&Sha256::digest(&bytes)));
         ContentFile { path, mark, bytes }
@@ -392,17 +389,17 @@ fn escaped(path: &Path) -> String {
     path.as_os_str().as_bytes().escape_ascii().to_string()
 }
 
-/// What is trusted of a file.
+/// The properties of a file that trust covers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileMark {
-    /// Other bytes than ASCII are escaped.
+    /// Relative, with bytes other than ASCII escaped.
     pub path: String,
-    /// `755` if its owner may execute it, else `644`: all that git keeps of permissions.
+    /// `755` if executable by its owner, else `644`, as in git.
     pub mode: String,
-    /// The SHA-256 of what counts of the content; `folder` where a link leads to one, whose files have their own
-    /// marks, and `missing` where a command or a link names what is not there.
+    /// The SHA-256 of the relevant content; `folder` for a link to a folder, whose files have marks
+    /// too; `missing` for a missing target of a command or link.
     pub content: String,
-    /// What the link says that its path is.
+    /// The target, if its path is a link.
     pub link: Option<String>,
 }
 
@@ -438,8 +435,8 @@ impl HookFiles {
         HookFiles { files }
     }
 
-    /// `sha256:` and the SHA-256 of a line for each file. Where the folder is, who owns the files
-    /// and when they were written makes no difference.
+    /// `sha256:` and the SHA-256 of a line for each file. It is independent of the folder's
+    /// location, owners and times.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
@@ -451,7 +448,6 @@ impl HookFiles {
     }
 }
 
-/// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()

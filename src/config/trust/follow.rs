@@ -1,8 +1,7 @@
-//! Hooks of a branch that a person follows: what is merged into `origin/main` was reviewed.
+//! Trusts hooks of a followed remote branch: content merged into `origin/main` was reviewed.
 //!
-//! The branch is read from git's objects, by the name that `git fetch` writes, and its files are
-//! compared with those of the work tree. Nothing of the work tree says what the branch has. A branch
-//! that was rewritten needs a person again.
+//! The branch is read from git's objects by its remote-tracking name and compared with the work
+//! tree, which has no influence on it. A rewritten branch needs approval again.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -16,10 +15,10 @@ use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST};
 use crate::config::sets::LOCK;
 use crate::engine::complaint::Complaint;
 
-/// Trusts the hooks of `report` if they are what the followed branch has at its tip.
+/// Trusts the hooks of `report` if they match the tip of the followed branch.
 ///
 /// # Errors
-/// Why they are not, in words for a person.
+/// Why they do not, for a user.
 pub(crate) fn accept(
     report: &TrustReport,
     followed: FollowedBranch,
@@ -54,7 +53,7 @@ pub(crate) fn accept(
     if own.contains_key(&local) && !committed.contains_key(&local) {
         return Err(format!("`{LOCAL}` is not on `{branch}`"));
     }
-    // What is read here must also be what was loaded.
+    // The files read here must be the loaded ones.
     if own != committed || files.digest() != report.digest {
         return Err(differs);
     }
@@ -63,10 +62,10 @@ pub(crate) fn accept(
         .map_err(|error| format!("cannot record the trust in `{branch}`: {error}"))
 }
 
-/// The commit that a branch of a remote (`origin/main`) was at when it was last fetched.
+/// The commit of a remote branch (`origin/main`) at the last fetch.
 ///
 /// # Errors
-/// When git cannot be asked, or knows no such branch.
+/// If git fails or does not know the branch.
 pub(crate) fn tip_of(git: &GitRepository, branch: &str) -> Result<String, Complaint> {
     let commit = git.commit(&format!("refs/remotes/{branch}"))?;
     commit.ok_or_else(|| {
@@ -75,10 +74,10 @@ pub(crate) fn tip_of(git: &GitRepository, branch: &str) -> Result<String, Compla
     })
 }
 
-/// What counts of a file: whether it is executable, and the digest of its content.
+/// Whether a file is executable, and the digest of its content.
 type CountedContent = (bool, String);
 
-/// The files by their paths in the repository. `None` with links, which a commit is not asked about.
+/// The files by path in the repository; `None` with links, which are not compared.
 fn own_content(
     report: &TrustReport,
     files: &HookFiles,
@@ -88,7 +87,7 @@ fn own_content(
         if file.mark.link.is_some() {
             return None;
         }
-        // A file that a command names and that is not there must not be in the commit either.
+        // A missing file that a command names must be missing in the commit too.
         if file.mark.content != "missing" {
             let path = in_repository(report, &file.path);
             content.insert(path, (file.is_program(), file.mark.content.clone()));
@@ -97,7 +96,7 @@ fn own_content(
     Some(content)
 }
 
-/// The same of a commit: all that would count if it were checked out.
+/// The files of a commit that would count if it were checked out.
 fn committed_content(
     report: &TrustReport,
     git: &GitRepository,
@@ -111,9 +110,9 @@ fn committed_content(
         hidden.join(MANIFEST),
         hidden.join(DROP_INS),
     ];
-    // The folder of a host is a set apart.
+    // A host's folder is a separate set.
     if parts.is_empty() || places.iter().any(|place| parts.contains(place)) {
-        // Also what was removed from the work tree.
+        // Include files that were removed from the work tree.
         parts.extend(places);
         parts.extend([LOCK, HIDDEN].map(PathBuf::from));
     }
@@ -133,7 +132,7 @@ fn committed_content(
     Ok(content)
 }
 
-/// The path in the repository of a path below the folder of the hooks.
+/// The path in the repository of a path relative to the hooks' folder.
 fn in_repository(report: &TrustReport, path: &Path) -> PathBuf {
     let root = find_repository(&report.folder).root;
     let folder = report.folder.strip_prefix(root).unwrap_or(Path::new(""));

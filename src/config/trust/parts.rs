@@ -1,8 +1,8 @@
-//! What belongs to the hooks of a folder: their files, the files that their commands run, and the
-//! repository that they are in. What is trusted in one work tree is trusted in all of them.
+//! The parts of a folder's hook set: its files, the files that commands run, and its repository.
+//! Content trusted in one work tree is trusted in all.
 //!
-//! The repository is found from the files alone: git is not run, and no variable (`GIT_DIR`) counts.
-//! A `.git` file that leads elsewhere than git makes it lead is ignored.
+//! The repository is found from files only, without git or variables (`GIT_DIR`). A `.git` file
+//! that git would not have written is ignored.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashSet};
@@ -18,10 +18,9 @@ use crate::engine::names::words;
 use crate::engine::shell;
 use crate::hosts::project_variables;
 
-/// The parts of the hook set of a layer in `folder`: its files, those that `handlers` name, the lock
-/// file of its shared sets, and what it says as a set itself; of a shared set that `folder`
-/// declares, the files of the folder that it names. Each handler comes with the file that
-/// configures it.
+/// The parts of a layer's hook set in `folder`: its files, files that `handlers` name, the lock
+/// file, and its own settings; of a shared set declared by `folder`, only the folder's files that
+/// it names. Each handler comes with its configuring file.
 pub(crate) fn parts<'h>(
     layer: &Layer,
     folder: &Path,
@@ -35,7 +34,7 @@ pub(crate) fn parts<'h>(
             let below = path.strip_prefix(&layer.folder).unwrap_or(path);
             parts.insert(below.to_path_buf());
         }
-        // The pins of shared sets, the switches of one person, and all of the hidden folder.
+        // Pins of shared sets, the local file, and the whole hidden folder.
         for beside in [LOCK, LOCAL, HIDDEN] {
             if folder.join(beside).symlink_metadata().is_ok() {
                 parts.insert(PathBuf::from(beside));
@@ -59,10 +58,10 @@ pub(crate) fn parts<'h>(
 }
 
 /// The files that `handler` runs, below `folder` or beside it in the repository at `root`. `base`
-/// is the folder of the configuring file.
+/// is the configuring file's folder.
 ///
-/// Programs of the system and other files elsewhere did not come with the project. Files that a
-/// named script reads in turn are not found, and operands that are only data do not count.
+/// System programs and other files elsewhere did not come with the project. Files that a script
+/// reads in turn are not found, and data operands do not count.
 fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BTreeSet<PathBuf> {
     let line = match handler {
         Handler::Words { words, .. } => shell_words::join(words),
@@ -88,7 +87,7 @@ fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BT
             files.push((word, file));
         }
     }
-    // Most commands name no file, and their lines need not be read.
+    // Most commands name no file and need no parsing.
     if !files.is_empty()
         && let Some(code) = words_that_run(&line)
     {
@@ -102,17 +101,17 @@ fn is_program(file: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Programs that run a script: the interpreters that hookrun knows, and these.
+/// Programs that run a script, besides hookrun's interpreters.
 const RUN_A_SCRIPT: &[&str] = words!("." "source" "python" "awk" "gawk" "mawk" "sed");
 
-/// Programs whose words may all be code, or name the file that says what to run.
+/// Programs whose words may all be code, or name a file of tasks.
 const RUN_ANYTHING: &[&str] = words!(
     "make" "gmake" "just" "task" "npm" "npx" "pnpm" "yarn" "bunx" "uv" "uvx" "poetry" "pdm" "hatch"
     "pipenv" "pipx" "go" "cargo" "docker" "podman" "nix" "php" "eval"
 );
 
-/// The words of a line for the shell that name programs and scripts, and their options; `None` if
-/// any word may be run.
+/// The words of a shell line that name programs and scripts, and their options; `None` if any word
+/// may be run.
 fn words_that_run(line: &str) -> Option<HashSet<String>> {
     let read = shell::read(line);
     if read.doubt.is_some() {
@@ -140,7 +139,7 @@ fn words_that_run(line: &str) -> Option<HashSet<String>> {
     Some(code)
 }
 
-/// Stands for a word that is unknown before the line runs: it may name stdin.
+/// Stands for an unknown word, which may be stdin.
 const UNKNOWN: &str = "-";
 
 fn is_interpreter(name: &str) -> bool {
@@ -148,11 +147,11 @@ fn is_interpreter(name: &str) -> bool {
     RUN_A_SCRIPT.contains(&name) || known.any(|known| without_version(known) == name)
 }
 
-/// Letters of options that take a value and leave the script to a later word, in any interpreter.
+/// Letters of options, in any interpreter, that take a value and do not end the options.
 const VALUE_LETTERS: &str = "CEFIMOWXdlorvz";
 
-/// The words of an interpreter up to its script, with the values of its options; `None` if it reads
-/// the script from stdin.
+/// The words of an interpreter up to its script, including option values; `None` if the script is
+/// on stdin.
 fn up_to_script<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     let mut is_value = false;
     for (place, word) in words.iter().enumerate() {
@@ -171,13 +170,13 @@ fn up_to_script<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     None
 }
 
-/// The value of an option, `FILE` of `--require=FILE`; any other word as it is.
+/// The value of an option, `FILE` in `--require=FILE`; any other word unchanged.
 fn value_of(word: &str) -> &str {
     let value = word.split_once('=').filter(|_| word.starts_with('-'));
     value.map_or(word, |(_, value)| value)
 }
 
-/// The values of variables that are set in a line, whichever command gets them: `BASH_ENV=FILE`.
+/// The values of all assignments in a line: `BASH_ENV=FILE`.
 fn assigned(line: &str) -> Vec<String> {
     let mut values = Vec::new();
     for word in shell_words::split(line).unwrap_or_default() {
@@ -190,7 +189,7 @@ fn assigned(line: &str) -> Vec<String> {
     values
 }
 
-/// A line in which the variables that name folders of the project are filled.
+/// Fills the variables that name project folders into a line.
 fn filled(line: &str, base: &Path, folder: &Path) -> String {
     let mut filled = line.to_string();
     let of_hosts = project_variables().map(|name| (name, folder));
@@ -203,7 +202,7 @@ fn filled(line: &str, base: &Path, folder: &Path) -> String {
     filled
 }
 
-/// All words of a line for the shell, wherever they are.
+/// All words of a shell line.
 fn words_of_line(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for command in shell::read(line).commands {
@@ -224,7 +223,7 @@ fn words_of_line(line: &str) -> Vec<String> {
     words
 }
 
-/// A text with `$NAME`, `${NAME}` and `${NAME:?…}` filled.
+/// Fills `$NAME`, `${NAME}` and `${NAME:?…}`.
 fn fill(text: &str, name: &str, value: &str) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -249,8 +248,8 @@ fn fill(text: &str, name: &str, value: &str) -> String {
     filled + rest
 }
 
-/// The path below `folder` of a file that a word names; one with a `/` also if it is not there: it
-/// may come later.
+/// The path, relative to `folder`, of a file that a word names; with a `/` also if it does not
+/// exist yet.
 fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<PathBuf> {
     let whole = base.join(word);
     let is_path = word.contains('/') && !word.contains("://") && word.len() <= LONGEST_PATH;
@@ -269,10 +268,10 @@ fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<
     Some(up_to(folder, root).join(found.strip_prefix(root).ok()?))
 }
 
-/// The longest path that the system takes, in bytes.
+/// The longest path of the system, in bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// From `folder` to `root`, which it is in.
+/// The relative path from `folder` up to `root`.
 fn up_to(folder: &Path, root: &Path) -> PathBuf {
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
     below.components().map(|_| "..").collect()
@@ -281,14 +280,14 @@ fn up_to(folder: &Path, root: &Path) -> PathBuf {
 /// The longest `.git` file that is read, in bytes.
 const LONGEST_LINK: u64 = 4096;
 
-/// A repository, and the folder in which its work tree begins.
+/// A repository and the root of its work tree.
 pub(super) struct Origin {
-    /// The folder that all its work trees share; outside git the folder of the hooks itself.
+    /// The git folder that all work trees share; outside git the hooks' folder.
     pub(super) identity: PathBuf,
     pub(super) root: PathBuf,
 }
 
-/// The repository of a folder, whose path is canonical.
+/// The repository of a folder with a canonical path.
 pub(super) fn find_repository(folder: &Path) -> Origin {
     let found = folder.ancestors().find_map(|root| {
         let git = root.join(".git");
@@ -308,8 +307,8 @@ pub(super) fn find_repository(folder: &Path) -> Origin {
     })
 }
 
-/// The folder in the main work tree of a repository that has the place of `folder`, whose path is
-/// canonical, in a linked one; `None` for a folder that is in no linked work tree.
+/// The folder of the main work tree that corresponds to `folder` (a canonical path) in a linked one;
+/// `None` outside a linked work tree.
 pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
     let Origin { identity, root } = find_repository(folder);
     let main = identity.parent().filter(|_| identity.ends_with(".git"))?;
@@ -317,7 +316,7 @@ pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
     (main != root).then(|| main.join(below))
 }
 
-/// The folder that a `.git` file names, as that of a linked work tree or a submodule does.
+/// The folder that a `.git` file names, as in a linked work tree or a submodule.
 fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
     let text = short_text(git)?;
     root.join(text.strip_prefix("gitdir:")?.trim())
@@ -325,9 +324,8 @@ fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// The folder of the repository that a `.git` file leads to: of the main work tree, if `folder` is
-/// that of a linked one, which names the file in turn; else of a submodule, which is in the folder
-/// of a repository around it. `None` for anything else.
+/// The repository of a `.git` file: the main one for a linked work tree whose git folder names the
+/// file in turn, or a submodule's, inside an enclosing repository. `None` otherwise.
 fn common_folder(file: &Path, folder: &Path) -> Option<PathBuf> {
     let Some(common) = short_text(&folder.join("commondir")) else {
         let mut around = file

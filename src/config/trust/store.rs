@@ -1,5 +1,5 @@
-//! What was trusted, kept outside of every repository: a folder for each repository, in it a
-//! record for each content. Only its owner may write there.
+//! The store of approvals, outside every repository: a folder for each repository with a record for
+//! each content. Only its owner may write there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,48 +16,47 @@ use super::files::{FileMark, HookFiles, hex};
 use crate::config::env::Environment;
 use crate::engine::exec::command::is_open_to_everyone;
 
-/// The version of a record's form.
+/// The format version of a record.
 const VERSION: u32 = 1;
 
-/// The longest text that is kept to show later what has changed, in bytes.
+/// The longest text kept to show changes later, in bytes.
 const LONGEST_KEPT: usize = 256 * 1024;
 
 const NAME: &str = "repository";
 const FOLDERS: &str = "folders";
 const FOLLOWED: &str = "followed";
 
-/// How content came to be trusted.
+/// How content was approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustedBy {
-    /// A person said so.
+    /// A person ran `hookrun trust`.
     Person,
-    /// The caller of `hookrun trust --digest` knew it before.
+    /// The caller of `hookrun trust --digest` knew the digest.
     Digest,
-    /// A command of hookrun wrote it into content that was trusted.
+    /// A hookrun command wrote it into trusted content.
     Command,
-    /// It was at the tip of the branch that a person follows.
+    /// It matches the tip of the followed branch.
     Branch,
 }
 
-/// What is kept of trusted content.
+/// A record of trusted content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrustRecord {
     pub v: u32,
-    /// The folder that all work trees of the repository share.
+    /// The git folder that all work trees share.
     pub repository: PathBuf,
-    /// The folder of the hooks when it was trusted.
+    /// The hooks' folder at approval.
     pub folder: PathBuf,
     pub digest: String,
-    /// Of each file.
     pub files: Vec<FileMark>,
-    /// Seconds since 1970.
+    /// In seconds since 1970.
     pub when: u64,
     pub by: TrustedBy,
 }
 
 impl TrustRecord {
-    /// The paths of the files that are new, changed or gone now, in their order.
+    /// The sorted paths of new, changed and removed files.
     pub fn changed<'m>(&'m self, now: &'m HookFiles) -> BTreeSet<&'m str> {
         let now: BTreeSet<&FileMark> = now.files.iter().map(|file| &file.mark).collect();
         let then: BTreeSet<&FileMark> = self.files.iter().collect();
@@ -67,23 +66,23 @@ impl TrustRecord {
     }
 }
 
-/// The branch of a remote whose hooks a person trusts: what is merged there was reviewed.
+/// A remote branch whose hooks a user trusts: merged content was reviewed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FollowedBranch {
     /// `origin/main`.
     pub branch: String,
-    /// The commit that it was at last: what comes after it must lead to it.
+    /// Its last commit; later tips must descend from it.
     pub tip: String,
 }
 
-/// All records of a user.
+/// A user's records.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     folder: PathBuf,
 }
 
 impl TrustStore {
-    /// The store below the state home; `None` where there is no home.
+    /// The store in the state home; `None` without a home folder.
     pub fn of(env: &Environment) -> Option<TrustStore> {
         let folder = env.state_home.as_ref()?.join("hookrun").join("trust");
         Some(TrustStore { folder })
@@ -99,13 +98,12 @@ impl TrustStore {
             .join(format!("{}.json", digest.replace(':', "-")))
     }
 
-    /// Whether this content of a repository is trusted. Where everyone can write to the records,
-    /// nothing is.
+    /// Whether this content of a repository is trusted. World-writable records do not count.
     pub fn is_trusted(&self, repository: &Path, digest: &str) -> bool {
         counts(&self.record(repository, digest))
     }
 
-    /// The branch that a repository follows, if a person has said so.
+    /// The branch that a repository follows.
     pub fn followed(&self, repository: &Path) -> Option<FollowedBranch> {
         let file = self.of_repository(repository).join(FOLLOWED);
         if !counts(&file) {
@@ -114,19 +112,19 @@ impl TrustStore {
         serde_json::from_slice(&fs::read(file).ok()?).ok()
     }
 
-    /// Notes the branch that a repository follows.
+    /// Stores the branch that a repository follows.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn follow(&self, repository: &Path, branch: &FollowedBranch) -> io::Result<()> {
         let file = self.of_repository(repository).join(FOLLOWED);
         write(&file, &serde_json::to_vec(branch)?)
     }
 
-    /// Notes that this content is trusted, and keeps its texts to show later what has changed.
+    /// Stores an approval, with the texts to show changes later.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn trust(
         &self,
         repository: &Path,
@@ -160,11 +158,11 @@ impl TrustStore {
         write(&self.record(&record.repository, &record.digest), &text)
     }
 
-    /// Forgets what is trusted in a repository, in this folder of it, and which branch it follows.
-    /// Returns how many contents that were.
+    /// Removes a repository's approvals, this folder's mark and the followed branch. Returns the
+    /// number of approvals.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// If one cannot be removed.
     pub fn forget(&self, repository: &Path, folder: &Path) -> io::Result<usize> {
         let own = self.of_repository(repository);
         let records = files_in(&own);
@@ -191,22 +189,21 @@ impl TrustStore {
         Ok(self.folder.join("signed").join(short_digest(&keys)))
     }
 
-    /// Notes that the set whose files have this digest is signed with a key of the file `signers`,
-    /// as the file is now.
+    /// Stores that a key in the current file `signers` signed the set with this digest.
     ///
     /// # Errors
-    /// When the file cannot be read, or the note not be written.
+    /// If the file cannot be read, or the note not be written.
     pub fn note_signed(&self, tree: &str, signers: &Path) -> io::Result<()> {
         write(&self.signature(tree, signers)?, tree.as_bytes())
     }
 
-    /// Whether that was noted. A file that everyone can write to names nobody.
+    /// Whether the signature was stored. A world-writable `signers` does not count.
     pub fn is_signed(&self, tree: &str, signers: &Path) -> bool {
         let note = self.signature(tree, signers);
         !is_open_to_everyone(signers) && note.is_ok_and(|note| counts(&note))
     }
 
-    /// Whether anything of a repository was trusted.
+    /// Whether any content of a repository was trusted.
     pub fn has_records(&self, repository: &Path) -> bool {
         !files_in(&self.of_repository(repository)).is_empty()
     }
@@ -217,12 +214,12 @@ impl TrustStore {
             .join(short_digest(folder.as_os_str().as_bytes()))
     }
 
-    /// Whether a folder had hooks that were trusted, in whatever repository it was then.
+    /// Whether a folder had trusted hooks, in any repository.
     pub fn had_hooks(&self, folder: &Path) -> bool {
         self.mark(folder).exists()
     }
 
-    /// Remembers that a folder has trusted hooks: they must not go away unseen.
+    /// Remembers that a folder has trusted hooks, to notice their removal.
     pub fn remember(&self, folder: &Path, repository: &Path) {
         let mark = self.mark(folder);
         if mark.exists() {
@@ -233,8 +230,8 @@ impl TrustStore {
         }
     }
 
-    /// The content that was trusted last in this folder of a repository, or in another work tree of
-    /// it, of those that have a file of `set` if there are any: the folder of a host is a set apart.
+    /// The last trusted content of this folder, or of another work tree if it shares a file with
+    /// `set`, because a host's folder is a separate set.
     pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
         let records = records_in(&self.of_repository(repository)).into_iter();
         let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);
@@ -249,7 +246,7 @@ impl TrustStore {
         self.folder.join("texts").join(sha256)
     }
 
-    /// A text that was trusted, if it was kept.
+    /// A trusted text, if it was kept.
     pub fn trusted_text(&self, sha256: &str) -> Option<String> {
         fs::read_to_string(self.text(sha256)).ok()
     }
@@ -260,8 +257,7 @@ impl TrustStore {
             .join(short_digest(key.as_bytes()))
     }
 
-    /// The digest that was found last for a list of files, by its key, if they have the same stamps
-    /// still.
+    /// The last digest of a list of files, if their stamps are the same.
     pub fn known_digest(&self, key: &str, stamps: &[u8]) -> Option<String> {
         let mut known = fs::read(self.stamps(key)).ok()?;
         let end = known.iter().position(|byte| *byte == b'\n')?;
@@ -272,8 +268,7 @@ impl TrustStore {
         String::from_utf8(known).ok()
     }
 
-    /// Keeps the digest of a list of files, so that they are not read again. What cannot be kept is
-    /// found anew each time.
+    /// Caches the digest of a list of files; a failure is only logged.
     pub fn keep_digest(&self, key: &str, stamps: &[u8], digest: &str) {
         let text = [digest.as_bytes(), b"\n", stamps].concat();
         let kept = write(&self.stamps(key), &text);
@@ -283,12 +278,12 @@ impl TrustStore {
     }
 }
 
-/// Whether a file is there and only its owner could put it there.
+/// Whether a file exists and only its owner could write it.
 fn counts(file: &Path) -> bool {
     file.is_file() && !is_open_to_everyone(file) && !file.parent().is_some_and(is_open_to_everyone)
 }
 
-/// Enough of a SHA-256 for the name of a folder.
+/// A prefix of a SHA-256, for the name of a folder.
 fn short_digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes)[..16])
 }
