@@ -1,4 +1,4 @@
-//! The command line: parse, call one command, turn what comes back into an exit status.
+//! The command line: parses arguments, runs one command, and returns its exit status.
 
 mod add;
 mod args;
@@ -46,7 +46,7 @@ use streams::{OutputShape, Sink};
 
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    // A hook waits for this one, and it must have no second thread.
+    // A hook waits for `confine`, which must not start a second thread.
     if let Some((_, bounds)) = arguments
         .split_first()
         .filter(|(first, _)| *first == "confine")
@@ -71,7 +71,7 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
-/// The hot form of `run`.
+/// Runs `run`, the hot path.
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
     streams::know_place(&env);
@@ -91,7 +91,7 @@ fn dispatch(cli: &Cli) -> exit::Result {
         }
     );
     let mut out: Box<dyn Write> = if is_send {
-        // `send` keeps a message that could not be written.
+        // `send` keeps a message that could not be printed.
         Box::new(Sink::new(streams::data(), shape).strict())
     } else if shape == OutputShape::People {
         Box::new(Sink::new(streams::text(cli.color), shape))
@@ -134,7 +134,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Sets(args) => sets::sets(args, env, out),
         Command::Trust(args) => trust::trust(args, env, out),
         Command::Supervise(args) => {
-            // Out of the host's session, so that its terminal and its end do not reach the hooks.
+            // Leave the host's session, so that its terminal and its end do not affect the hooks.
             let _ = rustix::process::setsid();
             let (abort, subreaper) = run::start_up()?;
             run::supervise(args, env, &abort, subreaper)

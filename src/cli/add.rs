@@ -1,4 +1,4 @@
-//! `hookrun add`: hooks, gates and rules that this program has in it, with their cases.
+//! `hookrun add`: writes built-in hooks, gates and rules with their test cases.
 
 pub(crate) mod shipped;
 
@@ -17,7 +17,7 @@ use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
 use shipped::{SORTS, ShippedContent, ShippedHook};
 
-/// Writes shipped hooks, or lists them: 0 done or nothing to do, 2 could not.
+/// Adds built-in hooks, or lists them: 0 done or nothing to do, 2 error.
 pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&args.place.choice(env), env, ConfigScope::Event(""));
     let hooks = args.place.folder(&config, env)?;
@@ -39,7 +39,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// What adding these would write into `hooks`: nothing for those that are there as they are shipped.
+/// The changes that add these hooks to `hooks`; none for unchanged files.
 pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result<WritePlan> {
     let mut plan = WritePlan {
         hooks: hooks.to_path_buf(),

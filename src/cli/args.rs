@@ -1,4 +1,4 @@
-//! The words of the command line. Nothing is read and nothing is done here.
+//! The arguments of all commands. Parsing only.
 
 mod hosts;
 mod inside;

@@ -1,4 +1,4 @@
-//! `hookrun check`: the hooks of `commit.pre` by hand and in CI, on what is staged or on other files.
+//! `hookrun check`: runs the hooks of `commit.pre` by hand and in CI, on staged or other files.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,19 +18,19 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Hook, Sees};
 use crate::hosts::git;
 
-/// Why nothing is fixed.
+/// Appended to the reason of a hook that fixes files.
 const ONLY_REPORTS: &str = "and `hookrun check` only reports it; with --fix it fixes";
 
-/// Which files are checked, and by which hooks.
+/// The selection of files and hooks.
 struct CheckedFiles<'a> {
     args: &'a CheckArgs,
-    /// Where it was called: relative paths begin there.
+    /// The caller's working directory, the base of relative paths.
     cwd: &'a Path,
-    /// The work tree, where git runs its hooks.
+    /// The work tree's root, where git runs hooks.
     top: PathBuf,
 }
 
-/// Checks: 0 allowed, 1 blocked.
+/// Runs the check: 0 allowed, 1 blocked.
 pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
     let top = work_tree(&env.cwd).ok_or_else(|| {
         let cause = format!("`{}` is not in a git repository", env.cwd.display());
@@ -59,7 +59,7 @@ pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
 impl CheckedFiles<'_> {
     fn below_top(&self, path: &Path) -> Result<PathBuf> {
         let whole = match (path.parent(), path.file_name()) {
-            // A link is checked itself, not what it leads to.
+            // Check a link itself, not its target.
             (Some(folder), Some(name)) => folder.canonicalize().map(|folder| folder.join(name)),
             _ => path.canonicalize(),
         };
@@ -71,7 +71,7 @@ impl CheckedFiles<'_> {
         })
     }
 
-    /// Whether what is staged is checked, as `git commit` would.
+    /// Whether staged text is checked, as by `git commit`.
     fn is_of_index(&self, paths: &[PathBuf]) -> bool {
         !self.args.all && self.args.from.is_none() && paths.is_empty()
     }
@@ -111,8 +111,8 @@ impl ChosenFiles for CheckedFiles<'_> {
             is_named && !self.args.skip.iter().any(|name| hook.is_called(name))
         });
         if !self.is_of_index(&paths) {
-            // The files on the disk are checked, and fixed there. Without --fix nothing may change, so
-            // hooks that fix run in the private tree.
+            // Check and fix the files on the disk. Without --fix nothing may change, so hooks that
+            // fix run in the private tree.
             for hook in hooks {
                 if hook.sees.is_none() && (hook.fixes.is_none() || self.args.fix) {
                     hook.sees = Some(Sees::Disk);
@@ -157,7 +157,7 @@ impl ChosenFiles for CheckedFiles<'_> {
         if self.is_of_index(paths) {
             return Ok(changes);
         }
-        // A file that is named is checked although git does not know it; one that is gone cannot be.
+        // Named files are checked even if git does not track them; missing files cannot be.
         let known: HashSet<String> = changes.iter().map(path_of).collect();
         for text in paths.iter().map(|path| path.to_string_lossy()) {
             if self.top.join(&*text).is_file() && !known.contains(text.as_ref()) {

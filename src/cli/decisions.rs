@@ -1,5 +1,5 @@
-//! The decisions that a command looks at: in which files they are, which of them the filters take,
-//! and which lines cannot be read. `hookrun report` writes them as a page or as lines.
+//! Selects logged decisions by filters, for several commands; and `hookrun report`, which writes
+//! them as a page or as JSON lines.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -19,30 +19,30 @@ use crate::log::record::{DecisionLine, RecordError};
 use crate::log::redact::Redactor;
 use crate::log::report::RunReport;
 
-/// How many lines that are not records are named.
+/// The most lines to report that are not records.
 const MOST_PROBLEMS: u64 = 10;
 
-/// Shows a line of the log, which is read already.
+/// A callback for a parsed line of the log.
 type ShowDecision<'s> = dyn FnMut(&str, &DecisionLine<'_>, &RunReport) -> Result<()> + 's;
 
 pub(super) struct ChosenDecisions<'a> {
     args: &'a FilterArgs,
-    /// The oldest first.
+    /// Oldest first.
     pub(super) files: Vec<PathBuf>,
     /// `None` if files are named instead.
     pub(super) log: Option<DecisionLog>,
-    /// The folder in which decisions were made, or one above it.
+    /// Only decisions in this folder or below count.
     project: Option<PathBuf>,
-    /// How many lines could not be read.
+    /// Unreadable lines.
     skipped: u64,
-    /// How many were read, and how many of them the filters take.
+    /// Lines read, and selected ones.
     read: u64,
     pub(super) found: u64,
 }
 
 impl<'a> ChosenDecisions<'a> {
     /// # Errors
-    /// When no file is named and there is no log.
+    /// If no file is named and there is no log.
     pub(super) fn of(args: &'a FilterArgs, env: &Environment) -> Result<ChosenDecisions<'a>> {
         let mut chosen = ChosenDecisions {
             args,
@@ -64,7 +64,7 @@ impl<'a> ChosenDecisions<'a> {
         Ok(chosen)
     }
 
-    /// Looks which files the log has now.
+    /// Updates the list of the log's files.
     pub(super) fn find_files(&mut self) {
         if let Some(log) = &self.log {
             self.files = log.files();
@@ -72,20 +72,20 @@ impl<'a> ChosenDecisions<'a> {
         }
     }
 
-    /// Whether several projects are shown. A recording that is named may come from anywhere.
+    /// Whether decisions may be from several projects, as in a named recording.
     pub(super) fn is_everywhere(&self) -> bool {
         self.args.everywhere || !self.args.file.is_empty()
     }
 
-    /// Shows each decision that the filters take and its line, the oldest first, without the secrets
-    /// that `redactor` knows. Ends when the reader of stdout has left.
+    /// Calls `show` with each selected decision and its line, oldest first, without secrets known
+    /// to `redactor`. Ends when the reader of stdout is gone.
     pub(super) fn each(
         &mut self,
         redactor: Option<&Redactor>,
         paths: &Paths,
         show: &mut ShowDecision<'_>,
     ) -> Result<()> {
-        // All are opened before one is read: meanwhile they may get other names.
+        // Open all before reading one, because the log may rotate meanwhile.
         let mut opened = Vec::new();
         for file in &self.files {
             opened.push((file.clone(), FileLines::open(file).map_err(cannot_read)?));
@@ -121,7 +121,7 @@ impl<'a> ChosenDecisions<'a> {
         Ok(())
     }
 
-    /// Shows the decision of a line if the filters take it.
+    /// Calls `show` with a line's decision if it passes the filters.
     pub(super) fn show_line(
         &mut self,
         text: &str,
@@ -136,7 +136,7 @@ impl<'a> ChosenDecisions<'a> {
         Ok(show(text, &line, &run))
     }
 
-    /// What was decided, if the filters take it. What is in the head of a line is compared first.
+    /// The decision, if it passes the filters; compares the line's head first.
     fn taken(
         &self,
         line: &DecisionLine<'_>,
@@ -175,7 +175,7 @@ impl<'a> ChosenDecisions<'a> {
         }
     }
 
-    /// Why there is none.
+    /// Why nothing was selected.
     pub(super) fn nothing(&self, paths: &Paths) -> String {
         if self.read > 0 {
             let read = counted(self.read, "decision");
@@ -202,11 +202,11 @@ impl<'a> ChosenDecisions<'a> {
     }
 }
 
-/// Writes the report: 0 written, 1 there is no such decision, 2 it could not be.
+/// Writes the report: 0 written, 1 no such decision, 2 error.
 pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
     if let Some(cause) = config.complaint() {
-        // A report is for others, and what cannot be read may name secrets.
+        // Reports are shared, and unreadable configuration may define secrets.
         let cure = "correct them first: the report might lack a rule for secrets";
         return Err(Complaint::with_cure(cause, cure));
     }
@@ -239,17 +239,16 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     Ok(ExitStatus::Yes)
 }
 
-/// Whether its host has this name.
 fn is_of_host(line: &DecisionLine<'_>, name: &str) -> bool {
     line.host == name || hosts::find(name).is_some_and(|host| host.name == line.host)
 }
 
-/// Whether its event has this name, in hookrun or in a host.
+/// Whether its event has this canonical or host's name.
 fn is_called(line: &DecisionLine<'_>, name: &str) -> bool {
     line.event == name || hosts::events_called(name).contains(&line.event.as_str())
 }
 
-/// Whether hookrun was started in a project, or below it, when it decided this.
+/// Whether the decision was made in a project's folder or below.
 pub(crate) fn is_of_project(line: &DecisionLine<'_>, project: &Path) -> bool {
     let cwd = line.cwd.as_ref();
     cwd.is_some_and(|cwd| Path::new(cwd).starts_with(project))

@@ -1,4 +1,4 @@
-//! `hookrun doctor`: whether hosts really reach hookrun, and hooks really their events.
+//! `hookrun doctor`: checks that hosts reach hookrun, and hooks their events.
 
 mod checks;
 mod git;
@@ -26,7 +26,7 @@ use crate::cli::exit::Result;
 use crate::cli::host::installed::{HooksByEvent, HostSite, Installation, is_here};
 use crate::cli::validate::{Findings, error, note, warning};
 
-/// Checks hosts and hooks: 0 in order, 1 not, 2 could not.
+/// Checks hosts and hooks: 0 no errors, 1 errors, 2 could not check.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = Choice {
         trust: Some(TrustChoice::Told),
@@ -40,7 +40,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let wanted = HooksByEvent::of(&config.hooks);
     let mut seen = Seen::of(&config, env);
     let mut lines = std::mem::take(&mut seen.cold);
-    // Hosts that are here and do not ask hookrun.
+    // Hosts that are here without hookrun.
     let mut without = Vec::new();
     for host in installable() {
         if args.host.as_deref().is_some_and(|name| name != host.name) {
@@ -99,7 +99,8 @@ fn not_installed(site: HostSite<'_>) -> Problem {
     )
 }
 
-/// A decision log that cannot be written. No decision waits for it, so only `doctor` reports it.
+/// Reports a decision log that cannot be written. Decisions do not depend on it, so nothing else
+/// reports it.
 fn about_log(env: &Environment, findings: &mut Findings) {
     let Some(folder) = env.decision_log() else {
         return;
@@ -125,17 +126,17 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
     format!("{}: installed for {}", host.title, places.join(", "))
 }
 
-/// What the decision log says: a host's files say only that it should run hookrun.
+/// Facts from the decision log; a host's files show only that it should run hookrun.
 #[derive(Debug, Default)]
 struct Seen {
-    /// When each host last ran hookrun in the project; `None` where decisions are not logged.
+    /// The last run of each host in the project; `None` without a log.
     last: Option<BTreeMap<String, SystemTime>>,
-    /// For each hook that may start warm and last started cold, the reason.
+    /// The reason for each hook that could start warm but last started cold.
     cold: Vec<String>,
 }
 
 impl Seen {
-    /// Reads the log from its end.
+    /// Reads the log backwards.
     fn of(config: &Config, env: &Environment) -> Seen {
         let Some(folder) = env.decision_log() else {
             return Seen::default();
@@ -188,8 +189,8 @@ impl Seen {
         note(file, format!("{title} sends hookrun's own events{came}"))
     }
 
-    /// What the log says of a host that hookrun is installed into by this file. `trust` is what a
-    /// person has to do before the host runs hooks.
+    /// The log's facts on a host that this file connects to hookrun. `trust` is the user's step
+    /// before the host runs hooks.
     fn about_dialect(&self, name: &str, title: &str, trust: Option<&str>, file: &Path) -> Problem {
         let Some(last) = &self.last else {
             let cause =
@@ -213,7 +214,7 @@ impl Seen {
     }
 }
 
-/// Reasons for cold starts in a run. A hook that could start warm is no longer `pending`.
+/// Reasons for cold starts in a run; warm-capable hooks are removed from `pending`.
 fn cold_starts(run: &RunReport, pending: &mut BTreeSet<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     for (hook, trace) in run.traces() {
@@ -243,7 +244,7 @@ fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
         .any(|folder| folder.starts_with(project))
 }
 
-/// How long ago it was, in the largest unit.
+/// The time since `time`, in its largest unit.
 fn ago(time: SystemTime) -> String {
     let passed = SystemTime::now().duration_since(time).unwrap_or_default();
     let seconds = passed.as_secs();

@@ -1,6 +1,5 @@
-//! `hookrun events [EVENT]`: the events of the catalog, or of a host, as a table or one in full.
-//!
-//! What people read of one event is its JSON, line by line.
+//! `hookrun events [EVENT]`: the events of the catalog or of a host, as a table or one in full. The
+//! human output of one event is made from its JSON.
 
 use std::io::Write;
 use std::time::Duration;
@@ -24,7 +23,7 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     if let Some(host) = host {
         return of_host(host, args, out);
     }
-    // Only declared events matter here: no hooks are loaded.
+    // Only custom events are needed, no hooks.
     let config = Config::load(
         &args.source.choice(env, "native"),
         env,
@@ -50,7 +49,7 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     Ok(ExitStatus::Yes)
 }
 
-/// The events that most hooks are for, and what people do there.
+/// The most common events, with their use.
 pub(crate) const COMMON: &[(&str, &str)] = &[
     ("tool.pre", "guard commands and files before a tool runs"),
     (
@@ -71,7 +70,7 @@ pub(crate) const COMMON: &[(&str, &str)] = &[
     ("push.pre", "check what is about to be pushed"),
 ];
 
-/// The common ones first, the others in the order of the catalog.
+/// Prints the common events first, then the others in catalog order.
 fn catalog_table(specs: &[&EventSpec], out: &mut dyn Write) -> Result<()> {
     let widest = specs.iter().map(|spec| spec.name.len()).max().unwrap_or(0);
     writeln!(out, "{BOLD}Common{BOLD:#}")?;
@@ -103,7 +102,7 @@ fn table_line(
     Ok(())
 }
 
-/// One event of the catalog, of its JSON.
+/// Prints one event of the catalog from its JSON.
 fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
     let title = words_of(&event["name"].take());
     let summary = words_of(&event["summary"].take());
@@ -189,7 +188,7 @@ fn catalog_json(spec: &EventSpec) -> Value {
     }))
 }
 
-/// The events of a host: in its own words, or those that hookrun's plugin passes on in ours.
+/// Prints a host's events by its own names, or the events that hookrun's plugin sends.
 fn of_host(host: &'static Host, args: &EventsArgs, out: &mut dyn Write) -> Result {
     let mut bindings: Vec<Binding> = Vec::new();
     match &args.name {

@@ -1,4 +1,4 @@
-//! Exit statuses, each chosen in one place, and what stops a command.
+//! Exit statuses, each chosen in one place, and the errors of commands.
 
 use std::fmt::Display;
 use std::io;
@@ -9,11 +9,11 @@ use crate::engine::complaint::Complaint;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
-    /// Allowed; as expected; no errors.
+    /// Allowed, passed, or without errors.
     Yes,
-    /// Blocked or asked; not as expected; errors. `run` uses it only for git.
+    /// Blocked, asked, failed, or with errors. `run` uses it only for git.
     No,
-    /// `run`: blocked. Elsewhere: could not decide. 2 blocks in every known host.
+    /// Blocked by `run`; elsewhere an error. 2 blocks in every known host.
     CouldNot,
     Signal(i32),
 }
@@ -29,22 +29,22 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
-/// What a command returns. `cli.rs` prints the complaint on stderr.
+/// The result of a command. `cli.rs` prints the complaint on stderr.
 pub(crate) type Result<T = ExitStatus> = std::result::Result<T, Complaint>;
 
-/// Puts what failed before an error: `cannot read it: no such file`.
+/// Prefixes an error: `cannot read it: no such file`.
 pub(crate) fn failed<E: Display>(what: impl Display) -> impl Fn(E) -> Complaint {
     move |error| Complaint::new(format!("{what}: {error}"))
 }
 
-/// Only for the stream of a command, whose errors name it ([`Sink`](crate::cli::streams::Sink)).
+/// Only for a command's output stream, whose errors name it ([`Sink`](crate::cli::streams::Sink)).
 impl From<io::Error> for Complaint {
     fn from(error: io::Error) -> Complaint {
         Complaint::of(error)
     }
 }
 
-/// Prints the help, or what is wrong with the command line. The arguments may quote foreign text.
+/// Prints the help, or a usage error, which may quote arbitrary text.
 pub(crate) fn print_usage(error: &clap::Error) -> ExitStatus {
     if error.use_stderr() {
         streams::complaint(&error.render().ansi().to_string());
@@ -54,7 +54,7 @@ pub(crate) fn print_usage(error: &clap::Error) -> ExitStatus {
     ExitStatus::Yes
 }
 
-/// Prints why a command has failed.
+/// Prints why a command failed.
 pub(crate) fn print_failure(failure: &Complaint) -> ExitStatus {
     let mut text = format!("error: {}\n", indented(&failure.cause));
     if let Some(help) = &failure.cure {
@@ -64,7 +64,7 @@ pub(crate) fn print_failure(failure: &Complaint) -> ExitStatus {
     ExitStatus::CouldNot
 }
 
-/// A name may have several lines; indented, none of them looks like one of ours.
+/// Indents further lines of a text, so that none looks like a line of hookrun.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n    ")
 }

@@ -1,4 +1,4 @@
-//! `hookrun explain COMMAND`: what a command line would run, and which hooks would run for it.
+//! `hookrun explain COMMAND`: the programs that a command line would run, and the hooks that match.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     Ok(ExitStatus::Yes)
 }
 
-/// The command line that was typed, or the one on stdin.
+/// The command line from the argument or stdin.
 fn command_text(args: &ExplainArgs) -> Result<String> {
     let text = match args.command.as_deref() {
         Some(text) if text != "-" => text.to_string(),
@@ -99,7 +99,7 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
     }
 }
 
-/// The commands as a tree, whose branches are the programs that they run through.
+/// Prints the commands as a tree below the programs that wrap them.
 fn runs(action: &Action, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{BOLD}runs{BOLD:#}")?;
     let mut around: &[Arc<CommandWrapper>] = &[];
@@ -179,8 +179,7 @@ fn indent(level: usize) -> String {
     "  ".repeat(level + 1)
 }
 
-/// A word as a shell takes it: in quotes where it needs some, as it was written where a run has to
-/// tell.
+/// A word quoted for a shell; as written if its value is known only at run time.
 fn written(word: &ShellWord) -> String {
     match word.known() {
         Some(text) => shell_words::quote(text).into_owned(),
@@ -189,13 +188,13 @@ fn written(word: &ShellWord) -> String {
     }
 }
 
-/// What `explain --format json` prints.
+/// The JSON output of `explain`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ExplainReport {
     version: u32,
     /// The event whose hooks would run.
     event: String,
-    /// What the command line would do, as `action` in the context of the event.
+    /// The effects of the command line, as `action` in the event's context.
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<Map<String, Value>>,
     hooks: Vec<ExplainedHook>,
@@ -208,14 +207,14 @@ struct ExplainedHook {
     file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
-    /// It would run.
+    /// True if it would run.
     runs: bool,
-    /// Why, or why not.
+    /// The reason for running or not.
     why: String,
-    /// The reason with which a rule blocks.
+    /// A rule's reason to block.
     #[serde(skip_serializing_if = "Option::is_none")]
     deny: Option<String>,
-    /// The question of a rule.
+    /// A rule's question.
     #[serde(skip_serializing_if = "Option::is_none")]
     ask: Option<String>,
 }
@@ -271,7 +270,7 @@ impl ExplainedHook {
 }
 
 impl ExplainReport {
-    /// Writes the hooks that would run, then those that would not.
+    /// Writes matching hooks, then the others.
     fn hooks(&self, out: &mut dyn Write) -> Result<()> {
         let event = plain(&self.event);
         writeln!(out, "\n{BOLD}hooks that run at {event}{BOLD:#}")?;

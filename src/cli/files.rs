@@ -1,5 +1,4 @@
-//! The files that `new`, `add`, `init` and `import` write: what each becomes, where the hooks of a
-//! project are, and the one function that writes.
+//! Writes the files of `new`, `add`, `init` and `import`, and finds the project's hooks folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -22,13 +21,13 @@ use crate::cli::host::files::{Target, unified};
 use crate::cli::host::installed::missing_events;
 use crate::cli::trust::{keeping, offer, untrusted_note};
 
-/// The mode of a file that can be run, before the umask.
+/// The mode of an executable file, before the umask.
 pub(super) const PROGRAM: u32 = 0o777;
 
-/// The mode of any other file, before the umask.
+/// The mode of other files, before the umask.
 pub(super) const PLAIN: u32 = 0o666;
 
-/// A file as it will be.
+/// A pending change of a file.
 pub(super) struct FileWrite {
     pub(super) path: PathBuf,
     pub(super) becomes: Becomes,
@@ -40,7 +39,7 @@ pub(super) enum Becomes {
     Changed { target: Target, text: String },
 }
 
-/// What a command will write, and what it says afterwards.
+/// The pending changes of a command, and its hints afterwards.
 pub(super) struct WritePlan {
     pub(super) hooks: PathBuf,
     pub(super) changes: Vec<FileWrite>,
@@ -58,15 +57,15 @@ impl FileWrite {
         }
     }
 
-    /// A new file of cases.
+    /// A new test case file.
     pub(super) fn cases(hooks: &Path, name: &str, text: &str) -> FileWrite {
         FileWrite::new(hooks.join(SUITES).join(format!("{name}.toml")), text, PLAIN)
     }
 
-    /// `text` at the end of a file of TOML, which need not be there.
+    /// Appends `text` to a TOML file, or creates it.
     ///
     /// # Errors
-    /// When that would be no TOML. The path may be a link of somebody else to any file.
+    /// If the result is not TOML, because the path may be another person's link to any file.
     pub(super) fn added(path: PathBuf, text: &str) -> Result<FileWrite> {
         let target = Target::read(&path)?;
         let before = target.text.as_deref().unwrap_or_default().trim_end();
@@ -87,7 +86,7 @@ impl FileWrite {
         })
     }
 
-    /// Whether the file is so already.
+    /// Whether the file is already as planned.
     pub(super) fn is_done(&self) -> bool {
         match &self.becomes {
             Becomes::New { text, .. } => {
@@ -119,7 +118,7 @@ impl FileWrite {
             Becomes::Link { to } => symlink(to, &self.path),
             Becomes::Changed { .. } => Ok(()),
             Becomes::New { text, mode } => {
-                // A file that everyone can write to is no hook, regardless of the umask.
+                // Trust needs a file that is not world-writable, whatever the umask.
                 let mut options = OpenOptions::new();
                 let options = options.write(true).create_new(true).mode(mode & !0o002);
                 let mut file = options.open(&self.path)?;
@@ -134,7 +133,7 @@ impl FileWrite {
 }
 
 impl WritePlan {
-    /// Prints all that would be written.
+    /// Prints the planned changes.
     pub(super) fn show(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         for change in &self.changes {
             let name = paths.show(&change.path);
@@ -153,8 +152,8 @@ impl WritePlan {
         Ok(())
     }
 
-    /// Writes all of it, and says so. Hooks that were trusted stay so: hookrun has these files in
-    /// it, or a person has just named them.
+    /// Writes and reports all files. Trusted hooks stay trusted, because the files are built in or
+    /// the user has named them.
     pub(super) fn write(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
         let written = self
             .changes
@@ -167,14 +166,13 @@ impl WritePlan {
         })
     }
 
-    /// Writes what somebody else may have brought about, and asks the person at the terminal whether
-    /// it may run.
+    /// Writes files with content from elsewhere, then asks at the terminal whether they may run.
     pub(super) fn write_and_offer(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
         self.write_untrusted(&Paths::from(&env.cwd), out)?;
         offer(env, out).map(drop)
     }
 
-    /// Writes all of it, and says so. Somebody has yet to look at what the files say.
+    /// Writes and reports all files, without trusting them.
     pub(super) fn write_untrusted(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         let is_first = !self.hooks.exists();
         write_all(&self.changes, paths)?;
@@ -199,8 +197,7 @@ impl WritePlan {
     }
 }
 
-/// Writes all files, over nothing. If one cannot be written, those that were made are removed
-/// again: files that are changed come last.
+/// Writes all files, replacing none. On failure, removes new files again; changed files come last.
 fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
     let (changed, made): (Vec<_>, Vec<_>) = changes
         .iter()
@@ -229,7 +226,7 @@ fn is_there(shown: &str) -> Complaint {
     )
 }
 
-/// A new folder in the folder for temporary files, removed when it is dropped.
+/// Creates a temporary folder that is removed on drop.
 pub(super) fn temporary_folder(prefix: &str, env: &Environment) -> Result<TempDir> {
     let folder = env.temporary.canonicalize().and_then(|temporary| {
         let mut builder = tempfile::Builder::new();
@@ -242,17 +239,17 @@ pub(super) fn temporary_folder(prefix: &str, env: &Environment) -> Result<TempDi
     })
 }
 
-/// A text as TOML, as it is where that can be.
+/// A TOML string, literal if possible.
 pub(super) fn toml_text(text: &str) -> String {
     if !text.contains(|c: char| c == '\'' || c.is_control()) {
         return format!("'{text}'");
     }
-    // The escapes of JSON are escapes of TOML; that has one more.
+    // JSON's escapes are valid TOML, which also requires U+007F to be escaped.
     Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 impl WritePlace {
-    /// The hooks.d that `--hooks` names, or the project's. It may not be there yet.
+    /// The hooks.d of `--hooks`, or the project's. It may not exist yet.
     pub(super) fn folder(&self, config: &Config, env: &Environment) -> Result<PathBuf> {
         match &self.hooks {
             Some(folder) => named_folder(&env.cwd.join(folder)),
@@ -260,7 +257,7 @@ impl WritePlace {
         }
     }
 
-    /// The hooks that are configured. A folder that is not there yet declares no events.
+    /// The configured hooks. A folder that does not exist yet declares no events.
     pub(super) fn choice(&self, env: &Environment) -> Choice {
         let folder = self.hooks.iter();
         Choice {
@@ -272,7 +269,7 @@ impl WritePlace {
         }
     }
 
-    /// How the folder is named on a command line.
+    /// The option that names the folder on a command line.
     pub(super) fn option(&self) -> String {
         let folder = self.hooks.as_ref();
         folder
@@ -280,7 +277,7 @@ impl WritePlace {
             .unwrap_or_default()
     }
 
-    /// Shows what would be written, or writes it.
+    /// Prints or writes the planned changes.
     pub(super) fn carry_out(
         &self,
         plan: &WritePlan,
@@ -298,8 +295,8 @@ impl WritePlace {
     }
 }
 
-/// Prints which hosts do not send events that a hook now wants, and that the hooks here do not run
-/// yet, where something else has changed or is not trusted.
+/// Prints the hosts that do not send an event of a new hook, and whether the hooks here still need
+/// trust.
 pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
     for line in missing_events(
         &Config::load(&Choice::default(), env, ConfigScope::All),
@@ -313,7 +310,7 @@ pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// The hooks.d of a folder that was named: it is one, has one, or will have one.
+/// The hooks.d of a named folder: itself, its existing one, or a new one.
 fn named_folder(named: &Path) -> Result<PathBuf> {
     if named.exists() && !named.is_dir() {
         let cause = format!("`{}` is not a folder", named.display());
@@ -333,8 +330,8 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
     Ok(named.join(DROP_INS))
 }
 
-/// Whether a folder has folders of events and neither a hooks.d nor a hookrun.toml: it is a hooks.d by
-/// another name.
+/// Whether a folder is a hooks.d by another name: it has event folders, and neither hooks.d nor
+/// hookrun.toml.
 fn is_drop_ins(folder: &Path) -> bool {
     if folder.join(DROP_INS).exists() || folder.join(MANIFEST).exists() {
         return false;

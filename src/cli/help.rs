@@ -1,10 +1,10 @@
-//! The help: commands by what a person wants to do. The manual pages are made from it.
+//! The help, with commands grouped by purpose. The man pages are generated from it.
 
 use clap::{Command, CommandFactory};
 
 use crate::cli::args::Cli;
 
-/// The purposes of commands. All others are only named in the short help.
+/// Commands by purpose. The short help only names all others.
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Start",
@@ -26,7 +26,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Share", &["sets"]),
 ];
 
-/// The command line with groups in its help. `-h` fits on one screen of 30 lines; `--help` also
+/// The command line with groups in its help. `-h` fits on a screen of 30 lines; `--help` also
 /// describes the other commands and the options.
 pub(crate) fn command() -> Command {
     let mut root = Cli::command();
@@ -41,7 +41,7 @@ pub(crate) fn command() -> Command {
     };
     let others: Vec<&Command> = root.get_subcommands().filter(is_other).collect();
     let names: Vec<&str> = others.iter().map(|command| command.get_name()).collect();
-    // Plain, because clap counts escape sequences as text when it wraps a line.
+    // Without styles, because clap counts escape sequences when it wraps lines.
     let short = format!(
         "More: {}\nOptions: --color WHEN, --log LEVEL, -h, --help, -V, --version",
         names.join(", "),
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// Adds the pages of a command and of those below it.
+    /// Adds the man pages of a command and its subcommands.
     fn add_pages(command: &Command, name: &str, pages: &mut Vec<(String, String)>) {
         let mut text = Vec::new();
         Man::new(command.clone())

@@ -1,5 +1,4 @@
-//! `hookrun install` and `hookrun uninstall`: write hookrun into a host's own file, and take it out
-//! again.
+//! `hookrun install` and `hookrun uninstall`: edit a host's settings file.
 
 pub(crate) mod command;
 pub(crate) mod document;
@@ -26,7 +25,7 @@ use document::{Document, EditError};
 use files::{FileBackup, InstallRecord, Target, unified};
 use installed::{HooksByEvent, HostSite, is_here};
 
-/// Installs hookrun into a host, or lists those that are here: 0 done or nothing to do, 2 could not.
+/// Installs hookrun into a host, or lists the hosts here: 0 done or nothing to do, 2 error.
 pub(crate) fn install(
     args: &InstallArgs,
     env: &Environment,
@@ -73,7 +72,6 @@ fn host_of(name: &str) -> Result<&'static Host> {
     find_installable(name).ok_or_else(|| Complaint::new("no such host"))
 }
 
-/// Installs hookrun into one host.
 fn install_into(
     host: &'static Host,
     args: &InstallArgs,
@@ -128,7 +126,7 @@ fn install_into(
     Ok(ExitStatus::Yes)
 }
 
-/// Takes hookrun out of a host, or of all that have it: 0 done or nothing to do, 2 could not.
+/// Removes hookrun from one host or all: 0 done or nothing to do, 2 error.
 pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
     match args.host.as_deref() {
         Some(hosts::git::NAME) => return git::uninstall(args, env, out),
@@ -164,7 +162,7 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     each(&all, out, |host, out| uninstall_from(host, args, env, out))
 }
 
-/// Does it for every host, also after one for which it could not be done.
+/// Calls `act` for every host, even after a failure.
 fn each(
     hosts: &[&'static Host],
     out: &mut dyn Write,
@@ -184,7 +182,6 @@ fn each(
     Ok(done)
 }
 
-/// Takes hookrun out of one host.
 fn uninstall_from(
     host: &'static Host,
     args: &PlaceArgs,
@@ -203,11 +200,11 @@ fn uninstall_from(
     Ok(ExitStatus::Yes)
 }
 
-/// One file that hookrun is written into.
+/// A file to install into.
 struct Site<'a> {
     host: &'static Host,
     scope: SettingsScope,
-    /// The folder that stays when the file goes.
+    /// The folder that stays if the file is removed.
     root: PathBuf,
     target: Target,
     record: InstallRecord,
@@ -215,7 +212,7 @@ struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// The files for these events: one, or one for each.
+    /// The file for these events, or one for each.
     fn find(
         host: &'static Host,
         scope: SettingsScope,
@@ -263,7 +260,7 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// Writes the new text, and says what became of the old one.
+    /// Writes the new text and reports the backup of the old one.
     fn write(&self, text: &str, out: &mut dyn Write) -> Result<()> {
         if self.target.text.as_deref() == Some(text) {
             return self.report("is up to date; nothing was changed", out);
@@ -271,7 +268,7 @@ impl<'a> Site<'a> {
         let backup = self.record.read();
         let before = match (self.target.text.as_deref(), &backup) {
             (Some(current), Some(backup)) if backup.after == current => backup.before.clone(),
-            // It was changed since, or nothing is known: everything else in it was there before.
+            // Changed since, or without a record: everything except hookrun was there before.
             (Some(current), _) => self.text_without(current, backup.as_ref())?,
             (None, _) => None,
         };
@@ -286,7 +283,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Takes hookrun out of the file.
+    /// Removes hookrun from the file.
     fn take_out(&self, args: &PlaceArgs, out: &mut dyn Write) -> Result<()> {
         let Some(current) = self.target.text.as_deref() else {
             self.record.forget();
@@ -318,14 +315,14 @@ impl<'a> Site<'a> {
         self.name_other_commands(text.as_deref().unwrap_or_default(), out)
     }
 
-    /// The text with hookrun in it.
+    /// The text with hookrun.
     fn text_with(&self, rows: &[&HostEvent], launch: &Launch) -> Result<String> {
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;
             return Ok(write_plugin(self.host, rows, launch));
         };
         if let Some(error) = document.dropped() {
-            // The host ignores the whole file, so hookrun in it would have no effect.
+            // hookrun in a file that the host ignores would have no effect.
             let Complaint { cause, cure } = self.edit_error(&error);
             let cause = format!("{cause}: {} ignores the whole file", self.host.title);
             return Err(Complaint { cause, cure });
@@ -333,7 +330,7 @@ impl<'a> Site<'a> {
         Ok(document.with(rows, launch, &|text| self.is_own(text)))
     }
 
-    /// The text without hookrun; `None` where no file is left.
+    /// The text without hookrun; `None` to remove the file.
     fn text_without(&self, current: &str, backup: Option<&FileBackup>) -> Result<Option<String>> {
         if let Some(backup) = backup
             && backup.after == current
@@ -346,7 +343,7 @@ impl<'a> Site<'a> {
             return Ok(original.map(str::to_string));
         };
         let text = document.without(original, &|text| self.is_own(text));
-        // A file that is named after hookrun is hookrun's, even where nothing is known about it.
+        // A file named after hookrun is hookrun's even without a record.
         let was_made = match backup {
             Some(backup) => backup.before.is_none(),
             None => self.target.path.file_stem().is_some_and(|it| it == NAME),
@@ -357,7 +354,7 @@ impl<'a> Site<'a> {
         Ok(Some(text))
     }
 
-    /// The settings in a text; `None` where the host has a plugin.
+    /// Parses the settings; `None` for a host with a plugin.
     fn document(&self, text: &str) -> Result<Option<Document>> {
         let Some(shape) = self.host.settings_file() else {
             return Ok(None);
@@ -366,7 +363,7 @@ impl<'a> Site<'a> {
         Ok(Some(document))
     }
 
-    /// Whether a plugin file may be replaced or removed.
+    /// Checks that a plugin file may be replaced or removed.
     fn check_plugin(&self) -> Result<()> {
         match &self.target.text {
             Some(text) if read_plugin(text).is_none() => Err(Complaint::with_cure(
@@ -377,7 +374,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Names the commands that run hookrun and that `install` never wrote: they stay.
+    /// Reports commands that run hookrun but were not written by `install`; they stay.
     fn name_other_commands(&self, text: &str, out: &mut dyn Write) -> Result<()> {
         let document = self.document(text).ok().flatten();
         for hook in document.iter().flat_map(Document::hooks) {

@@ -1,4 +1,4 @@
-//! `hookrun import`: hooks of other tools become entries of hookrun.toml. Their own files stay.
+//! `hookrun import`: adds other tools' hooks to hookrun.toml. Their own files stay unchanged.
 
 mod git;
 mod host;
@@ -30,17 +30,17 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
 use crate::cli::streams;
 
-/// Another tool, and how its hooks are read.
+/// Another tool, and the reader of its hooks.
 #[derive(Clone, Copy)]
 pub(crate) struct ImportTool {
-    /// What people call it, on the command line too.
+    /// The name, also on the command line.
     pub(crate) name: &'static str,
-    /// Its files below the project. Of a folder it is every file in it.
+    /// Its files, or folders of files, in the project.
     files: &'static [&'static str],
     read: fn(&ImportSource<'_>) -> Result<ImportedHooks>,
 }
 
-/// Runners of git's hooks.
+/// Runners of git hooks.
 const OF_GIT: &[ImportTool] = &[
     ImportTool {
         name: "pre-commit",
@@ -78,7 +78,7 @@ const OF_GIT: &[ImportTool] = &[
     },
 ];
 
-/// Every tool whose hooks can be carried over: hosts, and runners of git's hooks.
+/// All tools with importable hooks: hosts, and runners of git hooks.
 fn tools() -> impl Iterator<Item = ImportTool> {
     let hosts = HOSTS.iter().filter(|host| !host.imports.is_empty());
     let of_hosts = hosts.map(|host| ImportTool {
@@ -89,7 +89,7 @@ fn tools() -> impl Iterator<Item = ImportTool> {
     of_hosts.chain(OF_GIT.iter().copied())
 }
 
-/// Carries hooks over: 0 done or nothing to do, 2 could not.
+/// Imports hooks: 0 done or nothing to do, 2 error.
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let tool = tools().find(|tool| tool.name == args.tool).ok_or_else(|| {
         let names: Vec<&str> = tools().map(|tool| tool.name).collect();
@@ -160,7 +160,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     Ok(ExitStatus::Yes)
 }
 
-/// The tools whose hooks are in this project, each with its files.
+/// The tools with hooks in this project, and their files.
 pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool, Vec<PathBuf>)> {
     let paths = Paths::from(&env.cwd);
     let mut found = Vec::new();
@@ -173,7 +173,7 @@ pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool,
                 paths: &paths,
                 env,
             };
-            // A file that cannot be read may have hooks; `import` says what is wrong with it.
+            // An unreadable file may have hooks; `import` reports its problem.
             (tool.read)(&source).map_or(true, |read| !read.hooks.is_empty())
         });
         if !files.is_empty() {
@@ -191,7 +191,7 @@ fn files_of(tool: &ImportTool, config: &Config) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The file, or the files in the folder, in the order of their names.
+/// The file itself, or a folder's files sorted by name.
 fn files_in(path: &Path) -> Vec<PathBuf> {
     if !path.exists() {
         return Vec::new();
@@ -206,7 +206,7 @@ fn files_in(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Gives hooks of one name a number each: a second import counts them in the same way.
+/// Numbers hooks with equal names, in the same way for each import.
 fn number_names(hooks: &mut [ImportedHook]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for hook in hooks {
@@ -243,22 +243,22 @@ struct ImportSource<'a> {
     env: &'a Environment,
 }
 
-/// The hooks that become entries, and what does not, with the reason.
+/// Imported entries, and the rest with reasons.
 #[derive(Default)]
 struct ImportedHooks {
     hooks: Vec<ImportedHook>,
     left: Vec<(String, String)>,
-    /// What is wrong with the file.
+    /// Problems of the file.
     problems: Vec<Problem>,
 }
 
-/// A hook of another tool, as an entry of hookrun.toml.
+/// A hook of another tool as an entry of hookrun.toml.
 struct ImportedHook {
-    /// The file, and the place in it.
+    /// The file and the place in it.
     from: String,
     name: String,
     event: String,
-    /// Further keys, with their values in TOML.
+    /// Further keys with TOML values.
     keys: Vec<(&'static str, String)>,
 }
 
@@ -267,7 +267,7 @@ impl ImportSource<'_> {
         self.paths.show(self.file)
     }
 
-    /// What the file holds: JSON, TOML or YAML.
+    /// Parses the file as JSON, TOML or YAML.
     fn value(&self) -> Result<Value> {
         let text = self.text()?;
         let ending = self.file.extension().unwrap_or_default();
@@ -297,7 +297,7 @@ impl ImportSource<'_> {
     }
 }
 
-/// A command line whose relative programs and scripts are those of the project, wherever the agent
+/// A command line with relative programs and scripts resolved from the project, wherever the agent
 /// works.
 fn anchored(line: &str) -> std::result::Result<String, String> {
     const MOST_WORDS: usize = 20;
@@ -321,7 +321,7 @@ fn anchored(line: &str) -> std::result::Result<String, String> {
     Err("its file paths are relative to the folder that it runs in".to_string())
 }
 
-/// Where a word begins in a line, and not a part of another, and the character before it.
+/// The offset of a whole word in a line, and the character before it.
 fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
     for (at, _) in line.match_indices(word) {
         let before = line[..at].chars().next_back();
@@ -334,12 +334,12 @@ fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
 }
 
 impl ImportedHooks {
-    /// Names what is not taken, and why.
+    /// Reports something that is not imported.
     fn leave(&mut self, what: String, why: &str) {
         self.left.push((what, why.to_string()));
     }
 
-    /// Takes a hook, or the reason why there is none.
+    /// Adds a hook, or the reason why it is not imported.
     fn take(&mut self, from: String, found: std::result::Result<ImportedHook, String>) {
         let found = found.and_then(|hook| match hook.problem() {
             Some(problem) => Err(problem),
@@ -353,7 +353,7 @@ impl ImportedHooks {
 }
 
 impl ImportedHook {
-    /// An entry whose name is made of the tool and of what it runs.
+    /// An entry named after the tool and its command.
     fn new(tool: &str, what: &str, event: &str, command: &str) -> ImportedHook {
         let plain = what.replace(
             |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.'),
@@ -373,7 +373,7 @@ impl ImportedHook {
         self
     }
 
-    /// Why hookrun would not take the entry.
+    /// Why the entry would be invalid.
     fn problem(&self) -> Option<String> {
         problem_in(&self.to_toml())
     }

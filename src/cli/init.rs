@@ -1,4 +1,4 @@
-//! `hookrun init`: guards with their cases, and the hosts that will ask them, in one go.
+//! `hookrun init`: adds starter guards with tests, and installs hookrun into the hosts found.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use crate::cli::terminal::Terminal;
 use crate::cli::validate::validate;
 use crate::hosts::{Host, find_installable, installable};
 
-/// What a project begins with: commands that destroy or publish, files that are not the agent's to change, files
-/// with secrets, secrets in what the model reads, and the hooks themselves.
+/// The starter guards: against destructive and publishing commands, edits of protected files, files
+/// with secrets, secrets in the model's input, and changes of the hooks themselves.
 const GUARDS: &[&str] = &[
     "guard-destructive",
     "ask-first",
@@ -35,14 +35,14 @@ const GUARDS: &[&str] = &[
     "guard-hookrun",
 ];
 
-/// The word for no guard.
+/// The argument for no guards.
 const NONE: &str = "none";
 
-/// A command that shows guards at work, and the guards that block it.
+/// A command to demonstrate the guards, and the guards that block it.
 const BLOCKED: &str = "git push --force";
 const BLOCKING: &[&str] = &["guard-destructive", "no-force-push"];
 
-/// Everything that will be written, and why.
+/// The planned files with their reasons.
 struct InitPlan {
     scope: SettingsScope,
     hosts: Vec<&'static Host>,
@@ -50,8 +50,8 @@ struct InitPlan {
     files: WritePlan,
 }
 
-/// Lists what it will write, asks, writes, and checks: 0 all is well, 1 a check failed or the
-/// person said no, 2 could not.
+/// Lists the files, asks, writes and checks: 0 done, 1 a check failed or the user declined, 2
+/// error.
 pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
     let plan = InitPlan::of(args, env)?;
@@ -88,8 +88,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     Ok(exit)
 }
 
-/// Drops the links of hooks in folders of events that none of these hosts has, and the cases that
-/// are only about them.
+/// Drops links in event folders that none of these hosts has, and test cases only for them.
 fn drop_unused_links(files: &mut WritePlan, hosts: &[&'static Host]) {
     let mut unused = Vec::new();
     files.changes.retain(|change| {
@@ -116,14 +115,14 @@ fn drop_unused_links(files: &mut WritePlan, hosts: &[&'static Host]) {
     }
 }
 
-/// The name of a file without its number and its ending, by which cases belong to a hook.
+/// A file's name without number and extension, which a hook shares with its test cases.
 fn subject(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     stem.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
         .to_string()
 }
 
-/// The arguments of another command, as a person would type them.
+/// Parses the arguments of another command.
 fn arguments<A: Args>(words: &[&str]) -> Result<A> {
     let line = A::augment_args(clap::Command::default()).no_binary_name(true);
     let matches = line.try_get_matches_from(words).map_err(Complaint::of)?;
@@ -178,7 +177,7 @@ impl InitPlan {
         })
     }
 
-    /// Where each host will ask hookrun.
+    /// The settings file of each host.
     fn settings(&self, env: &Environment) -> Vec<(&'static Host, PathBuf)> {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
         let mut settings = Vec::new();
@@ -190,7 +189,7 @@ impl InitPlan {
         settings
     }
 
-    /// Lists every file that will be written, and what is there already.
+    /// Lists every file to write, and existing ones.
     fn tell(&self, env: &Environment, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{BOLD}guards{BOLD:#}")?;
         for guard in &self.guards {
@@ -239,7 +238,7 @@ impl InitPlan {
         Ok(())
     }
 
-    /// Validates the hooks, plays the cases of the guards.
+    /// Validates the hooks and runs the guards' test cases.
     fn check(&self, env: &Environment, out: &mut dyn Write) -> Result {
         let mut exits = vec![validate(&arguments(&[])?, env, out)?];
         let mut words = vec!["--suite".to_string()];
@@ -258,7 +257,7 @@ impl InitPlan {
     }
 }
 
-/// A command line that asks the guards about [`BLOCKED`].
+/// A command line that demonstrates a block of [`BLOCKED`].
 fn proof(env: &Environment) -> Result<String> {
     let context = json!({ "toolName": "bash", "toolInput": { "command": BLOCKED } });
     let program = own_path(env)?;

@@ -1,4 +1,4 @@
-//! The event on stdin: one JSON document, read until it is complete, not until end of file.
+//! Reads the event on stdin: one JSON document, until it is complete, not until end of file.
 
 use std::io::{IsTerminal, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,11 +16,10 @@ use rustix::io::Errno;
 
 use crate::cli::exit::{Result, failed};
 
-/// An endless event would exhaust the memory.
+/// Limits memory for an endless event.
 const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
 
-/// Most events are shorter, and it is no allocation of its own. A large one is read in larger and
-/// larger pieces.
+/// Covers most events without a separate allocation. Further reads grow.
 const FIRST_READ_BYTES: usize = 16 * 1024;
 
 #[derive(Debug)]
@@ -36,7 +35,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// For a command that a program calls, which writes its event at once.
+    /// For a command whose caller writes the event immediately.
     pub(crate) fn soon() -> Deadline {
         Deadline::after(Instant::now(), Duration::from_secs(5))
     }
@@ -50,7 +49,7 @@ impl Deadline {
     }
 }
 
-/// Reads the context for a command that needs one.
+/// Reads a required context.
 pub(crate) fn needed(
     deadline: Deadline,
     abort: Option<&Abort>,
@@ -63,7 +62,7 @@ pub(crate) fn needed(
         .ok_or_else(|| Complaint::with_cure(cause, cure))
 }
 
-/// Reads the event; a terminal and an empty file have none.
+/// Reads the event; `None` for a terminal or an empty file.
 pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<StdinEvent>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -93,26 +92,26 @@ pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<S
     }
 }
 
-/// Whether an event should have been on stdin: it is a file, a pipe or a socket, and not a terminal
-/// or `/dev/null`, by which a caller says that there is none. The standard library opens
-/// `/dev/null` for a closed one.
+/// Whether stdin should have an event: it is a file, a pipe or a socket, not a terminal or
+/// `/dev/null`, which callers use for none. The standard library opens `/dev/null` in place of a
+/// closed stdin.
 pub(crate) fn promises_event() -> bool {
     let stat = rustix::fs::fstat(std::io::stdin());
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice)
 }
 
-/// Whether there is anything on stdin before `deadline`. A terminal and an empty file have nothing,
-/// nor has a pipe that stays silent or whose other end is closed.
+/// Whether data arrives on stdin before `deadline`; not from a terminal, an empty file, or a silent
+/// or closed pipe.
 pub(crate) fn is_coming(deadline: Deadline) -> bool {
     let stdin = std::io::stdin();
     if stdin.is_terminal() || wait(&stdin, deadline, None).is_err() {
         return false;
     }
-    // Of a pipe the number of bytes, of a file what is left of it.
+    // The bytes in a pipe, or the rest of a file.
     rustix::io::ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
-/// Reads all bytes until end of file: lines, not a document. A terminal has none.
+/// Reads all bytes until end of file; empty for a terminal.
 pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
     let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
@@ -128,7 +127,7 @@ pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Ve
     }
 }
 
-/// Reads what there is, or waits for something; 0 bytes are the end.
+/// Reads available bytes, or waits for some; 0 at the end.
 fn read_some(
     stdin: &Stdin,
     bytes: &mut Vec<u8>,
@@ -140,7 +139,7 @@ fn read_some(
         let room = bytes.try_reserve((bytes.len() / 2).max(FIRST_READ_BYTES));
         room.map_err(|_| Complaint::new("out of memory while reading stdin"))?;
         let read = rustix::io::read(stdin, rustix::buffer::spare_capacity(bytes));
-        // Also if the event is complete: it may have come in one large piece.
+        // Check even a complete event, which may arrive in one large piece.
         if bytes.len() > LONGEST_EVENT_BYTES {
             return Err(no_event("the event on stdin is longer than 256 MiB"));
         }
@@ -150,7 +149,7 @@ fn read_some(
     }
 }
 
-/// There is no event, and how to give one.
+/// The error for a missing event.
 pub(crate) fn no_event(problem: &str) -> Complaint {
     Complaint::with_cure(
         problem.to_string(),
@@ -158,7 +157,7 @@ pub(crate) fn no_event(problem: &str) -> Complaint {
     )
 }
 
-/// Waits until there is something to read, a signal ends us, or time is up.
+/// Waits for data, a signal or the deadline.
 fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {

@@ -1,4 +1,4 @@
-//! `hookrun hook field|json|ui|send|state`: the commands for hooks.
+//! `hookrun hook field|json|ui|send|state`: commands that hooks call.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -26,7 +26,7 @@ use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
 use crate::cli::terminal::{Terminal, cut};
 
-/// More keys than these are not listed.
+/// The most keys to list.
 const MOST_KEYS: usize = 12;
 
 /// The width of a status line without a terminal.
@@ -43,7 +43,7 @@ pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write
     }
 }
 
-/// Prints the value: 0 if there is one, 1 if not, 2 if the document cannot be read.
+/// Prints the value: 0 printed, 1 no such value, 2 invalid document.
 fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     let cure = "pipe in a JSON object";
     let context = input::needed(Deadline::soon(), None, "nothing on stdin", cure)?;
@@ -68,17 +68,17 @@ fn default_of(args: &FieldArgs) -> Option<String> {
     Some(text)
 }
 
-/// The value as compact JSON, its numbers as they were written.
+/// The value as compact JSON, with numbers as written.
 fn json(context: &Context, path: &str) -> Option<String> {
     let raw = context.lookup(path)?;
-    // A string has no space to drop, and `null` is not a text.
+    // A string has no whitespace to drop, and `text` has no `null`.
     if raw.starts_with('"') || raw == "null" {
         return Some(raw.to_string());
     }
     context.text(path)
 }
 
-/// What is there instead of the value: the last part of the path that exists, and its keys.
+/// Describes the existing part of a path, with its keys.
 fn missing(context: &Context, path: &str) -> String {
     if context.lookup(path).is_some() {
         return format!("the value at `{path}` is null");
@@ -112,7 +112,7 @@ fn keys_of(raw: &str) -> Option<Vec<String>> {
     raw.starts_with('{').then(|| keys.collect())
 }
 
-/// Prints documents as JSON, every value on its line.
+/// Prints documents as JSON, keeping every value on its line.
 fn print_as_json(format: DocumentFormat, out: &mut dyn Write) -> Result {
     let bytes = input::read_lines(Deadline::soon(), None)?;
     let text = String::from_utf8(bytes).map_err(|_| Complaint::new("stdin is not UTF-8"))?;
@@ -137,7 +137,7 @@ fn print_as_json(format: DocumentFormat, out: &mut dyn Write) -> Result {
     Ok(ExitStatus::Yes)
 }
 
-/// JSON whose values begin on the lines of a document.
+/// JSON output that keeps the line numbers of a document.
 struct JsonLines<'t> {
     lines: LineIndex<'t>,
     line: usize,
@@ -177,10 +177,9 @@ impl JsonLines<'_> {
     }
 }
 
-/// Exits with 0 and the answer on stdout, or with 1 if there is none.
+/// Prints the answer and exits with 0, or with 1 without one.
 ///
-/// The hookrun that started the hook shows the dialog; this one only passes it on. Started by hand
-/// at a terminal it shows it itself.
+/// The hookrun that started the hook shows the dialog; started by hand, this one does.
 fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {
     let request = match dialog {
         Dialog::Select { title, options } => Request::Select { title, options },
@@ -216,7 +215,7 @@ fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn
     }
 }
 
-/// Passes a request on, or shows it to the person who started us.
+/// Forwards a request, or shows it at the terminal.
 fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAnswer> {
     if let Some(address) = &inside.socket {
         return Ok(ui::ask(address, request));
@@ -224,15 +223,15 @@ fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAns
     let Some(terminal) = Terminal::open(env) else {
         return Ok(DialogAnswer::Nobody);
     };
-    // A signal must not end us while the settings of the terminal are changed.
+    // No signal may end hookrun while the terminal's settings are changed.
     let abort = Abort::on_signals().map_err(failed("cannot handle signals"))?;
     let hook = inside.hook.as_deref().unwrap_or("hookrun");
     let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
     Ok(terminal.show(&asker, &request))
 }
 
-/// Keeps a text of the status line, and shows it if the host has a status line. A hook does not fail
-/// because the text cannot be kept.
+/// Stores an entry of the status line, and shows it if the host has one. A storage error does not
+/// fail the hook.
 fn set_status(
     key: String,
     text: Option<String>,
@@ -259,7 +258,7 @@ fn set_status(
     }
 }
 
-/// Prints the status line of a session, its texts sorted by key; nothing if it is empty.
+/// Prints a session's status line, with entries sorted by key.
 fn print_status(
     session: Option<&str>,
     width: Option<usize>,
@@ -281,13 +280,12 @@ fn print_status(
     Ok(ExitStatus::Yes)
 }
 
-/// A text on one line that cannot move the cursor, change colours, or be read in another order
-/// than it is written: such characters are gone, and every run of spaces is one.
+/// Removes control characters and bidirectional overrides, and collapses whitespace.
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
-        // The colours and movements that terminals understand, as a whole.
+        // Skip whole escape sequences for colours and movements.
         if c == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
             while characters.next_if(|c| !('@'..='~').contains(c)).is_some() {}
             characters.next();
@@ -303,7 +301,7 @@ fn on_one_line(text: &str) -> String {
     line.trim().to_string()
 }
 
-/// Sends one message, or prints all that wait.
+/// Sends a message, or prints and removes pending ones.
 fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {
     let named = args.session.as_deref();
     let folder = shared_folder(named, env, inside);
@@ -330,7 +328,7 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
                     "the host did not accept the message: {why}"
                 )));
             }
-            // The host takes no messages: this one waits.
+            // The host takes no messages, so it stays pending.
             DialogAnswer::Nobody
             | DialogAnswer::Cancelled
             | DialogAnswer::Text(_)
@@ -387,8 +385,8 @@ fn attachment(file: &Path) -> Result<String> {
     path.map_err(|_| Complaint::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
 }
 
-/// Reads or changes the texts that a hook keeps for later runs, or that all hooks of a session
-/// share: 0 done, 1 there are none, 2 it cannot be done.
+/// Reads or changes the state of a hook, or shared state of its session: 0 done, 1 no such key, 2
+/// error.
 fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     check_key(&args.action)?;
     let Some(own) = &inside.state else {
@@ -453,8 +451,8 @@ fn check_key(action: &StateAction) -> Result<()> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// The folder that the hooks of a session share: the named session, the hook's, or that of events
-/// without one. It may not exist yet.
+/// The shared folder of the named session, else of the hook's, else of events without one. It may
+/// not exist yet.
 fn shared_folder(named: Option<&str>, env: &Environment, inside: &Inside) -> SharedFolder {
     if named.is_none()
         && let Some(own) = &inside.state
@@ -467,7 +465,7 @@ fn shared_folder(named: Option<&str>, env: &Environment, inside: &Inside) -> Sha
     SharedFolder { root, path }
 }
 
-/// The shared folder of the session that a hook's own folder lies in.
+/// The shared folder of the session that contains a hook's folder.
 fn beside(own: &Path) -> SharedFolder {
     let session = own.parent().unwrap_or(own);
     SharedFolder {
@@ -476,7 +474,7 @@ fn beside(own: &Path) -> SharedFolder {
     }
 }
 
-/// A folder that hooks share. It is trusted if `root` has the right owner.
+/// A shared folder; usable only if `root` has the right owner.
 struct SharedFolder {
     root: PathBuf,
     path: PathBuf,

@@ -1,8 +1,8 @@
-//! `hookrun list`: what is configured, from which file, in what order, and what will not run; with a
-//! name one hook with all its settings.
+//! `hookrun list`: the configured hooks in order, with their files and problems, or one hook with
+//! all its settings.
 //!
-//! A dialect can bind several of its events to one of ours, each with other rules. The output names
-//! the event, so that nobody takes the catalog's rules for the host's.
+//! A dialect may bind several of its events, with different rules, to one canonical event, so the
+//! output names the host's event.
 
 use std::io::Write;
 use std::ops::Not;
@@ -97,7 +97,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
 }
 
 /// # Errors
-/// When no hook has this name.
+/// If no hook has this name.
 fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Vec<Arc<Hook>>> {
     let mut called = hooks.clone();
     called.retain(|hook| hook.name == name);
@@ -126,7 +126,7 @@ fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Wri
     Ok(())
 }
 
-/// The hooks of an event, once for each event of the host that is bound to it.
+/// Prints the hooks of an event, once for each of the host's events bound to it.
 fn bound_to(
     spec: &EventSpec,
     dialect: Option<&'static Host>,
@@ -170,7 +170,7 @@ fn bound_to(
     Ok(())
 }
 
-/// What `list` shows of an event's rules.
+/// The event's rules that `list` prints.
 fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
     let gate = match (spec.blocks, spec.on_failure) {
         (true, OnFailure::Block) => "can be blocked, a failing hook blocks",
@@ -224,15 +224,15 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
     Ok(())
 }
 
-/// One event as a host has it.
+/// An event's rules in a host.
 struct HostRules {
-    /// What the host calls it.
+    /// The host's name for it.
     name: String,
     spec: EventSpec,
 }
 
-/// The rules of `spec` in a host of `dialect`: one set for each of its events that is bound to
-/// it, none where it has no such event. Without a dialect, those of the catalog.
+/// The rules of `spec` in a host of `dialect`, for each of its events bound to it; empty without
+/// one. Without a dialect, the catalog's rules.
 fn host_rules(
     dialect: Option<&'static Host>,
     spec: &EventSpec,
@@ -252,7 +252,7 @@ fn host_rules(
     .collect()
 }
 
-/// What a failure of a hook does, and whose rule that is.
+/// The effect of a hook's failure, and the source of that rule.
 fn failure_rule(hook: &Hook, spec: &EventSpec) -> (OnFailure, &'static str) {
     if !spec.blocks {
         return (OnFailure::Allow, "event");
@@ -265,7 +265,7 @@ fn failure_rule(hook: &Hook, spec: &EventSpec) -> (OnFailure, &'static str) {
     (hook.on_failure(spec), from)
 }
 
-/// What `list --format json` prints.
+/// The JSON output of `list`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ListReport {
     version: u32,
@@ -279,21 +279,21 @@ struct ListedHook {
     event: String,
     /// `system`, `user`, `project` or `explicit`.
     layer: &'static str,
-    /// The shared set that brought it.
+    /// The shared set that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     set: Option<String>,
     file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
-    /// What it runs, in words.
+    /// The command, for people.
     runs: String,
-    /// The program that starts.
+    /// The program to start.
     #[serde(skip_serializing_if = "Option::is_none")]
     program: Option<String>,
-    /// Why nothing can start.
+    /// Why it cannot start.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
-    /// What it matches, in words.
+    /// The matcher, for people.
     wants: String,
     /// A rule's reason.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -303,42 +303,42 @@ struct ListedHook {
     ask: Option<String>,
     /// Lower runs earlier.
     priority: i64,
-    /// It may run at the same time as its neighbours.
+    /// Whether it may run in parallel with its neighbours.
     parallel: bool,
     rules: Vec<ListedRules>,
-    /// What happens to processes that it leaves: `kill` or `detach`.
+    /// How its leftover processes are handled: `kill` or `detach`.
     background: &'static str,
-    /// How long its process lives: `event` or `session`.
+    /// The lifetime of its process: `event` or `session`.
     lives: &'static str,
     /// How its process starts: `off`, `fork` or `serve`.
     warm: &'static str,
     limits: ListedLimits,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<ListedSandbox>,
-    /// `pidns`: it runs in a process namespace of its own.
+    /// `pidns`: it runs in a separate process namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     containment: Option<&'static str>,
     /// It may rewrite fields.
     rewrite: bool,
-    /// Where it reads the event, if it says so: `environment`, `stdin` or `none`.
+    /// The source of the event, if set: `environment`, `stdin` or `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<&'static str>,
-    /// It is handed the files of the event.
+    /// It gets the event's files as arguments.
     #[serde(skip_serializing_if = "Not::not")]
     files: bool,
-    /// How many files one call of it gets at most, if it says so.
+    /// The most files in one call, if limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     batch: Option<usize>,
-    /// The text of its files that it sees before a commit: `staged` or `disk`.
+    /// The text of its files before a commit: `staged` or `disk`.
     #[serde(skip_serializing_if = "Option::is_none")]
     sees: Option<&'static str>,
-    /// What happens to changes that it makes in its files: `stage` or `refuse`.
+    /// How its changes of files are handled: `stage` or `refuse`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixes: Option<&'static str>,
-    /// Ignored folders that it needs beside the staged text.
+    /// Ignored folders to link beside the staged text.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Vec<PathBuf>>,
-    /// The convention that it was written for.
+    /// The convention of the hook.
     dialect: String,
     enabled: bool,
     /// Why it never runs.
@@ -348,22 +348,22 @@ struct ListedHook {
     description: Option<String>,
 }
 
-/// The rules of the event, as a host has them.
+/// The event's rules in a host.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ListedRules {
-    /// The event, as the host calls it.
+    /// The host's name for the event.
     event: String,
     /// The hook can block it.
     blocks: bool,
-    /// What a failure of the hook means: `allow` or `block`.
+    /// The effect of a failure: `allow` or `block`.
     on_failure: &'static str,
-    /// Where that comes from: `event`, `hook` or `dialect`.
+    /// The source of `onFailure`: `event`, `hook` or `dialect`.
     on_failure_from: &'static str,
     timeout_ms: u64,
     /// How hooks of the event run: `sequential`, `grouped`, `parallel` or `detached`.
     schedule: &'static str,
-    /// When hooks no longer run because one has blocked the event: `first`, `group` or `never`.
+    /// When a block stops further hooks: `first`, `group` or `never`.
     stop: &'static str,
 }
 
@@ -374,7 +374,7 @@ struct ListedLimits {
     memory_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_ms: Option<u64>,
-    /// The open files of a process.
+    /// Open files of each process.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -383,13 +383,13 @@ struct ListedLimits {
 
 #[derive(Serialize, JsonSchema)]
 struct ListedSandbox {
-    /// What it may read; missing for everything.
+    /// Readable paths; missing for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<Vec<String>>,
-    /// What it may change.
+    /// Writable paths.
     write: Vec<String>,
     network: bool,
-    /// It does not run without the sandbox.
+    /// Whether it fails without the sandbox.
     required: bool,
 }
 
@@ -475,7 +475,6 @@ impl ListedHook {
         }
     }
 
-    /// Writes a row for each key of the report.
     fn human(&self, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{BOLD}{}{BOLD:#}", plain(&self.name))?;
         let mut report = serde_json::to_value(self).unwrap_or_default();

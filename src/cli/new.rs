@@ -1,4 +1,4 @@
-//! `hookrun new`: a hook to begin with, and its first cases.
+//! `hookrun new`: writes a hook from a template, with test cases.
 
 pub(crate) mod templates;
 
@@ -20,7 +20,7 @@ use crate::cli::streams;
 use crate::decide::find_event;
 use templates::Language;
 
-/// Writes the hook and its cases: 0 done, 2 could not.
+/// Writes the hook and its test cases: 0 done, 2 error.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = args.place.choice(env);
     let config = Config::load(&choice, env, ConfigScope::Event(""));
@@ -113,7 +113,7 @@ fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     Complaint::with_cure(cause, help)
 }
 
-/// The event; a command need not be there before its hook.
+/// The event; a command is created with its hook.
 fn find_spec(config: &Config, event: &str) -> Result<EventSpec> {
     match command_name(event) {
         Some(name) if is_command_name(name) => Ok(command_event(name, None)),
@@ -121,7 +121,7 @@ fn find_spec(config: &Config, event: &str) -> Result<EventSpec> {
     }
 }
 
-/// Checks that a hook of this name would run, and is easy to type.
+/// Checks that a hook of this name would run and is easy to type.
 fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()> {
     let is_plain = stem.starts_with(|c: char| c.is_ascii_alphanumeric())
         && stem

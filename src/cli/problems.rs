@@ -1,5 +1,5 @@
-//! What is wrong with hooks beyond their configuration: they cannot start, their syntax, their tools;
-//! and folders of hooks that are misnamed.
+//! Problems of hooks beyond their configuration: missing programs, syntax errors, misspelled tools;
+//! and misnamed hook folders.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::engine::spelling;
 
 use crate::engine::errand::Errand;
 
-/// How long a syntax check may take. Python alone starts in 10 to 80 ms.
+/// The timeout of a syntax check. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
-/// How the scripts of an interpreter are checked without running them: its name begins with
-/// the first word, and the script follows the arguments.
+/// Syntax checks by interpreter (a prefix of its name), which do not run the script. The script
+/// follows the arguments.
 const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
     ("sh", &["-n"]),
     ("bash", &["-n"]),
@@ -38,7 +38,7 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
         ],
     ),
     ("ruby", &["-c"]),
-    // Not Perl: `perl -c` runs BEGIN blocks and what `use` loads.
+    // Not Perl: `perl -c` runs BEGIN blocks and `use`.
     ("node", &["--check"]),
 ];
 
@@ -51,8 +51,7 @@ pub(crate) fn all_problems(config: &Config, env: &Environment) -> Vec<Problem> {
         .collect()
 }
 
-/// The complaint about a hook that is looked for by its name and was not loaded, because its file
-/// has an error, which is shown before.
+/// The error for a named hook that was not loaded because of an error in its file, printed before.
 pub(crate) fn not_loaded(name: &str, config: &Config) -> Option<Complaint> {
     config.problems.iter().find(|problem| {
         problem.severity == Severity::Error
@@ -62,7 +61,7 @@ pub(crate) fn not_loaded(name: &str, config: &Config) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, "correct the error above"))
 }
 
-/// What is wrong with a hook beyond its configuration: it cannot start, its syntax, its tools.
+/// A hook's problems beyond its configuration.
 pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     let line = hook.source.line;
     let mut found = Vec::new();
@@ -106,7 +105,7 @@ fn problem(
     }
 }
 
-/// Names in a hook's tool matcher that are probably misspelt, and then match nothing.
+/// Reports probably misspelled names in a tool matcher, which match nothing.
 pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
     let line = hook
         .source
@@ -127,7 +126,7 @@ pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
     found
 }
 
-/// What is wrong with a script: its first line, or its syntax.
+/// Checks a script's first line and its syntax.
 fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
     let wrong = |line, cause: String, cure: &str| {
         problem(
@@ -164,7 +163,6 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     ))
 }
 
-/// Whether a program is in PATH.
 fn is_there(name: &str, env: &Environment) -> bool {
     let handler = Handler::Words {
         words: vec![name.to_string()],
@@ -173,7 +171,7 @@ fn is_there(name: &str, env: &Environment) -> bool {
     command::resolve(&handler, env.search.as_deref()).is_ok()
 }
 
-/// The program that runs a script: the one in its first line, or the one that `env` looks for.
+/// The interpreter in a script's first line, also behind `env`.
 fn program_of(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
@@ -186,7 +184,7 @@ fn program_of(line: &str) -> Option<&str> {
         .copied()
 }
 
-/// The line and the message of the first syntax error of a script, by its own interpreter.
+/// The line and message of a script's first syntax error, from its interpreter.
 fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)> {
     let name = Path::new(program)
         .file_name()?
@@ -196,7 +194,7 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
         name.strip_prefix(known)
             .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '.'))
     })?;
-    // Nothing that comes with the hooks is run to check them.
+    // Do not run a program that comes with the hooks.
     let folder = Path::new(program).parent().and_then(Path::to_str);
     if program.contains('/') && !matches!(folder, Some("/bin" | "/usr/bin" | "/usr/local/bin")) {
         return None;
@@ -204,13 +202,13 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     let script = script.to_str()?;
     let mut all: Vec<&str> = arguments.to_vec();
     all.push(script);
-    // If the check cannot run, that is not the hook's fault.
+    // A check that cannot run is not the hook's problem.
     let output = Errand::new(program, &all, PROBE_LIMIT)
         .output()
         .ok()
         .flatten()?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // bash exits with 0 after some errors, and so does a hook that has them.
+    // bash exits with 0 after some errors, and so would the hook.
     let lines: Vec<&str> = said.trim().lines().collect();
     let of_script = lines
         .iter()
@@ -218,7 +216,7 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     if output.status.success() && of_script.is_none() {
         return None;
     }
-    // bash quotes the line below its message, node names its version below that.
+    // bash quotes the line below its message, node prints its version below that.
     let message = lines
         .iter()
         .find(|line| line.to_ascii_lowercase().contains("error"))
@@ -233,7 +231,7 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
     Some((at, message.into()))
 }
 
-/// Splits `path: line 3: message` and the like.
+/// Splits `path: line 3: message` and similar formats.
 fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
     let message = message.trim();
     let rest = message
@@ -248,7 +246,7 @@ fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
     }
 }
 
-/// Where hooks are looked for.
+/// The folders that are searched for hooks.
 pub(crate) struct SearchedPlaces<'a> {
     pub(crate) choice: &'a Choice,
     pub(crate) env: &'a Environment,
@@ -265,8 +263,7 @@ impl SearchedPlaces<'_> {
         places
     }
 
-    /// Says that there are no hooks at all, and which folders may be misnamed: without hooks
-    /// everything is allowed.
+    /// Reports that there are no hooks, which allows everything, and possibly misnamed folders.
     pub(crate) fn problems(&self, config: &Config) -> Vec<Problem> {
         let mut problems = Vec::new();
         if config.hooks.is_empty() && !config.has_errors() {
@@ -285,7 +282,7 @@ impl SearchedPlaces<'_> {
         problems
     }
 
-    /// Folders that hold hooks by event, but have another name than hooks.d.
+    /// Folders with event folders, but not named hooks.d.
     pub(crate) fn near_misses(&self) -> Vec<Problem> {
         let mut found = Vec::new();
         for place in self.places() {
@@ -302,7 +299,7 @@ impl SearchedPlaces<'_> {
     }
 }
 
-/// Whether a folder with a name like hooks.d has a folder that is named after an event.
+/// Whether a folder with a name like hooks.d contains an event folder.
 fn is_near(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let plain = name.trim_start_matches('.').to_ascii_lowercase();

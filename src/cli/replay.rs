@@ -1,4 +1,4 @@
-//! `hookrun replay FILE…`: recorded events decided again, and what has changed.
+//! `hookrun replay FILE…`: decides recorded events again and prints changes.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,19 +23,19 @@ use crate::cli::streams;
 
 const STDIN: &str = "-";
 
-/// How often a replay that waits for its input looks for a signal, and for a reader of its output.
+/// How often a waiting replay checks for signals and a closed stdout.
 const TICK: Duration = Duration::from_millis(100);
 
 /// How many lines are read ahead.
 const MOST_WAITING: usize = 16;
 
-/// A line of a recording, with its number.
+/// A line of a recording: file, number and bytes.
 type RecordedLine = std::result::Result<(String, u64, Vec<u8>), ReadError>;
 
-/// Decides recorded events again: 0 as recorded, 1 changed, 2 could not, or the reader has left.
+/// Replays events: 0 unchanged, 1 changed, 2 error, or stdout was closed.
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
-    // The user's own state is not touched.
+    // Keep the user's state unchanged.
     let state = temporary_folder("hookrun-replay-", env)?;
     let own_env = Environment {
         state_home: Some(state.path().to_path_buf()),
@@ -75,7 +75,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
             Err(RecvTimeoutError::Disconnected) => break,
         };
         if abort.times_raised() > 0 {
-            // The answers of hooks that are being ended do not count.
+            // Answers of interrupted hooks do not count.
             continue;
         }
         totals.add(&replayed);
@@ -113,7 +113,7 @@ fn name_of(file: &Path) -> String {
     }
 }
 
-/// The lines of all files, read by a thread: a read of stdin cannot be interrupted.
+/// The lines of all files, read in a thread because a read of stdin cannot be interrupted.
 fn lines_of(files: &[PathBuf], env: &Environment) -> Result<Receiver<RecordedLine>> {
     let stdins = files.iter().filter(|file| file.as_os_str() == STDIN);
     if stdins.count() > 1 {
@@ -135,7 +135,7 @@ fn lines_of(files: &[PathBuf], env: &Environment) -> Result<Receiver<RecordedLin
     Ok(lines)
 }
 
-/// Sends the lines of a file. `None` when they are no longer received.
+/// Sends the lines of a file; `None` once the receiver is gone.
 fn read(file: &Path, folder: &Path, sender: &SyncSender<RecordedLine>) -> Option<()> {
     let name = name_of(file);
     let opened = if file.as_os_str() == STDIN {
@@ -153,7 +153,7 @@ fn read(file: &Path, folder: &Path, sender: &SyncSender<RecordedLine>) -> Option
             Ok(Some(number)) => sender.send(Ok((name.clone(), number, line.clone()))).ok()?,
             Ok(None) => return Some(()),
             Err(error) => {
-                // The lines after one that is too long can be read.
+                // Reading continues after a line that is too long.
                 let is_end = error.line.is_none();
                 sender.send(Err(error)).ok()?;
                 if is_end {

@@ -1,9 +1,8 @@
-//! `hookrun run EVENT`: decide. Exit 0 allows, 2 blocks; anything that goes wrong blocks.
+//! `hookrun run EVENT`: decides an event. Exit 0 allows, 2 blocks; any failure blocks.
 //!
-//! This file reads the event, has it decided ([`crate::decide`]), writes the reply or a report, and
-//! keeps the decision. The hooks of a detached event run in `hookrun supervise`, a process that
-//! outlives the reply. In a job of GitHub Actions a report is annotations and a status that stops
-//! the job.
+//! Reads the event, decides it ([`crate::decide`]), writes the reply or a report, and logs the
+//! decision. Hooks of a detached event run in `hookrun supervise`, a process that outlives the
+//! reply. In a CI job the report is annotations, and a block fails the job.
 
 pub(super) mod git;
 pub(super) mod helper;
@@ -42,25 +41,25 @@ use helper::Helper;
 use person::Person;
 use watchdog::{AnswerBy, LastWord, TimeLimit, Watchdog};
 
-/// How long hookrun's own work on the largest event may take before the watchdog steps in.
+/// The watchdog's limit on hookrun's own work for the largest event.
 const OWN_WORK: Duration = Duration::from_secs(30);
 
-/// How long the log may hold up a host that waits for our exit. It takes microseconds.
+/// The most time that logging may delay the exit. It takes microseconds.
 const KEEPING: Duration = Duration::from_millis(500);
 
-/// How long a host may take to read the reply.
+/// The time for a host to read the reply.
 const READING: Duration = Duration::from_secs(10);
 
-/// The same after the end of the budget, and for one that sent a signal.
+/// The same after the budget's end, or after a signal.
 const AFTER_BUDGET: Duration = Duration::from_millis(500);
 
-/// The first descriptor that is no standard stream.
+/// The first descriptor after the standard streams.
 const FIRST_OWN_DESCRIPTOR: i32 = 3;
 
-/// What stops us, and what adopts the orphans of hooks.
+/// The abort signal, and the parent of orphaned processes.
 pub(crate) type Ground = (Abort, Option<Subreaper>);
 
-/// Decides one event. If hookrun itself fails, the event is blocked with that reason.
+/// Decides one event. If hookrun fails, it blocks with that reason.
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
         return Err(Complaint::with_cure(
@@ -96,28 +95,28 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     })
 }
 
-/// What every command that decides does first: from then on nothing ends it without a decision.
+/// The first step of every deciding command: from then on it never ends without a decision.
 pub(crate) fn hold_ground() -> Result<Ground> {
     streams::bound_stderr();
     crate::engine::exec::hold_out();
     start_up()
 }
 
-/// What every command that runs hooks does first, before there are other threads.
+/// The first step of every command that runs hooks, before it has other threads.
 pub(crate) fn start_up() -> Result<Ground> {
     undo_inherited().map_err(failed("cannot handle signals"))?;
-    // The order matters: children need the handler for SIGCHLD and a parent that adopts them.
+    // In this order: children need the SIGCHLD handler and a subreaper.
     let abort = Abort::on_signals().map_err(failed("cannot handle signals"))?;
     Ok((abort, Subreaper::take()))
 }
 
-/// Undoes what a host may have left behind, which hooks would inherit: blocked signals, open
-/// descriptors, core files.
+/// Resets inherited state that hooks would inherit too: blocked signals, open descriptors, core
+/// limits.
 fn undo_inherited() -> io::Result<()> {
-    // A host that blocks SIGTERM would keep it from us and from our hooks.
+    // A host that blocks SIGTERM would block it for hookrun and hooks.
     nix::sys::signal::SigSet::empty().thread_set_mask()?;
     close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
-    // A hook that crashes should leave nothing behind; one that wants a core file may raise this.
+    // No core files from hooks; a hook may raise the limit.
     let hard = rustix::process::getrlimit(Resource::Core).maximum;
     let limit = Rlimit {
         current: Some(0),
@@ -127,7 +126,7 @@ fn undo_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// How long everything may take: `--budget`, else what the host leaves.
+/// The deadline: `--budget`, else the host's.
 fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
     let of_host = request.budget();
     let budget = args.budget.or(of_host)?;
@@ -138,7 +137,7 @@ fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
     Some(AnswerBy { budget, last_word })
 }
 
-/// The reply of the watchdog, which blocks.
+/// The watchdog's blocking reply.
 fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
     let format = args.format;
     let is_unknown = is_unknown(args, request);
@@ -163,12 +162,12 @@ fn last_word_in(format: RunFormat, event: &str, reply: Reply) -> Reply {
     }
 }
 
-/// Whether not even the host is known.
+/// Whether even the host is unknown.
 fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
     args.event.is_none() && args.dialect.is_none() && request.name.is_empty()
 }
 
-/// The reply that blocks for a reason of hookrun's own.
+/// The reply that blocks for a failure of hookrun.
 fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
     let mut reply = request.refuse(reason);
     if is_unknown {
@@ -178,7 +177,7 @@ fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
     reply
 }
 
-/// Blocks, because hookrun itself failed.
+/// Blocks because hookrun failed.
 fn blocked(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> EventDecision {
     let reason = failure.to_string();
     let reply = block(is_unknown(args, request), request, &reason);
@@ -193,7 +192,7 @@ struct EventRun<'a> {
 }
 
 impl EventRun<'_> {
-    /// Decides. `request` becomes that of the context, if only the context names the event.
+    /// Decides the event. If only the context names it, `request` is replaced.
     fn decide(&self, request: &mut EventRequest<'_>, ground: Ground) -> Result<EventDecision> {
         let args = self.args;
         let env = self.env;
@@ -212,13 +211,13 @@ impl EventRun<'_> {
             }
         }
         check_depth(env)?;
-        // It may say where the hooks are.
+        // The context may name the folders with hooks.
         if context.is_none() && naming_folders(request.host()).is_some() {
             context = Some(self.read_event(&abort)?);
         }
         let choice = args.source.trusting(&args.trust, env, request.host());
         let choice = choice.told_in(request.host(), context.as_ref());
-        // Mostly before stdin is read: the host writes the event meanwhile.
+        // Usually before reading stdin, while the host still writes the event.
         let mut config = request.load(&choice, env);
         request.check(&config)?;
         let context = match context {
@@ -262,7 +261,7 @@ impl EventRun<'_> {
     }
 }
 
-/// The runner with what the command line and the person at the terminal give it.
+/// Adds the command line's and the user's settings to the runner.
 fn equipped(
     runner: Runner,
     (abort, subreaper): Ground,
@@ -287,12 +286,12 @@ fn equipped(
     runner
 }
 
-/// Whether a person or the log of a CI job reads stderr.
+/// Whether stderr is for a person or a CI log.
 fn is_for_people(format: RunFormat) -> bool {
     format.of_job().is_some() || person::is_watched(format)
 }
 
-/// Adds the report of a decided event, for the formats that print it.
+/// Adds the report, for formats that print it.
 fn report(decision: &mut EventDecision, format: RunFormat, runner: &Runner, env: &Environment) {
     let Some(decided) = &decision.decided else {
         return;
@@ -312,7 +311,7 @@ fn report(decision: &mut EventDecision, format: RunFormat, runner: &Runner, env:
     decision.report = Some(report);
 }
 
-/// Paths as readers of a format expect them: those of CI systems begin at the checkout.
+/// The base of printed paths; for CI systems the checkout.
 pub(crate) fn paths(format: CheckFormat, env: &Environment) -> Paths {
     if format.names_files_of_checkout()
         && let Some(workspace) = workspace(env)
@@ -323,8 +322,7 @@ pub(crate) fn paths(format: CheckFormat, env: &Environment) -> Paths {
     Paths::from(&env.cwd)
 }
 
-/// The checkout of a CI job: the workspace of GitHub, else the work tree around the working
-/// directory.
+/// The checkout of a CI job: GitHub's workspace, else the enclosing work tree.
 fn workspace(env: &Environment) -> Option<PathBuf> {
     let of_github = env.workspace.as_ref();
     if let Some(Ok(workspace)) = of_github.map(|folder| folder.canonicalize()) {
@@ -335,7 +333,7 @@ fn workspace(env: &Environment) -> Option<PathBuf> {
     root.canonicalize().ok()
 }
 
-/// Gives a decision to the host and keeps it. Returns whether the host goes on.
+/// Writes a decision to the host and logs it. Returns whether the event continues.
 fn give(
     decision: EventDecision,
     args: &RunArgs,
@@ -354,7 +352,8 @@ fn give(
     status == native::ALLOWED
 }
 
-/// The exit status. Some hosts read a block from stdout and want 0; a job reads nothing.
+/// The exit status. Some hosts read a block from stdout with status 0; a CI job reads only the
+/// status.
 fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
     let stops = match &decision.report {
         Some(report) => !run_checks::goes_on(report),
@@ -366,10 +365,10 @@ fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
     decision.reply.status
 }
 
-/// Writes text for people to stderr, where nothing waits for it, and the reply or the report to
-/// stdout. Returns the exit status, which is that of a block if the decision has not arrived.
+/// Writes text for people to stderr, without waiting, and the reply or report to stdout. Returns
+/// the exit status, which blocks if the decision was not delivered.
 ///
-/// From then on nothing may hold up the host: the watchdog watches what is written for later.
+/// After that, nothing may delay the host: the watchdog limits what follows.
 fn write(
     decision: &EventDecision,
     format: RunFormat,
@@ -398,7 +397,7 @@ fn write(
     if format == RunFormat::Reply {
         streams::words(&decision.reply.stderr, env);
     } else {
-        // A program that wants a report reads that; stderr is for people.
+        // The report has it too; stderr is for people.
         streams::remark(&decision.reply.stderr);
     }
     let must_arrive = status == native::ALLOWED && decision.is_needed && !stdout.is_empty();
@@ -461,7 +460,7 @@ fn annotations(format: CheckFormat, report: &RunReport) -> String {
     }
 }
 
-/// Starts `hookrun supervise` for an event. False if it cannot.
+/// Starts `hookrun supervise` for an event. Returns false on failure.
 fn hand_over(event: &Event, args: &RunArgs, env: &Environment) -> bool {
     let Some(own) = env.image() else {
         return false;
@@ -500,7 +499,7 @@ fn with_value(option: &str, value: &Path) -> OsString {
     argument
 }
 
-/// `hookrun supervise EVENT`: the other end of [`hand_over`].
+/// `hookrun supervise EVENT`: the process started by [`hand_over`].
 pub(crate) fn supervise(
     args: &RunArgs,
     env: &Environment,

@@ -1,5 +1,5 @@
-//! `hookrun schema NAME`: JSON Schema (draft 2020-12) of an event's context and of what its hooks may
-//! answer, of the files that people write, and of what commands print for programs.
+//! `hookrun schema NAME`: JSON Schema (draft 2020-12) of events with their answers, of
+//! configuration files, and of JSON output.
 
 use std::io::Write;
 
@@ -30,10 +30,10 @@ use crate::log::report::RunReport;
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// A text that a row of a case replaces: `{name}`.
+/// A placeholder in a test case: `{name}`.
 const PLACEHOLDER: &str = r"\{[a-z][a-z0-9_]*\}";
 
-/// A schema of a file or of a report.
+/// A schema of a file or a report.
 #[derive(Debug)]
 pub struct NamedSchema {
     pub name: &'static str,
@@ -41,7 +41,7 @@ pub struct NamedSchema {
     keywords: fn() -> Map<String, Value>,
 }
 
-/// Every schema but those of events.
+/// All schemas except those of events.
 #[rustfmt::skip]
 pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "hookrun.toml", about: "hooks, rules, events and sets", keywords: || table(&specs(TOP_KEYS), false) },
@@ -97,7 +97,7 @@ fn event_schema(name: &str, args: &SchemaArgs, env: &Environment) -> Result<Valu
     Ok(schema_of(find_event(&config, name)?.as_ref()))
 }
 
-/// The schema of what a command prints for programs, from the type that it prints.
+/// The schema of a command's JSON output.
 fn report<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
@@ -105,7 +105,7 @@ fn report<T: JsonSchema>() -> Map<String, Value> {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// One document: the schema of the context, and under `$defs/result` the one of the result.
+/// The schema of the context, with the result's under `$defs/result`.
 fn schema_of(spec: &EventSpec) -> Value {
     let own = spec.required.iter().map(AsRef::as_ref);
     let required: Vec<&str> = std::iter::once("event").chain(own).collect();
@@ -181,13 +181,13 @@ fn texts(about: &str) -> Value {
 /// A key of `action`.
 #[derive(Debug)]
 pub(super) struct ActionKey {
-    /// From `action` on; `N` is the number of a command.
+    /// The path from `action` on; `N` is the number of a command.
     pub(super) path: String,
     pub(super) kind: String,
     pub(super) about: String,
 }
 
-/// The keys of `action`, as its schema has them.
+/// The keys in the schema of `action`.
 pub(super) fn action_keys() -> Vec<ActionKey> {
     let mut found = Vec::new();
     add_keys("action", &action(), &mut found);
@@ -253,7 +253,7 @@ fn updates(spec: &EventSpec) -> Map<String, Value> {
     let mut properties = Map::new();
     for rewrite in spec.rewrites.iter() {
         let key = spec.context.iter().find(|key| key.name == rewrite.field);
-        // One element may be appended as it is.
+        // A single element may also be appended.
         let kind = key
             .filter(|_| rewrite.merge != Merge::Append)
             .map_or(JsonType::Any, |key| key.kind);
@@ -270,7 +270,7 @@ fn typed(kind: JsonType) -> Map<String, Value> {
     property
 }
 
-/// Without keys, its user chooses them.
+/// Without `keys` any key is valid.
 fn table(keys: &[KeySpec], has_rows: bool) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_string(), "object".into());
@@ -299,7 +299,7 @@ fn table(keys: &[KeySpec], has_rows: bool) -> Map<String, Value> {
     schema
 }
 
-/// A default that is a value, and not words about one.
+/// A default that is a JSON value, not a description.
 fn literal(default: &str) -> Option<Value> {
     serde_json::from_str(default).ok()
 }

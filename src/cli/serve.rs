@@ -1,5 +1,4 @@
-//! `hookrun serve`: one engine that stays, behind several doors. Every door gives the decision that
-//! `hookrun run` gives.
+//! `hookrun serve`: an engine behind several protocols, with the same decisions as `hookrun run`.
 
 mod decider;
 pub(in crate::cli) mod helper;
@@ -25,11 +24,11 @@ use lines::LineDoor;
 use mcp::McpProtocol;
 use stdio::StdioProtocol;
 
-/// How many descriptors a server may have open, if the system lets it: each connection has one, each
-/// event two, and each hook a few. Many systems allow 1,024.
+/// The number of descriptors to request: a connection needs one, an event two, a hook a few. Many
+/// systems default to 1,024.
 const DESCRIPTORS: u64 = 16 * 1024;
 
-/// Serves until the client is gone or a signal ends it.
+/// Serves until the client disconnects or a signal arrives.
 pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     let (abort, subreaper) = hold_ground()?;
     raise_descriptors();

@@ -1,4 +1,4 @@
-//! `hookrun sets`: shared hook sets are declared, fetched, locked and listed.
+//! `hookrun sets`: declares, fetches, locks and lists shared hook sets.
 
 mod fetch;
 
@@ -26,10 +26,10 @@ use crate::log::report::present;
 
 const NONE_DECLARED: &str = "no sets are declared: `hookrun sets add NAME` declares one\n";
 
-/// What is left to do for a person: nobody has looked at what was fetched.
+/// The steps left to the user, because nobody has reviewed the fetched files.
 const LOOK: &str = "  review it; `hookrun trust` allows it in this project; commit hookrun.lock";
 
-/// Does what is asked: 0 done, 1 a set cannot be used, 2 it could not be done.
+/// Runs a subcommand: 0 done, 1 a set is unusable, 2 error.
 pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::All);
     match &args.action {
@@ -61,7 +61,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         let cure = format!("change its `rev` there, then `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }
-    // A path that was typed means the working directory, and in the file its own folder.
+    // A typed path starts from the working directory, one in the file from the file's folder.
     let is_elsewhere = file.parent() != Some(&env.cwd);
     let git = if is_path(&args.git) && is_elsewhere {
         env.cwd.join(&args.git).display().to_string()
@@ -92,7 +92,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     Ok(ExitStatus::Yes)
 }
 
-/// The `hookrun.toml` of the nearest folder of the project; it may not be there yet.
+/// The nearest project folder's `hookrun.toml`, which may not exist yet.
 fn file_of_project(config: &Config) -> PathBuf {
     let layer = config
         .layers
@@ -104,7 +104,6 @@ fn file_of_project(config: &Config) -> PathBuf {
     }
 }
 
-/// The table of a set in `hookrun.toml`.
 fn table(set: &DeclaredSet) -> String {
     let signed = if set.is_signed { "signed = true\n" } else { "" };
     format!(
@@ -115,7 +114,7 @@ fn table(set: &DeclaredSet) -> String {
     )
 }
 
-/// A file with a new text.
+/// Replaces a file's text.
 fn whole(path: &Path, text: String) -> Result<FileWrite> {
     let target = Target::read(path)?;
     Ok(FileWrite {
@@ -124,7 +123,7 @@ fn whole(path: &Path, text: String) -> Result<FileWrite> {
     })
 }
 
-/// Writes what is not so already.
+/// Writes the files that differ.
 fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) -> Result<()> {
     changes.retain(|change| !change.is_done());
     let plan = WritePlan {
@@ -135,8 +134,8 @@ fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) ->
     plan.write_untrusted(&Paths::from(&env.cwd), out)
 }
 
-/// The lock in `place`, without sets that are no longer declared. One with mistakes pins nothing,
-/// and is written anew.
+/// The lock file at `place`, without undeclared sets. An invalid one pins nothing, and is
+/// rewritten.
 fn lock_of(place: &Path, config: &Config) -> Lock {
     let mut lock = Lock::load(place, &mut Vec::new());
     lock.sets.retain(|locked| {
@@ -189,13 +188,13 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     Ok(ExitStatus::Yes)
 }
 
-/// Whether a trusted signer has signed what was fetched.
+/// Whether a trusted signer signed the fetched set.
 fn is_vouched(locked: &LockedSet, config: &Config, env: &Environment) -> bool {
     let store = TrustStore::of(env);
     config.trust.policy.vouches(&locked.tree, store.as_ref())
 }
 
-/// The declared sets of this name; without one, those whose lock may be written.
+/// The declared sets with this name; without a name those with a writable lock.
 fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>> {
     let Some(name) = name else {
         let all = config.sets.iter();
@@ -222,7 +221,7 @@ fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>>
     Err(Complaint::with_cure(cause, help))
 }
 
-/// Checks and fetches all sets: 0 all can be used, 1 not all.
+/// Verifies and fetches all sets: 0 all usable, 1 not all.
 pub(crate) fn verify(config: &Config, out: &mut dyn Write, env: &Environment) -> Result {
     if config.sets.is_empty() {
         streams::remark(NONE_DECLARED);
@@ -240,7 +239,7 @@ pub(crate) fn verify(config: &Config, out: &mut dyn Write, env: &Environment) ->
     Ok(exit)
 }
 
-/// Checks the files and the signature of a set, and fetches its files if they are not there.
+/// Verifies a set's files and signature, and fetches missing files.
 fn verified(set: &UsedSet, config: &Config, env: &Environment) -> Result<String> {
     let locked = match (&set.locked, &set.folder) {
         (Some(locked), _) => locked,
@@ -262,8 +261,8 @@ fn verified(set: &UsedSet, config: &Config, env: &Environment) -> Result<String>
     Ok(format!("fetched {locked}"))
 }
 
-/// Compares the sets of several projects with their repositories: 0 all are current, 1 one is
-/// behind, 2 that is unknown of one.
+/// Compares several projects' sets with their repositories: 0 all current, 1 one is behind, 2 one
+/// is unknown.
 fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Result {
     let mut folders: Vec<PathBuf> = args.folders.iter().map(|one| env.cwd.join(one)).collect();
     if folders.is_empty() {
@@ -308,7 +307,7 @@ fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Resu
 const BEHIND: &str = "behind";
 const UNKNOWN: &str = "unknown";
 
-/// How a set compares with its repository, and the newest version or the reason.
+/// A set's state against its repository, with the newest version or the reason.
 fn freshness(set: &UsedSet, env: &Environment) -> (&'static str, String) {
     let rev = &set.declared.rev;
     let Some(locked) = &set.locked else {
@@ -323,7 +322,7 @@ fn freshness(set: &UsedSet, env: &Environment) -> (&'static str, String) {
     }
 }
 
-/// Shows all sets: 0 all can be used, 1 not all.
+/// Lists all sets: 0 all usable, 1 not all.
 fn list(config: &Config, format: TextFormat, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
     match format {

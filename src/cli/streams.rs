@@ -1,8 +1,7 @@
-//! The process's own streams. Only here is stdout known, and stdout is the reply.
+//! The standard streams. No other file knows stdout, which has the reply.
 //!
-//! No control character, invisible character or CI command gets out, even if a hook, an event or a
-//! file name contains one. Reports make each text plain as they write it, so that it keeps its place
-//! on the line; [`Sink`] guards the rest for all of them.
+//! No control character, invisible character or CI command of a hook, an event or a file name is
+//! printed. Reports escape each text, so that it stays on its line; [`Sink`] guards the rest.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt::{Debug, Write as _};
@@ -26,24 +25,24 @@ use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span;
 
-/// How long writes to stderr have waited, in milliseconds, after [`bound_stderr`].
+/// The time that writes to stderr have waited after [`bound_stderr`], in milliseconds.
 static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
 
 const UNBOUNDED: u64 = u64::MAX;
 
-/// Output appears in the log of Buildkite.
+/// Whether output appears in a Buildkite log.
 static IN_BUILDKITE: AtomicBool = AtomicBool::new(false);
 
-/// A person sees stderr. [`know_place`] finds out once.
+/// Whether stderr is a terminal, set by [`know_place`].
 static STDERR_IS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
-/// How long all writes to stderr may wait after [`bound_stderr`].
+/// The total time that writes to stderr may wait after [`bound_stderr`].
 const STDERR_PATIENCE: Duration = Duration::from_millis(250);
 
-/// A pipe or socket that is ready takes so much without blocking.
+/// The bytes that a ready pipe or socket takes without blocking.
 const PIECE_BYTES: usize = 4096;
 
-/// How often a wait checks whether it is over.
+/// How often a wait checks its end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// When to use colour.
@@ -70,13 +69,13 @@ pub(crate) fn columns() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// stdout for programs, byte by byte: dropping colours would also drop control characters that
-/// are part of a value.
+/// stdout for programs, unfiltered: stripping colours would also strip control characters of a
+/// value.
 pub(crate) fn data() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
 
-/// Waits this long, or until the reader of stdout has left: whether it has.
+/// Waits until the reader of stdout is gone, at most for `pause`; returns whether it is.
 pub(crate) fn reader_left_within(pause: Duration) -> bool {
     let stdout = io::stdout();
     let mut streams = [PollFd::new(&stdout, PollFlags::empty())];
@@ -85,12 +84,12 @@ pub(crate) fn reader_left_within(pause: Duration) -> bool {
     poll(&mut streams, pause.as_ref()).is_ok() && streams[0].revents().intersects(has_left)
 }
 
-/// Whether the reader of stdout has left, so that what goes nowhere else need not be made.
+/// Whether the reader of stdout is gone, so that output is useless.
 pub(crate) fn has_reader_left() -> bool {
     reader_left_within(Duration::ZERO)
 }
 
-/// Values become harmless if stdout is a terminal.
+/// Escapes values if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
     let is_seen = shape == OutputShape::Values && io::stdout().is_terminal();
     if is_seen {
@@ -109,7 +108,7 @@ fn choice(color: Color, is_terminal: bool) -> ColorChoice {
     }
 }
 
-/// Finds out where text goes.
+/// Detects the kinds of the standard streams.
 pub(crate) fn know_place(env: &Environment) {
     IN_BUILDKITE.store(env.is_buildkite, Ordering::Relaxed);
     STDERR_IS_TERMINAL.store(io::stderr().is_terminal(), Ordering::Relaxed);
@@ -119,7 +118,7 @@ pub(crate) fn is_stderr_a_terminal() -> bool {
     STDERR_IS_TERMINAL.load(Ordering::Relaxed)
 }
 
-/// Text that keeps its lines and is harmless; in the log of Buildkite no line begins a group.
+/// Escapes text, keeping its lines; in Buildkite's log no line starts a group.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     let made = harmless::lines(text);
     if IN_BUILDKITE.load(Ordering::Relaxed) {
@@ -128,19 +127,19 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     made
 }
 
-/// A remark of ours on stderr. It may quote other people's text.
+/// Prints a message on stderr, escaped because it may quote any text.
 pub(crate) fn remark(text: &str) {
     stderr(&lines(text));
 }
 
-/// Problems in full, each as a remark.
+/// Prints problems on stderr.
 pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>, paths: &Paths) {
     for problem in problems {
         remark(&format!("{}\n", problem_text(problem.borrow(), paths)));
     }
 }
 
-/// Progress for a person. What stderr does not take at once is dropped.
+/// Prints progress; drops what stderr does not take immediately.
 pub(crate) fn glimpse(text: &str) {
     let text = lines(text);
     let _ = write_until(
@@ -155,8 +154,7 @@ pub(crate) fn complaint(text: &str) {
     let _ = anstream::stderr().lock().write_all(styled(text).as_bytes());
 }
 
-/// The text of a reply for stderr. Programs get every byte; on a terminal and in the log of a CI job
-/// it becomes harmless.
+/// Prints a reply's stderr: unchanged for programs, escaped on a terminal and in a CI log.
 pub(crate) fn words(text: &str, env: &Environment) {
     if !text.is_empty() && (env.is_ci || is_stderr_a_terminal()) {
         return remark(text);
@@ -164,7 +162,7 @@ pub(crate) fn words(text: &str, env: &Environment) {
     stderr(text);
 }
 
-/// The document of a reply for stdout.
+/// A reply's document for stdout.
 pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     if !text.is_empty() && (env.is_ci || io::stdout().is_terminal()) {
         return harmless::json(text);
@@ -172,7 +170,7 @@ pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     Cow::Borrowed(text)
 }
 
-/// Logs to stderr what hookrun does, at `level` and above.
+/// Logs to stderr at `level` and above.
 pub(crate) fn subscribe(level: Option<&str>) -> Result<(), Complaint> {
     let Some(level) = level else { return Ok(()) };
     let Some(most) = level.parse().ok().filter(|_| !level.is_empty()) else {
@@ -185,7 +183,7 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<(), Complaint> {
         .map_err(|error| Complaint::new(format!("cannot log: {error}")))
 }
 
-/// Writes each of hookrun's own messages as a line.
+/// Writes hookrun's own log events as lines.
 struct StderrLog(LevelFilter);
 
 impl tracing::Subscriber for StderrLog {
@@ -204,7 +202,7 @@ impl tracing::Subscriber for StderrLog {
         remark(&format!("{}\n", line.0));
     }
 
-    // The messages say what they are about.
+    // Messages name their subject.
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
         span::Id::from_u64(1)
     }
@@ -230,19 +228,19 @@ impl Visit for LogLine {
     }
 }
 
-/// Replaces the last line on a terminal: how far something is.
+/// Replaces the progress line on a terminal.
 pub(crate) fn progress(text: &str) {
     if is_stderr_a_terminal() {
         stderr(&format!("\r\u{1b}[K{text}"));
     }
 }
 
-/// From now on a stderr that nobody reads holds nothing up: the text is dropped.
+/// Limits further waiting for a stderr that is not read; then text is dropped.
 pub(crate) fn bound_stderr() {
     WAITED.store(0, Ordering::Relaxed);
 }
 
-/// Writes to stderr. If it is closed, nobody reads it.
+/// Writes to stderr and ignores errors.
 pub(crate) fn stderr(text: &str) {
     if text.is_empty() {
         return;
@@ -264,8 +262,8 @@ pub(crate) fn stderr(text: &str) {
     WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
 }
 
-/// Writes the reply to stdout, until a time or until it `is_over`. Not through [`io::stdout`], which
-/// reports nothing if stdout is closed.
+/// Writes the reply to stdout until a deadline or `is_over`. Bypasses [`io::stdout`], which ignores
+/// a closed stdout.
 pub(crate) fn write_reply(
     bytes: &[u8],
     until: Instant,
@@ -274,7 +272,7 @@ pub(crate) fn write_reply(
     write_until(rustix::stdio::stdout(), bytes, until, is_over)
 }
 
-/// Makes a full pipe longer, if that is allowed: some hosts read only after our exit.
+/// Enlarges a full pipe if allowed, because some hosts read only after the exit.
 #[cfg(target_os = "linux")]
 fn widen(stream: impl AsFd, bytes: usize) {
     /// The longest pipe that a user may make.
@@ -291,11 +289,11 @@ fn widen(stream: impl AsFd, bytes: usize) {
     }
 }
 
-/// Other systems make a pipe longer themselves, or never.
+/// Other systems enlarge pipes themselves, or never.
 #[cfg(not(target_os = "linux"))]
 fn widen(_: impl AsFd, _: usize) {}
 
-/// Whether stdout is /dev/null, also because it was closed: then Rust opens it as that.
+/// Whether stdout is /dev/null, which Rust also opens in place of a closed one.
 pub(crate) fn is_stdout_thrown_away() -> bool {
     let Ok(null) = rustix::fs::stat("/dev/null") else {
         return false;
@@ -305,8 +303,8 @@ pub(crate) fn is_stdout_thrown_away() -> bool {
     })
 }
 
-/// Writes to a stream whose reader may be slow, gone or asleep. It does not make the stream
-/// non-blocking: other processes may share it.
+/// Writes to a stream with a slow, gone or stopped reader. It does not make the stream
+/// non-blocking, because other processes may share it.
 pub(crate) fn write_until(
     stream: impl AsFd,
     bytes: &[u8],
@@ -321,7 +319,8 @@ pub(crate) fn write_until(
         let ready = match poll(&mut fds, Timespec::try_from(patience).ok().as_ref()) {
             Ok(_) => fds[0].revents(),
             Err(Errno::INTR) => PollFlags::empty(),
-            // With a limit of no descriptors poll fails. If the write blocks, the watchdog ends us.
+            // poll fails if the descriptor limit is zero. If the write blocks, the watchdog ends
+            // the process.
             Err(Errno::INVAL) => PollFlags::OUT,
             Err(error) => return Err(error.into()),
         };
@@ -336,7 +335,7 @@ pub(crate) fn write_until(
                 rest = &rest[count..];
                 patience = Duration::ZERO;
             }
-            // A non-blocking stream may still have no room for the piece.
+            // A non-blocking stream may still lack space for the piece.
             Err(Errno::AGAIN | Errno::INTR) => {
                 if is_over() {
                     return Err(io::Error::other("hookrun was interrupted"));
@@ -361,8 +360,8 @@ pub(crate) fn write_until(
     Ok(())
 }
 
-/// Writes to a stream that does not say that it has room: a socket may have some all the same.
-/// Rust ignores SIGPIPE in our program.
+/// Writes to a stream that is not reported ready; a socket may still have space. Rust ignores
+/// SIGPIPE.
 fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
     match rustix::net::send(&stream, piece, SendFlags::DONTWAIT) {
         Err(Errno::NOTSOCK) => rustix::io::write(&stream, &[]).and(Err(Errno::AGAIN)),
@@ -370,17 +369,17 @@ fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
     }
 }
 
-/// What a command writes on stdout.
+/// The kind of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputShape {
-    /// For people, in our own colours.
+    /// For people, with hookrun's colours.
     People,
     /// Lines of text: TAP, XML, a diff.
     Lines,
     Json,
-    /// Our workflow commands, with escaped data.
+    /// hookrun's workflow commands, with escaped data.
     Annotations,
-    /// Values for a program, unchanged.
+    /// Values for programs, unchanged.
     Values,
     /// Values on a terminal.
     SeenValues,
@@ -397,11 +396,11 @@ impl From<CheckFormat> for OutputShape {
     }
 }
 
-/// A writer that collects whole lines and makes them harmless.
+/// A writer that escapes whole lines.
 pub(crate) struct Sink<W: Write> {
     to: W,
     shape: OutputShape,
-    /// `hookrun list | head -1` is no failure.
+    /// Whether a closed pipe is fine: `hookrun list | head -1`.
     may_reader_leave: bool,
     line: Vec<u8>,
 }
@@ -416,7 +415,7 @@ impl<W: Write> Sink<W> {
         }
     }
 
-    /// Fails if its reader has left.
+    /// Makes a closed pipe an error.
     pub(crate) fn strict(self) -> Sink<W> {
         Sink {
             may_reader_leave: false,
@@ -476,7 +475,7 @@ impl<W: Write> Write for Sink<W> {
     }
 }
 
-/// Keeps our own colours, and makes everything between them harmless.
+/// Keeps hookrun's colours and escapes the rest.
 fn styled(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
@@ -489,7 +488,7 @@ fn styled(text: &str) -> String {
     made
 }
 
-/// The position and length of the first colour of ours.
+/// The position and length of hookrun's first colour.
 fn style(text: &str) -> Option<(usize, usize)> {
     text.match_indices("\u{1b}[").find_map(|(at, _)| {
         let (number, _) = text[at + 2..].split_once('m')?;

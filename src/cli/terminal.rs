@@ -1,8 +1,7 @@
-//! The person at the terminal: the one place where hookrun asks them anything.
+//! The user at the terminal: the only file that asks questions.
 //!
-//! Prompts are on the controlling terminal, even if stdin and stdout are files. Answers are lines,
-//! which the terminal itself lets the person edit. Nothing that a hook wrote can move the cursor or
-//! hide a part of itself.
+//! Prompts use the controlling terminal, even if stdin and stdout are files. Answers are lines,
+//! edited by the terminal itself. Hooks' text cannot move the cursor or hide parts of itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -18,36 +17,36 @@ use crate::engine::ui::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui,
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// More than a line on a terminal can have.
+/// Longer than any terminal line.
 const LONGEST_LINE_BYTES: usize = 8192;
 
-/// How much of one text is shown.
+/// The most characters of a text to show.
 const LONGEST_TEXT: usize = 1000;
 
-/// What edits a text if `$VISUAL` and `$EDITOR` are not set.
+/// The editor without `$VISUAL` and `$EDITOR`.
 const EDITOR: &str = "vi";
 
-/// Leaves the alternate screen of a killed editor, and shows the cursor.
+/// Leaves a killed editor's alternate screen and shows the cursor.
 const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
 
-/// The controlling terminal, with a person at it.
+/// The controlling terminal.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     file: File,
     editor: String,
-    /// The folder of texts that are being edited.
+    /// The folder of edited texts.
     drafts: PathBuf,
 }
 
-/// A terminal that takes an answer, until this is dropped.
+/// Sets the terminal up for an answer, until it is dropped.
 struct OpenPrompt<'t> {
     file: &'t File,
     before: Termios,
 }
 
 impl Terminal {
-    /// The terminal, if somebody can answer: we are in its foreground, and stderr is a terminal (a
-    /// host that captures stderr uses the terminal itself).
+    /// Opens the terminal if the user can answer: hookrun is in the foreground, and stderr is a
+    /// terminal (a host that captures stderr uses the terminal itself).
     pub(crate) fn open(env: &Environment) -> Option<Terminal> {
         if !streams::is_stderr_a_terminal() {
             return None;
@@ -66,20 +65,20 @@ impl Terminal {
         terminal.is_ours().then_some(terminal)
     }
 
-    /// Whether we are in the foreground: reading a terminal from the background stops a process.
+    /// Whether hookrun is in the foreground; reading from the background would stop it.
     fn is_ours(&self) -> bool {
         let ours = nix::unistd::getpgrp().as_raw();
         rustix::termios::tcgetpgrp(&self.file)
             .is_ok_and(|group| group.as_raw_nonzero().get() == ours)
     }
 
-    /// Asks a question of hookrun's own. Without an answer in time it is a no.
+    /// Asks a question of hookrun; no answer in time means no.
     pub(crate) fn agrees(&self, question: &str) -> bool {
         let asker = Asker::new("", Instant::now() + PATIENCE, Vec::new());
         self.yes_or_no(&asker, question).unwrap_or(false)
     }
 
-    /// Asks for a yes; `None` if there was no answer in time.
+    /// Asks for a yes or no; `None` without an answer in time.
     pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         let question = format!("hook {} asks: {}", plain(asker.hook()), lines(question));
         self.yes_or_no(asker, &question)
@@ -90,16 +89,14 @@ impl Terminal {
         Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes"))
     }
 
-    /// Shows a text, whose lines are harmless already, and takes a line as the answer to `question`.
-    /// `None` if none came.
+    /// Shows an escaped text, and reads a line as the answer to `question`; `None` without one.
     pub(crate) fn answer(&self, text: &str, question: &str, until: Instant) -> Option<String> {
         let asker = Asker::new("hookrun", until, Vec::new());
         let line = self.read_line(&asker, &format!("{text}{question}"))?;
         Some(line.trim().to_string())
     }
 
-    /// Shows a prompt, and reads the line that is typed after it. `None` if the time is over, or the
-    /// person ends the input with Control-D.
+    /// Shows a prompt and reads a line. `None` at the deadline, or if the user presses Control-D.
     fn read_line(&self, asker: &Asker<'_>, prompt: &str) -> Option<String> {
         if !self.is_ours() {
             return None;
@@ -122,7 +119,6 @@ impl Terminal {
         Some(line.trim_end_matches(['\r', '\n']).to_string())
     }
 
-    /// How many columns it has.
     pub(crate) fn columns(&self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(&self.file).ok()?;
         Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
@@ -140,7 +136,7 @@ impl Terminal {
         let _ = (&self.file).write_all(text.as_bytes());
     }
 
-    /// Lets the person edit a file. Whether to keep it.
+    /// Opens a file in the editor. Returns whether to keep the result.
     pub(crate) fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
         let Ok(words) = shell_words::split(&self.editor) else {
             return false;
@@ -182,14 +178,13 @@ impl Ui for Terminal {
                 self.notify(asker, message, *kind);
                 DialogAnswer::Done
             }
-            // `hookrun hook ui` keeps the session's status line.
+            // `hookrun hook ui` stores the status line.
             Request::Status { .. } => DialogAnswer::Done,
             Request::Send(_) => DialogAnswer::Nobody,
         }
     }
 }
 
-/// The dialogs.
 impl Terminal {
     fn select(&self, asker: &Asker<'_>, title: &str, options: &[String]) -> Option<String> {
         self.head(asker, title);
@@ -228,7 +223,7 @@ impl Terminal {
             .ok()?;
         writeln!(file, "{text}").ok()?;
         let is_kept = self.edit(asker, file.path());
-        // An editor may put another file in its place.
+        // An editor may replace the file.
         let text = std::fs::read(file.path()).ok().filter(|_| is_kept)?;
         let text = String::from_utf8_lossy(&text).into_owned();
         // Editors end the last line, and so does the command that prints the answer.
@@ -255,9 +250,9 @@ impl OpenPrompt<'_> {
     fn enter(file: &File) -> Option<OpenPrompt<'_>> {
         let before = rustix::termios::tcgetattr(file).ok()?;
         let mut open = before.clone();
-        // Control-C still ends us. Control-Z is off: it would stop hookrun, and all deadlines pass.
+        // Control-C still ends hookrun. Control-Z would stop it, and deadlines would pass.
         open.special_codes[SpecialCodeIndex::VSUSP] = 0;
-        // What was typed before the question is no answer to it.
+        // Discard input typed before the question.
         rustix::termios::tcsetattr(file, OptionalActions::Flush, &open).ok()?;
         Some(OpenPrompt { file, before })
     }
@@ -269,7 +264,7 @@ impl Drop for OpenPrompt<'_> {
     }
 }
 
-/// As much of a line as `columns` of a terminal hold, with a mark where something is missing.
+/// Cuts a line to `columns` of a terminal, with a mark.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_string();
@@ -291,8 +286,8 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     cut
 }
 
-/// A text of several lines, made harmless. Every line but the first is indented, so that none looks
-/// like a prompt of hookrun.
+/// Escapes a text of several lines. Further lines are indented, so that none looks like a prompt of
+/// hookrun.
 fn lines(text: &str) -> String {
     let mut shown = String::new();
     let characters: Vec<char> = text.trim_end().chars().collect();
@@ -301,7 +296,7 @@ fn lines(text: &str) -> String {
         shown.push_str(if number == 0 { "" } else { "\n  " });
         shown.push_str(&plain(line));
     }
-    // Nobody should agree to text that they cannot see without knowing it.
+    // Report cut text, so that nobody agrees to something unseen.
     let hidden = characters.len().saturating_sub(LONGEST_TEXT);
     if hidden > 0 {
         shown.push_str(&format!(" … ({hidden} characters are not shown)"));

@@ -1,4 +1,5 @@
-//! `hookrun test EVENT`: decide as `run` does, and show everything. Alone it plays the suite.
+//! `hookrun test EVENT`: decides like `run` and shows every detail; without EVENT it runs the
+//! suite.
 
 mod suite;
 
@@ -28,7 +29,7 @@ use crate::cli::streams;
 use crate::cli::trust::untrusted_note;
 use suite::load::unknown_hook;
 
-/// Decides one event and shows how, or plays the suite.
+/// Decides one event and explains it, or runs the suite.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if args.suite.are_given() {
         return suite::test(args, env, out);
@@ -37,7 +38,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         || args.is_about_one_event()
         || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout));
     if !is_one_event {
-        // Many CI systems give an empty pipe.
+        // Many CI systems use an empty pipe.
         if input::promises_event() {
             streams::remark("note: stdin is empty, so this runs the suite\n");
         }
@@ -67,7 +68,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             request
         }
     };
-    // It may say where the hooks are.
+    // The context may name the folders with hooks.
     if input.is_none() && naming_folders(request.host()).is_some() {
         input = Some(read()?);
     }
@@ -92,7 +93,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             let hosted = request.event(&config, context)?;
             (hosted, EventOrigin::Stdin { bytes })
         }
-        // A step that should have written the event and failed must not look like an allowed one.
+        // An earlier step that failed to write the event must not look like an allowed one.
         None if input::promises_event() => return Err(empty_event(&request.name)),
         None => (request.sample(&config, &env.cwd)?, EventOrigin::Sample),
     };
@@ -101,7 +102,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     streams::problems(&config.problems, &paths);
     if !args.hook.is_empty() {
         pick(&mut config, &args.hook, name)?;
-        // To try one hook, other files need no correction: their problems have been shown.
+        // Problems of other files, printed already, do not matter for one hook.
         config.problems.clear();
     }
     let person = Person::find(env);
@@ -141,7 +142,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     Ok(exit_of(&run))
 }
 
-/// Says that `run` blocks what is tried here, if the hooks of the project are not trusted.
+/// Notes that `run` would block, if the project's hooks are untrusted.
 fn tell_untrusted(args: &TestArgs, env: &Environment) {
     let is_of_project = args.source.hooks.is_empty() && args.source.settings.is_empty();
     if args.format == CheckFormat::Human
@@ -170,7 +171,7 @@ fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<Event
     }
 }
 
-/// The exit status: 0 allowed, 1 not, 2 hookrun itself failed.
+/// 0 allowed, 1 blocked or asked, 2 hookrun failed.
 fn exit_of(run: &Run) -> ExitStatus {
     let outcome = &run.outcome;
     if let Some(block) = outcome.refusal()
@@ -186,7 +187,7 @@ fn exit_of(run: &Run) -> ExitStatus {
     }
 }
 
-/// Keeps the hooks of these names.
+/// Keeps only the named hooks.
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
     for name in names {
         if config.hooks.iter().any(|hook| hook.is_called(name)) {

@@ -1,4 +1,4 @@
-//! `hookrun trust`: a person sees what a project's hooks are, and lets them run.
+//! `hookrun trust`: shows a project's hooks to the user, who allows them to run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,17 +26,17 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::problems;
 use crate::cli::terminal::Terminal;
 
-/// Lines of a diff that are shown with the question.
+/// The most diff lines above the question.
 const SHOWN_LINES: usize = 60;
 
-/// A set with its content as it is shown, which is what is trusted.
+/// A hook set with the content that was shown, which is what gets trusted.
 struct SeenSet {
     report: TrustReport,
     files: HookFiles,
     before: Option<TrustRecord>,
 }
 
-/// The hooks of the project, as a person sees them.
+/// The project's hooks as shown.
 struct SeenProject {
     store: TrustStore,
     config: Config,
@@ -69,7 +69,7 @@ impl SeenProject {
     }
 }
 
-/// The hooks of the project: 0 trusted or done, 1 not trusted, 2 could not.
+/// Manages trust: 0 trusted or done, 1 not trusted, 2 error.
 pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let Some(store) = TrustStore::of(env) else {
         let help = "set HOME: trust records are stored there";
@@ -108,7 +108,7 @@ fn open_terminal(env: &Environment) -> Result<Terminal> {
     })
 }
 
-/// Shows what would run, what has changed, and all files.
+/// Shows the hooks, the changes and all files.
 fn show(seen: &SeenProject, out: &mut dyn Write) -> Result {
     for set in &seen.sets {
         let report = &set.report;
@@ -128,7 +128,7 @@ fn show(seen: &SeenProject, out: &mut dyn Write) -> Result {
     }
 }
 
-/// Trusts the hooks of a branch of a remote, now and later.
+/// Trusts the hooks of a remote branch, now and later.
 fn follow_branch(
     branch: &str,
     store: &TrustStore,
@@ -171,8 +171,8 @@ fn follow_branch(
     Ok(exit)
 }
 
-/// Asks a person at the terminal whether the hooks of the project may run, if they may not yet.
-/// Returns whether they may.
+/// Asks the user at the terminal to trust the project's hooks, if necessary. Returns whether they
+/// are trusted.
 pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
     let Some(store) = TrustStore::of(env) else {
         return Ok(true);
@@ -189,7 +189,7 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
     Ok(ask(&seen, &terminal, env, out)? == ExitStatus::Yes)
 }
 
-/// Shows what would run and what is wrong with it, and asks until there is an answer.
+/// Shows hooks and problems, and asks until there is an answer.
 fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn Write) -> Result {
     let SeenProject {
         store,
@@ -203,7 +203,7 @@ fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn
         text.push_str(&set.screen(config));
         text.push_str(&shortened(&diff));
     }
-    // Before the question: to mend it changes what would be trusted.
+    // Before the question, because fixing a problem changes the content.
     let paths = Paths::from(&env.cwd);
     for problem in problems::all_problems(config, env) {
         text.push_str(&format!("{}\n", problem_text(&problem, &paths)));
@@ -234,7 +234,7 @@ fn keep(sets: &[&SeenSet], by: TrustedBy, store: &TrustStore, out: &mut dyn Writ
     Ok(ExitStatus::Yes)
 }
 
-/// Trusts what has the digest that the caller knows.
+/// Trusts the hooks with the caller's digest.
 fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
     let meant: Vec<&SeenSet> = seen
         .sets
@@ -255,7 +255,7 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
     ))
 }
 
-/// Forgets what is trusted. The hooks need not be readable for that.
+/// Revokes trust, even if the hooks are unreadable.
 fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result {
     for report in reports(env) {
         let count = store.forget(&report.repository, &report.folder);
@@ -271,7 +271,7 @@ fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result 
 }
 
 impl SeenSet {
-    /// What would run, and on which events.
+    /// The hooks with their events.
     fn screen(&self, config: &Config) -> String {
         let folder = shown(&self.report.folder);
         let state = if self.report.is_trusted() {
@@ -298,7 +298,7 @@ impl SeenSet {
         text
     }
 
-    /// The hooks of this folder, also those of the shared sets that it declares.
+    /// The hooks of this folder, including those of its shared sets.
     fn hooks<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
         let folder = self.report.folder.clone();
         let of_project = config
@@ -307,7 +307,7 @@ impl SeenSet {
             .filter(|hook| hook.source.layer == LayerKind::Project);
         of_project.filter(move |hook| {
             let own = hook.root.as_ref().unwrap_or(&config.project);
-            // The files of a shared set are in the store, and its lock is here.
+            // A shared set's files are in the store, its lock is here.
             let file = match hook.source.set {
                 Some(_) => Path::new(LOCK),
                 None => hook
@@ -321,7 +321,7 @@ impl SeenSet {
         })
     }
 
-    /// What has changed since this repository's hooks were last trusted; nothing if they never were.
+    /// The changes since the last trusted content; empty without one.
     fn diff(&self, store: &TrustStore) -> String {
         let Some(before) = &self.before else {
             return String::new();
@@ -347,7 +347,6 @@ impl SeenSet {
         text
     }
 
-    /// All files.
     fn whole(&self) -> String {
         let mut text = String::new();
         for file in &self.files.files {
@@ -377,7 +376,7 @@ fn described(mark: &FileMark) -> String {
     ))
 }
 
-/// What has changed beside the text.
+/// Changes other than the text.
 fn changed(old: &FileMark, new: &FileMark) -> String {
     let mut what = Vec::new();
     if old.content != new.content {
@@ -424,18 +423,17 @@ fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
 
-/// What commands say that run or write hooks of the project, if they are not trusted.
+/// The note of commands that run or write untrusted project hooks.
 pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
     let note = "agents and git do not run this project's hooks until `hookrun trust`";
     (!is_trusted(env)).then_some(note)
 }
 
-/// Whether the hooks of the project may run.
 pub(crate) fn is_trusted(env: &Environment) -> bool {
     reports(env).iter().all(TrustReport::is_trusted)
 }
 
-/// Each folder of the project with hooks, and whether they are trusted.
+/// The trust of each project folder with hooks.
 fn reports(env: &Environment) -> Vec<TrustReport> {
     let choice = Choice {
         trust: Some(TrustChoice::Told),
@@ -446,7 +444,7 @@ fn reports(env: &Environment) -> Vec<TrustReport> {
         .reports
 }
 
-/// Does `write`, and keeps what was trusted trusted.
+/// Runs `write` and keeps trusted hooks trusted.
 pub(crate) fn keeping<T>(
     env: &Environment,
     write: impl FnOnce() -> Result<(T, Vec<PathBuf>)>,

@@ -1,5 +1,5 @@
-//! `hookrun validate`: every problem at once, each with file, line, cause and cure. `doctor` reports
-//! its findings in the same way.
+//! `hookrun validate`: reports every problem with file, line, cause and cure. `doctor` uses the
+//! same report.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -33,7 +33,7 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     findings.report(args.format, env, out)
 }
 
-/// What is found, file by file.
+/// Problems by file.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     checks: BTreeMap<PathBuf, CheckedFile>,
@@ -64,8 +64,8 @@ impl Findings {
             })
     }
 
-    /// Adds the problems of the configuration and its hooks: of hooks that cannot be read or started,
-    /// or that match nothing.
+    /// Adds problems of the configuration and of hooks that are unreadable, cannot start or match
+    /// nothing.
     pub(super) fn add_hooks(&mut self, config: &Config, choice: &Choice, env: &Environment) {
         for layer in &config.layers {
             for file in layer.manifests.iter().chain(&layer.settings) {
@@ -81,7 +81,7 @@ impl Findings {
         self.extend(SearchedPlaces { choice, env }.problems(config));
     }
 
-    /// Warns of hooks that never run although they are enabled, also because of another layer.
+    /// Warns about enabled hooks that never run, perhaps because of another layer.
     pub(super) fn add_idle(&mut self, config: &Config) {
         for hook in &config.hooks {
             if let Some(why) = &hook.idle
@@ -105,7 +105,8 @@ impl Findings {
         problems.into_iter().for_each(|problem| self.add(problem));
     }
 
-    /// Puts problems in the order of their lines, each once: a hook of two events has them twice.
+    /// Sorts problems by line and removes duplicates (a hook of two events reports its problems
+    /// twice).
     pub(super) fn tidy(&mut self) {
         for check in self.checks.values_mut() {
             check
@@ -122,7 +123,7 @@ impl Findings {
         self.checks.values().any(|check| !check.passes())
     }
 
-    /// Reports on every file: 0 without errors, else 1.
+    /// Prints every file: 0 without errors, else 1.
     pub(super) fn report(
         &self,
         format: CheckFormat,

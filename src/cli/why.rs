@@ -1,4 +1,4 @@
-//! `hookrun why`: what was decided, read from the decision log and explained.
+//! `hookrun why`: explains past decisions from the decision log.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -24,13 +24,13 @@ use crate::cli::args::{TextFormat, WhyArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 
-/// How often `--follow` looks for new lines.
+/// How often `--follow` checks for new lines.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// How many past decisions `--follow` shows first.
 const PAST: usize = 10;
 
-/// Explains decisions: 0 there are some, 1 there are none, 2 they cannot be read.
+/// Explains decisions: 0 found, 1 none, 2 cannot be read.
 pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let mut chosen = ChosenDecisions::of(&args.filter, env)?;
     let view = DecisionView {
@@ -65,7 +65,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         streams::remark(&chosen.nothing(&view.paths));
         return Ok(ExitStatus::No);
     }
-    // Else what is shown as the last decision would not be it.
+    // Otherwise an older decision would look like the last one.
     if let Some(Err(error)) = chosen.log.as_ref().map(DecisionLog::check) {
         streams::remark(&format!("newer decisions are not logged: {error}\n"));
     }
@@ -79,7 +79,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     Ok(ExitStatus::Yes)
 }
 
-/// Shows decisions as they are made, until a signal ends it or its reader leaves.
+/// Shows new decisions until a signal arrives or the reader is gone.
 fn follow(
     past: usize,
     chosen: &mut ChosenDecisions<'_>,
@@ -94,7 +94,7 @@ fn follow(
         for path in chosen.files.clone() {
             let lines = match new_lines(&path, &mut offsets) {
                 Ok(lines) => lines,
-                // Another process may rename the files of the log just now.
+                // Another process may be rotating the log.
                 Err(_) if chosen.log.is_some() => continue,
                 Err(error) => {
                     let cause = format!("cannot read {}: {error}", path.display());
@@ -102,7 +102,7 @@ fn follow(
                 }
             };
             for line in lines.lines() {
-                // `why` names lines that cannot be read.
+                // `why` reports unreadable lines.
                 let _ = chosen.show_line(line, &mut |text, _, _| {
                     newest.push_back(text.to_string());
                     Ok(())
@@ -126,16 +126,16 @@ fn follow(
     }
 }
 
-/// How far files were read, by device and inode: a file of the log gets other names.
+/// Read offsets by device and inode, because rotation renames files.
 type FileOffsets = HashMap<(u64, u64), u64>;
 
-/// The whole lines of a file that were not read yet.
+/// The complete new lines of a file.
 fn new_lines(path: &Path, offsets: &mut FileOffsets) -> io::Result<String> {
     let mut file = File::open(path)?;
     let meta = file.metadata()?;
     let offset = offsets.entry((meta.dev(), meta.ino())).or_default();
     if *offset > meta.len() {
-        // A new file has the inode of one that is gone.
+        // A new file may reuse an inode.
         *offset = 0;
     }
     file.seek(SeekFrom::Start(*offset))?;
@@ -147,18 +147,18 @@ fn new_lines(path: &Path, offsets: &mut FileOffsets) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// How decisions are shown.
+/// Output options.
 struct DecisionView {
     format: TextFormat,
     is_brief: bool,
     is_everywhere: bool,
-    /// Of the terminal.
+    /// The terminal's width.
     columns: Option<usize>,
     paths: Paths,
 }
 
 impl DecisionView {
-    /// Shows the decision of a line of the log.
+    /// Shows a line's decision.
     fn show(&self, text: &str, out: &mut dyn Write) -> Result<()> {
         if self.format == TextFormat::Json {
             return Ok(writeln!(out, "{text}")?);
@@ -202,7 +202,7 @@ impl DecisionView {
         Ok(())
     }
 
-    /// A decision on one line, with its folder if there may be several projects.
+    /// Prints a decision on one line, with its folder if there may be several projects.
     fn one_line(
         &self,
         line: &DecisionLine<'_>,
@@ -216,7 +216,7 @@ impl DecisionView {
             parts.push(cwd.clone());
         }
         parts.push(event_name(&line.event).to_string());
-        // On a terminal there is room for the hook.
+        // Leave room for the hook on a terminal.
         let most = self.columns.map_or(200, |columns| columns / 4);
         parts.extend(line.subject().words(most));
         parts.push(said(run));
@@ -239,7 +239,7 @@ fn event_name(name: &str) -> &str {
     if name.is_empty() { "(no event)" } else { name }
 }
 
-/// The hook that decided, with what it said; else the hooks that ran.
+/// The deciding hook with its message, else the hooks that ran.
 fn said(run: &RunReport) -> String {
     let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
     if let Some(question) = run.questions.first() {

@@ -1,5 +1,5 @@
-//! What this program has in it to adopt: the hooks of `hooks.d/`, the gates of `gates/`, and the
-//! rules of `docs/rules.md`, each with its cases.
+//! The built-in hooks (`hooks.d/`), gates (`gates/`) and rules (`docs/rules.md`), each with test
+//! cases.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::config::discover::SUITES;
 use serde_json::{Value, json};
 
-/// A sort of what is shipped, and what people call several of it.
+/// Kinds of built-in hooks, with their headings.
 pub(super) const SORTS: &[(&str, &str)] = &[
     ("hook", "hooks"),
     ("gate", "gates for CI"),
@@ -18,24 +18,24 @@ pub(crate) struct ShippedHook {
     pub(crate) name: String,
     /// One of [`SORTS`].
     pub(super) sort: &'static str,
-    /// What it does: the first sentence of its comment, or the heading of a rule with its own.
+    /// The first sentence of its comment, or a rule's heading and description.
     pub(crate) about: String,
     pub(crate) events: Vec<String>,
-    /// The hook comes first, then its cases and what they read.
+    /// The hook first, then its test cases and their data.
     pub(crate) files: Vec<ShippedFile>,
-    /// The `[event]` that it needs in a hookrun.toml.
+    /// The `[event]` table it needs in a hookrun.toml.
     pub(super) declares: Option<&'static str>,
 }
 
 pub(crate) struct ShippedFile {
-    /// Below hooks.d.
+    /// Relative to hooks.d.
     pub(crate) path: String,
     pub(super) content: ShippedContent,
 }
 
 pub(super) enum ShippedContent {
     Text(Cow<'static, str>),
-    /// A link to the hook itself.
+    /// A link to the hook.
     Link(String),
 }
 
@@ -51,7 +51,7 @@ impl ShippedFile {
     }
 }
 
-/// All of it, in the order of [`SORTS`].
+/// All built-in hooks, in the order of [`SORTS`].
 pub(crate) fn all() -> Vec<ShippedHook> {
     HOOKS
         .iter()
@@ -60,7 +60,6 @@ pub(crate) fn all() -> Vec<ShippedHook> {
         .collect()
 }
 
-/// A file of the repository.
 struct RepositoryFile {
     path: &'static str,
     text: &'static str,
@@ -68,7 +67,7 @@ struct RepositoryFile {
 
 struct ShippedRow {
     files: &'static [RepositoryFile],
-    /// Further places of the hook below hooks.d, where it is a link.
+    /// Further paths of the hook in hooks.d, written as links.
     links: &'static [&'static str],
 }
 
@@ -84,7 +83,7 @@ macro_rules! row {
     };
 }
 
-/// Every hook and gate, in the order of their paths. The first file is the hook.
+/// Hooks and gates, sorted by path. The first file is the hook.
 #[rustfmt::skip]
 const HOOKS: &[ShippedRow] = &[
     row!("hooks.d/command/handoff.sh" "hooks.d/tests/handoff.toml"),
@@ -159,12 +158,12 @@ fn of_row(row: &ShippedRow) -> ShippedHook {
     }
 }
 
-/// A path of the repository below the folder of hooks.
+/// A repository path, relative to the hooks' folder.
 fn below(path: &'static str) -> &'static str {
     path.split_once("hooks.d/").map_or(path, |(_, below)| below)
 }
 
-/// The event of the folder that a hook is in; of a command it is named after the file.
+/// The event of a hook's folder; a command's event is named after the file.
 fn event_of(path: &str, stem: &str) -> String {
     match path.split_once('/') {
         Some(("command", _)) => format!("command.{stem}"),
@@ -173,14 +172,14 @@ fn event_of(path: &str, stem: &str) -> String {
     }
 }
 
-/// What gates/hookrun.toml says about an event.
+/// The `[event]` table in gates/hookrun.toml.
 fn declaration(event: &str) -> Option<&'static str> {
     let start = GATES.find(&format!("[event.\"{event}\"]\n"))?;
     let rest = &GATES[start..];
     Some(&rest[..rest.find("\n\n").map_or(rest.len(), |end| end + 1)])
 }
 
-/// The first paragraph of the comment that a script or a file of rules begins with.
+/// The first paragraph of the comment at the start of a script or a rule file.
 fn comment_of(text: &str) -> String {
     let lines = text.lines().skip_while(|line| line.starts_with("#!"));
     let lines = lines
@@ -198,7 +197,7 @@ fn first_sentence(paragraph: &str) -> String {
         .map_or(paragraph.to_string(), |(first, _)| format!("{first}."))
 }
 
-/// A rule of the page: its heading, what it is for, the block, and the table of its cases.
+/// Parses a rule of the page: heading, description, block, and table of test cases.
 fn of_page(section: &str) -> Option<ShippedHook> {
     let (head, rest) = section.split_once("```toml\n")?;
     let (rules, table) = rest.split_once("```\n")?;
@@ -241,7 +240,7 @@ fn of_page(section: &str) -> Option<ShippedHook> {
     })
 }
 
-/// A case about a cell of the page: a command line, or a tool and its input.
+/// A test case from a cell of the page: a command line, or a tool and its input.
 fn case_of(cell: &str, decision: &str) -> String {
     let call = cell.split_once(' ').and_then(|(tool, input)| {
         let input: Value = serde_json::from_str(input).ok()?;
@@ -249,7 +248,7 @@ fn case_of(cell: &str, decision: &str) -> String {
     });
     let call =
         call.unwrap_or_else(|| json!({ "toolName": "Bash", "toolInput": { "command": cell } }));
-    // The escapes of JSON are escapes of TOML.
+    // JSON's escapes are valid TOML.
     let name = Value::from(format!("{decision}: {cell}"));
     format!(
         "\n[[case]]\nname = {name}\ncontext = '''{call}'''\nexpect = {{ decision = \"{decision}\" }}\n"

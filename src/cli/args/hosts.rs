@@ -1,4 +1,4 @@
-//! The arguments of the commands that look after hosts: `install`, `uninstall` and `doctor`.
+//! The arguments of `install`, `uninstall` and `doctor`.
 
 use std::time::Duration;
 
@@ -41,7 +41,6 @@ pub(crate) struct PlaceArgs {
     pub(crate) dry_run: bool,
 }
 
-/// The settings of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SettingsScope {
     /// The settings that the project shares

@@ -1,4 +1,4 @@
-//! What `hook` takes: the commands that hooks call while they run.
+//! The arguments of `hook`, whose commands hooks call while they run.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What the commands that show something take.
+//! The arguments of commands that show something.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -209,7 +209,7 @@ pub(crate) struct FilterArgs {
     pub(crate) file: Vec<PathBuf>,
 }
 
-/// A time before now, or a moment, as the log writes times: texts in the order of the times.
+/// Parses a duration before now, or a time, into the log's notation, which sorts by time.
 fn moment(text: &str) -> Result<String, String> {
     if let Ok(ago) = duration(text) {
         return match SystemTime::now().checked_sub(ago) {

@@ -37,7 +37,7 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// Where to look for the hooks of a host.
+    /// Where to find the hooks of a host.
     pub(crate) fn choice(&self, env: &Environment, host: &str) -> Choice {
         Choice {
             explicit: self.hooks.clone(),
@@ -51,8 +51,7 @@ impl SourceArgs {
         }
     }
 
-    /// The same for an event: hooks of a project run only if they are trusted. The caller vouches
-    /// for those with these `digests`.
+    /// As `choice`, for an event: project hooks need trust, or one of these `digests`.
     pub(crate) fn trusting(&self, digests: &[String], env: &Environment, host: &str) -> Choice {
         Choice {
             trust: Some(TrustChoice::Required {
@@ -73,10 +72,8 @@ pub(crate) struct HooksArgs {
     pub(crate) source: SourceArgs,
 }
 
-/// What can be decided.
 pub(super) const DECISIONS: [&str; 3] = ["allow", "block", "ask"];
 
-/// The formats of most commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextFormat {
     /// For people
@@ -105,7 +102,7 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A digest of hooks, whole: a beginning of one is no proof.
+/// Parses a full digest; a prefix proves nothing.
 pub(crate) fn digest(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix("sha256:").unwrap_or_default();
     if digits.len() == 64 && digits.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
@@ -124,7 +121,7 @@ pub(super) fn dialect_or_git() -> PossibleValuesParser {
     names.into()
 }
 
-/// Also the hosts that have a plugin and no dialect.
+/// Dialects, and hosts that have a plugin instead.
 pub(super) fn dialect_or_host() -> PossibleValuesParser {
     let mut names = names_of_dialects();
     let hosts = installable().map(|host| host.name);
@@ -136,13 +133,13 @@ pub(super) fn dialect_or_host() -> PossibleValuesParser {
     names.into()
 }
 
-/// The agents that `install` can set up.
+/// Agents with `install`.
 pub(super) fn agent_name() -> PossibleValuesParser {
     let names = installable().map(|host| host.name);
     PossibleValuesParser::new(names)
 }
 
-/// The same, and git.
+/// Agents with `install`, and git.
 pub(super) fn installable_name() -> PossibleValuesParser {
     let names = installable().map(|host| host.name);
     PossibleValuesParser::new(names.chain([git::NAME]))

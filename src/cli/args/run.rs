@@ -1,4 +1,4 @@
-//! What `run` and `serve` take, and the command that `run` starts itself.
+//! The arguments of `run`, `check` and `serve`.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// The host of an event that the command line names.
+    /// The host on the command line, by default native.
     pub(crate) fn host(&self) -> &str {
         self.dialect.as_deref().unwrap_or(native::NAME)
     }
@@ -132,7 +132,7 @@ pub(crate) enum RunFormat {
 }
 
 impl RunFormat {
-    /// The format of checks, for the job of a CI system.
+    /// The CI format, if it is one.
     pub(crate) fn of_job(self) -> Option<CheckFormat> {
         match self {
             RunFormat::Reply | RunFormat::Json => None,

@@ -1,5 +1,4 @@
-//! The arguments of the commands that write and test hooks: `init`, `new`, `add`, `import`, `test`
-//! and `trust`.
+//! The arguments of `test`, `init`, `new`, `add`, `import` and `trust`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,12 +48,12 @@ pub(crate) struct TestArgs {
 }
 
 impl TestArgs {
-    /// Whether an option is only for one event.
+    /// Whether an option for a single event is given.
     pub(crate) fn is_about_one_event(&self) -> bool {
         self.dialect.is_some() || self.budget.is_some()
     }
 
-    /// The host of an event that the command line names.
+    /// The host on the command line, by default native.
     pub(crate) fn host(&self) -> &str {
         self.dialect.as_deref().unwrap_or(native::NAME)
     }
@@ -91,7 +90,7 @@ pub(crate) struct SuiteArgs {
 }
 
 impl SuiteArgs {
-    /// Whether an option is only for a suite.
+    /// Whether an option for suites is given.
     pub(crate) fn are_given(&self) -> bool {
         self.suite.is_some()
             || !self.events.is_empty()
@@ -108,7 +107,6 @@ fn percent(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Where a command writes hooks.
 #[derive(Debug, Args)]
 pub(crate) struct WritePlace {
     /// Write into this folder instead of the project's; hookrun creates it

@@ -1,4 +1,4 @@
-//! What keeps a host from running hookrun, and a block of hookrun's from counting.
+//! Checks for problems that keep a host from running hookrun, or lose a block.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -20,7 +20,7 @@ use crate::hosts::install::TrustQuestion;
 use crate::hosts::settings::HostHookKey;
 use crate::hosts::{Host, HostEvent, Wait};
 
-/// Reads all files of a host. Those that run hookrun; what is wrong with each is found on the way.
+/// Reads all files of a host and adds their problems. Returns the files that run hookrun.
 pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Installation> {
     let mut all = Vec::new();
     for file in site.files() {
@@ -37,7 +37,7 @@ pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Insta
     all
 }
 
-/// What is wrong in one file.
+/// Checks one file.
 fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let host = site.host;
     let path = one.path();
@@ -76,7 +76,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     for launch in launches {
         findings.extend(about_launch(launch, site, path, &again));
     }
-    // One finding for all events of which the same is wrong.
+    // One finding for all events with the same problem.
     let mut faults: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
     for hook in &one.hooks {
         let Some(row) = host.row(&hook.event) else {
@@ -94,7 +94,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     }
 }
 
-/// A plugin or script that is not as `install` writes it.
+/// Checks that a plugin or script is what `install` writes.
 fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem> {
     let path = one.path();
     let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
@@ -115,7 +115,7 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
     Some(error(path, cause, format!("{again} rewrites it")))
 }
 
-/// Whether the host reaches hookrun.
+/// Checks that the host reaches hookrun.
 fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -> Option<Problem> {
     let folder = site.config.nearest_folder();
     if let Launch::Path(program) = launch {
@@ -130,7 +130,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
         if own.and_then(std::io::Result::ok).as_ref() == Some(&real) {
             return None;
         }
-        // Nothing that comes with a project is run to check it.
+        // Do not run a program of the project to check it.
         if real.starts_with(&site.config.project) {
             let shown = real.display();
             let cause = format!(
@@ -157,7 +157,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     }
 }
 
-/// Why a hook of hookrun's does not run for every call, or why a block of it may be lost.
+/// Why a hook of hookrun does not run for every call, or may lose a block.
 fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> {
     let mut faults = Vec::new();
     let Some(shape) = host.settings_file() else {
@@ -223,7 +223,7 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
     faults
 }
 
-/// What is wrong with a host as a whole.
+/// Checks a host as a whole.
 pub(super) fn about_host(
     site: HostSite<'_>,
     installed: &[Installation],
@@ -244,7 +244,7 @@ pub(super) fn about_host(
     }
 }
 
-/// Events that a hook wants and the host does not send, and hooks that take longer than it waits.
+/// Reports events that hooks need but the host does not send, and hooks slower than its timeout.
 fn about_events(
     host: &Host,
     installed: &[Installation],
@@ -282,8 +282,8 @@ fn about_events(
     }
 }
 
-/// Keys with which the host does not run hookrun. The first file that has one decides: a project's
-/// come before a user's, and the others in a folder before the one that `install` writes.
+/// Reports settings that disable hookrun. The first file with one decides: the project's before the
+/// user's, and other files of a folder before the one that `install` writes.
 fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
     let Some(shape) = site.host.settings_file() else {
         return;
@@ -323,7 +323,7 @@ fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
     }
 }
 
-/// What a person has not accepted yet.
+/// Reports missing approvals in the host.
 fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Findings) {
     let HostSite { host, config, env } = site;
     let Some(distrust) = host.install.distrust else {
@@ -348,7 +348,7 @@ fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Fi
     }
 }
 
-/// Two files of one host that run hookrun for the same event.
+/// Reports two files of one host that run hookrun for the same event.
 fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<Problem> {
     let mut events: Vec<&str> = Vec::new();
     for hook in &other.hooks {

@@ -1,4 +1,4 @@
-//! Whether git reaches hookrun: its folder of hooks, the shims in it, and what they call.
+//! Checks that git reaches hookrun: its hooks folder, the shims, and their programs.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::cli::validate::{Findings, error, warning};
 
 const AGAIN: &str = "`hookrun install git` repairs it";
 
-/// Looks at the repository around the working directory. One line about it; `None` outside of one.
+/// Checks the repository around the working directory. Returns a summary line; `None` outside one.
 pub(super) fn look(
     config: &Config,
     env: &Environment,
@@ -73,7 +73,7 @@ pub(super) fn look(
     )))
 }
 
-/// Files for one person that are committed.
+/// Reports personal files that are committed.
 fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
     for layer in config
         .layers
@@ -92,7 +92,7 @@ fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// What to do if another hook has replaced the shim, and a kept one is there too.
+/// The fix if another hook has replaced the shim and a kept one exists too.
 fn cure_of_both(script: &HookScript) -> String {
     format!(
         "move both into `{}` and remove `{}`, then `hookrun install git`",
@@ -105,7 +105,7 @@ fn chmod(path: &Path) -> String {
     format!("`chmod +x {}`", path.display())
 }
 
-/// One hook of git, and what was there before.
+/// Checks one git hook and the one that was there before.
 fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     let file = script.file.as_path();
     let name = script.hook.name;

@@ -1,10 +1,8 @@
-//! How a host starts hookrun, by a command or by a plugin, and how both are recognised.
+//! The command or plugin by which a host starts hookrun: writes and recognises it.
 //!
-//! A file that a team shares has no path of one machine in it: its command searches for hookrun, and
-//! blocks with the line that installs it where there is none. A file of one person has the path.
-//!
-//! A plugin is for a host that runs no commands: a program that asks hookrun, in hookrun's own words.
-//! A host with a file for each event gets scripts.
+//! A shared file contains no path of one machine: its command searches for hookrun, and blocks with
+//! install instructions if it is missing. A personal file has the path. A host that runs no
+//! commands gets a plugin; a host with a file for each event gets scripts.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,22 +19,22 @@ use crate::engine::shell::{self, ShellWord};
 use crate::hosts::install::HostForm;
 use crate::hosts::{Host, HostEvent};
 
-/// What this program is called where PATH finds it.
+/// The program's name in PATH.
 pub(crate) const NAME: &str = "hookrun";
 
-/// How long hookrun may take to say its version.
+/// The timeout of `--version`.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
-/// What follows a command where a failure blocks. A shell that cannot find or start hookrun, or
-/// sees it killed, then still says status 2, which every host with such an event takes for a block.
-/// Normal blocks and allows are unchanged.
+/// Appended to a command if a failure blocks: if the shell cannot start hookrun, or it is killed,
+/// the shell exits with 2, which blocks in every host with such an event. Normal blocks and allows
+/// are unchanged.
 const GUARD: &str = " || { s=$?; [ $s = 2 ] || \
      echo \"hookrun ended with status $s and no decision\" >&2; exit 2; }";
 
 /// Finds hookrun in the absolute folders of PATH, then where cargo, npm and uv install programs,
-/// and never inside the project: what a repository brings must not decide about itself. The project
-/// is the nearest folder with `.git`, else the working directory; one that has the home folder in it
-/// has no inside. There is no single quote in it, so that any shell can quote it.
+/// but never inside the project, because a repository must not decide about itself. The project is
+/// the nearest folder with `.git`, else the working directory; a project that contains the home
+/// folder excludes nothing. Without single quotes, so that any shell can quote it.
 pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
      until [ -z \"$r\" ] || [ -e \"$r/.git\" ]; do r=${r%/*}; done; r=${r:-$c}; \
      case $HOME/ in \"$r\"/*) r=/-;; esac; \
@@ -46,21 +44,21 @@ pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
      [ -f \"$d/hookrun\" ] && [ -x \"$d/hookrun\" ] || continue; \
      case $(cd \"$d\" && pwd -P)/ in \"$r\"/*) continue;; esac; ";
 
-/// What a person reads where there is no hookrun.
+/// Printed if hookrun is missing.
 pub(super) const MISSING: &str = "hookrun is not installed, and the settings here need it: \
      npm install --global hookrun, or uv tool install hookrun, or cargo install --locked hookrun";
 
 /// How a command finds hookrun.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Launch {
-    /// It has the path, or a name for PATH.
+    /// By path, or by name in PATH.
     Path(String),
-    /// A script looks for it.
+    /// By a search script.
     Search,
 }
 
 impl Launch {
-    /// How settings of this scope find this program.
+    /// The launch for settings of this scope.
     pub(crate) fn of(scope: SettingsScope, env: &Environment) -> Result<Launch> {
         match scope {
             SettingsScope::Project => Ok(Launch::Search),
@@ -68,7 +66,7 @@ impl Launch {
         }
     }
 
-    /// The command line with these arguments. A guarded one blocks by status 2 where hookrun fails.
+    /// The command line with these arguments; guarded, it blocks by status 2 if hookrun fails.
     pub(crate) fn line(&self, arguments: &str, is_guarded: bool) -> String {
         match self {
             Launch::Path(program) => {
@@ -79,7 +77,7 @@ impl Launch {
         }
     }
 
-    /// The words before the arguments, for a program that starts no shell.
+    /// The words before the arguments, to start without a shell.
     pub(crate) fn words(&self) -> Vec<String> {
         match self {
             Launch::Path(program) => vec![program.clone()],
@@ -89,7 +87,7 @@ impl Launch {
         }
     }
 
-    /// The launch that these words begin with, whether it is guarded, and the arguments.
+    /// Parses a launch, whether it is guarded, and the arguments.
     fn read(words: &[String]) -> Option<(Launch, bool, &[String])> {
         let (program, arguments) = words.split_first()?;
         if program != "/bin/sh" {
@@ -103,13 +101,13 @@ impl Launch {
         (flag == "-c" && name == NAME && is_ours).then_some((Launch::Search, is_guarded, arguments))
     }
 
-    /// The launch whose words these are, as in a plugin.
+    /// Parses a launch without arguments, as in a plugin.
     pub(crate) fn of_words(words: &[String]) -> Option<Launch> {
         let (launch, _, arguments) = Launch::read(words)?;
         arguments.is_empty().then_some(launch)
     }
 
-    /// What `--version` prints where the host starts it in `folder`; the error is a sentence.
+    /// Returns the version that runs in `folder`; the error is a sentence.
     pub(crate) fn version(&self, folder: &Path) -> std::result::Result<String, String> {
         let words = self.words();
         let mut errand = Errand::new(&words[0], &words[1..], PROBE_LIMIT);
@@ -140,7 +138,7 @@ impl Launch {
     }
 }
 
-/// The script that finds hookrun and runs it with its arguments.
+/// The script that finds and runs hookrun.
 fn script(is_guarded: bool) -> String {
     let (run, status) = if is_guarded {
         (format!("\"$d/hookrun\" \"$@\"{GUARD}; exit 0"), 2)
@@ -150,8 +148,8 @@ fn script(is_guarded: bool) -> String {
     format!("{SEARCH}{run}; done; echo \"{MISSING}\" >&2; exit {status}")
 }
 
-/// The absolute path of this program: where PATH finds it, so a new version is found too, else
-/// its own file.
+/// This program's absolute path: in PATH if possible, so that an update is found too, else its own
+/// file.
 pub(crate) fn own_path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
     let own = own.ok_or_else(|| Complaint::new("cannot determine the path of this program"))?;
@@ -170,7 +168,6 @@ pub(crate) fn own_path(env: &Environment) -> Result<String> {
     }
 }
 
-/// A command as `install` writes it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InstalledCommand {
     pub(crate) launch: Launch,
@@ -179,7 +176,7 @@ pub(crate) struct InstalledCommand {
 }
 
 impl InstalledCommand {
-    /// What a command for `host` runs; `None` for one that `install` does not write.
+    /// Parses a command for `host`; `None` if `install` does not write such.
     pub(crate) fn read(text: &str, host: &Host, env: &Environment) -> Option<InstalledCommand> {
         let bare = text.strip_suffix(GUARD);
         let words = shell_words::split(bare.unwrap_or(text)).ok()?;
@@ -216,7 +213,7 @@ fn is_hookrun(program: &str, env: &Environment) -> bool {
     path.ends_with(NAME) || env.program.as_deref() == Some(path)
 }
 
-/// Whether a command runs hookrun, in any way.
+/// Whether a command runs hookrun in any way.
 pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
     let words = shell_words::split(text).unwrap_or_default();
     if let Some((Launch::Search, ..)) = Launch::read(&words) {
@@ -228,32 +225,32 @@ pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
     })
 }
 
-/// The file that a path of a command leads to.
+/// The canonical path of a command's program.
 pub(crate) fn real_path(program: &str, folder: &Path) -> PathBuf {
     let path = folder.join(program);
     path.canonicalize().unwrap_or(path)
 }
 
-/// How the file begins; any other file is not ours.
+/// The first lines of files that `install` writes.
 const MARKS: [&str; 2] = [
     "// Written by `hookrun install`",
     "#!/bin/sh\n# Written by `hookrun install`",
 ];
 
-/// What a script says in place of a hookrun that has failed, before what can be blocked.
+/// Printed by a script if hookrun fails before a gate.
 const FAILED: &str = r#"{"cancel":true,"errorMessage":"hookrun ended without a decision"}"#;
 
-/// What every plugin has.
+/// The common part of plugins.
 const ASK: &str = include_str!("plugin/ask.js");
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct InstalledPlugin {
     pub(crate) launch: Launch,
-    /// The host's events, and how long each may take.
+    /// The host's events with their timeouts.
     pub(crate) events: Vec<(String, Duration)>,
 }
 
-/// The text of a plugin or a script for a host: for a script with the event that it is about.
+/// The text of a host's plugin, or of its script for an event.
 pub(crate) fn write_plugin(host: &Host, rows: &[&HostEvent], launch: &Launch) -> String {
     let template = match host.install.form {
         HostForm::Plugin(plugin) => format!("{ASK}{}", plugin.text),
@@ -275,7 +272,7 @@ pub(crate) fn write_plugin(host: &Host, rows: &[&HostEvent], launch: &Launch) ->
         .replace("\"@EVENTS@\"", &Value::Object(events).to_string())
 }
 
-/// Reads a plugin of ours back; `None` for any other text.
+/// Parses a plugin or script of ours; `None` for any other text.
 pub(crate) fn read_plugin(text: &str) -> Option<InstalledPlugin> {
     if !MARKS.iter().any(|mark| text.starts_with(mark)) {
         return None;
@@ -292,7 +289,7 @@ pub(crate) fn read_plugin(text: &str) -> Option<InstalledPlugin> {
     })
 }
 
-/// The value of a constant: in a script it is a comment.
+/// The value of a constant; in a script it is a comment.
 fn value(text: &str, name: &str) -> Option<Value> {
     let script = format!("# {name} = ");
     let plugin = format!("const {name} = ");

@@ -1,4 +1,4 @@
-//! A host's settings as a document: what is in it, and what keeps the host from reading it. Pure.
+//! A host's settings as a document: its hooks, and reasons for the host to ignore it. Pure.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
@@ -12,12 +12,12 @@ use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
 use crate::hosts::settings::{Comments, HostFile, HostHookKey};
 
-/// The key below which hooks are, in every host.
+/// The key of hooks in every host.
 pub(super) const HOOKS: &str = "hooks";
 
 pub(super) const MARK: &str = "\u{feff}";
 
-/// JSON with comments and trailing commas, and nothing else that is not JSON.
+/// JSON with comments and trailing commas.
 const RELAXED: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -37,7 +37,7 @@ const COMMENTED: ParseOptions = ParseOptions {
 };
 
 impl HostFile {
-    /// The key at the top below which hookrun's hooks are.
+    /// The top-level key of hookrun's hooks.
     pub(crate) fn table(&self) -> &'static str {
         if self.has_sets { "hookrun" } else { HOOKS }
     }
@@ -46,14 +46,14 @@ impl HostFile {
         self.key(HostHookKey::Command).unwrap_or("command")
     }
 
-    /// The key by which a failure blocks, and its value.
+    /// The key and value that make a failure block.
     pub(crate) fn closed(&self) -> Option<(&'static str, Value)> {
         let key = self.key(HostHookKey::Closed)?;
         Some((key, serde_json::from_str(self.closed).unwrap_or_default()))
     }
 }
 
-/// Why a text cannot be edited, or its host does not read it.
+/// Why a text cannot be edited, or its host ignores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EditError {
     pub(crate) at: Option<Position>,
@@ -83,19 +83,18 @@ impl EditError {
     }
 }
 
-/// One hook in the settings of a host, hookrun's or another.
+/// A hook in a host's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SettingsEntry {
-    /// The host's name for the event.
     pub(crate) event: String,
     pub(crate) keys: Map<String, Value>,
     pub(crate) command: Option<String>,
-    /// Its own matcher, or that of its group.
+    /// Its matcher, or its group's.
     pub(crate) matcher: Option<String>,
 }
 
 impl SettingsEntry {
-    /// The command with the arguments that some hosts list beside it; empty for another kind of hook.
+    /// The command with separate arguments; empty for another kind of hook.
     pub(crate) fn command_line(&self) -> String {
         let Some(command) = &self.command else {
             return String::new();
@@ -119,7 +118,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads a text; an empty one is a file without anything in it.
+    /// Parses a text; an empty one is an empty file.
     pub(crate) fn read(text: &str, shape: &'static HostFile) -> Result<Document, EditError> {
         let bare = unmarked(text);
         let body = if shape.is_toml {
@@ -141,7 +140,7 @@ impl Document {
         }
     }
 
-    /// Why the host drops the file as a whole, hookrun's hooks with it.
+    /// Why the host ignores the whole file.
     pub(crate) fn dropped(&self) -> Option<EditError> {
         if self.source.trim().is_empty() || self.shape.is_toml {
             return None;
@@ -176,7 +175,7 @@ impl Document {
         }
     }
 
-    /// All keys of a hook, with those of what it runs.
+    /// All keys of a hook, including those of its action.
     fn keys(&self, handler: &CstObject) -> Map<String, Value> {
         let Some(Value::Object(mut keys)) = handler.to_serde_value() else {
             return Map::new();
@@ -196,7 +195,7 @@ impl Document {
         string(action.as_ref().unwrap_or(handler), self.shape.command())
     }
 
-    /// Its own matcher, or that of its group.
+    /// Its matcher, or its group's.
     pub(super) fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
         if self.shape.groups(event) {
             let group = handler.ancestors().find_map(|outer| outer.as_object())?;
@@ -205,7 +204,7 @@ impl Document {
         string(handler, "matcher")
     }
 
-    /// The hooks, each with its event.
+    /// The hooks with their events.
     pub(super) fn handlers(&self) -> Vec<(String, CstObject)> {
         let Some(top) = self.root.object_value() else {
             return Vec::new();
@@ -275,7 +274,6 @@ impl Document {
     }
 }
 
-/// Whether an object has a key more than once.
 fn is_twice(object: &CstObject, name: &str) -> bool {
     let mut all = object.properties();
     all.retain(|one| one.decoded_name().as_deref() == Some(name));
@@ -312,7 +310,7 @@ fn unreadable(error: ParseError) -> EditError {
     wrong.at(error.line_display(), error.column_display())
 }
 
-/// The hooks of a TOML file in which each is a table `[[hooks]]`, as JSON.
+/// The `[[hooks]]` tables of a TOML file, as JSON.
 fn toml_hooks(text: &str) -> Result<String, Complaint> {
     let document = DeTable::parse(text).map_err(|wrong| {
         Complaint::with_cure(format!("does not parse: {}", wrong.message()), "correct it")

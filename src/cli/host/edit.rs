@@ -1,5 +1,5 @@
-//! Edits of a host's settings as text: hookrun's hooks come and go, and everything else, comments
-//! and blanks included, stays as it is. Pure: a text in, a text out.
+//! Edits a host's settings as text: adds and removes hookrun's hooks, and keeps everything else,
+//! including comments and whitespace. Pure.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use crate::hosts::HostEvent;
 use crate::hosts::settings::{HostFile, HostHookKey};
 
 impl Document {
-    /// The text with a hook for each of `rows`, and no other hook of hookrun's, which `is_own` knows
-    /// by the command. What is already right stays.
+    /// The text with a hook for each of `rows`, and no other hook of hookrun (recognised by
+    /// `is_own`). Correct hooks stay unchanged.
     pub(crate) fn with(
         &self,
         rows: &[&HostEvent],
@@ -68,8 +68,8 @@ impl Document {
         self.text()
     }
 
-    /// The text without any hook of hookrun's. What is empty then goes too, unless it was in
-    /// `original`, the text before hookrun came.
+    /// The text without hookrun's hooks. Containers left empty are removed too, unless they were in
+    /// `original`, the text before the installation.
     pub(crate) fn without(&self, original: Option<&str>, is_own: &dyn Fn(&str) -> bool) -> String {
         let own = self.own(is_own);
         if own.is_empty() {
@@ -108,12 +108,12 @@ impl Document {
         self.text()
     }
 
-    /// Whether only what hookrun itself would put there is in it.
+    /// Whether it contains only what hookrun creates.
     pub(crate) fn is_bare(&self) -> bool {
         let Some(object) = self.root.object_value() else {
             return false;
         };
-        // Nothing of what is left has a slash in it but a comment.
+        // Any slash left is in a comment.
         if self.root.to_string().contains('/') {
             return false;
         }
@@ -142,8 +142,7 @@ impl Document {
         all
     }
 
-    /// Removes a hook, and what it leaves empty: its group, and the list of its event unless
-    /// that `stays`.
+    /// Removes a hook with its group and, unless `stays`, its event's list if they become empty.
     fn remove(&self, event: &str, handler: CstObject, stays: bool) {
         let group = handler.ancestors().find_map(|outer| outer.as_object());
         handler.remove();
@@ -166,7 +165,7 @@ impl Document {
     }
 }
 
-/// Whether the list or object under a key has nothing in it.
+/// Whether the list or object under a key is empty.
 fn is_empty(property: &CstObjectProp) -> bool {
     match (property.object_value(), property.array_value()) {
         (Some(object), _) => object.properties().is_empty(),
@@ -179,7 +178,7 @@ fn wait(shape: &'static HostFile, row: &HostEvent) -> u64 {
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 
-/// The hook for an event, as it is written.
+/// The hook for an event, as written.
 pub(super) fn hook_of(
     shape: &'static HostFile,
     row: &HostEvent,
@@ -189,7 +188,7 @@ pub(super) fn hook_of(
     if shape.names_event {
         arguments.push_str(&format!(" {}", row.name));
     }
-    // Where no time can be set, the host waits as it does, and so does the usual budget.
+    // Without a configurable timeout, the host's default and the usual budget apply.
     if let Some(budget) = row.budget()
         && shape.key(HostHookKey::Time).is_some()
     {
@@ -248,8 +247,7 @@ fn input(value: &Value) -> CstInputValue {
 
 const HEAD: &str = "[[hooks]]";
 
-/// The text with these hooks at its end, and no other hook of hookrun's, which `is_own` knows by the
-/// command.
+/// The text with these hooks at its end, and no other hook of hookrun (recognised by `is_own`).
 fn with_tables(
     text: &str,
     hooks: &[(&str, Map<String, Value>)],
@@ -292,12 +290,12 @@ fn with_tables(
     left
 }
 
-/// The text in pieces, each from a line that begins a table to the next.
+/// Splits the text before each table header.
 fn tables(text: &str) -> impl Iterator<Item = &str> + Clone {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);
     let mut places = vec![0];
     for at in starts {
-        // What is before a table is a document; before a line of a string or of a list it is none.
+        // Text before a header parses as TOML; text before a line inside a string or list does not.
         if text[at..].trim_start_matches([' ', '\t']).starts_with('[')
             && DeTable::parse(&text[..at]).is_ok()
         {
@@ -308,7 +306,7 @@ fn tables(text: &str) -> impl Iterator<Item = &str> + Clone {
     (1..places.len()).map(move |at| &text[places[at - 1]..places[at]])
 }
 
-/// The comments at the end of a table, which are about what follows.
+/// The comments at the end of a table, which belong to what follows.
 fn comments_after(table: &str) -> &str {
     let lines = table.split_inclusive('\n').rev();
     let aside = lines.take_while(|line| line.trim().is_empty() || line.trim().starts_with('#'));
@@ -330,7 +328,7 @@ fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
 fn table(hook: &Map<String, Value>) -> String {
     let mut text = format!("{HEAD}\n");
     for (key, value) in hook {
-        // A string of JSON is one of TOML too.
+        // A JSON string is valid TOML.
         text.push_str(&format!("{key} = {value}\n"));
     }
     text
@@ -378,7 +376,7 @@ mod tests {
         })
     }
 
-    /// The same settings for a host whose hooks name their events themselves, under `key`.
+    /// The same settings for a host whose hooks name their events under `key`.
     fn in_one_list(settings: &Value, key: &str) -> Value {
         let mut settings = settings.clone();
         if let Some(Value::Object(events)) = settings.get("hooks").cloned() {
@@ -403,7 +401,7 @@ mod tests {
             is_pretty in any::<bool>(),
         ) {
             for host in installable() {
-                // Edits of TOML are by text: `it install::` has them.
+                // TOML edits are text edits, tested in `it install::`.
                 let json = host.settings_file().filter(|shape| !shape.is_toml);
                 let Some(shape) = json else { continue };
                 let value = match shape.event_key() {

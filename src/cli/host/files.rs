@@ -1,4 +1,4 @@
-//! The files of hosts: read as they are, replaced whole, and what was there before kept.
+//! Reads and atomically replaces hosts' files, and keeps the text from before the installation.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -22,8 +22,8 @@ use crate::cli::exit::{Result, failed};
 use crate::hosts::Host;
 use crate::hosts::install::UserFile;
 
-/// The value of a JSON or TOML file. What cannot be read has none; the reader of the file itself
-/// reports it.
+/// The value of a JSON or TOML file; `None` if it cannot be read, which the file's own reader
+/// reports.
 pub(crate) fn read_value(file: &Path) -> Option<Value> {
     let text = String::from_utf8(read_file(file).ok()?).ok()?;
     if file.extension().is_some_and(|ending| ending == "toml") {
@@ -36,7 +36,7 @@ pub(crate) fn read_value(file: &Path) -> Option<Value> {
     root.ok()?.to_serde_value()
 }
 
-/// What a file loses and gets, as a unified diff; `None` for no file.
+/// A unified diff; `None` means no file.
 pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> String {
     let from = if old.is_some() { name } else { "/dev/null" };
     let to = if new.is_some() { name } else { "/dev/null" };
@@ -50,7 +50,7 @@ pub(crate) fn unified(name: &str, old: Option<&str>, new: Option<&str>) -> Strin
 }
 
 impl Host {
-    /// Where its file of this scope is; `None` where it has none, and for a user without a home.
+    /// The file of this scope; `None` without one, or for a user without a home folder.
     pub(crate) fn path(
         &self,
         scope: SettingsScope,
@@ -83,7 +83,7 @@ impl Host {
         }
     }
 
-    /// The scope that is meant where none is given.
+    /// The default scope.
     pub(crate) fn usual_scope(&self) -> SettingsScope {
         if self.install.project.is_empty() {
             SettingsScope::User
@@ -111,7 +111,7 @@ impl Host {
         }
     }
 
-    /// Whether this person has the host: its own folder of settings, or its program in PATH.
+    /// Whether the user has the host: its settings folder, or its program in PATH.
     pub(crate) fn is_installed(&self, env: &Environment) -> bool {
         let below = match self.install.user {
             UserFile::Home(path) | UserFile::Config(path) => Path::new(path).components().count(),
@@ -130,9 +130,9 @@ impl Host {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
-    /// Where that leads: a link is followed, and stays.
+    /// The target, if the path is a link.
     real: PathBuf,
-    /// What is in it; `None` for no file.
+    /// The content; `None` for no file.
     pub(crate) text: Option<String>,
 }
 
@@ -174,7 +174,7 @@ impl Target {
         })
     }
 
-    /// Puts `text` in its place, as a whole or not at all, and makes the folders that it needs.
+    /// Replaces the file atomically and creates its folders.
     pub(crate) fn replace(&self, text: &str) -> Result<()> {
         let cannot = failed(format!("cannot write `{}`", self.path.display()));
         self.check()?;
@@ -183,7 +183,7 @@ impl Target {
         self.write_in(folder, text).map_err(cannot)
     }
 
-    /// Removes the file, and the folders around it that are empty then, but not `root`.
+    /// Removes the file and its empty parent folders up to `root`.
     pub(crate) fn remove(&self, root: &Path) -> Result<()> {
         self.check()?;
         let what = format!("cannot remove `{}`", self.path.display());
@@ -201,7 +201,7 @@ impl Target {
         let Ok(meta) = self.real.metadata() else {
             return Ok(());
         };
-        // Replacing a file asks for no permission of the file itself.
+        // Renaming over a file ignores the file's permissions.
         if meta.mode() & 0o200 == 0 {
             return Err(Complaint::with_cure(
                 format!("`{shown}` is read-only"),
@@ -241,7 +241,7 @@ impl Target {
     }
 }
 
-/// Where a file that is not there will be: its record is found by this path.
+/// The canonical path of a file that may not exist, by which its record is found.
 fn future_path(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (fs::canonicalize(folder), path.strip_prefix(folder)) {
@@ -251,8 +251,8 @@ fn future_path(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
-/// The text of a file before hookrun came and after, in hookrun's own state folder: with it
-/// `uninstall` restores every byte.
+/// A file's text before and after the installation, in hookrun's state folder, so that `uninstall`
+/// can restore every byte.
 #[derive(Debug)]
 pub(crate) struct InstallRecord {
     root: PathBuf,
@@ -261,7 +261,7 @@ pub(crate) struct InstallRecord {
 
 #[derive(Debug)]
 pub(crate) struct FileBackup {
-    /// The text before hookrun came; `None` for no file.
+    /// `None` for no file.
     pub(crate) before: Option<String>,
     pub(crate) after: String,
 }
@@ -283,7 +283,7 @@ impl InstallRecord {
         })
     }
 
-    /// Keeps both texts, before anything is changed. The file with the text before.
+    /// Stores both texts before the file changes. Returns the file with the text before.
     pub(crate) fn write(&self, before: Option<&str>, after: &str) -> Result<Option<PathBuf>> {
         let file = self.folder.join(BEFORE);
         let written = session::make_private(&self.root, &self.folder)
@@ -312,7 +312,7 @@ impl InstallRecord {
     }
 }
 
-/// A name for a folder that is different for every path, and says which.
+/// A unique, readable folder name for a path.
 fn name_for(path: &Path) -> String {
     let text = path.to_string_lossy();
     let plain = text.replace(

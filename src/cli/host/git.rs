@@ -1,4 +1,4 @@
-//! Shims in git's folder of hooks: written, and taken out again without a trace.
+//! Installs and removes shims in git's hooks folder.
 
 mod shim;
 
@@ -22,7 +22,7 @@ use super::command::own_path;
 use shim::{Change, Shim};
 pub(crate) use shim::{HookScript, is_executable};
 
-/// How long git may take for one question about its configuration.
+/// The timeout of one git query.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn install(
@@ -50,7 +50,7 @@ pub(super) fn install(
     for script in repository.scripts()? {
         let hook = script.hook;
         let is_plain = hook.presence == Presence::Plain;
-        // Which hooks a broken configuration has is not known, and it blocks every gate.
+        // The hooks of a broken configuration are unknown, and it blocks every gate.
         let is_broken = complaint.is_some() && hook.is_gate();
         let asks = registry.has(hook.event) || (is_plain && (args.all_events || is_broken));
         let change = if asks && !script.is_asked_by_husky {
@@ -129,7 +129,7 @@ fn check_scope(args: &PlaceArgs) -> Result<()> {
     }
 }
 
-/// Makes the changes, or says what they would be.
+/// Makes or prints the changes.
 fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write) -> Result<()> {
     for (script, change) in changes {
         let file = script.file.display();
@@ -172,10 +172,10 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
     Ok(())
 }
 
-/// Verifies the shared sets of a configuration, and fetches missing ones.
+/// Verifies a configuration's shared sets, and fetches missing ones.
 pub(crate) type VerifySets = fn(&Config, &mut dyn Write, &Environment) -> Result;
 
-/// The configuration of the repository. Shared sets that are not on this machine are fetched first.
+/// The repository's configuration, after missing shared sets are fetched.
 fn usable_config(
     args: &InstallArgs,
     env: &Environment,
@@ -189,7 +189,7 @@ fn usable_config(
         ..env.clone()
     };
     let config = Config::load(&Choice::default(), &there, ConfigScope::All);
-    // A signature counts once it was verified here.
+    // A signature must be verified on this machine.
     let has_signers = !config.trust.policy.signers.is_empty();
     let mut sets = config.sets.iter();
     let is_ready = sets.all(|set| set.folder.is_ok() && (set.is_vouched || !has_signers));
@@ -206,15 +206,15 @@ fn registry_of(config: Config) -> Registry {
     Registry::loaded(hooks, config.catalog)
 }
 
-/// A repository, as git itself describes it.
+/// A repository as git describes it.
 #[derive(Debug)]
 pub(crate) struct Repository {
-    /// The folder in which git runs the hooks: the worktree, or a bare repository.
+    /// The folder in which git runs hooks: the worktree, or a bare repository.
     base: PathBuf,
-    /// The folder of git's own data.
+    /// The git folder.
     data: PathBuf,
     pub(crate) hooks: PathBuf,
-    /// Where `core.hooksPath` is set, in git's word for it; `None` where it is not.
+    /// The scope in which `core.hooksPath` is set; `None` if unset.
     set_in: Option<String>,
 }
 
@@ -247,17 +247,17 @@ impl Repository {
         })
     }
 
-    /// Whether all repositories of the user share the hooks.
+    /// Whether all of the user's repositories share the hooks folder.
     fn is_for_all(&self) -> bool {
         matches!(self.set_in.as_deref(), Some("global" | "system"))
     }
 
-    /// Whether the hooks are among the files that a team commits.
+    /// Whether the hooks folder is committed.
     fn is_committed(&self) -> bool {
         self.hooks.starts_with(&self.base) && !self.hooks.starts_with(&self.data)
     }
 
-    /// What stands for each of git's hooks.
+    /// The scripts of all git hooks.
     pub(crate) fn scripts(&self) -> Result<Vec<HookScript>> {
         GIT_HOOKS
             .iter()
@@ -266,7 +266,7 @@ impl Repository {
     }
 }
 
-/// A path in a repository, as git has it.
+/// A path of the repository, as git prints it.
 fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
     let path = ask(
         base,
@@ -276,7 +276,7 @@ fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
         .ok_or_else(|| Complaint::new("git does not print the path of its hooks"))
 }
 
-/// What git answers, without the end of the line; `None` if it says no.
+/// git's output without the final newline; `None` if it fails.
 pub(crate) fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     let mut arguments = vec![OsString::from("-C"), folder.into()];
     arguments.extend(words.iter().map(OsString::from));

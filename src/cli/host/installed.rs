@@ -1,5 +1,5 @@
-//! What is installed where, and what the configured hooks want of it: the files of a host, and
-//! hookrun's hooks in each, as `doctor`, `list` and `uninstall` see them.
+//! Finds hookrun's hooks in a host's files, and compares them with the configured hooks, for
+//! `doctor`, `list` and `uninstall`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,12 +21,11 @@ use crate::hosts::install::HostForm;
 use crate::hosts::settings::{HostFile, HostHookKey};
 use crate::hosts::{self, Host, HostEvent, Wait, installable};
 
-/// How long a host waits for hookrun, if it allows that much. Hookrun's own deadlines come first:
-/// its budget is this less a margin.
+/// The timeout that hosts are given, if they allow it. hookrun's budget is shorter by a margin.
 const WAIT: Duration = Duration::from_secs(600);
 
 impl Host {
-    /// Its settings file, if hookrun is installed into that.
+    /// Its settings file, if hookrun is installed into it.
     pub(crate) fn settings_file(&self) -> Option<&'static HostFile> {
         match self.install.form {
             HostForm::Settings => hosts::settings_file(self.name),
@@ -34,7 +33,7 @@ impl Host {
         }
     }
 
-    /// In which words it asks; `None` for hookrun's own.
+    /// The dialect of its requests; `None` for the native one.
     pub(crate) fn asking_dialect(&self) -> Option<&'static Host> {
         match self.plugin() {
             Some(_) => None,
@@ -42,7 +41,7 @@ impl Host {
         }
     }
 
-    /// The events that hookrun is installed for.
+    /// The events to install.
     pub(crate) fn rows(&self) -> Vec<&'static HostEvent> {
         let mut rows: Vec<&HostEvent> = self.served_events().iter().collect();
         rows.retain(|row| !self.install.but.contains(&row.name));
@@ -53,7 +52,7 @@ impl Host {
         self.rows().into_iter().find(|row| row.name == name)
     }
 
-    /// What is left to its user.
+    /// Manual steps for the user.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &'static str> {
         self.trust
             .into_iter()
@@ -61,7 +60,7 @@ impl Host {
     }
 }
 
-/// A host, and the configuration that it should run.
+/// A host with the configuration to run.
 #[derive(Clone, Copy)]
 pub(crate) struct HostSite<'a> {
     pub(crate) host: &'static Host,
@@ -74,12 +73,12 @@ pub(crate) struct HostSite<'a> {
 pub(crate) struct HookFile {
     pub(crate) path: PathBuf,
     pub(crate) scope: SettingsScope,
-    /// Whether `install` writes another file of this scope, and this one lies next to it.
+    /// Whether `install` writes another file of this scope beside this one.
     pub(crate) is_beside: bool,
 }
 
 impl HookFile {
-    /// What people call it.
+    /// A description for messages.
     pub(crate) fn place(&self) -> String {
         let scope = self.scope.name();
         if self.is_beside {
@@ -89,9 +88,9 @@ impl HookFile {
         format!("{scope} scope")
     }
 
-    /// Whether it is there and names hookrun.
+    /// Whether the file exists and mentions hookrun.
     pub(crate) fn may_run_hookrun(&self) -> bool {
-        // Reading a pipe would wait.
+        // Reading a pipe would block.
         let bytes = if self.path.is_file() {
             fs::read(&self.path).unwrap_or_default()
         } else {
@@ -109,20 +108,20 @@ pub(crate) struct Installation {
     pub(crate) file: HookFile,
     pub(crate) text: String,
     pub(crate) hooks: Vec<InstalledHook>,
-    /// Hooks that run hookrun and that `install` never wrote: event and command.
+    /// Other hooks that run hookrun, not written by `install`: event and command.
     pub(crate) others: Vec<(String, String)>,
     /// Why the host ignores the whole file.
     pub(crate) dropped: Option<EditError>,
 }
 
-/// A hook of hookrun's, as `install` writes it.
+/// A hook written by `install`.
 #[derive(Debug)]
 pub(crate) struct InstalledHook {
     pub(crate) event: String,
     pub(crate) command: InstalledCommand,
-    /// How long the host waits, if it says so.
+    /// The host's timeout, if set.
     pub(crate) limit: Option<Duration>,
-    /// All keys in the settings; none in a plugin.
+    /// All keys in the settings; empty in a plugin.
     pub(crate) keys: Map<String, Value>,
     pub(crate) matcher: Option<String>,
 }
@@ -138,7 +137,7 @@ impl Installation {
 }
 
 impl HostSite<'_> {
-    /// The files of the host: of each scope the one that `install` writes, then those next to it.
+    /// The host's files: for each scope the one that `install` writes, then others beside it.
     pub(crate) fn files(self) -> Vec<HookFile> {
         let mut files = Vec::new();
         for scope in SettingsScope::ALL {
@@ -166,7 +165,7 @@ impl HostSite<'_> {
         files
     }
 
-    /// The files that run hookrun. One that cannot be read is left out.
+    /// The readable files that run hookrun.
     pub(crate) fn installed(self) -> Vec<Installation> {
         let files = self.files().into_iter();
         files
@@ -174,7 +173,7 @@ impl HostSite<'_> {
             .collect()
     }
 
-    /// What a file says about hookrun; `None` where it does not run it.
+    /// Reads a file; `None` if it does not run hookrun.
     pub(crate) fn read(self, file: HookFile) -> Result<Option<Installation>, Box<Problem>> {
         let target =
             Target::read(&file.path).map_err(|wrong| Box::new(wrong.in_file(&file.path, None)))?;
@@ -260,14 +259,13 @@ impl InstalledHook {
     }
 }
 
-/// Whether the user has the host, or the project has its file.
+/// Whether the user has the host, or the project its file.
 pub(crate) fn is_here(host: &Host, config: &Config, env: &Environment) -> bool {
     let path = host.path(SettingsScope::Project, config.nearest_folder(), env);
     host.is_installed(env) || path.is_some_and(|path| path.exists())
 }
 
-/// Lines about events that a hook wants and for which a host does not run hookrun, though it is
-/// installed: for people who have just written such a hook.
+/// Lines about events of new hooks for which an installed host does not run hookrun.
 pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> {
     let wanted = HooksByEvent::of(&config.hooks);
     let mut lines = Vec::new();
@@ -295,7 +293,7 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
     lines
 }
 
-/// The command that installs hookrun anew, for people.
+/// The command that repeats the installation.
 pub(crate) fn install_again(host: &Host, scope: SettingsScope) -> String {
     if scope == host.usual_scope() {
         return format!("`hookrun install {}`", host.name);
@@ -304,26 +302,25 @@ pub(crate) fn install_again(host: &Host, scope: SettingsScope) -> String {
 }
 
 impl HostEvent {
-    /// The timeout that the host is given.
+    /// The timeout to set in the host.
     pub(crate) fn timeout(&self) -> Duration {
         let longest = self.wait.and_then(|wait| wait.longest);
         longest.map_or(WAIT, |longest| longest.min(WAIT))
     }
 
-    /// The budget of hookrun that goes with it, where it is not the usual one.
+    /// The matching budget, if it differs from the default.
     pub(crate) fn budget(&self) -> Option<Duration> {
         let timeout = self.timeout();
         let differs = self.wait.is_some_and(|wait| wait.usual != timeout);
         differs.then(|| Wait::budget(timeout))
     }
 
-    /// Whether the shell that starts hookrun blocks in its place.
+    /// Whether the shell line blocks if hookrun fails.
     pub(crate) fn is_guarded(&self) -> bool {
         self.fails_closed() && self.takes_status()
     }
 }
 
-/// The configured hooks, by event.
 #[derive(Debug, Default)]
 pub(crate) struct HooksByEvent {
     events: BTreeMap<String, EventHooks>,
@@ -333,12 +330,12 @@ pub(crate) struct HooksByEvent {
 pub(crate) struct EventHooks {
     hooks: Vec<String>,
     matchers: Vec<Matcher>,
-    /// How long they may take together, if the host waits for them.
+    /// Their total timeout, if the host waits for them.
     pub(crate) longest: Duration,
 }
 
 impl EventHooks {
-    /// The names of the hooks, for people.
+    /// The hooks' names, for messages.
     pub(crate) fn names(&self) -> String {
         let names: Vec<String> = self
             .hooks
@@ -372,7 +369,7 @@ impl HooksByEvent {
         self.events.get(event)
     }
 
-    /// The rows of `host` that a hook wants.
+    /// The rows of `host` that a hook needs.
     pub(crate) fn rows(&self, host: &Host) -> Vec<&'static HostEvent> {
         let mut rows = host.rows();
         rows.retain(|row| self.wants(row));
@@ -389,8 +386,7 @@ impl HooksByEvent {
         })
     }
 
-    /// What hooks want that the host cannot give: an event that it does not have, or one that
-    /// no hook can block.
+    /// Missing features that hooks need: an event, or one that hooks can block.
     pub(crate) fn lacks(&self, host: &Host) -> Vec<String> {
         let mut lacks = Vec::new();
         for (event, bound) in &self.events {

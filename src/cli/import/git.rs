@@ -1,4 +1,4 @@
-//! The common parts of entries for hooks of git, and husky, whose files run as they are.
+//! Shared parts of entries for git hooks; and husky, whose files run unchanged.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, GitHook};
 
-/// These tools set no limit; hookrun always has one.
+/// These tools set no timeout; hookrun always has one.
 const TIMEOUT: &str = "\"10m\"";
 
 /// An entry, or the reason why there is none.
 pub(super) type Entry = std::result::Result<ImportedHook, String>;
 
-/// An entry whose command is split into words, without a shell.
+/// An entry with a command that runs without a shell.
 pub(super) fn entry(
     source: &ImportSource<'_>,
     what: &str,
@@ -23,7 +23,7 @@ pub(super) fn entry(
     ImportedHook::new(source.tool, what, hook.event, command).with("timeout", TIMEOUT)
 }
 
-/// An entry whose command line gets what git gives its hooks: arguments, from `$1`, and lines on stdin.
+/// An entry with a command line that gets git's arguments (from `$1`) and stdin.
 pub(super) fn entry_of_git(
     source: &ImportSource<'_>,
     what: &str,
@@ -41,7 +41,7 @@ pub(super) fn text<'v>(table: &'v Value, key: &str) -> &'v str {
     table[key].as_str().unwrap_or_default()
 }
 
-/// One text, or a list of them.
+/// A text, or a list of texts.
 pub(super) fn texts(value: &Value) -> Vec<&str> {
     match value.as_array() {
         Some(items) => items.iter().filter_map(Value::as_str).collect(),
@@ -53,7 +53,6 @@ pub(super) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The unknown keys of a table.
 pub(super) fn others<'v>(table: &'v Value, known: &[&str]) -> Vec<&'v str> {
     let keys = table.as_object().into_iter().flat_map(|table| table.keys());
     let mut keys: Vec<&str> = keys.map(String::as_str).collect();
@@ -61,7 +60,7 @@ pub(super) fn others<'v>(table: &'v Value, known: &[&str]) -> Vec<&'v str> {
     keys
 }
 
-/// The files that a hook is for, as keys of `match`.
+/// A hook's files, as keys of `match`.
 #[derive(Default)]
 pub(super) struct Filter {
     pub(super) paths: Vec<String>,
@@ -96,7 +95,7 @@ impl Filter {
     }
 }
 
-/// `.husky/`: each file is a hook of git of its name, which husky runs with `sh -e`.
+/// `.husky/`: each file is the git hook of its name, which husky runs with `sh -e`.
 pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     let mut imported = ImportedHooks::default();
     let name = source.file.file_name().unwrap_or_default();
@@ -123,7 +122,7 @@ pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     Ok(imported)
 }
 
-/// The text of husky's hooks that only run lint-staged.
+/// Contents of husky hooks that only run lint-staged.
 const RUNS_LINT_STAGED: &[&str] = &[
     "lint-staged",
     "npx lint-staged",

@@ -14,7 +14,7 @@ use crate::cli::files::toml_text;
 use crate::cli::host::command::runs_hookrun;
 
 pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
-    // A file that does not parse has no hooks to report on.
+    // A file that does not parse has no hooks to report.
     source.value()?;
     let text = source.text()?;
     let mut imported = ImportedHooks::default();
@@ -89,7 +89,7 @@ fn entry(
     Ok(entry)
 }
 
-/// The table `match`, if it does not take every event.
+/// The table `match`; `None` if the hook matches every event.
 fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String> {
     let Some((rule, subject, own)) = &wanted.matcher else {
         return Ok(None);
@@ -141,7 +141,7 @@ fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String
     }))
 }
 
-/// What people would call a command line: the first file that it names, else its program.
+/// A name for a command line: the first file in it, else its program.
 fn program_of(line: &str) -> String {
     let words = shell_words::split(line).unwrap_or_default();
     let words: Vec<&str> = match words.as_slice() {

@@ -1,4 +1,4 @@
-//! Hooks of lefthook, key by key. Keys without a counterpart in hookrun are named, on every level.
+//! Imports lefthook's hooks, key by key. Keys without a counterpart are reported on every level.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, Changes, GitHook};
 
-/// Keys of the whole file that do not affect the run.
+/// Top-level keys that do not affect a run.
 const OF_FILE: &[&str] = &[
     "assert_lefthook_installed",
     "colors",
@@ -21,12 +21,12 @@ const OF_FILE: &[&str] = &[
     "templates",
 ];
 
-/// Keys of a hook, and of a group of jobs.
+/// Keys of a hook or a group of jobs.
 const OF_GROUP: &[&str] = &[
     "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files",
 ];
 
-/// Keys of a job that are imported, or that do not affect the run.
+/// Keys of a job that are imported, or do not affect a run.
 const OF_JOB: &[&str] = &[
     "name",
     "run",
@@ -47,7 +47,7 @@ const OF_JOB: &[&str] = &[
     "use_stdin",
 ];
 
-/// The priority of the first job; those after it follow.
+/// The first job's priority; later jobs count up.
 const FIRST: i64 = 100;
 
 struct LefthookJob {
@@ -87,7 +87,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     Ok(imported)
 }
 
-/// Collects the jobs of a hook or group, with the settings that they inherit.
+/// Collects the jobs of a hook or group with inherited settings.
 fn jobs_of(
     table: &Value,
     place: &str,
@@ -112,7 +112,7 @@ fn jobs_of(
         job["script"] = file.as_str().into();
         found.push((file.clone(), job));
     }
-    // lefthook runs commands and scripts by `priority`, jobs as they are written.
+    // lefthook sorts commands and scripts by `priority`; jobs keep their order.
     found.sort_by_key(|(_, job)| {
         job["priority"]
             .as_i64()
@@ -224,9 +224,9 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     })
 }
 
-/// The command line of a job, with templates and the script's path put in.
+/// The command line of a job, with templates and the script's path filled in.
 fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Result<String, String> {
-    // A script gets git's arguments, a command only where it names them.
+    // A script always gets git's arguments, a command only where it names them.
     let program = match job["script"].as_str() {
         Some(script) => format!(
             "{} .lefthook/{}/{script} {{0}}",
@@ -258,7 +258,7 @@ fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Resu
     Ok(line)
 }
 
-/// Which files a job is for. In lefthook `*` also matches `/`.
+/// The files of a job. In lefthook `*` also matches `/`.
 fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
     let mut filter = Filter::default();
     for glob in texts(&job["glob"]) {
@@ -277,7 +277,7 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
     Ok(filter)
 }
 
-/// The glob in which `**` says what `*` says in lefthook.
+/// The glob with `**` for lefthook's `*`.
 fn wide(glob: &str) -> String {
     let Some((folder, name)) = glob.rsplit_once('/') else {
         return format!("**/{glob}");
@@ -288,7 +288,7 @@ fn wide(glob: &str) -> String {
     }
 }
 
-/// When a job does not run, as a table of `unless`; an error if hookrun cannot say it.
+/// A job's skip conditions as a table `unless`; an error for an unsupported one.
 fn condition_of(job: &Value) -> std::result::Result<Option<String>, String> {
     if !job["only"].is_null() {
         return Err("`only` has no key in hookrun; write `match = { where = … }`".to_string());
@@ -322,7 +322,6 @@ fn condition_of(job: &Value) -> std::result::Result<Option<String>, String> {
     Ok(Some(format!("{{ where = {{ {table} }} }}")))
 }
 
-/// The regular expression of a glob of branches.
 fn branch_pattern(glob: &str) -> String {
     let mut pattern = String::new();
     for c in glob.chars() {

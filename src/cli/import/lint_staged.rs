@@ -1,5 +1,5 @@
-//! lint-staged, which husky usually runs: a table of globs and commands, in `package.json` or a file of
-//! its own.
+//! Imports lint-staged, which husky usually runs: globs and commands, in `package.json` or its own
+//! file.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     Ok(imported)
 }
 
-/// One hook for a glob: its commands run one after the other, and what they fix is staged.
+/// A hook for a glob: its commands run in order, and fixes are staged.
 fn of_glob(
     source: &ImportSource<'_>,
     glob: &str,
@@ -49,7 +49,7 @@ fn of_glob(
     );
     let words = format!("sh -c {} sh {{files}}", shell_words::quote(&line));
     let filter = Filter {
-        // As micromatch with `matchBase`: without a slash a glob is for names in every folder.
+        // micromatch's `matchBase`: a glob without a slash matches names in every folder.
         paths: vec![if glob.contains('/') {
             glob.to_string()
         } else {

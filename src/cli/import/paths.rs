@@ -1,7 +1,7 @@
-//! Regular expressions of paths as globs, where both mean the same.
+//! Converts regular expressions of paths to equivalent globs.
 
-/// The globs that together match the paths in which `pattern` is found. None for an empty pattern,
-/// which matches every path; `None` if it has more than names, one group of alternatives and `.*`.
+/// The globs that match the same paths as `pattern`; empty for an empty pattern, which matches all.
+/// `None` unless it consists of names, one group of alternatives, and `.*`.
 pub(super) fn globs_of(pattern: &str) -> Option<Vec<String>> {
     if pattern.is_empty() {
         return Some(Vec::new());
@@ -14,7 +14,7 @@ pub(super) fn globs_of(pattern: &str) -> Option<Vec<String>> {
     for way in alternatives(rest)? {
         let mut glob = glob_of(&way)?;
         if without_start.is_none() && !glob.starts_with("**/") {
-            // It begins anywhere: with a whole name, or in one.
+            // Not anchored at the start: at or within a name.
             let before = if glob.starts_with('/') { "**" } else { "**/*" };
             glob.insert_str(0, before);
         }
@@ -23,7 +23,7 @@ pub(super) fn globs_of(pattern: &str) -> Option<Vec<String>> {
         } else if glob.ends_with('/') {
             globs.push(format!("{glob}**"));
         } else {
-            // It ends anywhere: in the last name, or in that of a folder.
+            // Not anchored at the end: within the last name or a folder's.
             globs.push(format!("{glob}*"));
             globs.push(format!("{glob}*/**"));
         }

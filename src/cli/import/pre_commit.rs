@@ -1,5 +1,5 @@
-//! Hooks of pre-commit, key by key. A hook of the repository itself runs by its own command, on its own
-//! files; any other needs the environment that pre-commit makes, and runs by `pre-commit run`.
+//! Imports pre-commit's hooks, key by key. A local hook without an environment runs its command;
+//! any other runs by `pre-commit run`, because it needs pre-commit's environment.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, Argument, Changes, GitHook};
 
-/// Keys of the whole file that are imported, or that do not affect the run.
+/// Top-level keys that are imported, or do not affect a run.
 const OF_FILE: &[&str] = &[
     "repos",
     "default_stages",
@@ -22,7 +22,7 @@ const OF_FILE: &[&str] = &[
     "minimum_pre_commit_version",
 ];
 
-/// Those of a hook.
+/// Keys of a hook that are imported, or do not affect a run.
 const OF_HOOK: &[&str] = &[
     "id",
     "name",
@@ -44,10 +44,10 @@ const OF_HOOK: &[&str] = &[
     "minimum_pre_commit_version",
 ];
 
-/// Languages whose entry is a program that is there already. The last two are their names since 4.4.
+/// Languages without an environment. The last two are their names since 4.4.
 const OF_SYSTEM: &[&str] = &["system", "script", "unsupported", "unsupported_script"];
 
-/// So many files that one call gets all that fit.
+/// A batch size that puts as many files into one call as possible.
 const SERIAL: &str = "1000000";
 
 pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
@@ -103,7 +103,7 @@ fn of_hook(
     }
 }
 
-/// The command line of a hook that needs no environment of pre-commit's.
+/// The command line of a hook without an environment.
 fn own_command(hook: &Value, repo: &str) -> Option<String> {
     let language = text(hook, "language");
     let needs_more = !others(hook, OF_HOOK).is_empty() || !OF_SYSTEM.contains(&language);
@@ -119,7 +119,7 @@ fn own_command(hook: &Value, repo: &str) -> Option<String> {
     Some(format!("{entry} {arguments}").trim_end().to_string())
 }
 
-/// The entry of a hook, or `None` if only pre-commit selects its files.
+/// The entry of a hook; `None` if only pre-commit can select its files.
 fn of_own(
     source: &ImportSource<'_>,
     config: &Value,
@@ -161,7 +161,7 @@ fn of_own(
     Ok(Some(made))
 }
 
-/// Which files a hook gets; `None` if hookrun's globs and types cannot say it.
+/// A hook's files; `None` if globs and types cannot express the selection.
 fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     let mut filter = Filter::default();
     let own = globs_of(text(hook, "files"))?;
@@ -174,7 +174,7 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     for table in [config, hook] {
         filter.not.extend(globs_of(text(table, "exclude"))?);
     }
-    // All of `types` must hold, and one of `types_or`. Every file is a `file`.
+    // All of `types` and one of `types_or` must match. Every file is a `file`.
     let mut types = texts(&hook["types"]);
     types.retain(|name| *name != "file");
     let either = texts(&hook["types_or"]);
@@ -187,7 +187,7 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     Some(filter)
 }
 
-/// hookrun's name for a type of files.
+/// hookrun's name of a file type.
 fn type_called(name: &str) -> String {
     let other = match name {
         "javascript" | "jsx" => "js",
@@ -199,8 +199,8 @@ fn type_called(name: &str) -> String {
     other.to_string()
 }
 
-/// A hook that pre-commit runs, with the files that it selects. Several in parallel would wait for the
-/// index of one another.
+/// A hook that runs by `pre-commit run` with pre-commit's file selection. Not in parallel, because
+/// each run locks the index.
 fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
     let id_word = shell_words::quote(id);
     let line = format!("pre-commit run {id_word} --hook-stage {}", at.name);
@@ -220,7 +220,7 @@ fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
     Ok(made.with("parallel", "false"))
 }
 
-/// YAML of two ages: `no` is false in Python's.
+/// Also accepts YAML 1.1's `no`, as Python does.
 fn is_false(value: &Value) -> bool {
     *value == false || ["no", "off"].contains(&value.as_str().unwrap_or_default())
 }

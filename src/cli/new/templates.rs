@@ -1,35 +1,33 @@
-//! What new hooks look like: a table by the sort of the event and the language.
-//!
-//! The rules of an event decide its sort, never its name, so every event has one, including those
-//! that a user declares.
+//! Templates of new hooks, by the kind of event and the language. An event's rules decide its kind,
+//! never its name, so custom events have one too.
 
 use crate::engine::event::catalog::command_name;
 use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
 
 pub(crate) struct Language {
-    /// What `--lang` calls it.
+    /// The name for `--lang`.
     pub(crate) name: &'static str,
     pub(crate) ending: &'static str,
-    /// The program that runs it.
+    /// Its interpreter.
     pub(crate) interpreter: &'static str,
-    /// How values are read in it, apart from the environment.
+    /// How to read values that are not in the environment.
     reading: &'static str,
-    /// The endings of the bodies that it can run, the best first.
+    /// The extensions of bodies that it can run, the best first.
     runs: &'static [&'static str],
 }
 
 pub(crate) struct TemplateSort {
-    /// The events that get it without `--template`, if no earlier row fits.
+    /// Events that get it by default, if no earlier row fits.
     fits: fn(&EventSpec) -> bool,
-    /// What `--template` calls it; empty where only the event chooses it.
+    /// The name for `--template`; empty for a default only.
     name: &'static str,
-    /// The events for which `--template` may choose it.
+    /// Events for which `--template` accepts it.
     suits: fn(&EventSpec) -> bool,
     directive: &'static str,
-    /// What the comment above the directive says about it.
+    /// The directive's explanation in the hook's comment.
     about: &'static str,
-    /// The hook below its comment, by its ending. None in a language that would need too much for it.
+    /// The hook's code below its comment, by extension; a language may be missing.
     bodies: &'static [(&'static str, &'static str)],
     cases: &'static str,
 }
@@ -44,7 +42,7 @@ impl TemplateSort {
     }
 }
 
-/// Every language, the usual one first.
+/// The languages, the default first.
 pub(crate) const LANGUAGES: &[Language] = &[
     Language {
         name: "sh",
@@ -90,7 +88,7 @@ fn templates() -> impl Iterator<Item = &'static TemplateSort> {
     SORTS.iter().filter(|sort| !sort.name.is_empty())
 }
 
-/// The template of that name; else the names of those that suit the event.
+/// The template of that name, or the names that suit the event.
 pub(crate) fn chosen(
     name: &str,
     spec: &EventSpec,
@@ -144,7 +142,7 @@ pub(crate) fn cases(
     language: &Language,
     file: &str,
 ) -> String {
-    // A shell has no way to write JSON; what it prints is text to show, or text for the model.
+    // A shell cannot easily write JSON, so its output is text, or context.
     let is_python = language.name == "python";
     let said = if is_python || spec.conduct.text_teaches {
         "context"
@@ -160,8 +158,8 @@ pub(crate) fn cases(
     )
 }
 
-/// A template that no event gets by itself, of the files that are called so: its body in each
-/// language, by the ending, and its cases.
+/// A template from the files named `$stem`: its code in each language by extension, and its test
+/// cases.
 macro_rules! written {
     ($stem:literal: $($ending:literal)+) => {
         TemplateSort {
@@ -176,17 +174,16 @@ macro_rules! written {
     };
 }
 
-/// Every sort. An event gets the first that fits it; those after the general one are only chosen by
-/// `--template`.
+/// All templates. An event gets the first that fits; rows after the general one need `--template`.
 const SORTS: &[TemplateSort] = &[
-    // A command of the user: its output is the answer.
+    // A user's command, whose output is the answer.
     TemplateSort {
         fits: |spec| command_name(&spec.name).is_some(),
         directive: "description=\"say what it does\"",
         about: "the host's list of commands shows the description.",
         ..written!("command": "sh" "bash" "py")
     },
-    // A tool that is about to run.
+    // A tool before it runs.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("toolName"),
         name: "guard",
@@ -195,19 +192,19 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook runs for shell tools only, under any host's\n# name for them.",
         ..written!("guard": "sh" "bash" "py")
     },
-    // A commit or a push, with the paths that it changes.
+    // A commit or push with changed paths.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("changes"),
         directive: "timeout=10s",
         about: "how long this hook may run; path=GLOB would run it\n# only for changes to such paths.",
         ..written!("paths": "sh" "bash" "py")
     },
-    // A prompt, which is in a variable.
+    // A prompt, read from a variable.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("prompt"),
         ..written!("prompt": "sh" "bash" "py")
     },
-    // An agent that wants to stop goes on until the tests pass.
+    // Keeps an agent from stopping until the tests pass.
     TemplateSort {
         fits: |spec| spec.blocks && spec.conduct.most_refusals.is_some(),
         name: "test-gate",
@@ -218,25 +215,25 @@ const SORTS: &[TemplateSort] = &[
         about: "how long the tests may run. They are test.sh here.",
         ..written!("test-gate": "sh" "bash" "py")
     },
-    // An event with a text in it that says what it is about.
+    // An event with a characteristic text.
     TemplateSort {
         fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
         about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
         ..written!("value": "sh" "bash" "py")
     },
-    // A gate whose events have nothing to look at.
+    // A gate without a text.
     TemplateSort {
         fits: |spec| spec.blocks,
         ..written!("freeze": "sh" "bash" "py")
     },
-    // An event that the host does not wait for.
+    // A detached event.
     TemplateSort {
         fits: |spec| spec.schedule == Schedule::Detached,
         directive: "timeout=30s",
         about: "how long this hook may run; the host does not wait for it.",
         ..written!("watch": "sh" "py")
     },
-    // A tool that has run: what it wrote is checked.
+    // Checks the files that a tool has written.
     TemplateSort {
         fits: has_written,
         name: "findings",
@@ -245,14 +242,14 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook runs for tools that write only, under any\n# host's name for them.",
         ..written!("findings": "sh" "py")
     },
-    // An event that has happened, or cannot be blocked.
+    // An observed event.
     TemplateSort {
         fits: |_| true,
         name: "context",
         suits: |spec| spec.conduct.text_teaches,
         ..written!("context": "sh" "bash" "py")
     },
-    // A person decides.
+    // Asks a person.
     TemplateSort {
         name: "ask",
         suits: |spec| spec.blocks && spec.carries("toolName"),
@@ -260,7 +257,7 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook runs for shell tools only, under any host's\n# name for them.",
         ..written!("ask": "sh" "py")
     },
-    // Another command takes the place of one.
+    // Replaces a command.
     TemplateSort {
         name: "rewrite",
         suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
@@ -268,7 +265,7 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook may rewrite, and runs for shell tools only.",
         ..written!("rewrite": "py")
     },
-    // What the model must not see is taken out of a tool's result.
+    // Redacts a tool's result.
     TemplateSort {
         name: "redact",
         suits: |spec| spec.carries("toolName") && rewrites(spec, "result"),
@@ -294,11 +291,11 @@ struct LookResult<'s> {
     /// Empty for an event without any.
     key: &'s str,
     word: &'static str,
-    /// A value of that key as TOML, with the text for `@`.
+    /// A TOML value of that key, with the text for `@`.
     sample: &'static str,
 }
 
-/// Keys that policies look at, and words that show how; the first that an event has is taken.
+/// Keys that policies usually check, with sample words; the first in the event is used.
 const LOOKED_AT: &[(&str, &str)] = &[
     ("command", "rm -rf"),
     ("content", "password"),
@@ -310,7 +307,7 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ("taskSubject", "everything"),
 ];
 
-/// Keys that every event of a session has, which say nothing about it.
+/// Keys of every event, which do not characterize it.
 const PASSED_OVER: &[&str] = &[
     "sessionId",
     "cwd",
@@ -320,7 +317,7 @@ const PASSED_OVER: &[&str] = &[
     "agentId",
 ];
 
-/// The key of an event that its new hook looks at.
+/// The key that an event's new hook checks.
 fn looked_at(spec: &EventSpec) -> LookResult<'_> {
     let mut keys = spec.context.iter().filter(|key| {
         let is_text = !matches!(
@@ -356,7 +353,7 @@ fn looked_at(spec: &EventSpec) -> LookResult<'_> {
     }
 }
 
-/// A template with the places that the event and the hook's file decide.
+/// Fills the placeholders of a template.
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
     let LookResult { key, word, sample } = looked_at(spec);
     let printed = if spec.conduct.text_teaches {

@@ -1,5 +1,5 @@
-//! `hookrun run --host git HOOK [-- ARG…]`: decide for git. Exit 0 goes on, 1 blocks. If hookrun
-//! itself fails, everything that can be blocked is.
+//! `hookrun run --host git HOOK [-- ARG…]`: decides for git. Exit 0 continues, 1 blocks. If hookrun
+//! fails, every gate blocks.
 
 mod head;
 
@@ -30,22 +30,22 @@ use crate::cli::run::person::{self, Person};
 use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
 
-/// The files and hooks that a person chooses, instead of those of a commit.
+/// A user's selection of files and hooks, instead of those of a commit.
 pub(crate) trait ChosenFiles {
-    /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
-    /// top of the work tree.
+    /// Keeps the selected hooks, and returns the named files and folders, relative to the work
+    /// tree.
     ///
     /// # Errors
-    /// When a word names neither a hook nor a path.
+    /// If a word names neither a hook nor a path.
     fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>>;
 
     /// The files to check, as changes.
     ///
     /// # Errors
-    /// When git cannot list them.
+    /// If git cannot list them.
     fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>>;
 
-    /// Why hooks stage no fixes; `None` if they do.
+    /// Why fixes are not staged; `None` if they are.
     fn no_fixes(&self) -> Option<&'static str>;
 }
 
@@ -54,7 +54,7 @@ struct GitRequest<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
     time: &'a TimeLimit,
-    /// Which files and hooks, if a person chooses them.
+    /// The user's selection, if any.
     check: Option<&'a dyn ChosenFiles>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     run_hook(hook, args, env, None)
 }
 
-/// Decides for a hook of git, or for a person who checks files.
+/// Decides for a git hook, or for `hookrun check`.
 pub(crate) fn run_hook(
     hook: Option<&'static GitHook>,
     args: &RunArgs,
@@ -116,7 +116,7 @@ pub(crate) fn run_hook(
         let reply = hook.refuse(&reason, hook.is_gate());
         EventDecision::blocked(hook.event, git::NAME, &reason, reply)
     });
-    // git reads no stdout: the exit status says everything.
+    // git ignores stdout; the exit status suffices.
     decision.is_needed = false;
     let is_allowed = give(decision, args, env, &time, abort.as_ref());
     Ok(if is_allowed {
@@ -155,7 +155,7 @@ impl GitRequest<'_> {
         let mut hooks = LoadedHooks::new(config, env, |runner| {
             equipped(runner, ground, time, args, env, person.as_ref())
         });
-        // git runs some of its hooks very often: without hooks it need not list what changes.
+        // git runs some hooks very often, so do not list changes for none.
         let is_recorded = args.record.is_some() || env.record.is_some();
         let has_hooks = hooks.runner.registry().has(&spec.name);
         let is_idle = complaint.is_none() && !has_hooks && !is_recorded;
@@ -204,7 +204,7 @@ impl GitRequest<'_> {
         Ok(decision)
     }
 
-    /// What git gave, and the paths that change.
+    /// git's input, and the changed paths.
     fn context(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Map<String, Value>> {
         let mut given = GitInput {
             arguments: self.args.arguments.clone(),
@@ -252,7 +252,7 @@ impl GitRequest<'_> {
         event.map_err(Complaint::of)
     }
 
-    /// The text of what is staged, if git commits that after this event.
+    /// The staged files, if git commits them after this event.
     fn staged_files(&self, event: &Event, git: &EventGit) -> Option<Arc<StagedFiles>> {
         if self.hook.changes != git::Changes::Index {
             return None;
@@ -267,8 +267,8 @@ impl GitRequest<'_> {
         Some(Arc::new(files))
     }
 
-    /// Writes a rewritten message to its file, where git reads it again. A hook may have written it
-    /// there already.
+    /// Writes a rewritten message to its file, from which git reads it; a hook may already have
+    /// done so.
     fn write_message(&self, outcome: &Outcome) -> Result<()> {
         let update = outcome.update();
         let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
@@ -298,7 +298,7 @@ impl GitRequest<'_> {
     }
 }
 
-/// Skips what the person wants to skip. The lines that say so.
+/// Skips the hooks named by the user. Returns lines about them.
 fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String {
     let mut lines = config.skipped.clone();
     let mut unknown = Vec::new();
@@ -310,7 +310,7 @@ fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String
         lines.extend(skips);
     }
     if !unknown.is_empty() {
-        // They may be of another event.
+        // They may belong to another event.
         let mut hooks = Config::load(choice, env, ConfigScope::All).hooks;
         hooks.retain(|hook| git::find(&hook.event).is_some());
         for name in unknown {
@@ -329,7 +329,7 @@ fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// What hooks that answered printed on stderr, if nothing blocked: git shows it to the person.
+/// stderr of successful hooks for git to show, if nothing blocked.
 fn warnings(run: &Run) -> String {
     let mut text = String::new();
     if !run.outcome.is_allowed() {

@@ -1,9 +1,8 @@
-//! `run` asks the helper: a `hookrun` of the same user that stays up and keeps interpreters, for
-//! hooks that start warm (`docs/warm.md`).
+//! Delegates a decision to the helper, a background `hookrun` that keeps interpreters for hooks
+//! that start warm (`docs/warm.md`).
 //!
-//! Nothing depends on it. Until it has accepted the event, and was told to go on, whatever is in the
-//! way means that `run` decides itself; after that only the helper decides, so that no hook runs
-//! twice.
+//! Nothing depends on it. `run` decides itself unless the helper has accepted the event and got
+//! [`GO`]; after that only the helper decides, so that no hook runs twice.
 
 use std::cell::Cell;
 use std::fs;
@@ -36,25 +35,24 @@ use crate::cli::exit::Result;
 use crate::cli::run::person::Person;
 use crate::engine::errand;
 
-/// How long it may take to connect to the helper, ask it and be accepted. Then `run` decides itself.
+/// The timeout to connect and be accepted; after it `run` decides itself.
 const ACCEPTING: Duration = Duration::from_millis(5);
 
-/// How much longer than its hooks the helper may take to decide.
+/// The helper's time to decide, in addition to its hooks' timeouts.
 const DECIDING: Duration = Duration::from_secs(2);
 
-/// The longest path of a socket, with its final NUL, that every system takes.
+/// The longest socket path on every system, with the final NUL.
 const LONGEST_PATH_BYTES: usize = 104;
 
-/// What the client says once the helper has accepted: from then on only the helper decides.
+/// The client's confirmation after acceptance: from then on only the helper decides.
 pub(crate) const GO: &str = "go";
 
-/// What the client asks.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HelperRequest {
-    /// The build of the client: that of the helper must be the same.
+    /// The client's build, which the helper's must equal.
     pub(crate) build: String,
-    /// What hooks would inherit from the client besides its variables: the same.
+    /// Inherited process traits besides variables, which must be equal too.
     pub(crate) traits: String,
     pub(crate) cwd: PathBuf,
     pub(crate) variables: Vec<(String, String)>,
@@ -64,23 +62,23 @@ pub(crate) struct HelperRequest {
     pub(crate) budget_ms: Option<u64>,
 }
 
-/// Whether hooks can start warm on this system.
+/// Whether the system supports warm starts.
 const WARMS: bool = cfg!(target_os = "linux");
 
-/// The process of this user at the other end.
+/// The peer's process, if it belongs to the same user.
 #[cfg(target_os = "linux")]
 pub(crate) fn peer(stream: &UnixStream) -> Option<Pid> {
     let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
     (peer.uid == rustix::process::getuid()).then_some(peer.pid)
 }
 
-/// Where nothing starts warm, nobody is taken for the helper or for its client.
+/// Without warm starts there is no helper and no client.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn peer(_: &UnixStream) -> Option<Pid> {
     None
 }
 
-/// What the helper says: first whether it accepts, then the decision.
+/// A message of the helper: first acceptance, then the decision.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HelperWord {
     Accepted,
@@ -94,22 +92,22 @@ pub(crate) enum HelperWord {
     },
 }
 
-/// An event that may go to the helper.
+/// An event that may be delegated.
 #[derive(Debug)]
 pub(crate) struct HelperQuestion {
     /// As the host wrote it.
     context: Context,
-    /// How long all hooks may take, one after the other.
+    /// The timeouts of all hooks in sequence.
     hooks_take: Duration,
 }
 
-/// The helper, as one run sees it.
+/// The helper, from the side of a run.
 #[derive(Debug)]
 pub(crate) struct Helper<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
     heartbeat: &'a Heartbeat,
-    /// It is wanted and does not run.
+    /// Whether it is needed but not running.
     is_missing: Cell<bool>,
 }
 
@@ -127,8 +125,8 @@ impl<'a> Helper<'a> {
         }
     }
 
-    /// The event for the helper, if it may go there: a hook of its may start warm, nobody can be
-    /// asked here, and the command line wants nothing that only its own run can do. Not in CI.
+    /// Returns the event if it may be delegated: a hook can start warm, there is no user here,
+    /// and no option needs this process. Not in CI.
     pub(crate) fn question(&self, config: &Config, context: &Context) -> Option<HelperQuestion> {
         let RunArgs {
             source,
@@ -160,10 +158,10 @@ impl<'a> Helper<'a> {
         })
     }
 
-    /// What it decides; `None` if it does not, for whatever reason, and then it has run nothing.
+    /// Returns the helper's decision; `None` if it has not started to decide.
     ///
     /// # Errors
-    /// When it has begun, and gives no decision: then the event is blocked.
+    /// If it started but gives no decision, so the event is blocked.
     pub(crate) fn decide(
         &self,
         question: &HelperQuestion,
@@ -207,7 +205,7 @@ impl<'a> Helper<'a> {
         lines: &mut BufReader<&UnixStream>,
         until: Instant,
     ) -> bool {
-        // No other program decides for a run.
+        // Accept a decision only from the same program.
         let is_ours = peer(stream).is_some_and(|pid| {
             let image = PathBuf::from(format!("/proc/{}/exe", pid.as_raw_nonzero()));
             build_of(&image).is_some_and(|build| build == request.build)
@@ -246,7 +244,7 @@ impl<'a> Helper<'a> {
         })
     }
 
-    /// Starts it for the next event, if it was wanted and missing. Call it after the reply.
+    /// Starts a missing helper for the next event. Call it after the reply.
     pub(crate) fn start_if_missing(&self) {
         if self.is_missing.get()
             && let Some(own) = self.env.image()
@@ -260,7 +258,7 @@ impl<'a> Helper<'a> {
     }
 }
 
-/// A connection that never waits: as long as a helper is stopped, its queue fills up.
+/// Connects without blocking: the queue of a stopped helper fills up.
 fn connected(address: &Path) -> std::result::Result<UnixStream, Errno> {
     let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
@@ -304,14 +302,14 @@ fn heard(
     }
 }
 
-/// Writes a message of either side as a line of JSON.
+/// Writes a message as a line of JSON.
 pub(crate) fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     stream.write_all(&line)
 }
 
-/// Where the helper of this user and build listens; `None` if the system cannot have a socket there.
+/// The helper's socket for this user and build; `None` if the path is too long.
 pub(crate) fn address(env: &Environment) -> Option<PathBuf> {
     let path = folder(env).join(format!("{}.sock", build(env)?));
     (path.as_os_str().len() < LONGEST_PATH_BYTES).then_some(path)
@@ -322,8 +320,7 @@ pub(crate) fn folder(env: &Environment) -> PathBuf {
     env.state_root().join("helper")
 }
 
-/// What tells builds apart: the file that runs. A rebuilt program is another file, and reading it
-/// would take longer than a decision.
+/// Identifies a build by its file's metadata; hashing the file would take longer than a decision.
 pub(crate) fn build(env: &Environment) -> Option<String> {
     build_of(&env.image()?)
 }
@@ -338,14 +335,14 @@ fn build_of(image: &Path) -> Option<String> {
     ))
 }
 
-/// Whether the program's file is still the one that runs.
+/// Whether the program's file is unchanged since the start.
 pub(crate) fn is_same_file(env: &Environment) -> bool {
     let named = env.program.as_deref().and_then(build_of);
     named.is_some() && named == build(env)
 }
 
-/// What hooks inherit from this process besides its variables. Call it where no other thread makes
-/// files: the mask for new files can only be read by setting it.
+/// Process traits that hooks inherit, besides variables. Call it before other threads create files,
+/// because reading the umask requires setting it.
 pub(crate) fn own_traits() -> String {
     let mask = rustix::process::umask(Mode::empty());
     rustix::process::umask(mask);

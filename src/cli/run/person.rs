@@ -1,6 +1,5 @@
-//! The person who waits for `run`: answers questions, and sees on a terminal what hooks do while
-//! they run, their stderr line by line, and a line for each that has ended. What stderr does not
-//! take at once is dropped.
+//! The user at a terminal: answers questions, and sees hooks' stderr and results while they run.
+//! Output that stderr cannot take immediately is dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +19,7 @@ use crate::cli::terminal::Terminal;
 
 pub(crate) enum Person {
     Here(Arc<Terminal>),
-    /// Behind the program that started us: a host with dialogs, or the hookrun whose hook we are.
+    /// Behind the calling program: a host with dialogs, or an enclosing hookrun.
     Around(Arc<Outer>),
 }
 
@@ -34,7 +33,7 @@ impl Person {
         Outer::at(&address).map(|outer| Person::Around(Arc::new(outer)))
     }
 
-    /// For hooks that ask.
+    /// The dialogs of hooks.
     pub(crate) fn ui(&self) -> Arc<dyn Ui> {
         match self {
             Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,
@@ -56,13 +55,13 @@ impl Respondent for Person {
     }
 }
 
-/// Whether a person sees on stderr what hooks do.
+/// Whether a user sees the progress of hooks on stderr.
 pub(crate) fn is_watched(format: RunFormat) -> bool {
     format == RunFormat::Reply && streams::is_stderr_a_terminal()
 }
 
 pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
-    // How much of each hook's stderr has been shown.
+    // How many bytes of each hook's stderr are printed.
     let shown: Mutex<HashMap<usize, usize>> = Mutex::default();
     if !is_watched(format) {
         return None;
@@ -86,7 +85,7 @@ pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
     Some(Callback(Arc::new(watch)))
 }
 
-/// What a hook has written, each line with its name.
+/// A hook's output, each line with its name.
 pub(crate) fn lines(hook: &str, stderr: &str) -> String {
     let lines = stderr.lines().filter(|line| !line.trim().is_empty());
     lines
@@ -94,7 +93,7 @@ pub(crate) fn lines(hook: &str, stderr: &str) -> String {
         .collect()
 }
 
-/// The rest of what it has written, and how it ended.
+/// The rest of a hook's output, and its result.
 fn ended(hook: &Hook, trace: &Trace, from: usize) -> String {
     let kept = &trace.stderr.head;
     let rest = kept.get(from..).unwrap_or_default();
@@ -104,7 +103,7 @@ fn ended(hook: &Hook, trace: &Trace, from: usize) -> String {
         text.push_str(&format!("{}: … {unshown} bytes more\n", plain(&hook.name)));
     }
     let mark = match trace.ending.verdict().map(|verdict| &verdict.decision) {
-        // A rule, or a function, that has nothing to say.
+        // A rule or a function without a message.
         Some(Decision::Allow) if hook.handler.is_function() => return text,
         Some(Decision::Allow) => "ok",
         Some(Decision::Ask { .. }) => "ask",

@@ -1,9 +1,8 @@
-//! The hot form, `hookrun run …`, without building clap's parser.
+//! Parses `hookrun run …` without clap, because hosts run it for every tool call.
 //!
-//! A host pays for hookrun's start at every tool call. clap for `run` alone, without help, costs 60
-//! to 100 µs of a fresh process (three to five hundredths of one `sh` hook), this one nothing that
-//! can be measured. It leaves to clap everything that it does not understand, mistakes included; a
-//! test holds that it reads the rest as clap does.
+//! clap for `run` alone costs 60 to 100 µs of a fresh process (3 to 5 % of an `sh` hook), this
+//! parser nothing measurable. It leaves everything else, including mistakes, to clap; a test checks
+//! that both agree.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,7 +13,7 @@ use clap::ValueEnum;
 
 use crate::cli::args::{RunArgs, RunFormat, digest, duration, jobs};
 
-/// The arguments of `run`, if the command line is of that form and has no mistakes.
+/// Parses the arguments of `run`; `None` leaves them to clap.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     let (command, rest) = arguments.split_first()?;
     if command != "run" {
@@ -69,12 +68,12 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
     (is_named || !args.source.discover).then_some(args)
 }
 
-/// Sets what may be given once.
+/// Sets an option that may occur once.
 fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.replace(value).is_none().then_some(())
 }
 
-/// Whether clap takes this for a host, other than git.
+/// Whether clap accepts this host, except git.
 fn is_name(name: &str) -> bool {
     name == native::NAME || dialects().any(|host| host.name == name || host.aliases.contains(&name))
 }
@@ -85,7 +84,7 @@ mod tests {
     use crate::cli::args::{Cli, Command};
     use clap::Parser;
 
-    /// What clap makes of the same words.
+    /// clap's result for the same words.
     fn full(words: &[OsString]) -> Option<RunArgs> {
         let words = std::iter::once(OsString::from("hookrun")).chain(words.iter().cloned());
         let command = Cli::try_parse_from(words).ok()?.command;
@@ -123,7 +122,7 @@ mod tests {
         assert_eq!(parse(&words("test tool.pre")), None);
     }
 
-    /// Pieces of command lines: each option with good, bad and missing values, in both forms.
+    /// Fragments of command lines: each option with good, bad and missing values, in both forms.
     const WORDS: &str = "tool.pre PreToolUse a=b '' - -- --discover --discover=x --hooks --hooks=a \
         --hooks= hooks.d --settings --settings=claude:f --settings= --require --require=any \
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \

@@ -1,5 +1,4 @@
-//! Answers for `run` when the thread that decides hangs in the system, or when the host would not
-//! wait for its answer.
+//! Replies for `run` if its main thread hangs in the system, or exceeds the host's timeout.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
@@ -13,36 +12,35 @@ use crate::hosts::{Reply, native};
 use crate::cli::input::Deadline;
 use crate::cli::streams;
 
-/// The thread needs next to nothing, and its stack is part of every run's start.
+/// The thread needs little, and its stack is part of every start.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Between the first and the second look at a broken promise.
+/// The time between two checks of a missed heartbeat.
 const SECOND_LOOK: Duration = Duration::from_millis(250);
 
-/// The same, when the watchdog itself was late.
+/// The same if the watchdog itself was late.
 const AFTER_A_PAUSE: Duration = Duration::from_secs(2);
 
-/// How long the deciding thread has to answer after its child was killed, if the host's time is
-/// almost up.
+/// The main thread's time to reply after its child was killed, near the host's timeout.
 const LAST_CHANCE: Duration = Duration::from_millis(50);
 
-/// How long a host that does not read holds up the watchdog.
+/// The timeout to write to a host that does not read.
 const WRITING: Duration = Duration::from_millis(100);
 
-/// What the watchdog says.
+/// The reason of the watchdog's block.
 pub(crate) const REASON: &str = "hookrun itself failed: it exceeded its time limit, because the system does not respond (fail closed)";
 
-/// How long a host waits.
+/// The host's deadlines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerBy {
     pub(crate) budget: Duration,
     pub(crate) last_word: Duration,
 }
 
-/// Makes the reply that blocks. Next to no run needs it.
+/// Builds the blocking reply, which hardly any run needs.
 pub(crate) type LastWord = Box<dyn Fn() -> Reply + Send>;
 
-/// The time of one decision, and the watchdog that answers when it is over.
+/// The time limit of a decision, with the watchdog that enforces it.
 pub(crate) struct TimeLimit {
     pub(crate) started: Instant,
     pub(crate) stdin: Deadline,
@@ -71,7 +69,7 @@ impl TimeLimit {
         }
     }
 
-    /// Changes what the watchdog says and when: only now it is known which event it is.
+    /// Updates the watchdog's reply and deadline once the event is known.
     pub(crate) fn change(&self, refusal: LastWord, by: Option<AnswerBy>) {
         self.budget
             .set(by.map(|by| Budget::from(self.started, by.budget)));
@@ -92,7 +90,7 @@ pub(crate) struct Watchdog {
 
 struct Orders {
     refusal: LastWord,
-    /// When it answers in any case.
+    /// The absolute deadline for a reply.
     last_word: Option<Instant>,
 }
 
@@ -106,7 +104,7 @@ impl Orders {
 }
 
 impl Watchdog {
-    /// Starts a thread that watches `heartbeat`. If no thread can be started, there is no watchdog.
+    /// Starts a thread that watches `heartbeat`; without a thread there is no watchdog.
     fn start(heartbeat: &Heartbeat, orders: Orders) -> Watchdog {
         let orders = Arc::new(Mutex::new(orders));
         let mut own = Watchdog {
@@ -130,8 +128,8 @@ impl Watchdog {
         self.wake();
     }
 
-    /// The right to answer is claimed, and the process ends within this time, or the watchdog ends
-    /// it with this status. The first call wakes it; from then on it looks often.
+    /// Call it once the right to reply is claimed: the process must end within this time, or the
+    /// watchdog ends it with `status`. The first call wakes the watchdog, which then checks often.
     pub(crate) fn answers(&self, status: u8, within: Duration) {
         let is_new = self.heartbeat.answer().is_none();
         self.heartbeat.expect_within(within);
@@ -147,7 +145,7 @@ impl Watchdog {
         }
     }
 
-    /// Waits for the watchdog, which is answering, to end the process.
+    /// Waits for the watchdog, which is replying, to end the process.
     pub(crate) fn leave_it_to_it() {
         loop {
             thread::park();
@@ -157,20 +155,20 @@ impl Watchdog {
     fn watch(&self) {
         let is_last_word = self.wait();
         self.leave_if_answered();
-        // The program that could not be started may still be between fork and exec: with it gone,
-        // the deciding thread goes on and refuses in its own words.
+        // A program that failed to start may still be between fork and exec. With it killed, the
+        // main thread continues and blocks itself.
         tree::end_children();
         if is_last_word {
             thread::sleep(LAST_CHANCE);
         } else {
-            // A broken promise is noticed 1.5 s late.
+            // A missed heartbeat is noticed 1.5 s late.
             self.heartbeat.expect_within(Duration::ZERO);
             self.wait();
         }
         if self.heartbeat.claim() {
             self.refuse();
         }
-        // The deciding thread is answering. The watchdog watches what it does then.
+        // The main thread is replying; keep watching it.
         loop {
             thread::sleep(SECOND_LOOK);
             self.wait();
@@ -178,7 +176,7 @@ impl Watchdog {
         }
     }
 
-    /// Ends the process if it has answered: writing the log hangs, and the host waits.
+    /// Ends the process if it has replied, because logging hangs and the host waits.
     #[expect(
         clippy::disallowed_methods,
         reason = "the other thread hangs in the system"
@@ -189,9 +187,9 @@ impl Watchdog {
         }
     }
 
-    /// Sleeps until the host's time is almost up, or a promise is broken and stays broken when
-    /// looked at again: after a pause of the whole machine, or of hookrun alone, the deciding
-    /// thread needs some time to renew it. Returns whether the host's time is almost up.
+    /// Sleeps until the deadline is near, or a heartbeat is missed in two checks: after a pause of
+    /// the machine or of hookrun, the main thread needs time to renew it. Returns whether the
+    /// deadline is near.
     fn wait(&self) -> bool {
         loop {
             let mut again = SECOND_LOOK;
@@ -216,8 +214,8 @@ impl Watchdog {
         }
     }
 
-    /// Sleeps for so long, or until the reply is complete. Returns early, and true, as soon as the
-    /// last word is due.
+    /// Sleeps for `time`, or until the reply is complete. Returns true early if the last word is
+    /// due.
     fn sleep(&self, time: Duration) -> bool {
         let until = Instant::now() + time.min(Duration::from_secs(u32::MAX.into()));
         let was_answering = self.heartbeat.answer().is_some();
@@ -243,11 +241,11 @@ impl Watchdog {
     )]
     fn refuse(&self) {
         let reply = (locked(&self.orders).refusal)();
-        // Not through the locks of `Stdout` and `Stderr`, which the deciding thread may hold.
+        // Bypass the locks of `Stdout` and `Stderr`, which the main thread may hold.
         let until = Instant::now() + WRITING;
         let said = streams::write_reply(reply.stdout.as_bytes(), until, &|| false);
         streams::remark(&reply.stderr);
-        // If the host did not get the reply, only the status can block.
+        // If the reply was not delivered, only the status can block.
         let status = if said.is_ok() {
             reply.status
         } else {

@@ -1,4 +1,4 @@
-//! Decides what clients ask, as `run` would: the same events, hooks, words and log.
+//! Decides clients' events as `run` would: same hooks, replies and log.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -35,13 +35,13 @@ use crate::cli::serve::question::{
 };
 use crate::cli::streams;
 
-/// How many events one server decides at once: each may need a thread.
+/// The most events that one server decides in parallel; each may need a thread.
 pub(crate) const MOST_AT_ONCE: usize = 2_048;
 
-/// Who is at the other end, besides the program that asks.
+/// The client's capabilities.
 struct ServedClient {
     runner: Runner,
-    /// The person at a client that shows dialogs.
+    /// The user of a client that shows dialogs.
     person: Option<Arc<dyn Ui>>,
 }
 
@@ -53,38 +53,38 @@ impl Respondent for Arc<dyn Ui> {
 }
 
 pub(crate) struct DecisionServer {
-    /// By which clients come.
+    /// The clients' protocol.
     door: Door,
     args: ServeArgs,
-    /// How many events may be decided, or wait for it, at once. What comes then is blocked.
+    /// The most events in progress; further ones are blocked.
     pub(crate) most_at_once: usize,
     env: Environment,
     abort: Abort,
-    /// Has the engine that all runners of this server share.
+    /// Owns the engine of all runners of this server.
     client: Mutex<ServedClient>,
-    /// The hooks that live as long as the sessions of the client, if it holds some.
+    /// Session hooks, if the client holds sessions.
     sessions: Mutex<Option<Arc<SessionHooks>>>,
-    /// `None` for runs, which read their hooks for every event: a user may have changed one just
-    /// before.
+    /// `None` for runs, which load their hooks for every event, because a user may have just
+    /// changed one.
     hooks: Option<HooksCache>,
-    /// Each event that is decided now has a clone.
+    /// Cloned for each event in progress.
     deciding: DecisionSlot,
     decided: AtomicU64,
-    /// Whether the last decision is not in the log, and that was said.
+    /// Whether the last decision was not logged, which is reported once.
     is_log_lost: AtomicBool,
 }
 
-/// What an event has to do with the sessions that the client holds.
+/// An event's connection to the client's sessions.
 struct SessionShare {
     held: Arc<SessionHooks>,
-    /// The hooks of all events: the first event of a session starts those that live as long.
+    /// The hooks of all events, because a session's first event starts its hooks.
     hooks: Arc<ReadHooks>,
 }
 
 impl SessionShare {
-    /// Passes the event on to the hooks of its session.
+    /// Passes the event to its session's hooks.
     fn pass_on(&self, event: &Event) {
-        // What was changed since it was trusted starts nothing.
+        // Hooks changed since they were trusted do not start.
         let hooks = &self.hooks.hooks;
         let mut seals = hooks.config.trust.seals.iter();
         if !seals.any(TrustSeal::is_broken) {
@@ -93,23 +93,23 @@ impl SessionShare {
     }
 }
 
-/// An event whose hooks are known.
+/// An event with its hooks loaded.
 pub(crate) struct ReadyEvent {
     decider: Arc<DecisionServer>,
     hooks: Arc<ReadHooks>,
     sessions: Option<SessionShare>,
     hosted: HostedEvent,
     budget: Option<Budget>,
-    /// What the client calls it.
+    /// The client's id of the request.
     request: Option<String>,
 }
 
-/// One of the events that are decided now, until it is dropped.
+/// Counts an event in progress until dropped.
 pub(crate) type DecisionSlot = Arc<()>;
 
 impl DecisionServer {
     /// # Errors
-    /// When hookrun runs inside of itself too deep.
+    /// If hookrun is nested too deep.
     pub(crate) fn new(
         door: Door,
         args: ServeArgs,
@@ -156,14 +156,14 @@ impl DecisionServer {
         }
     }
 
-    /// The same for clients behind another door, which have nobody to ask, and which have not started
-    /// this server. Hooks of both spare each other.
+    /// A server for unrelated clients of another protocol, without dialogs. Both share an engine, so
+    /// that neither kills processes of the other's hooks.
     pub(crate) fn beside(&self, door: Door) -> DecisionServer {
         let env = self.env.clone().without_hosts();
         self.sibling(door, env, Some(HooksCache::default()))
     }
 
-    /// The same for clients with these variables, which have nobody to ask.
+    /// A server for clients with these variables, without dialogs.
     pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
         let env = Environment {
             run_id: self.env.run_id.clone(),
@@ -178,7 +178,7 @@ impl DecisionServer {
         DecisionServer::of(door, self.args.clone(), env, abort, runner, hooks)
     }
 
-    /// From now on the client shows the dialogs of hooks, and takes messages for its sessions.
+    /// Sets the client's dialogs and session.
     pub(crate) fn introduce(&self, ui: Option<Arc<dyn Ui>>, session: Option<Arc<dyn Session>>) {
         let mut client = locked(&self.client);
         if let Some(session) = session {
@@ -191,14 +191,13 @@ impl DecisionServer {
         self.hooks.iter().for_each(HooksCache::clear);
     }
 
-    /// From now on the client holds the sessions of its events: hooks that live as long as one start
-    /// with it, and what they say goes to `sink`.
+    /// Lets the client hold sessions: session hooks start with theirs, and write to `sink`.
     pub(crate) fn hold_sessions(&self, sink: Arc<dyn SessionSink>) {
         let hooks = Arc::new(SessionHooks::new(&self.runner(), sink));
         *locked(&self.sessions) = Some(hooks);
     }
 
-    /// Ends all hooks of sessions, and waits for that.
+    /// Ends all session hooks and waits for them.
     pub(crate) fn end_sessions(&self) {
         let held = locked(&self.sessions).take();
         if let Some(held) = held {
@@ -206,7 +205,7 @@ impl DecisionServer {
         }
     }
 
-    /// Has the engine of this server, and no hooks.
+    /// The server's engine, without hooks.
     pub(crate) fn runner(&self) -> Runner {
         locked(&self.client).runner.clone()
     }
@@ -215,17 +214,17 @@ impl DecisionServer {
         &self.abort
     }
 
-    /// How many events were decided since the start.
+    /// The number of events decided since the start.
     pub(crate) fn decided(&self) -> u64 {
         self.decided.load(Ordering::Relaxed)
     }
 
-    /// How many events are decided now.
+    /// The number of events in progress.
     pub(crate) fn deciding(&self) -> usize {
         Arc::strong_count(&self.deciding) - 1
     }
 
-    /// Why an event is not decided now.
+    /// The reason to reject an event for now.
     pub(crate) fn overload(&self) -> String {
         format!(
             "{} events are being decided; try again later",
@@ -233,13 +232,13 @@ impl DecisionServer {
         )
     }
 
-    /// A place among the events that are decided at once; `None` if all are taken.
+    /// A slot for an event in progress; `None` if all are taken.
     pub(crate) fn slot(&self) -> Option<DecisionSlot> {
         let slot = Arc::clone(&self.deciding);
         (self.deciding() <= self.most_at_once).then_some(slot)
     }
 
-    /// Finds the hooks of the event; an answer if there is no event to decide.
+    /// Loads the event's hooks; returns an answer if there is no event to decide.
     pub(crate) fn prepare(
         self: &Arc<Self>,
         question: ClientQuestion,
@@ -296,7 +295,7 @@ impl DecisionServer {
                 let nameless = EventRequest::new("", host.unwrap_or(native::NAME));
                 let mut answer = self.blocked(&nameless, &failure);
                 if host.is_none() {
-                    // The host is not known, and text on stderr blocks in every host.
+                    // Text on stderr blocks in every host.
                     answer.reply.stdout.clear();
                 }
                 return Err(answer);
@@ -312,7 +311,7 @@ impl DecisionServer {
         }
     }
 
-    /// Blocks a question that cannot be read.
+    /// Blocks an unreadable request.
     pub(crate) fn refuse(
         &self,
         host: &str,
@@ -322,7 +321,7 @@ impl DecisionServer {
         self.blocked(&EventRequest::new(event.unwrap_or_default(), host), failure)
     }
 
-    /// The events that a hook is bound to where this server works.
+    /// The events with hooks in the server's folder.
     pub(crate) fn bound_events(&self) -> Vec<String> {
         let choice = self.args.source.trusting(&[], &self.env, native::NAME);
         let config = Config::load(&choice, &self.env, ConfigScope::All);
@@ -330,7 +329,7 @@ impl DecisionServer {
         events.into_iter().collect()
     }
 
-    /// The hooks of `event`, or of all events, where the client works.
+    /// The hooks of `event`, or of all events, in the client's folder.
     fn hooks(
         &self,
         event: Option<String>,
@@ -375,12 +374,12 @@ impl DecisionServer {
         if key.cwd != env.cwd && key.cwd.is_dir() {
             env = env.moved_to(key.cwd.clone());
         } else if key.cwd != env.cwd {
-            // As `run` does where its folder is gone.
+            // As `run` does if its folder is gone.
             env = env.moved_to(PathBuf::from("/"));
             env.cwd_problem = Some(format!("`{}` is not a folder here", key.cwd.display()));
         }
         if is_elsewhere {
-            // What the environment of the server says is not about this client.
+            // The server's environment does not describe this client.
             env.host_projects.clear();
         }
         let args = &self.args;
@@ -400,7 +399,7 @@ impl DecisionServer {
         }
     }
 
-    /// Blocks, because hookrun itself failed.
+    /// Blocks because hookrun failed.
     fn blocked(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
         let reason = failure.to_string();
         let reply = request.refuse(&reason);
@@ -415,7 +414,7 @@ impl DecisionServer {
         })
     }
 
-    /// Keeps a decision. That the log takes none is said once on stderr, which is for diagnostics here.
+    /// Logs a decision. Reports a failing log once on stderr.
     fn keep(&self, decision: EventDecision, env: &Environment) {
         let record = self.args.record.as_deref();
         let unwritten = decision.keep(self.door, env, record);
@@ -448,18 +447,18 @@ impl DecisionServer {
 }
 
 impl ReadyEvent {
-    /// Whether deciding it starts nothing and waits for nothing.
+    /// Whether the decision starts nothing and waits for nothing.
     pub(crate) fn is_idle(&self) -> bool {
         self.hooks.hooks.runner.is_idle(&self.hosted.event)
     }
 
-    /// The same event, of which dialogs and messages say that the client calls it `request`.
+    /// Sets the client's id, which dialogs and messages repeat.
     pub(crate) fn of_request(self, request: Option<String>) -> ReadyEvent {
         ReadyEvent { request, ..self }
     }
 
-    /// Decides. It blocks the thread until then; raising `cancel` ends that. Whatever fails is a
-    /// block in the words of the client.
+    /// Decides on this thread; raising `cancel` interrupts it. Any failure blocks in the client's
+    /// format.
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
         let decider = Arc::clone(&self.decider);
         let binding = self.hosted.binding;
@@ -486,7 +485,7 @@ impl ReadyEvent {
             budget: self.budget,
             abort: &decider.abort,
             person: person.as_ref().map(|person| person as &dyn Respondent),
-            // This server is there as long as they need.
+            // The server lives as long as they need.
             detached: DetachedRun::InThread,
             is_watched: false,
             heartbeat: None,

@@ -25,25 +25,25 @@ use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 use crate::cli::serve::socket::SocketFile;
 use crate::decide::Door;
 
-/// Without an event for this long it ends.
+/// The idle time after which it exits.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// How often it looks whether it is still wanted.
+/// How often it checks whether it is still needed.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// How many runs it serves at once. Others decide themselves.
+/// The most runs in parallel; further ones decide themselves.
 const MOST_RUNS: usize = 64;
 
-/// How many environments it keeps apart: each agent has one.
+/// The most environments (one for each agent) with a separate server.
 const MOST_ENVIRONMENTS: usize = 16;
 
-/// How long a run may take to say something.
+/// The timeout of a run's messages.
 const ARRIVAL: Duration = Duration::from_secs(5);
 
 /// The longest request.
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
-/// The names and values of a run's variables.
+/// A run's variables.
 type ClientVariables = Vec<(String, String)>;
 
 struct HelperServer {
@@ -53,9 +53,9 @@ struct HelperServer {
     servers: Mutex<HashMap<ClientVariables, Arc<DecisionServer>>>,
 }
 
-/// Serves until nobody needs it.
+/// Serves until it is idle.
 pub(crate) fn helper(env: &Environment) -> Result {
-    // Out of the host's session, so that its terminal and its end do not reach the hooks.
+    // Leave the host's session, so that its terminal and its end do not affect the hooks.
     let _ = rustix::process::setsid();
     let traits = helper::own_traits();
     let (abort, subreaper) = start_up()?;
@@ -63,11 +63,11 @@ pub(crate) fn helper(env: &Environment) -> Result {
     let (Some(address), Some(build)) = (helper::address(env), helper::build(env)) else {
         return Ok(ExitStatus::CouldNot);
     };
-    // The client has made the folder. If it is gone, so is the home of this user.
+    // The client created the folder. Without it, the state home was removed.
     if !helper::folder(env).is_dir() {
         return Ok(ExitStatus::CouldNot);
     }
-    // Another one may be there already.
+    // Another helper may be running.
     let Ok(socket) = SocketFile::listen(&address) else {
         return Ok(ExitStatus::Yes);
     };
@@ -107,7 +107,7 @@ impl HelperServer {
         let _ = thread.spawn(move || server.serve(&stream));
     }
 
-    /// How many runs it serves: the thread of each has the server too.
+    /// The number of runs in progress; each one's thread holds the server.
     fn open_runs(self: &Arc<Self>) -> usize {
         Arc::strong_count(self) - 1
     }
@@ -149,7 +149,7 @@ impl HelperServer {
         send(stream, &decided)
     }
 
-    /// The request of a line and its context; else why the run must decide itself.
+    /// Parses a request and its context; the error is why the run must decide itself.
     fn read_request(&self, line: &str) -> std::result::Result<(HelperRequest, Context), String> {
         let request: HelperRequest =
             serde_json::from_str(line).map_err(|error| error.to_string())?;
@@ -182,7 +182,7 @@ impl HelperServer {
     }
 }
 
-/// Decides, and ends that if the run goes away.
+/// Decides; cancels if the run disconnects.
 fn decide_for(mut stream: &UnixStream, ready: ReadyEvent) -> std::io::Result<ClientAnswer> {
     let cancel = Abort::new()?;
     stream.set_read_timeout(None)?;
@@ -190,7 +190,7 @@ fn decide_for(mut stream: &UnixStream, ready: ReadyEvent) -> std::io::Result<Cli
         let of_watcher = cancel.clone();
         let watcher = thread::Builder::new().name("hookrun-watcher".to_string());
         watcher.spawn_scoped(scope, move || {
-            // A run says nothing more: its stream ends when it does, or when it is decided.
+            // The run sends nothing more; its stream ends when it exits or gets the decision.
             let _ = stream.read(&mut [0]);
             of_watcher.raise();
         })?;

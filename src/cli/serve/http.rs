@@ -1,7 +1,5 @@
-//! `serve --http` and `--unix`: clients ask over HTTP/1.1.
-//!
-//! The threads of a separate runtime serve the connections; events with hooks are decided in other
-//! threads, as many as there are events at once.
+//! `serve --http` and `--unix`: HTTP/1.1. A separate runtime serves connections; events with hooks
+//! are decided on other threads, one each.
 
 mod service;
 
@@ -37,42 +35,42 @@ use crate::engine::lock::wait_readable;
 use crate::engine::session::make_private;
 use service::HttpService;
 
-/// How many connections are served at once. Others wait.
+/// The most connections; others wait.
 const MOST_CONNECTIONS: usize = 1024;
 
-/// The longest head of a request, with all its headers.
+/// The longest request head, including headers.
 const LONGEST_HEAD_BYTES: usize = 16 * 1024;
 
-/// How long a client may take with the head and with the body of a request.
+/// The timeout for a request's head, and for its body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long clients may take to leave; hooks have their grace.
+/// The time for clients to disconnect; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// How long to wait where no descriptor is left.
+/// The pause if no descriptor is free.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// How many random bytes a token has; written as twice as many digits.
+/// The random bytes of a token, written as twice as many digits.
 const TOKEN_BYTES: usize = 32;
 
-/// The longest file that is read as a token.
+/// The longest token file.
 const LONGEST_TOKEN_BYTES: u64 = 4096;
 
-/// The doors on TCP and Unix sockets, open until [`HttpDoor::close`].
+/// The listeners on TCP and Unix sockets, open until [`HttpDoor::close`].
 pub(crate) struct HttpDoor {
     runtime: Runtime,
     decider: Arc<DecisionServer>,
     connections: Arc<GracefulShutdown>,
     acceptors: Vec<JoinHandle<()>>,
-    /// Is there as long as it serves.
+    /// Removed on drop.
     _socket: Option<SocketFile>,
 }
 
 impl HttpDoor {
-    /// Opens the doors that the command line names; `None` if it names none.
+    /// Opens the listeners on the command line; `None` without any.
     ///
     /// # Errors
-    /// When a socket or the token cannot be used.
+    /// If a socket or the token is unusable.
     pub(crate) fn open(
         decider: &DecisionServer,
         args: &ServeArgs,
@@ -169,7 +167,7 @@ impl HttpDoor {
         Ok(format!("serves http on the socket {}\n", path.display()))
     }
 
-    /// Waits until a signal stops hookrun.
+    /// Waits for a signal.
     pub(crate) fn wait(&self) {
         let abort = self.decider.abort();
         while abort.times_raised() == 0 {
@@ -179,7 +177,7 @@ impl HttpDoor {
         }
     }
 
-    /// Ends what runs, answers every client, and closes.
+    /// Cancels running events, answers every client, and closes.
     pub(crate) fn close(self) {
         self.decider.abort().raise();
         self.runtime.block_on(async {
@@ -195,7 +193,7 @@ impl HttpDoor {
     }
 }
 
-/// Waits a little where nothing can be accepted.
+/// Pauses after a failed accept.
 async fn take_breath(error: &io::Error) {
     tracing::warn!(%error, "no connection can be accepted");
     tokio::time::sleep(BREATH).await;
@@ -215,12 +213,12 @@ impl HttpService {
         })
     }
 
-    /// Waits for a place among the connections.
+    /// Waits for a free connection.
     async fn permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.room).acquire_owned().await.ok()
     }
 
-    /// Serves a connection until its client leaves, is too slow, or the door closes.
+    /// Serves a connection until its client disconnects, is too slow, or the listener closes.
     fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         self: &Arc<HttpService>,
         stream: S,
@@ -248,7 +246,7 @@ impl HttpService {
     }
 }
 
-/// The token in `file`, which is made if it is not there.
+/// The token in `file`, which is created if missing.
 fn read_token(file: &Path) -> Result<String> {
     let shown = file.display();
     // Opening a pipe would wait for a writer.
@@ -289,7 +287,7 @@ fn read_token(file: &Path) -> Result<String> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// Writes a new token atomically. One that another server has just written stays.
+/// Writes a new token atomically; one that another server just wrote stays.
 fn make_token(file: &Path) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     if !folder.exists() {

@@ -1,4 +1,4 @@
-//! A client that asks by lines of JSON-RPC 2.0: one object a line, in both directions.
+//! A client over JSON-RPC 2.0, one object a line in both directions.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -23,21 +23,21 @@ use crate::engine::lock::{locked, wait_readable};
 use crate::engine::ui::Asker;
 use crate::log::read::{Line, read_line};
 
-/// How long decisions may take to end once the client is gone; hooks have their grace.
+/// The time for decisions to end once the client is gone; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// hookrun cannot decide now.
+/// The error code if hookrun cannot decide now.
 pub(crate) const UNAVAILABLE: i64 = -32003;
 
-/// An event that is being decided.
+/// An event in progress.
 #[derive(Debug)]
 struct OpenRequest {
-    /// `None` for a notification. Clients may use one id for several requests.
+    /// `None` for a notification. Clients may reuse an id.
     id: Option<Box<RawValue>>,
     cancel: Option<Abort>,
 }
 
-/// The events that are being decided.
+/// The events in progress.
 #[derive(Debug, Default)]
 struct OpenRequests {
     open: Mutex<Vec<Arc<OpenRequest>>>,
@@ -56,7 +56,7 @@ impl OpenRequests {
         self.ended.notify_all();
     }
 
-    /// Ends the decisions that `is_meant` takes.
+    /// Cancels the decisions that `is_meant` selects.
     fn cancel(&self, is_meant: impl Fn(&OpenRequest) -> bool) {
         let open = locked(&self.open);
         let meant = open.iter().filter(|request| is_meant(request));
@@ -65,7 +65,7 @@ impl OpenRequests {
             .for_each(Abort::raise);
     }
 
-    /// Ends all, and waits for that.
+    /// Cancels all and waits for them.
     fn end_all(&self) {
         self.cancel(|_| true);
         let open = locked(&self.open);
@@ -75,7 +75,6 @@ impl OpenRequests {
     }
 }
 
-/// The client on stdin and stdout.
 #[derive(Clone)]
 pub(crate) struct LineDoor {
     pub(crate) decider: Arc<DecisionServer>,
@@ -83,18 +82,18 @@ pub(crate) struct LineDoor {
     requests: Arc<OpenRequests>,
 }
 
-/// What a protocol makes of its messages.
+/// The methods of a protocol.
 pub(crate) trait LineProtocol {
-    /// Answers a request, or takes a notification. The door answers an error.
+    /// Handles a request or a notification. The caller answers an error.
     fn take(&self, door: &LineDoor, method: &str, message: &RpcMessage<'_>)
     -> Result<(), RpcError>;
 }
 
 impl LineDoor {
     /// # Errors
-    /// When stdout is closed.
+    /// If stdout is closed.
     pub(crate) fn open(decider: Arc<DecisionServer>) -> io::Result<LineDoor> {
-        // A descriptor of its own: several threads write to it, each a whole line.
+        // A separate descriptor, because several threads write whole lines.
         let out = io::stdout().as_fd().try_clone_to_owned()?;
         Ok(LineDoor::of(decider, out))
     }
@@ -109,7 +108,7 @@ impl LineDoor {
         }
     }
 
-    /// Serves until stdin ends or a signal stops hookrun; then ends everything that still runs.
+    /// Serves until stdin ends or a signal arrives, then cancels what still runs.
     pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
         let stdin = io::stdin();
         let mut lines = BufReader::with_capacity(
@@ -153,7 +152,7 @@ impl LineDoor {
         };
         if message.jsonrpc.as_deref() != Some("2.0") {
             let wrong = RpcError::new(INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
-            // The id of an answer is one of ours; the client may wait for the same one of its.
+            // A response's id is ours, and the client may have a pending request with the same id.
             return self.fail(message.id.filter(|_| message.method.is_some()), wrong);
         }
         let Some(method) = &message.method else {
@@ -168,7 +167,7 @@ impl LineDoor {
         self.peer.answer(id, Err::<Value, _>(error));
     }
 
-    /// Ends the decision of this request.
+    /// Cancels the decision of this request.
     pub(crate) fn cancel(&self, id: &RawValue) {
         self.requests.cancel(|request| {
             let known = request.id.as_ref();
@@ -176,8 +175,8 @@ impl LineDoor {
         });
     }
 
-    /// Decides, in its own thread if anything may have to wait, and answers the request `id` in
-    /// the words of `told`. Without an `id` nobody is told.
+    /// Decides, on a separate thread if it may have to wait, and answers the request `id` in the
+    /// format of `told`. A notification gets no answer.
     pub(crate) fn decide(
         &self,
         question: ClientQuestion,
@@ -222,21 +221,21 @@ impl LineDoor {
     }
 }
 
-/// The longest line: an event of `run` may be longer, but comes alone.
+/// The longest line. `run` takes longer events, because it decides only one.
 pub(crate) const LONGEST_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long a client has to read what is left to say.
+/// The time for a client to read the rest after a signal.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Longer than any server runs.
 const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 
-/// How often somebody who waits for an answer looks whether it is still wanted.
+/// How often a pending request checks whether its answer is still needed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Numbers of errors, by JSON-RPC 2.0.
+/// Error codes of JSON-RPC 2.0.
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
@@ -246,7 +245,7 @@ const INVALID_PARAMS: i64 = -32602;
 #[derive(Debug, Deserialize)]
 pub(crate) struct RpcMessage<'l> {
     pub(crate) jsonrpc: Option<String>,
-    /// `null` is an id too: only a message without any is a notification.
+    /// `null` is an id too; only a message without one is a notification.
     #[serde(borrow, default, deserialize_with = "present")]
     pub(crate) id: Option<&'l RawValue>,
     pub(crate) method: Option<String>,
@@ -262,7 +261,7 @@ fn present<'l, D: Deserializer<'l>>(from: D) -> Result<Option<&'l RawValue>, D::
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// Why a request gets no result.
+/// The error of a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RpcError {
     pub(crate) code: i64,
@@ -277,7 +276,7 @@ impl RpcError {
         }
     }
 
-    /// The parameters are wrong.
+    /// The error for invalid parameters.
     pub(crate) fn invalid(problem: String) -> RpcError {
         RpcError::new(INVALID_PARAMS, problem)
     }
@@ -287,16 +286,16 @@ impl RpcError {
     }
 }
 
-/// The parameters of a method.
+/// Parses a method's parameters.
 ///
 /// # Errors
-/// When they are not what it takes.
+/// If they are invalid.
 pub(crate) fn params<'l, P: Deserialize<'l>>(params: Option<&'l RawValue>) -> Result<P, RpcError> {
     let text = params.map_or("{}", RawValue::get);
     serde_json::from_str(text).map_err(|error| RpcError::invalid(format!("`params`: {error}")))
 }
 
-/// Input that fails once a signal stops hookrun.
+/// Input that fails after a signal.
 struct AbortableInput<'f> {
     from: BorrowedFd<'f>,
     abort: BorrowedFd<'f>,
@@ -316,7 +315,7 @@ impl Read for AbortableInput<'_> {
     }
 }
 
-/// The program at the other end.
+/// The client, for writing and for pending requests.
 pub(crate) struct RpcPeer {
     out: Mutex<OwnedFd>,
     abort: Abort,
@@ -326,7 +325,7 @@ pub(crate) struct RpcPeer {
 }
 
 impl RpcPeer {
-    /// `abort` ends waiting for a client that does not read.
+    /// `abort` limits waiting for a client that does not read.
     pub(crate) fn new(to: OwnedFd, abort: Abort) -> RpcPeer {
         RpcPeer {
             out: Mutex::new(to),
@@ -336,8 +335,8 @@ impl RpcPeer {
         }
     }
 
-    /// Writes one line; after a signal it waits no longer than [`LAST_WORDS`]. That nobody reads any
-    /// more is noticed where lines are read.
+    /// Writes one line, after a signal for at most [`LAST_WORDS`]. The reading side notices a
+    /// disconnected client.
     fn write(&self, message: &impl Serialize) {
         let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
@@ -356,7 +355,7 @@ impl RpcPeer {
         }
     }
 
-    /// Answers the request `id`, which is `null` where it could not be read.
+    /// Answers the request `id`; `null` for an unreadable one.
     pub(crate) fn answer(&self, id: Option<&RawValue>, answer: Result<impl Serialize, RpcError>) {
         #[derive(Serialize)]
         struct Answer<'a, R> {
@@ -379,14 +378,14 @@ impl RpcPeer {
         });
     }
 
-    /// Tells it something.
+    /// Sends a notification.
     pub(crate) fn notify(&self, method: &str, params: &Value) {
         self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Asks it, and waits as long as the hook behind the question does. `None` if there was no
-    /// answer in time; then a late answer is dropped, and the client gets `hookrun/withdraw` with what
-    /// `withdrawn` makes of the number of the question.
+    /// Sends a request and waits as long as the hook behind it does. Returns `None` without an
+    /// answer in time; then a late one is dropped, and the client gets `hookrun/withdraw` with the
+    /// parameters that `withdrawn` builds from the request's id.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -419,13 +418,13 @@ impl RpcPeer {
         let Some(sender) = id.and_then(|id: u64| locked(&self.waiting).remove(&id)) else {
             return;
         };
-        // An answer that is an error too is none.
+        // A response with an error has no result.
         let result = message.result.filter(|_| message.error.is_none());
         let result = result.and_then(|result| serde_json::from_str(result.get()).ok());
         let _ = sender.send(result);
     }
 
-    /// Nobody will answer any more.
+    /// Ends all pending requests without an answer.
     pub(crate) fn close(&self) {
         locked(&self.waiting).clear();
     }

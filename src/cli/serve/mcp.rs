@@ -1,7 +1,6 @@
-//! `serve --mcp`: an MCP server, for hosts whose hooks call an MCP tool.
-//!
-//! By the specification of MCP, 2025-11-25. Its tools are `decide`, and one for each event that a
-//! hook here is bound to. The text that they return is what a command hook would print.
+//! `serve --mcp`: an MCP server (specification of 2025-11-25), for hosts whose hooks call an MCP
+//! tool. The tools are `decide` and one for each event with a hook; they return what a command hook
+//! would print.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,10 +13,10 @@ use crate::hosts::native;
 use crate::cli::serve::lines::{LineDoor, LineProtocol, RpcError, RpcMessage, params};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 
-/// The versions whose messages are these, the newest first.
+/// Protocol versions with these messages, newest first.
 const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The tool for every event, which the arguments name.
+/// The tool for every event, named in its arguments.
 const DECIDE: &str = "decide";
 
 #[derive(Debug, Deserialize)]
@@ -98,7 +97,7 @@ fn tool(name: &str, about: &str) -> Value {
     json!({ "name": name, "description": about, "inputSchema": schema })
 }
 
-/// The event of a tool; `None` for the one that takes every event.
+/// The event of a tool; `None` for [`DECIDE`].
 fn event_of(tool: &str, door: &LineDoor) -> Result<Option<String>, RpcError> {
     if tool == DECIDE {
         return Ok(None);

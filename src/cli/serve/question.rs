@@ -1,4 +1,4 @@
-//! What a client asks, what it gets, and the hooks that decide it, as they were last read.
+//! A client's question and its answer, and the cache of loaded hooks.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,25 +12,25 @@ use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
 use crate::hosts::{self, Binding, HostFolders, Reply, dialects, native};
 
-/// An event, in the words of the client.
+/// An event from a client, in its format.
 #[derive(Debug)]
 pub(crate) struct ClientQuestion {
-    /// The dialect; without it that of the server, and without an event the signs of the context
-    /// tell.
+    /// The dialect; by default the server's, or without an event the one recognised from the
+    /// context.
     pub(crate) host: Option<String>,
-    /// The event. `None` if the context names it.
+    /// The event; `None` if the context names it.
     pub(crate) event: Option<String>,
     pub(crate) context: Context,
-    /// The folder in which the client works.
+    /// The client's folder.
     pub(crate) place: ClientPlace,
-    /// How long everything may take, if the host does not wait for less.
+    /// The time limit, if shorter than the host's.
     pub(crate) budget: Option<Duration>,
 }
 
-/// Refuses a name that is no host: what such a client sends would be read in other words than it means.
+/// Rejects an unknown host, because its events would be misread.
 ///
 /// # Errors
-/// The reason, with the names that there are.
+/// The reason, with the known names.
 pub(crate) fn check_host(name: &str) -> Result<(), String> {
     if name == native::NAME || hosts::find(name).is_some() {
         return Ok(());
@@ -43,24 +43,25 @@ pub(crate) fn check_host(name: &str) -> Result<(), String> {
     ))
 }
 
-/// The folder in which a client works, where `run` has its working directory.
+/// The client's folder, like the working directory of `run`.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum ClientPlace {
-    /// That of the server, which the client started.
+    /// The server's folder, if the client started it.
     #[default]
     OfServer,
-    /// This one.
     Folder(PathBuf),
-    /// The one that the context names; the server serves clients in many places. The project is
-    /// what the host says that its user has opened. Made by [`ClientPlace::of_context`].
-    OfContext { project: Option<PathBuf> },
+    /// The context's `cwd`, for a server of clients in many folders, with the project that the host
+    /// names. Built by [`ClientPlace::of_context`].
+    OfContext {
+        project: Option<PathBuf>,
+    },
 }
 
 impl ClientPlace {
-    /// The place of a client that may work anywhere.
+    /// The folder of a client that may work anywhere.
     ///
     /// # Errors
-    /// When `cwd` is not a string, or the project no folder of this machine: hooks of another folder would
+    /// If `cwd` is not a string, or the project not a folder here, so that other hooks would
     /// decide.
     pub(crate) fn of_context(
         context: &Context,
@@ -82,22 +83,22 @@ impl ClientPlace {
     }
 }
 
-/// The decision, for doors with their own words too.
+/// A decision, with the data that protocols need.
 #[derive(Debug)]
 pub(crate) struct ClientAnswer {
-    /// What `hookrun run` prints, and its exit status.
+    /// The output and exit status of `hookrun run`.
     pub(crate) reply: Reply,
     pub(crate) outcome: Outcome,
-    /// Different for each decision of this server.
+    /// Unique for each decision of this server.
     pub(crate) id: String,
-    /// The dialect of the client.
+    /// The client's dialect.
     pub(crate) host: &'static str,
-    /// Its words for the event; `None` for our own, and where the event is not known.
+    /// The client's event; `None` for a native or an unknown one.
     pub(crate) binding: Option<Binding>,
 }
 
 impl ClientAnswer {
-    /// The document for a host that sees no exit status and no stderr.
+    /// The document for a host that sees neither exit status nor stderr.
     pub(crate) fn document(&self) -> String {
         let reply = &self.reply;
         if reply.status == native::ALLOWED || !reply.stdout.trim().is_empty() {
@@ -114,29 +115,30 @@ impl ClientAnswer {
     }
 }
 
-/// For how long what was read counts at least; `docs/embedding.md` says so.
+/// How long loaded hooks stay fresh at least, as documented in `docs/embedding.md`.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// How many times as long as reading took it counts: reading takes at most a 20th of the time.
+/// They stay fresh this many times as long as loading took, so loading takes at most a 20th of the
+/// time.
 const TIMES_READING: u32 = 20;
 
-/// How many are kept.
+/// The most entries.
 const MOST: usize = 4_096;
 
-/// For how long one that nobody asks for is kept.
+/// How long an unused entry is kept.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// What decides which hooks an event has.
+/// The inputs that determine an event's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct HooksKey {
     pub(crate) host: &'static str,
-    /// `None` for those of all events.
+    /// `None` for all events.
     pub(crate) event: Option<String>,
     pub(crate) cwd: PathBuf,
     pub(crate) told: HostFolders,
 }
 
-/// Hooks, and when they were read.
+/// Loaded hooks with the time of loading.
 #[derive(Debug)]
 pub(crate) struct ReadHooks {
     pub(crate) hooks: LoadedHooks,
@@ -151,14 +153,14 @@ impl ReadHooks {
     }
 }
 
-/// All that were read and may still count.
+/// A cache of loaded hooks.
 #[derive(Debug, Default)]
 pub(crate) struct HooksCache {
     hooks: Mutex<HashMap<HooksKey, Arc<ReadHooks>>>,
 }
 
 impl HooksCache {
-    /// What was read for `key`, if that is fresh; else what `read` gives.
+    /// Returns fresh hooks for `key`, or loads them.
     pub(crate) fn get(
         &self,
         key: HooksKey,

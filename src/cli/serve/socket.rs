@@ -1,4 +1,4 @@
-//! A socket in a private folder, which is removed in the end.
+//! A socket in a private folder.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind};
@@ -10,21 +10,20 @@ use crate::cli::exit::{Result, failed};
 use crate::engine::complaint::Complaint;
 use crate::engine::session::make_private;
 
-/// `sun_path` has 108 bytes in Linux and 104 in macOS, the NUL included.
+/// `sun_path` has 108 bytes on Linux and 104 on macOS, including the NUL.
 const LONGEST_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// A socket in a private folder, which is removed in the end.
+/// A socket in a private folder, removed on drop.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     pub(crate) listener: UnixListener,
     path: PathBuf,
-    /// The file that we made: another server may have replaced it since.
+    /// Identifies our file, because another server may have replaced it.
     inode: u64,
 }
 
 impl SocketFile {
-    /// Listens on `path`, in a folder that only its owner may enter; it is made if it is missing. A
-    /// socket that nobody listens on is replaced.
+    /// Listens on `path` in a private folder, which is created if missing. Replaces a stale socket.
     pub(crate) fn listen(path: &Path) -> Result<SocketFile> {
         let shown = path.display();
         let folder = path
@@ -41,7 +40,7 @@ impl SocketFile {
             return Err(Complaint::with_cure(cause, cure));
         }
         let cannot = || failed(format!("cannot listen on `{shown}`"));
-        // Of two servers that start at once, one sees the socket of the other.
+        // Of two servers that start together, one sees the other's socket.
         let lock = File::open(folder).map_err(cannot())?;
         lock.lock().map_err(cannot())?;
         let listener = match UnixListener::bind(path) {
@@ -64,7 +63,7 @@ impl SocketFile {
 }
 
 impl SocketFile {
-    /// Whether clients still find it under its name.
+    /// Whether the path still leads to this socket.
     pub(crate) fn is_there(&self) -> bool {
         self.path
             .symlink_metadata()
@@ -80,7 +79,7 @@ impl Drop for SocketFile {
     }
 }
 
-/// Removes a socket that nobody listens on.
+/// Removes a stale socket.
 fn clear(path: &Path) -> Result<()> {
     let shown = path.display();
     let is_socket = path

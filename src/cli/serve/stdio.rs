@@ -1,5 +1,4 @@
-//! `serve --stdio`: the methods of JSON-RPC that a client calls. `POST /decide` takes the same question
-//! over HTTP.
+//! `serve --stdio`: hookrun's JSON-RPC methods. `POST /decide` takes the same parameters over HTTP.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -19,10 +18,10 @@ use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
 use crate::cli::serve::lines::{self, LineDoor, LineProtocol, RpcError, RpcMessage, RpcPeer};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
 
-/// What the client can call.
+/// Methods of the server.
 const METHODS: &[&str] = &["hookrun/hello", "hookrun/decide", "hookrun/cancel"];
 
-/// The dialogs that a client may show.
+/// Dialogs that a client may support.
 const DIALOGS: &[&str] = &["select", "confirm", "input", "editor", "notify", "status"];
 
 #[derive(Debug, Deserialize)]
@@ -36,7 +35,7 @@ struct HelloParams {
     dialogs: Vec<String>,
     #[serde(default)]
     messages: bool,
-    /// Who it is: for the log.
+    /// The client's identification, for the log.
     #[serde(default)]
     client: Option<Value>,
 }
@@ -57,10 +56,10 @@ pub(crate) struct DecideParams<'l> {
 }
 
 impl DecideParams<'_> {
-    /// The question of a client in the folder that it names, or of the server.
+    /// The question, in the given folder or by default the server's.
     ///
     /// # Errors
-    /// When there is no such host, or the context is not one.
+    /// If the host is unknown, or the context invalid.
     pub(crate) fn question(self) -> Result<ClientQuestion, String> {
         if let Some(host) = &self.host {
             check_host(host)?;
@@ -80,7 +79,7 @@ impl DecideParams<'_> {
     }
 }
 
-/// What `hookrun run` would print, and its exit status.
+/// The output and exit status of `hookrun run`.
 pub(crate) fn reply_json(answer: &ClientAnswer) -> Value {
     let reply = &answer.reply;
     json!({ "status": reply.status, "stdout": reply.stdout, "stderr": reply.stderr })
@@ -92,7 +91,7 @@ struct CancelParams<'l> {
     id: &'l RawValue,
 }
 
-/// What the client has said of itself.
+/// The client's defaults from `hookrun/hello`.
 #[derive(Debug, Default, Clone)]
 struct ClientDefaults {
     host: Option<String>,
@@ -165,10 +164,10 @@ impl StdioProtocol {
     }
 }
 
-/// Shows the dialogs of hooks in the client, and passes their messages on.
+/// Shows hooks' dialogs in the client, and forwards their messages.
 pub(crate) struct RpcClient {
     peer: Arc<RpcPeer>,
-    /// The dialogs that the client can show, by their names in the protocol.
+    /// The client's dialogs, by name.
     dialogs: Vec<String>,
 }
 
@@ -198,8 +197,7 @@ impl RpcClient {
     }
 }
 
-/// What comes from a hook, with the hook, its session, and the client's `id` of the request that
-/// the hook runs for.
+/// Parameters from a hook, with its name, its session and the client's request id.
 fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
     let mut all = Map::new();
     all.insert("session".to_string(), asker.session().into());
@@ -215,12 +213,12 @@ fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
     Value::Object(all)
 }
 
-/// The `id` of a request as the client wrote it.
+/// A request's `id` as the client wrote it.
 fn request_id(request: &str) -> Value {
     serde_json::from_str(request).unwrap_or(Value::Null)
 }
 
-/// A moment as milliseconds since 1970, for a clock that the client has too.
+/// A time in milliseconds since 1970, for a clock shared with the client.
 fn moment_ms(until: Instant) -> u64 {
     let left = until.saturating_duration_since(Instant::now());
     let moment = SystemTime::now().checked_add(left).unwrap_or(UNIX_EPOCH);
@@ -230,7 +228,7 @@ fn moment_ms(until: Instant) -> u64 {
 
 impl Ui for RpcClient {
     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
-        // By its name in the protocol, with its fields.
+        // The dialog's name in the protocol, and its fields.
         let Ok(Value::Object(named)) = serde_json::to_value(request) else {
             return DialogAnswer::Nobody;
         };
@@ -251,7 +249,7 @@ impl Ui for RpcClient {
             }
             Request::Select { options, .. } => {
                 let chosen = self.ask_text(asker, &kind, fields);
-                // What was not offered is no choice.
+                // Only offered options count.
                 DialogAnswer::from(chosen.filter(|chosen| options.contains(chosen)))
             }
             Request::Input { .. } | Request::Editor { .. } => {

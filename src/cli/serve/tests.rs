@@ -1,4 +1,4 @@
-//! More events at once than a server decides, behind the doors of lines.
+//! More events in parallel than a server allows, over line protocols.
 
 use std::io::{self, BufRead, BufReader};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::decide::Door;
 use crate::engine::event::Context;
 use crate::engine::exec::Abort;
 
-/// A server without hooks that decides so many events at once, and the folder that it is in.
+/// A server without hooks that allows so many events in parallel, and its folder.
 pub(super) fn idle_server(most_at_once: usize) -> (Arc<DecisionServer>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let env = Environment::apart(

@@ -1,5 +1,5 @@
-//! Fetches a set: git copies branches and tags into a bare repository, and prints the files of one
-//! commit, which go into the store.
+//! Fetches a set: clones branches and tags into a bare repository, and stores the files of one
+//! commit.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,10 +19,10 @@ use crate::engine::complaint::Complaint;
 use crate::engine::session;
 use crate::lab::report::plain;
 
-/// A key must be one that the user trusts, whichever kind it is.
+/// Requires a key that the user trusts, of any kind.
 const TRUSTED_KEY: &str = "gpg.minTrustLevel=fully";
 
-/// Fetches what is declared. With `old`, a tag must name its commit still.
+/// Fetches the declared revision. With `old`, a tag must still name its commit.
 pub(super) fn newest(
     declared: &DeclaredSet,
     file: &Path,
@@ -47,8 +47,8 @@ pub(super) fn newest(
     Ok(set)
 }
 
-/// Fetches what is locked, and nothing else. Where its tag is now does not matter: a signed commit
-/// is verified by itself. One without a signature must be on a branch or a tag.
+/// Fetches exactly the locked commit, even if its tag has moved. A signed commit is verified by
+/// itself; any other must be on a branch or a tag.
 pub(super) fn locked(
     set: &UsedSet,
     locked: &LockedSet,
@@ -59,7 +59,7 @@ pub(super) fn locked(
     let tag = Some(locked.tag.clone()).filter(|tag| !tag.is_empty());
     let mut objects = std::iter::once(&locked.commit).chain(&tag);
     if let Err(missing) = objects.try_for_each(|object| repository.bring(object)) {
-        // The tag may have been moved, which says more.
+        // A moved tag explains more.
         repository.newest(&set.declared, Some(locked))?;
         return Err(missing);
     }
@@ -85,8 +85,8 @@ pub(super) fn locked(
     keep(&files, &fetched.tree, env)
 }
 
-/// The reference that a set should have: the highest version, or the tip of its branch; and its
-/// commit. `None` if no reference is like the one that is declared.
+/// The ref that a set should have (the highest version, or its branch) and its commit. `None` if no
+/// ref resembles the declared one.
 pub(super) fn newest_reference(
     declared: &DeclaredSet,
     file: &Path,
@@ -109,7 +109,7 @@ pub(super) fn newest_reference(
         let Some(tag) = reference.strip_prefix("refs/tags/") else {
             continue;
         };
-        // The commit of an annotated tag comes in the line after the tag's.
+        // The commit of an annotated tag is on the line after the tag.
         let tag = tag.strip_suffix("^{}").unwrap_or(tag);
         let is_declared = tag == declared.rev;
         let version = version_like(tag, &declared.rev).or(is_declared.then(Vec::new));
@@ -122,8 +122,8 @@ pub(super) fn newest_reference(
     Ok(newest.map(|(_, tag, commit)| (tag, commit)))
 }
 
-/// The numbers of a tag such as `v1.10.0`, if it is a version written as `like` is. With a commit
-/// as `like`, every version is.
+/// The numbers of a version tag such as `v1.10.0` with the same prefix as `like`; any version if
+/// `like` is a commit.
 fn version_like(tag: &str, like: &str) -> Option<Vec<u64>> {
     let prefix = tag.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let other = like.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -134,28 +134,28 @@ fn version_like(tag: &str, like: &str) -> Option<Vec<u64>> {
     numbers.map(|number| number.parse().ok()).collect()
 }
 
-/// A copy of a repository's branches and tags, which is removed in the end.
+/// A temporary copy of a repository's branches and tags.
 struct FetchedRepository {
     git: GitRepository,
     _folder: TempDir,
 }
 
-/// What a `rev` means.
+/// A resolved `rev`.
 struct NamedCommit {
     commit: String,
-    /// The object of the tag that names it, if the tag has one, which may be signed.
+    /// The object of its annotated tag, which may be signed.
     tag: Option<String>,
     is_tag: bool,
 }
 
 impl FetchedRepository {
-    /// Copies the repository of a set that `file` declares.
+    /// Clones the repository of a set declared in `file`.
     fn copy(declared: &DeclaredSet, file: &Path, env: &Environment) -> Result<FetchedRepository> {
         let folder = temporary_folder("hookrun-sets-", env)?;
         let git = GitRepository::at(folder.path());
         let url = &declared.git;
         let place = place_of(declared, file);
-        // A local copy would take objects along that no branch or tag reaches.
+        // A local clone would include unreachable objects.
         let clone = ["clone", "--bare", "--no-local", "--quiet", "--template="];
         let words = [&clone[..], &["--", &place, "."]].concat();
         let output = git.git(&words, Vec::new())?;
@@ -171,7 +171,7 @@ impl FetchedRepository {
         ))
     }
 
-    /// The commit that `rev` names now. A tag must name the commit of `old` still.
+    /// The commit that `rev` names now. A tag must still name the commit of `old`.
     fn newest(&self, declared: &DeclaredSet, old: Option<&LockedSet>) -> Result<NamedCommit> {
         let DeclaredSet { name, rev, .. } = declared;
         let now = self.resolve(rev)?;
@@ -189,7 +189,7 @@ impl FetchedRepository {
         }
     }
 
-    /// The commit that a tag, a branch or a full commit id names.
+    /// Resolves a tag, a branch or a full commit id.
     fn resolve(&self, rev: &str) -> Result<NamedCommit> {
         for (kind, is_tag) in [("refs/tags/", true), ("refs/heads/", false)] {
             let reference = format!("{kind}{rev}");
@@ -219,7 +219,7 @@ impl FetchedRepository {
         })
     }
 
-    /// Fetches an object that no branch or tag leads to any more, if the server still has it.
+    /// Fetches an unreachable object, if the server still has it.
     fn bring(&self, object: &str) -> Result<()> {
         let exists = self.git.git(&["cat-file", "-e", object], Vec::new())?;
         if exists.status.success() {
@@ -237,15 +237,15 @@ impl FetchedRepository {
         ))
     }
 
-    /// Whether a branch or a tag leads to `commit`. A forge also hands out commits of forks, which
-    /// anybody may have written.
+    /// Whether a branch or a tag contains `commit`. Forges also serve commits of forks, which
+    /// anybody may write.
     fn is_reachable(&self, commit: &str) -> Result<bool> {
         let words = ["for-each-ref", "--count=1", "--contains", commit];
         let output = self.git.git(&words, Vec::new())?;
         Ok(output.status.success() && !output.stdout.is_empty())
     }
 
-    /// The files of a commit, and what a lock says of them.
+    /// A commit's files, and their lock entry.
     fn set(&self, declared: &DeclaredSet, named: NamedCommit) -> Result<(LockedSet, HookFiles)> {
         let NamedCommit { commit, tag, .. } = named;
         let files = self.git.files(&commit, &[]).map_err(|complaint| {
@@ -275,12 +275,12 @@ impl FetchedRepository {
         Ok((set, files))
     }
 
-    /// Verifies the signature of the commit or the tag of a set, by the keys that the user's
-    /// settings of git trust, or by other `settings`. Returns who has signed it, if git says so.
+    /// Verifies the signature of a set's commit or tag with the user's git keys, or with other
+    /// `settings`. Returns the signer, if git prints one.
     fn signature(&self, set: &LockedSet, settings: &[&str]) -> Result<String> {
         let mut reasons = Vec::new();
         let tag = Some(set.tag.as_str()).filter(|tag| !tag.is_empty());
-        // A tag speaks only for the commit that it names.
+        // A tag vouches only for the commit it names.
         let names_commit = match tag {
             Some(tag) => self.git.commit(tag)?.as_ref() == Some(&set.commit),
             None => false,
@@ -310,8 +310,8 @@ impl FetchedRepository {
         ))
     }
 
-    /// Notes which files of trusted signers name the key that has signed a set. Returns whether one
-    /// does.
+    /// Records the files of trusted signers with the key that signed the set. Returns whether there
+    /// is one.
     fn note_signers(
         &self,
         set: &LockedSet,
@@ -323,7 +323,7 @@ impl FetchedRepository {
         };
         for signers in &policy.signers {
             let keys = format!("gpg.ssh.allowedSignersFile={}", signers.display());
-            // Only SSH keys of that file: the keyring of a user holds others.
+            // Only SSH keys of that file, because the user's keyring has other keys.
             let settings = [&keys, "gpg.program=false", "gpg.x509.program=false"];
             if self.signature(set, &settings).is_ok() {
                 let noted = store.note_signed(&set.tree, signers);
@@ -334,7 +334,7 @@ impl FetchedRepository {
     }
 }
 
-/// The repository of a set; a relative path is relative to the folder of the file that declares it.
+/// A set's repository; a relative path starts from the declaring file's folder.
 fn place_of(declared: &DeclaredSet, file: &Path) -> String {
     let url = &declared.git;
     if !is_path(url) {
@@ -344,7 +344,7 @@ fn place_of(declared: &DeclaredSet, file: &Path) -> String {
     base.join(url).display().to_string()
 }
 
-/// The name in git's line about a good signature of an SSH or an OpenPGP key; empty without one.
+/// The signer in git's message about a good SSH or OpenPGP signature; empty without one.
 fn signer_in(printed: &str) -> String {
     for (before, after) in [
         ("signature for ", " with "),
@@ -359,22 +359,21 @@ fn signer_in(printed: &str) -> String {
     String::new()
 }
 
-/// What git printed about a failure.
+/// git's error output on one line.
 fn on_one_line(stderr: &[u8]) -> String {
     let printed = String::from_utf8_lossy(stderr);
     let lines: Vec<String> = printed.lines().map(plain).collect();
     lines.join("; ")
 }
 
-/// What is said of a commit that no branch and no tag leads to.
+/// The error for a commit that is on no branch and no tag.
 fn unreachable(commit: &str) -> Complaint {
     let cause = format!("no branch or tag of the repository contains commit {commit}");
     let cure = "it may come from a fork; name a tag or commit of the repository";
     Complaint::with_cure(cause, cure)
 }
 
-/// Puts files with this digest into the store. They are written apart, checked, and get their name
-/// atomically, so that nobody sees a part of them.
+/// Stores files under their digest: writes them elsewhere, checks and renames atomically.
 fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
     let Some(root) = &env.set_store else {
         return Err(Complaint::new(env.why_no_home()));
@@ -403,7 +402,7 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
         let cure = "its authors must rename or remove them";
         return Err(Complaint::with_cure(cause, cure));
     }
-    // What was changed by hand makes room.
+    // Move manually changed files away.
     let _ = fs::rename(&target, apart.path().join("old"));
     match fs::rename(&new, &target) {
         // Another process was faster.

@@ -1,4 +1,4 @@
-//! `hookrun test --suite`: the cases of hooks, each in its own folders.
+//! `hookrun test --suite`: runs test cases, each in separate folders.
 
 mod find;
 pub(super) mod load;
@@ -31,10 +31,10 @@ use find::find;
 use load::{LoadedCase, LoadedSuite, is_selected, load};
 use play::{SuitePlayer, suite_folder};
 
-/// More names are not listed.
+/// The most names in a note.
 const MOST_NAMES: usize = 8;
 
-/// Plays the cases: 0 all as expected, 1 not, 2 could not.
+/// Runs the cases: 0 passed, 1 failed, 2 error.
 pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, subreaper) = start_up()?;
     let runner = runner(env, &abort, subreaper);
@@ -48,7 +48,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     Ok(abort.signal().map_or(exit, ExitStatus::Signal))
 }
 
-/// What decides all cases, with every guard that hookrun's own program has.
+/// The runner of all cases, with keeper and watchdog.
 fn runner(env: &Environment, abort: &Abort, subreaper: Option<Subreaper>) -> Runner {
     let own = env.image().map(|path| OwnProgram {
         path,
@@ -63,7 +63,7 @@ fn runner(env: &Environment, abort: &Abort, subreaper: Option<Subreaper>) -> Run
         .subreaper(subreaper)
 }
 
-/// Plays the selected cases once and reports them; an error if nothing was played.
+/// Runs the selected cases once and reports them; fails if none ran.
 fn play(
     loaded: &LoadedSuite,
     args: &TestArgs,
@@ -78,7 +78,7 @@ fn play(
         streams::remark(&format!("note: {shown} has no [[case]]; skipped\n"));
     }
     if !loaded.checks.is_empty() {
-        // Nothing is run: what cannot be read might be what fails.
+        // Run nothing, because an unreadable case might be the one that fails.
         args.format.write(loaded.checks.as_slice(), &paths, out)?;
         let cause = "no case was run; correct these errors first";
         return Err(Complaint::new(cause));
@@ -105,7 +105,7 @@ fn play(
     let results = player.play_all(&cases);
     let took = started.elapsed();
     let mut exit = judge(&results);
-    // A suite with failed cases proves nothing about coverage.
+    // Failed cases prove nothing about coverage.
     let mut coverage = None;
     if let (Some(least), ExitStatus::Yes) = (args.suite.coverage, exit) {
         let measured = measure(loaded, &cases, &results, args);
@@ -143,7 +143,7 @@ fn play(
     Ok(exit)
 }
 
-/// A warning about a case that passes with any hooks: an event without hooks is allowed.
+/// Warns about a case that passes without hooks, because an event without hooks is allowed.
 fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
     let case = &loaded.case;
     for step in &case.steps {
@@ -183,7 +183,7 @@ fn judge(results: &[CaseResult]) -> ExitStatus {
     exit
 }
 
-/// The coverage of the hooks that `--hook` and `--event` select.
+/// The coverage of the hooks selected by `--hook` and `--event`.
 fn measure(
     loaded: &LoadedSuite,
     cases: &[&LoadedCase],
@@ -207,7 +207,7 @@ fn measure(
     coverage
 }
 
-/// Whether all cases of the hooks were played.
+/// Whether all cases of the hooks ran.
 fn is_whole(results: &[CaseResult], args: &TestArgs, env: &Environment) -> bool {
     let mut paths = args.suite.suite.iter().flatten();
     args.suite.filter.is_none()
@@ -215,7 +215,7 @@ fn is_whole(results: &[CaseResult], args: &TestArgs, env: &Environment) -> bool 
         && paths.all(|path| env.cwd.join(path).is_dir())
 }
 
-/// The hooks that no case ran.
+/// The hooks without a case that ran them.
 fn untested_hooks<'l>(
     loaded: &'l LoadedSuite,
     results: &[CaseResult],
@@ -242,7 +242,6 @@ fn untested_hooks<'l>(
     hooks
 }
 
-/// A note about hooks without a case.
 fn note_untested(hooks: &[&Hook]) {
     let mut shown: Vec<&str> = hooks.iter().map(|hook| hook.name.as_str()).collect();
     shown.truncate(MOST_NAMES);

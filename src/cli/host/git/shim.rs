@@ -1,5 +1,4 @@
-//! The small shell script that git runs as its hook and that runs hookrun, and the hook that was
-//! there before, which it runs first.
+//! The shell script in git's hooks folder that runs the previous hook, then hookrun.
 
 use std::fs;
 use std::io;
@@ -14,41 +13,40 @@ use crate::hosts::git::GitHook;
 /// The line that identifies a shim.
 const MARK: &str = "# hookrun-shim: ";
 
-/// What a hook that was there before is kept as.
+/// The extension of a kept hook.
 const KEPT_ENDING: &str = ".before-hookrun";
 
-/// What pre-commit calls a hook that it has found, which it runs.
+/// The extension that pre-commit gives to an existing hook, which it runs.
 const RUN_BY_MANAGER: &str = ".legacy";
 
-/// What stands for one of git's hooks.
+/// The state of one git hook.
 #[derive(Debug)]
 pub(crate) struct HookScript {
     pub(crate) hook: &'static GitHook,
-    /// The shim, or where it would be: with its usual name, or with that of a shim that another
-    /// manager of hooks has put aside and runs.
+    /// The shim's path; another hook manager may have renamed an existing one, which it runs.
     pub(crate) file: PathBuf,
     text: Option<Vec<u8>>,
-    /// The hook that was there before.
+    /// The previous hook.
     pub(crate) kept: PathBuf,
     kept_text: Option<Vec<u8>>,
-    /// The file for a person's own hook, where husky writes what git runs.
+    /// The user's file, where husky writes git's hook.
     pub(crate) husky: Option<PathBuf>,
-    /// Whether that runs hookrun.
+    /// Whether that file runs hookrun.
     pub(crate) is_asked_by_husky: bool,
 }
 
-/// What becomes of a script.
+/// The change of a script.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// Write this shim; a hook that is there is kept first.
+    /// Write this shim, keeping an existing hook.
     Write { shim: String, keeps: bool },
-    /// Nothing: the shim is there as it should be.
+    /// The shim is up to date.
     Stay,
-    /// Take the shim away; a kept hook is put back.
+    /// Remove the shim and restore a kept hook.
     Remove { restores: bool },
-    /// Put back a kept hook whose shim is gone.
+    /// Restore a kept hook whose shim is gone.
     Restore,
-    /// Another hook is there too; it and the kept one stay as they are.
+    /// Leave another hook and the kept one unchanged.
     Leave,
 }
 
@@ -86,7 +84,7 @@ impl HookScript {
         self.text.as_ref().is_some_and(|bytes| is_shim(bytes))
     }
 
-    /// Whether a hook of somebody else is there.
+    /// Whether another program's hook is there.
     pub(crate) fn is_foreign(&self) -> bool {
         self.text.is_some() && !self.is_shim()
     }
@@ -95,7 +93,7 @@ impl HookScript {
         self.kept_text.is_some()
     }
 
-    /// Whether hookrun is run for it.
+    /// Whether it runs hookrun.
     pub(crate) fn asks(&self) -> bool {
         self.is_shim() || self.is_asked_by_husky
     }
@@ -132,7 +130,7 @@ impl HookScript {
         })
     }
 
-    /// `None` where there is nothing of hookrun's.
+    /// `None` without hookrun.
     pub(super) fn uninstall(&self) -> Option<Change> {
         if self.is_shim() {
             let restores = self.has_kept();
@@ -171,15 +169,15 @@ impl HookScript {
 #[derive(Debug)]
 pub(super) struct Shim<'a> {
     pub(super) hook: &'static GitHook,
-    /// Where hookrun is looked for first; `None` in a file that a team shares.
+    /// The path to try first; `None` in a shared file.
     pub(super) path: Option<&'a str>,
-    /// The options of every run, with a space before each.
+    /// The options of every run, each after a space.
     pub(super) options: &'a str,
 }
 
 impl Shim<'_> {
-    /// The script. The hook that was there before is run directly, or by `shell` so that it sees the
-    /// name that it had.
+    /// The script. It runs the previous hook directly, or by `shell` if that hook needs its old
+    /// name.
     fn text(&self, shell: Option<String>) -> String {
         let name = self.hook.name;
         let path = shell_words::quote(self.path.unwrap_or_default());
@@ -188,7 +186,7 @@ impl Shim<'_> {
             Some(shell) => format!("{shell} -c '. \"$0{KEPT_ENDING}\"' \"$name\" \"$@\""),
         };
         let own = format!("\"$found\" run{} --host git {name} -- \"$@\"", self.options);
-        // What git writes on stdin is for both. Trailing line ends would be cut off.
+        // Both programs need git's stdin. `$(…)` would strip trailing newlines.
         let (keep, pipe) = if self.hook.lines.is_some() {
             (
                 "  lines=$(cat; echo .)\n  lines=${lines%.}\n",
@@ -246,8 +244,8 @@ fn is_shim(bytes: &[u8]) -> bool {
             .any(|part| part == MARK.as_bytes())
 }
 
-/// The shell that runs a hook which is kept, if it looks at its own name. Managers of hooks find out
-/// by `$0` which hook they are; under another name they would do nothing, and say nothing.
+/// The shell to run a kept hook that reads its name: hook managers find their hook by `$0`, and do
+/// nothing under another name.
 fn shell_that_sees_its_name(kept: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(kept);
     if !text.contains("$0") && !text.contains("${0") {
@@ -265,7 +263,7 @@ fn shell_that_sees_its_name(kept: &[u8]) -> Option<String> {
     (is_plain && is_shell).then(|| interpreter.to_string())
 }
 
-/// A file's bytes; `None` if there is nothing. A link to nothing is there, and empty.
+/// A file's bytes; `None` if missing. A dangling link is empty.
 pub(super) fn read_if_there(file: &Path) -> Result<Option<Vec<u8>>> {
     use std::io::ErrorKind;
     match fs::read(file) {

@@ -1,5 +1,5 @@
-//! The current branch, and the operation of git that is in progress: read from files of the
-//! repository, so that no program starts. For a repository with reftables this asks git.
+//! The current branch and the git operation in progress, read from files without starting git,
+//! except for reftables.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use crate::cli::exit::{Result, failed};
 use crate::cli::host::git::ask;
 use crate::hosts::git::GitHook;
 
-/// The sign of each operation in progress. A rebase picks and merges on its way.
+/// The marker file of each operation. A rebase also picks and merges, so it comes first.
 const SIGNS: &[(&str, &str)] = &[
     ("rebase-merge", "rebase"),
     ("rebase-apply/rebasing", "rebase"),
@@ -23,13 +23,13 @@ const SIGNS: &[(&str, &str)] = &[
 const CHERRY_PICK: &str = "CHERRY_PICK_HEAD";
 const REVERT: &str = "REVERT_HEAD";
 
-/// HEAD where references are in reftables.
+/// HEAD of a repository with reftables.
 const ELSEWHERE: &str = "refs/heads/.invalid";
 
-/// Adds the keys `branch` and `state` to a context. Outside of a repository there are none.
+/// Adds the keys `branch` and `state` to a context; none outside a repository.
 ///
 /// # Errors
-/// When HEAD cannot be read: a rule may be about the branch.
+/// If HEAD cannot be read, because a rule may need the branch.
 pub(super) fn add(
     context: &mut Map<String, Value>,
     hook: &GitHook,
@@ -66,7 +66,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The folder of git's data: that of `$GIT_DIR`, else of the work tree around `cwd`.
+/// The git folder: `$GIT_DIR`, else that of the enclosing work tree.
 fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
     if let Some(named) = git_dir {
         return Some(cwd.join(named));
@@ -76,7 +76,7 @@ fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
         if entry.is_dir() {
             return Some(entry);
         }
-        // In a linked work tree and in a submodule it is a file that names the folder.
+        // In a linked work tree or a submodule, `.git` is a file that names the folder.
         if let Ok(text) = fs::read_to_string(&entry) {
             return Some(folder.join(text.strip_prefix("gitdir:")?.trim()));
         }
@@ -84,9 +84,9 @@ fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
     None
 }
 
-/// The reference that HEAD is; `None` if it is a commit.
+/// HEAD's ref; `None` for a commit.
 fn read_head(file: &Path) -> io::Result<Option<String>> {
-    // Old versions of git made it a link.
+    // Old versions of git made HEAD a link.
     if let Ok(target) = fs::read_link(file) {
         return Ok(Some(target.to_string_lossy().into_owned()));
     }

@@ -1,5 +1,4 @@
-//! What is served over HTTP: finds the route, checks access, reads the body, and has its question
-//! decided.
+//! The HTTP service: routes a request, checks access, reads the body, and decides.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -26,25 +25,25 @@ use crate::hosts;
 /// The longest body.
 const LONGEST_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// How much of a longer one is read and dropped, so that its client comes to read why.
+/// How much of a longer body is read and dropped, so that its client reads the error.
 const DROPPED_BODY_BYTES: usize = 256 * 1024 * 1024;
 
-/// The project that the user has opened, where the context does not say it.
+/// The opened project, if the context does not name it.
 const PROJECT: &str = "x-hookrun-project";
 
 pub(super) type HttpAnswer = Response<Full<Bytes>>;
 
 pub(super) struct HttpService {
     pub(super) decider: Arc<DecisionServer>,
-    /// What clients must show; `None` where only the same user can connect.
+    /// The required token; `None` if only the same user can connect.
     pub(super) token: Option<String>,
     /// A permit for each connection.
     pub(super) room: Arc<Semaphore>,
-    /// How long a client may take with the head and with the body of a request.
+    /// The timeout for a request's head, and for its body.
     pub(super) patience: Duration,
 }
 
-/// Why a request is not decided.
+/// Why a request is rejected.
 #[derive(Debug)]
 struct HttpFault {
     status: StatusCode,
@@ -108,7 +107,7 @@ impl HttpService {
         let Some(token) = &self.token else {
             return Ok(());
         };
-        // A page in a browser can reach this address under its own name.
+        // A web page can reach this address by its own domain name.
         let host = headers.get(HOST).and_then(|value| value.to_str().ok());
         let host = host.unwrap_or_default();
         if !is_loopback(host) {
@@ -138,9 +137,8 @@ impl HttpService {
         json_answer(StatusCode::OK, &health)
     }
 
-    /// Answers the hooks of a host: the body is what a command gets on stdin, the answer what it
-    /// prints. Hosts let an action pass where the status is not 200, so whatever fails here is a
-    /// block in their words.
+    /// Answers a host's hook: the body is a command's stdin, the answer its stdout. Hosts ignore
+    /// errors other than status 200, so any failure here is a block in their format.
     async fn answer_hook(
         &self,
         host: &str,
@@ -186,7 +184,7 @@ impl HttpService {
             Ok(ready) => ready,
             Err(answer) => return Ok(*answer),
         };
-        // The client may leave.
+        // Cancel if the client disconnects.
         let mut cancel = RaiseOnDrop(Abort::new().ok());
         let abort = cancel.0.clone();
         let deciding = tokio::task::spawn_blocking(move || {
@@ -202,7 +200,7 @@ impl HttpService {
         })
     }
 
-    /// The whole body, if it is not too long and comes in time.
+    /// The body, within the limits on size and time.
     async fn read_body(&self, mut body: Incoming) -> Result<Vec<u8>, HttpFault> {
         let is_announced_too_long = body.size_hint().lower() > LONGEST_BODY_BYTES as u64;
         if !is_announced_too_long {
@@ -226,7 +224,8 @@ impl HttpService {
     }
 }
 
-/// Reads the rest of a body while its request is answered: most clients read only then.
+/// Reads the rest of a body while its request is answered, because most clients read only after
+/// writing.
 fn drop_rest(mut body: Incoming, patience: Duration) {
     tokio::spawn(tokio::time::timeout(patience, async move {
         let mut left = DROPPED_BODY_BYTES;
@@ -239,7 +238,7 @@ fn drop_rest(mut body: Incoming, patience: Duration) {
     }));
 }
 
-/// What a host's hook asks.
+/// The question of a host's hook.
 fn hook_question(
     host: &str,
     event: Option<String>,
@@ -267,7 +266,7 @@ fn hook_question(
     })
 }
 
-/// What the body of `/decide` asks. A client that names no folder works where its context says.
+/// The question in the body of `/decide`. Without a folder, the context's is used.
 fn question_of(body: &[u8]) -> Result<ClientQuestion, HttpFault> {
     let params: DecideParams<'_> = serde_json::from_slice(body)
         .map_err(|error| HttpFault::malformed(format!("the body: {error}")))?;
@@ -279,7 +278,7 @@ fn question_of(body: &[u8]) -> Result<ClientQuestion, HttpFault> {
     Ok(question)
 }
 
-/// The text of a header, in UTF-8 or else in Latin-1, which clients in JavaScript send.
+/// The text of a header in UTF-8, else Latin-1, which JavaScript clients send.
 fn text_of(value: &HeaderValue) -> String {
     let bytes = value.as_bytes();
     match std::str::from_utf8(bytes) {
@@ -288,7 +287,7 @@ fn text_of(value: &HeaderValue) -> String {
     }
 }
 
-/// The value of a parameter of a query, decoded.
+/// The decoded value of a query parameter.
 fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = query
         .split('&')
@@ -297,7 +296,7 @@ fn parameter(query: &str, name: &str) -> Option<String> {
     Some(decoded(&value.replace('+', " ")))
 }
 
-/// A text without its `%41`.
+/// Decodes percent escapes.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -333,7 +332,7 @@ fn with_decision(written: HttpAnswer, answer: &ClientAnswer) -> HttpAnswer {
     with_header(written, "x-hookrun-decision-id", &answer.id)
 }
 
-/// With this header too, if its value can be one.
+/// Adds a header if its value is valid.
 fn with_header(mut answer: HttpAnswer, name: &'static str, value: &str) -> HttpAnswer {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
@@ -341,7 +340,7 @@ fn with_header(mut answer: HttpAnswer, name: &'static str, value: &str) -> HttpA
     answer
 }
 
-/// Whether a `Host` header names this machine from inside.
+/// Whether a `Host` header is a loopback name or address.
 pub(super) fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -353,7 +352,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
     is_address || name.eq_ignore_ascii_case("localhost")
 }
 
-/// Compares in a time that tells nothing but the length.
+/// Compares in constant time, except for the length.
 pub(super) fn are_equal(given: &str, token: &str) -> bool {
     let pairs = given.bytes().zip(token.bytes());
     let differences = pairs.fold(0, |differences, (one, two)| differences | (one ^ two));

@@ -1,4 +1,4 @@
-//! Clients that are too slow or too many, with limits that a test need not wait for.
+//! Slow and excessive clients, with short limits.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -15,7 +15,7 @@ use crate::cli::serve::tests::idle_server;
 /// Long enough for a request, and short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// What a server without hooks says until it closes the connection.
+/// The server's output until it closes the connection.
 fn reply_of(most_at_once: usize, request: &str) -> String {
     let (decider, _folder) = idle_server(most_at_once);
     let server = HttpService::new(&decider, None, SHORT);

@@ -1,4 +1,4 @@
-//! Finds files of cases.
+//! Finds test case files.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -20,12 +20,11 @@ const NAME_CASES: &str = "name a test case file, or a folder with some";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CaseFile {
     pub(super) path: PathBuf,
-    /// Its folder may hold other TOML files, so one without cases is skipped.
+    /// Skip it without cases, because its folder may have other TOML files.
     pub(super) may_lack_cases: bool,
 }
 
-/// The files of cases below `paths`; without paths, of the folders in `source`, else of the
-/// project.
+/// The test case files below `paths`, by default of the folders in `source`, else of the project.
 pub(super) fn find(
     paths: &[PathBuf],
     source: &SourceArgs,
@@ -55,7 +54,7 @@ pub(super) fn find(
     Ok(files)
 }
 
-/// The project's folder with hooks, and those of the sets that the project uses.
+/// The project's hook folder, and those of its shared sets.
 fn project_folders(env: &Environment) -> Vec<PathBuf> {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let mut folders = Vec::new();
@@ -72,7 +71,7 @@ fn project_folders(env: &Environment) -> Vec<PathBuf> {
     folders
 }
 
-/// A path on the command line: a test case file, or a folder that has some.
+/// Finds the test case files of a path on the command line.
 fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
     let shown = written.display();
     let meta = path.metadata().map_err(|error| {
@@ -100,7 +99,7 @@ fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
     Ok(files)
 }
 
-/// The files of cases that belong to the hooks in `folder`.
+/// The test case files for the hooks in `folder`.
 fn suites_of(folder: &Path, is_named: bool) -> Result<Vec<CaseFile>> {
     let is_drop_ins = folder.file_name() == Some(OsStr::new(DROP_INS));
     let mut files = Vec::new();
@@ -114,7 +113,7 @@ fn suites_of(folder: &Path, is_named: bool) -> Result<Vec<CaseFile>> {
     Ok(files)
 }
 
-/// The TOML files in `folder`, in the byte order of their names; none if the folder is missing.
+/// The TOML files in `folder`, sorted by bytes; none if it is missing.
 fn toml_files(folder: &Path, may_lack_cases: bool) -> Result<Vec<CaseFile>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -139,8 +138,8 @@ fn toml_files(folder: &Path, may_lack_cases: bool) -> Result<Vec<CaseFile>> {
     Ok(files)
 }
 
-/// The folder with the hooks that the cases in `file` test, if they name none themselves: the one
-/// that the folder of suites is in, with the `hookrun.toml` of its drop-ins.
+/// The default hooks for the cases in `file`: those around its folder, with the `hookrun.toml`
+/// beside the drop-ins.
 pub(super) fn hooks_around(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let is_suites = folder.file_name() == Some(OsStr::new(SUITES));

@@ -1,5 +1,4 @@
-//! Reads files of cases and the hooks that they test, checks that both fit together, and selects
-//! the cases that the command line asks for.
+//! Loads test case files with their hooks, checks that they match, and selects cases.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::cli::args::{SourceArgs, TestArgs};
 use crate::decide::EventRequest;
 use crate::decide::hooks::nearest_hook;
 
-/// The hooks that cases test, as one host loads them.
+/// Hooks under test, as a host loads them.
 #[derive(Debug)]
 pub(super) struct TestedHooks {
     choice: Choice,
@@ -32,20 +31,20 @@ pub(super) struct TestedHooks {
 #[derive(Debug)]
 pub(super) struct LoadedCase {
     pub(super) file: PathBuf,
-    /// The folder of its file, without links.
+    /// The canonical folder of its file.
     pub(super) folder: PathBuf,
     pub(super) case: Case,
-    /// One for each step.
+    /// For each step.
     pub(super) step_hooks: Vec<StepHooks>,
 }
 
-/// The hooks that may run in one step.
+/// The hooks that may run in a step.
 #[derive(Debug)]
 pub(super) struct StepHooks {
     pub(super) tested: Arc<TestedHooks>,
-    /// All hooks of its event, or those that the step names.
+    /// The hooks of its event, or the hooks that the step names.
     pub(super) registry: Registry,
-    /// The canonical names that the step's event may have.
+    /// The possible canonical events of the step.
     events: Vec<String>,
 }
 
@@ -150,8 +149,7 @@ impl SuiteLoader<'_> {
         }
     }
 
-    /// Which hooks a file tests: those of the command line, those that it names, or those around
-    /// it.
+    /// The hooks that a file tests: from the command line, from the file, or those around it.
     fn choice(&mut self, file: &Path, suite: &Suite) -> Option<Choice> {
         let mut choice = Choice {
             explicit: below(&self.env.cwd, &self.source.hooks),
@@ -176,7 +174,7 @@ impl SuiteLoader<'_> {
         Some(choice)
     }
 
-    /// The hooks of `choice` as `host` loads them; their mistakes are reported.
+    /// Loads the hooks of `choice` for `host` and reports their problems.
     fn tested(&mut self, choice: &Choice, host: &str) -> Arc<TestedHooks> {
         for tested in &self.loaded.tested {
             if tested.choice == *choice && tested.host == host {
@@ -248,8 +246,7 @@ impl SuiteLoader<'_> {
         })
     }
 
-    /// Reports keys of a context that nearly match one of the event's: without it the case would
-    /// test another event than its author thinks.
+    /// Reports misspelled keys of a context, without which the case would test another event.
     fn check_context(&mut self, file: &Path, step: &CaseStep, events: &[String], config: &Config) {
         let (context, at) = match &step.input {
             StepInput::Context(value) => (value.value.as_object().cloned(), value.at),
@@ -283,7 +280,7 @@ fn below<'p>(folder: &Path, paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec
     paths.into_iter().map(|path| folder.join(path)).collect()
 }
 
-/// The hooks that a step names, apart from hookrun itself, which can fail as well.
+/// The hooks that a step names, except hookrun itself.
 fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
     let mut names = Vec::new();
     for PlacedValue { value, at } in &step.hooks {
@@ -299,7 +296,7 @@ fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
 }
 
 impl LoadedSuite {
-    /// The cases that `--filter`, `--hook` and `--event` select.
+    /// The cases selected by `--filter`, `--hook` and `--event`.
     pub(super) fn selected(&self, args: &TestArgs) -> Vec<&LoadedCase> {
         let mut cases: Vec<&LoadedCase> = self.cases.iter().collect();
         if let Some(filter) = &args.suite.filter {
@@ -314,7 +311,7 @@ impl LoadedSuite {
         cases
     }
 
-    /// Why no case is selected, or not those that the user means.
+    /// Why no case, or not the intended one, is selected.
     pub(super) fn check_selection(
         &self,
         cases: &[&LoadedCase],

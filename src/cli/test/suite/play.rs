@@ -1,5 +1,4 @@
-//! Plays cases: each in fresh folders, with an environment that holds nothing of the
-//! user's, several at once, reported in their order.
+//! Runs cases in parallel, each in new folders with a clean environment, and reports them in order.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -38,7 +37,7 @@ const SETUP_LIMIT: Duration = Duration::from_secs(60);
 
 const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What goes wrong with a case itself, in words.
+/// A problem of the case itself, as a message.
 type CaseError<T> = std::result::Result<T, String>;
 
 #[derive(Debug)]
@@ -46,12 +45,12 @@ pub(super) struct SuitePlayer<'c> {
     pub(super) runner: &'c Runner,
     pub(super) abort: &'c Abort,
     pub(super) env: &'c Environment,
-    /// The folder that all cases have theirs in.
+    /// The parent of all cases' folders.
     pub(super) root: &'c Path,
     pub(super) jobs: usize,
 }
 
-/// The results so far.
+/// The progress of a suite.
 struct Board {
     next: usize,
     bad: usize,
@@ -59,7 +58,7 @@ struct Board {
     played: usize,
 }
 
-/// Makes the folder for all cases of a run, with a `bin` in which hooks find hookrun.
+/// Creates the suite's folder, with a `bin` in which hooks find hookrun.
 pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
     let folder = temporary_folder("hookrun-suite-", env)?;
     let bin = folder.path().join("bin");
@@ -72,7 +71,7 @@ pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
 }
 
 impl SuitePlayer<'_> {
-    /// Plays all `cases`. The results are in their order, whichever ends first.
+    /// Runs all `cases`. Returns the results in their order.
     pub(super) fn play_all(&self, cases: &[&LoadedCase]) -> Vec<CaseResult> {
         let board = Mutex::new(Board {
             next: 0,
@@ -97,7 +96,7 @@ impl SuitePlayer<'_> {
         results
     }
 
-    /// What each thread does: take the next case until there is none.
+    /// Runs cases until none is left; called by each thread.
     fn work(&self, cases: &[&LoadedCase], board: &Mutex<Board>) {
         loop {
             let number = {
@@ -138,7 +137,7 @@ impl SuitePlayer<'_> {
             ),
         };
         if self.abort.times_raised() > 0 {
-            // Its hooks may have been ended before their time.
+            // An interruption may have ended its hooks.
             result.end = End::NotRun;
         }
         result.took = started.elapsed();
@@ -252,12 +251,12 @@ fn input_bytes(input: &StepInput, folders: &CaseFolders) -> CaseError<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file whose path is relative to the test case file.
+/// Reads a file relative to the test case file.
 fn read_source(folders: &CaseFolders, path: &Path) -> CaseError<Vec<u8>> {
     read_file(&folders.suite.join(path)).map_err(|error| format!("`{}`: {error}", path.display()))
 }
 
-/// A case of which only the end is known.
+/// A result without steps.
 fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
     let event = loaded
         .case
@@ -275,7 +274,7 @@ fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
     }
 }
 
-/// The folders and the environment of one case. The folders are removed when it is dropped.
+/// The folders and environment of a case; removed on drop.
 struct Workspace {
     root: PathBuf,
     folders: CaseFolders,
@@ -292,7 +291,7 @@ impl Workspace {
         let state = root.join("state");
         for folder in [&root, &work, &home, &temporary, &state] {
             fs::create_dir(folder)?;
-            // git and ssh reject a home that others may write.
+            // git and ssh reject a world-writable home.
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
         }
         let folders = CaseFolders {
@@ -306,7 +305,7 @@ impl Workspace {
             ("HOME".into(), home.into()),
             ("TMPDIR".into(), temporary.into()),
             ("LANG".into(), "C.UTF-8".into()),
-            // git looks neither above the folder nor at the system's settings.
+            // git must search neither above the folder nor in system settings.
             ("GIT_CEILING_DIRECTORIES".into(), root.clone().into()),
             ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
         ];
@@ -400,8 +399,8 @@ fn write_file(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
 impl Drop for Workspace {
     fn drop(&mut self) {
         if fs::remove_dir_all(&self.root).is_err() {
-            // A case may have locked its own folders. What its processes still write is removed
-            // with the folder of the suite.
+            // A case may have locked its folders. Files that its processes still write are removed
+            // with the suite's folder.
             unlock(&self.root);
             let _ = fs::remove_dir_all(&self.root);
         }
