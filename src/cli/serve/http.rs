@@ -101,7 +101,7 @@ impl HttpDoor {
         if let Some(path) = &args.unix {
             opened.push_str(&door.serve_unix(&env.cwd.join(path))?);
         }
-        // Who waits for the first line can connect to all of them.
+        // A client that waits for the first line can connect to every listener.
         streams::remark(&opened);
         Ok(Some(door))
     }
