@@ -125,6 +125,20 @@ printf '{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}' >"
 # Nothing of the person who measures is used or written to.
 clean=(env -i "PATH=$(dirname "$git"):/usr/bin:/bin" "HOME=$root/home" GIT_CONFIG_NOSYSTEM=1)
 
+# Approves the hooks in the working directory, as a person would.
+approve() { # hookrun, and before it what starts it
+  local digest
+  digest=$({ "$@" trust --show || true; } 2>/dev/null | grep -o 'sha256:[0-9a-f]*')
+  "$@" trust --digest "$digest" >/dev/null 2>&1 || die 'hookrun does not trust its hooks'
+}
+
+# The hooks of a job become links to a program, and are approved.
+link_hooks() { # job target
+  local hook
+  for hook in "$root/$1"/hooks.d/tool.pre/*; do ln -sf "$2" "$hook"; done
+  (cd "$root/$1" && approve "${clean[@]}" "${program[hookrun]}")
+}
+
 # A repository with one staged file and the configuration of every runner; the hooks are the same
 # files for all.
 set_up() { # job count
@@ -176,13 +190,13 @@ words_of() { # runner
 
 # A runner that skips hooks, or runs two at once, is not measured.
 check() { # runner job count
-  local runner=$1 job=$2 count=$3 hook expected words
-  for hook in "$root/$job"/hooks.d/tool.pre/*; do ln -sf "$root/witness" "$hook"; done
+  local runner=$1 job=$2 count=$3 expected words
+  link_hooks "$job" "$root/witness"
   : >"$root/seen"
   words_of "$runner"
   (cd "$root/$job" && "${clean[@]}" "${words[@]}" <"$root/event.json" >"$root/said" 2>&1) ||
     die "$runner failed with $job: $(cat "$root/said")"
-  for hook in "$root/$job"/hooks.d/tool.pre/*; do ln -sf /bin/true "$hook"; done
+  link_hooks "$job" /bin/true
   expected=$(for ((; count > 0; count--)); do printf 'start\nend\n'; done)
   [[ $(cat "$root/seen") == "$expected" ]] ||
     die "$runner did not run its hooks one after another with $job: $(tr '\n' ' ' <"$root/seen")$(cat "$root/said")"
@@ -287,7 +301,7 @@ commits=("${clean[0]}" -i "PATH=$linters:$(dirname "$git"):/usr/bin:/bin" "${cle
 
 # A repository with 400 files, and with the runner as its hook.
 set_up_commits() { # runner
-  local at=$root/commits-$1 folder file digest name
+  local at=$root/commits-$1 folder file name
   mkdir "$at"
   pushd "$at" >/dev/null
   "${commits[@]}" git init --quiet
@@ -321,8 +335,7 @@ set_up_commits() { # runner
   case $1 in
   hookrun | musl)
     "${commits[@]}" "${program[$1]}" install git >"$root/said" 2>&1 || true
-    digest=$("${commits[@]}" "${program[$1]}" trust --show 2>/dev/null | grep -o 'sha256:[0-9a-f]*')
-    "${commits[@]}" "${program[$1]}" trust --digest "$digest" >>"$root/said" 2>&1
+    approve "${commits[@]}" "${program[$1]}"
     ;;
   lefthook) "${commits[@]}" "${program[lefthook]}" install >"$root/said" 2>&1 ;;
   prek) "${commits[@]}" "${program[prek]}" install >"$root/said" 2>&1 ;;
@@ -345,8 +358,8 @@ check_commits() { # runner
 # Sets `ratio` and `milliseconds` of one commit.
 measure_commits() { # runner other unstaged-line pairs
   local low high
-  "${commits[@]}" "$root/timer" "$4" /dev/null sh "$root/commit" "$root/commits-$1" "$3" \
-    -- /dev/null sh "$root/commit" "$root/commits-$2" "$3" >"$root/times"
+  "${commits[@]}" "$root/timer" "$4" /dev/null /bin/sh "$root/commit" "$root/commits-$1" "$3" \
+    -- /dev/null /bin/sh "$root/commit" "$root/commits-$2" "$3" >"$root/times"
   read -r ratio low high < <(awk '{ print $1 / $2 }' "$root/times" | quantiles)
   ratio="$ratio ($low–$high)"
   read -r milliseconds _ < <(awk '{ print $1 / 5e6 }' "$root/times" | quantiles)
