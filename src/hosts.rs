@@ -29,7 +29,6 @@ mod vscode;
 mod windsurf;
 mod wolli;
 
-// The types of the tables.
 mod event;
 pub mod install;
 mod prelude;
@@ -38,7 +37,6 @@ mod row;
 pub mod settings;
 mod tool;
 
-// The readers of the tables.
 mod answer;
 mod context;
 mod convention;
@@ -111,7 +109,6 @@ pub fn systems() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| host.is_system)
 }
 
-/// Hosts with an `install` form.
 pub fn installable() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| host.is_installable())
 }
@@ -124,26 +121,20 @@ pub fn find(name: &str) -> Option<&'static Host> {
     })
 }
 
-/// Finds an installable host by its exact name.
 pub fn find_installable(name: &str) -> Option<&'static Host> {
     installable().find(|host| host.name == name)
 }
 
-/// Settings files in which commands are hooks.
 pub fn settings_files() -> impl Iterator<Item = &'static HostFile> + Clone {
     HOSTS.iter().filter_map(|host| host.settings.as_ref())
 }
 
-/// The settings file of the dialect `name`.
 pub fn settings_file(name: &str) -> Option<&'static HostFile> {
     find(name)?.settings.as_ref()
 }
 
 impl HostFile {
-    /// The host of this file.
-    ///
-    /// # Panics
-    /// If the host is not in [`HOSTS`].
+    /// The host of this file, which must be in [`HOSTS`].
     pub fn host(&'static self) -> &'static Host {
         let mut hosts = HOSTS.iter().copied();
         let own = hosts.find(|host| {
@@ -179,7 +170,7 @@ pub(crate) fn events_called(name: &str) -> Vec<&'static str> {
 }
 
 impl Host {
-    /// The shortest budget of any gate: the limit while the event is still unknown.
+    /// The shortest budget of any gate: the limit while the event is unknown.
     pub fn shortest_budget(&'static self) -> Option<Duration> {
         let gates = self.events.iter().filter(|row| row.blocks);
         gates
@@ -201,12 +192,10 @@ impl Host {
             .collect()
     }
 
-    /// The event name nearest to `name`.
     pub fn nearest(&'static self, name: &str) -> Option<&'static str> {
         spelling::nearest(name, self.all_events().iter().map(|row| row.name))
     }
 
-    /// The error for an unknown event, with a suggestion.
     pub(crate) fn unknown_event(&'static self, name: &str) -> Complaint {
         let cause = format!("`{name}` is no event of {}", self.name);
         let cure = spelling::did_you_mean(self.nearest(name), || {
@@ -215,7 +204,6 @@ impl Host {
         Complaint::with_cure(cause, cure)
     }
 
-    /// Whether its events have a [`ReplyForm`].
     pub fn has_forms(&self) -> bool {
         self.events
             .iter()
@@ -307,8 +295,8 @@ impl Host {
         }
     }
 
-    /// The same once `install` has written the hook: where status 2 blocks, the shell line blocks
-    /// if hookrun fails.
+    /// The same for a hook by `install`, where the shell line blocks if hookrun fails with status
+    /// 2.
     pub fn open_when_installed(&self) -> &'static [&'static str] {
         match self.fails_closed {
             FailsClosed::Never | FailsClosed::OnCrash => &["prints invalid output", "hangs"],
@@ -316,7 +304,6 @@ impl Host {
         }
     }
 
-    /// Whether it may run hooks that were written for `host`.
     pub fn runs_hooks_of(&self, host: &str) -> bool {
         self.reads.contains(&host) || self.converts.contains(&host)
     }
@@ -379,7 +366,6 @@ impl HostEvent {
         names.any(|one| one.eq_ignore_ascii_case(name))
     }
 
-    /// Whether a failing hook blocks it.
     pub fn fails_closed(&self) -> bool {
         self.blocks && self.on_failure == OnFailure::Block
     }
@@ -426,12 +412,10 @@ impl Binding {
     }
 }
 
-/// The folders in a host's event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct HostFolders {
     /// The opened roots of the project.
     pub roots: Vec<PathBuf>,
-    /// The working directory of the command.
     pub cwd: Option<PathBuf>,
 }
 
@@ -442,8 +426,8 @@ pub fn naming_folders(dialect: &str) -> Option<&'static Host> {
     find(dialect).filter(|host| host.name == dialect && host.has_forms())
 }
 
-/// The variable in which a host of this dialect names its project. A host's later variables are for
-/// compatibility with other hosts.
+/// The variable in which a host of this dialect names its project; later ones are compatibility
+/// names.
 pub(crate) fn project_variable(dialect: &str) -> Option<&'static str> {
     let mut variables = naming_folders(dialect)?.variables.iter();
     let project = variables.find(|one| one.tells == Tells::Project)?;

@@ -21,7 +21,6 @@ use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::engine::hook::Hook;
 
-/// The folder of commands in a `hooks.d`.
 pub const FOLDER: &str = "command";
 
 pub(super) fn find_events(
@@ -53,7 +52,6 @@ pub(super) fn find_events(
             for file in layer::entries(&root.join(FOLDER)).unwrap_or_default() {
                 let describe = || {
                     let mut draft = HookDraft::default();
-                    // Loading the hook reports its problems.
                     let _ = directive::read(&file.path, &mut draft);
                     draft
                 };
@@ -89,8 +87,7 @@ pub(super) fn command_of(file: &DropIn) -> Option<&str> {
     (!file.is_folder).then_some(name)
 }
 
-/// Keeps one hook for each command. Warns about a hook shadowed within its layer, a probable
-/// mistake.
+/// Keeps one hook for each command, and warns about others in its layer.
 pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
     let shadowed = shadow(hooks, |hook| command_name(&hook.event).map(str::to_string));
     let mut problems = Vec::new();
@@ -103,7 +100,6 @@ pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
     problems
 }
 
-/// The indices of a shadowed hook and of the one that shadows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ShadowedHook {
     pub(super) hook: usize,

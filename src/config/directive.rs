@@ -39,7 +39,6 @@ fn comment_of(line: &str) -> Option<&str> {
 #[derive(Default)]
 pub(super) struct Head {
     pub(super) problems: Vec<Problem>,
-    /// The settings' names with their lines.
     seen: Vec<(String, usize)>,
     pub(super) written: WrittenFor,
     /// The text; empty for a compiled program.
@@ -59,7 +58,6 @@ const HEAD_BYTES: usize = 16 * 1024;
 
 pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     let head = read_head(file)?;
-    // A compiled program has no comments.
     if head.iter().take(512).any(|byte| *byte == 0) {
         return Ok(Head::default());
     }
@@ -225,8 +223,7 @@ impl DirectiveReader<'_, '_> {
     }
 }
 
-/// Reports a first line that ends in CR LF. The kernel reports a missing interpreter itself, but
-/// `env` looks for a program with CR in its name and prints no reason.
+/// Reports a first line in CR LF, which makes `env` look for a program with CR in its name.
 fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     let (first, _) = head.split_once('\n')?;
     let interpreter = first.strip_prefix("#!")?.split_whitespace().next()?;
@@ -239,7 +236,6 @@ fn line_end(head: &str, file: &Path) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// The line of the directive that sets `setting`.
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
     read(file, &mut HookDraft::default()).ok()?.line_of(setting)
 }
@@ -290,8 +286,7 @@ const MAY_REPEAT: &[&str] = &[
     "sandbox.write",
 ];
 
-/// Reports a comma or semicolon at the end of a value, which would become part of it: `path=*.env,
-/// tool=bash`. In an expression it may be intended.
+/// Reports a comma or semicolon after a value, which would belong to it: `path=*.env, tool=bash`.
 fn separated(words: &[String]) -> Option<Complaint> {
     for word in words {
         let Some((name, _)) = word.split_once('=') else {

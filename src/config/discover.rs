@@ -30,7 +30,6 @@ use crate::hosts::{self, HostFolders};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// Folders from `--hooks`.
     pub explicit: Vec<PathBuf>,
     /// Host settings files from `--settings`, a layer each; `claude:FILE` names the host.
     pub settings: Vec<PathBuf>,
@@ -58,7 +57,6 @@ impl Choice {
 pub(super) struct DiscoveredLayers {
     pub(super) layers: Vec<Layer>,
     pub(super) project: PathBuf,
-    /// The project folders that were searched for hooks.
     pub(super) looked: Vec<PathBuf>,
     pub(super) problems: Vec<Problem>,
 }
@@ -147,13 +145,11 @@ fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
     (None, written)
 }
 
-/// Keeps each file and folder only in its first layer, so that its hooks run once even if it is
-/// both named and found.
+/// Keeps each file and folder only in its first layer, so that its hooks run once.
 fn drop_repeated(layers: &mut Vec<Layer>) {
     let mut seen = HashSet::new();
     let mut is_new = |path: &PathBuf| match path.canonicalize() {
         Ok(path) => seen.insert(path),
-        // Reading a missing file reports it.
         Err(_) => true,
     };
     for layer in layers.iter_mut() {
@@ -165,8 +161,7 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
     layers.retain(|layer| !layer.places().is_empty());
 }
 
-/// Reports names that differ from a layer's files only in case. Called only where no hooks are
-/// found.
+/// Reports names that differ from a layer's files only in case, if no hooks are found.
 fn misspelled(folder: &Path) -> Vec<Problem> {
     let near = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
@@ -186,8 +181,7 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
         .collect()
 }
 
-/// The layer of a named path: a folder with `hookrun.toml` or `hooks.d`, a `hooks.d` itself, a
-/// `hookrun.toml`, or a script with its event in a directive.
+/// The layer of a named path: a folder of hooks, a `hookrun.toml`, or a script with its event.
 fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
         let cause = if error.kind() == io::ErrorKind::NotFound {
@@ -233,8 +227,7 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
 
 struct Project {
     layers: Vec<Layer>,
-    /// The host's root, else the outermost folder with hooks, else the git repository, else the
-    /// working directory.
+    /// The host's root, else the outermost folder with hooks, else the git repository's root.
     root: PathBuf,
     looked: Vec<PathBuf>,
 }
@@ -300,7 +293,6 @@ fn is_inside(folder: &Path, root: &Path) -> bool {
     }
 }
 
-/// Identifies a folder independently of its path: device and inode.
 type Identity = (u64, u64);
 
 fn identity(meta: &Metadata) -> Identity {
@@ -350,15 +342,13 @@ impl ProjectSearch {
 /// The mode of a world-writable folder in which users can delete only their own files.
 const STICKY_AND_OPEN: u32 = 0o1002;
 
-/// The git work tree that contains `folder`.
 pub(crate) fn work_tree(folder: &Path) -> Option<PathBuf> {
     let mut folders = folder.ancestors();
     let found = folders.find(|folder| is_there(&folder.join(".git")));
     found.map(Path::to_path_buf)
 }
 
-/// Reports hooks of ours in a folder of ours that is world-writable: after one `chmod` a project
-/// would otherwise silently lose its hooks.
+/// Reports our own hooks in a world-writable folder, where they are ignored.
 fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     let own = rustix::process::getuid().as_raw();
     if meta.uid() != own {

@@ -21,10 +21,8 @@ use crate::engine::hook::matcher::row::{Glob, path_glob};
 use crate::engine::hook::matcher::{DocumentMatch, Documents, MatcherError};
 use crate::engine::hook::matcher::{expression, shortened};
 
-/// The most bytes in a rule's documents.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The most files and folders visited for a glob.
 const MOST_ENTRIES: usize = 100_000;
 
 const WRITE_IT: &str = "write it before this event, or correct `documents`";
@@ -66,8 +64,7 @@ impl DocumentPath {
         })
     }
 
-    /// The values of this path, starting from the elements it shares with `other`, which led to
-    /// `way`.
+    /// The values of this path, from the elements shared with `other`, which led to `way`.
     fn values(&self, other: &DocumentPath, way: &[DocumentNode<'_>]) -> Vec<String> {
         let pairs = self.steps.iter().zip(&other.steps);
         let shared = pairs.take_while(|(own, other)| own == other).count();
@@ -164,15 +161,12 @@ impl DocumentCondition {
     }
 }
 
-/// A rule's documents and conditions.
 #[derive(Debug)]
 pub(super) struct DocumentRule {
     /// Paths and globs, relative to the project.
     files: Vec<String>,
-    /// At least one; the first has the longest path.
     wanted: Vec<DocumentCondition>,
     except: Vec<DocumentCondition>,
-    /// The paths in the rule's text.
     named: Vec<DocumentPath>,
 }
 

@@ -19,42 +19,32 @@ use crate::hosts::rules::{HostMatch, WantedEvents};
 pub struct HookDraft {
     /// The hook so far; binding adds its event and matcher.
     pub(super) hook: Hook,
-    /// The keys `name`, `command` and `shell` of a table, with their offsets.
     pub(super) name: Option<(String, usize)>,
     pub(super) command: Option<(String, usize)>,
     pub(super) is_shell: bool,
     /// The events in its table or script; `None` if it names none.
     pub(super) events: Option<Vec<(String, Position)>>,
     pub(super) dialect: Option<&'static Host>,
-    /// Whether it uses git's own contract.
     pub(super) is_of_git: bool,
     /// Whether it names its convention itself.
     pub(super) says_dialect: bool,
-    /// The place of `lives`.
     pub(super) lives_at: Option<Position>,
-    /// The decision of a rule.
     pub(super) rule: Option<Decision>,
-    /// Whether its table names events.
     pub(super) names_event: bool,
     pub(super) patterns: Vec<HookPattern>,
     pub(super) except: Vec<HookPattern>,
-    /// A rule's decision on doubt.
     pub(super) doubt: Option<OnDoubt>,
-    /// The context fields in a rule's texts, with their places.
     pub(super) placeholders: Vec<(String, Position)>,
-    /// The filter from a host's settings, with its place.
     pub(super) wanted: Option<(WantedEvents, Position)>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct BoundEvent {
     pub(super) spec: Arc<EventSpec>,
-    /// The convention of a hook of another system.
     pub(super) convention: Option<Arc<dyn Convention>>,
 }
 
 impl BoundEvent {
-    /// An event for hooks with the native contract.
     pub(super) fn native(spec: Arc<EventSpec>) -> BoundEvent {
         BoundEvent {
             spec,
@@ -80,9 +70,7 @@ pub(super) enum Pattern {
     Access(Access),
     Runs,
     Field(String),
-    /// Files whose fields a rule matches, instead of the context.
     Documents,
-    /// A path into them.
     Document(String),
 }
 
@@ -132,7 +120,6 @@ impl HookDraft {
         });
     }
 
-    /// The context fields it matches, with their places.
     pub(super) fn fields(&self) -> impl Iterator<Item = (&str, Position)> {
         self.patterns
             .iter()
@@ -164,7 +151,6 @@ impl HookDraft {
         self.placeholders.clear();
     }
 
-    /// Adds the placeholders of a rule's text.
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
         let fields = names
             .into_iter()

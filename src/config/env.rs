@@ -7,11 +7,9 @@ use crate::engine::hook::OWN_IMAGE;
 use crate::engine::names::words;
 use crate::hosts::{dialects, moving_variables, project_variable, project_variables};
 
-/// The prefix of hookrun's variables.
 const OURS: &str = "HOOKRUN_";
 
-/// Settings for hookrun, its built-in hooks and nested runs. A hook inherits no other `HOOKRUN_`
-/// variable of the caller, because it would mistake it for its own.
+/// Variables that hooks and nested runs inherit from the caller; no other `HOOKRUN_` ones.
 #[rustfmt::skip]
 const SETTINGS: &[&str] = words!(
     "HOOKRUN_LOG" "HOOKRUN_DECISIONS" "HOOKRUN_RECORD" "HOOKRUN_REPLAY" "HOOKRUN_SKIP" "HOOKRUN_TOKEN"
@@ -24,8 +22,7 @@ const SETTINGS: &[&str] = words!(
     "HOOKRUN_REDACT_WITH" "HOOKRUN_SEEN_LOG" "HOOKRUN_TRIGGER_FILE"
 );
 
-/// Variables that identify a CI job: `CI` for most systems, and those of systems without it or with
-/// commands in their log.
+/// Variables that identify CI jobs: `CI`, and those of systems without it or with log commands.
 const CI_SYSTEMS: &[&str] = &[
     "CI",
     "GITHUB_ACTIONS",
@@ -34,7 +31,6 @@ const CI_SYSTEMS: &[&str] = &[
     "TEAMCITY_VERSION",
 ];
 
-/// The environment of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     /// The working directory; `/` if unknown.
@@ -66,13 +62,11 @@ pub struct Environment {
     pub is_buildkite: bool,
     /// `$GITHUB_WORKSPACE`: the base of annotation paths on GitHub.
     pub workspace: Option<PathBuf>,
-    /// Whether the locale is UTF-8.
     pub is_utf8: bool,
     /// Users' settings folders of hosts that were moved, by variable.
     pub host_folders: Vec<(&'static str, PathBuf)>,
     /// Projects that hosts name, by variable.
     pub host_projects: Vec<(&'static str, PathBuf)>,
-    /// The folder for temporary files.
     pub temporary: PathBuf,
     /// `$VISUAL`, by default `$EDITOR`.
     pub editor: Option<String>,
@@ -82,7 +76,6 @@ pub struct Environment {
     pub traceparent: Option<String>,
     /// `$HOOKRUN_DEPTH`: the number of enclosing runs.
     pub depth: u32,
-    /// The path of hookrun's executable.
     pub program: Option<PathBuf>,
     /// A unique mark for the processes of this run.
     pub run_id: String,
@@ -90,22 +83,19 @@ pub struct Environment {
     pub variables: Option<Vec<(OsString, OsString)>>,
 }
 
-/// The variables that hookrun sets for a hook.
 #[derive(Debug, Clone, Default)]
 pub struct Inside {
     pub hook: Option<String>,
-    /// The session, if the event has one.
     pub session: Option<String>,
     pub state: Option<PathBuf>,
-    /// The socket for requests to the host.
     pub socket: Option<String>,
     /// Whether a person can answer questions.
     pub has_ui: bool,
 }
 
 impl Environment {
-    /// Reads the environment of this process. Variables that are empty, or not absolute where they
-    /// must be (XDG Base Directory Specification), count as unset.
+    /// Reads the environment; variables that violate the XDG Base Directory Specification are
+    /// unset.
     #[must_use]
     pub fn capture() -> Environment {
         let (cwd, cwd_problem) = match std::env::current_dir() {
@@ -130,7 +120,6 @@ impl Environment {
         }
     }
 
-    /// Reads these variables; the last of two with one name counts.
     fn of(variables: &[(OsString, OsString)]) -> Environment {
         let names = variables
             .iter()
@@ -195,8 +184,7 @@ impl Environment {
         }
     }
 
-    /// An environment with only these variables, working directory and state home, isolated from
-    /// this process.
+    /// An environment of only these variables, isolated from this process.
     #[must_use]
     pub(crate) fn apart(
         variables: Vec<(OsString, OsString)>,
@@ -236,8 +224,7 @@ impl Environment {
         Environment { cwd, ..self }
     }
 
-    /// Removes hosts' variables, for clients that are not related to this process: they describe
-    /// another session.
+    /// Removes hosts' variables, for clients that are unrelated to this process.
     #[must_use]
     pub(crate) fn without_hosts(mut self) -> Environment {
         self.host_projects.clear();
@@ -249,7 +236,6 @@ impl Environment {
         self
     }
 
-    /// The projects that a host of this dialect names by its variables.
     pub(crate) fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
         let variable = project_variable(dialect);
         let of_host = self
@@ -259,7 +245,6 @@ impl Environment {
         of_host.map(|(_, folder)| folder.clone()).collect()
     }
 
-    /// The variables that an enclosing hookrun set for this hook.
     #[must_use]
     pub(crate) fn inside() -> Inside {
         let variables = variables_here();
@@ -273,7 +258,6 @@ impl Environment {
         }
     }
 
-    /// All variables; `None` if one is not UTF-8.
     #[must_use]
     pub(crate) fn all_readable() -> Option<Vec<(String, String)>> {
         all_variables()
@@ -295,8 +279,7 @@ impl Environment {
         variables
     }
 
-    /// The path that starts this program again; on Linux the running image, even if its file was
-    /// replaced.
+    /// The path that starts this program again, on Linux even if its file was replaced.
     pub(crate) fn image(&self) -> Option<PathBuf> {
         let own = self.program.as_ref()?;
         Some(if cfg!(target_os = "linux") {
@@ -329,8 +312,7 @@ impl Environment {
         }
     }
 
-    /// The parent of state folders: in the state home, else in a private folder of the temporary
-    /// one. Creates nothing.
+    /// The parent of state folders, without a home a private temporary one. Creates nothing.
     pub(crate) fn state_root(&self) -> PathBuf {
         match &self.state_home {
             Some(home) => home.join("hookrun"),
@@ -342,7 +324,6 @@ impl Environment {
     }
 }
 
-/// Variables by name; the last of two with one name counts.
 #[derive(Clone, Copy)]
 struct Lookup<'a>(&'a [(OsString, OsString)]);
 
@@ -367,7 +348,6 @@ impl<'a> Lookup<'a> {
             .filter(|path| path.is_absolute())
     }
 
-    /// A variable's value that counts as unset.
     fn unusable(self, name: &str) -> Option<String> {
         self.find(name)
             .map(|value| value.to_string_lossy().into_owned())
@@ -392,7 +372,6 @@ fn inherited(names: Vec<String>) -> Vec<String> {
         .collect()
 }
 
-/// Whether a host sets `name` for its hooks.
 fn is_of_host(name: &str) -> bool {
     let mut all = dialects().flat_map(|dialect| dialect.variables);
     all.any(|variable| variable.name == name)
@@ -407,8 +386,7 @@ fn run_id() -> String {
     )
 }
 
-/// All variables, copied once: looking them up one by one scans them all for each of about fifty
-/// names.
+/// All variables, copied once, because single lookups scan all of them.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the environment"

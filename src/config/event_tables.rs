@@ -15,7 +15,6 @@ use crate::engine::event::{
 #[derive(Debug, Default)]
 pub(super) struct EventTables {
     pub(super) declared: Vec<(EventSpec, Position)>,
-    /// Settings of built-in events.
     pub(super) settings: Vec<EventSettings>,
     /// Names of events whose declaration has a mistake, so that they are not reported as unknown.
     pub(super) misdeclared: Vec<String>,
@@ -112,7 +111,6 @@ pub struct EventDraft {
     rewrites: Vec<Rewrite>,
 }
 
-/// Reads settings of a built-in event.
 fn read_settings(
     reader: &mut DocumentReader<'_>,
     entry: &TreeEntry,

@@ -14,7 +14,6 @@ use crate::engine::harmless::plain;
 /// The most files in a shared set, or in the hooks of a commit.
 const MOST_FILES: usize = 2000;
 
-/// Their most bytes together.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The timeout of one git command, enough for a slow network and a large history.
@@ -27,7 +26,6 @@ const SETTINGS: &[&str] = &[
     "fetch.recurseSubmodules=false",
 ];
 
-/// A repository, by its object folder.
 #[derive(Debug)]
 pub(crate) struct GitRepository {
     folder: PathBuf,
@@ -132,7 +130,6 @@ impl GitRepository {
         }
         errand.command.current_dir(&self.folder);
         errand.command.env("LC_ALL", "C");
-        // Overrides the user's settings.
         errand
             .command
             .env("GIT_ALLOW_PROTOCOL", PROTOCOLS.join(":"));

@@ -17,14 +17,10 @@ use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Handler, Hook, LayerKind};
 use crate::engine::outcome::Decision;
 
-/// The trust of a project's hooks.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectTrust {
-    /// By folder.
     pub reports: Vec<TrustReport>,
-    /// The trusted files, as they were read.
     pub(crate) seals: Vec<TrustSeal>,
-    /// The machine owner's trust settings.
     pub(crate) policy: TrustPolicy,
     /// Untrusted hooks of events that go on without them.
     held: Vec<HeldHook>,
@@ -61,19 +57,16 @@ impl ProjectTrust {
     }
 }
 
-/// A hook that does not run because it is untrusted.
 #[derive(Debug, Clone)]
 struct HeldHook {
     event: String,
     why: String,
 }
 
-/// Checks the trust of a project's folders, and holds untrusted hooks.
 pub(super) struct TrustJudge<'j> {
     choice: &'j TrustChoice,
     store: Option<TrustStore>,
     read_since: SystemTime,
-    /// The system's and the user's folders.
     own: Vec<PathBuf>,
     found: ProjectTrust,
     owned: Vec<OwnedHooks>,
@@ -283,8 +276,7 @@ impl<'j> TrustJudge<'j> {
     }
 }
 
-/// Trusts hooks that match the followed branch, or returns why they do not; `None` if they are
-/// already trusted or no branch is followed.
+/// Trusts hooks that match the followed branch, or returns why not; `None` if not applicable.
 fn accept_branch(report: &TrustReport, store: Option<&TrustStore>) -> Option<Result<(), String>> {
     let store = store.filter(|_| !report.is_trusted())?;
     let followed = store.followed(&report.repository)?;
@@ -302,7 +294,6 @@ fn canonical_folder(layer: &Layer) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.clone())
 }
 
-/// All handlers in a layer's files, with their files.
 fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &Handler)> {
     manifests.iter().flat_map(|(file, manifest)| {
         let read = manifest.hooks.iter().map(|table| &table.draft);

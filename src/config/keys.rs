@@ -148,7 +148,6 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
 #[rustfmt::skip]
 pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("read", KeyValue::Texts, "everything", "files and folders that it may read and run, in addition to the system's", |draft, key| {
-        // An empty list allows only the system's files.
         let read = draft.hook.sandbox.get_or_insert_default().read.get_or_insert_default();
         read.extend(paths(key)?);
         Ok(())

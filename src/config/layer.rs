@@ -24,8 +24,7 @@ pub const SUITES: &str = "tests";
 /// Folders in `hooks.d` that are not events: suites, and shared code.
 pub(crate) const RESERVED: &[&str] = &[SUITES, "lib"];
 
-/// Names of read-me files and of leftovers of editors and interpreters; `*` is any text. vim
-/// creates `4913` to test whether a folder is writable.
+/// Read-me files, and leftovers of editors and interpreters; vim tests a folder with `4913`.
 #[rustfmt::skip]
 const LEFTOVERS: &[&str] = &[
     ".*", "README*", "*.md", "*~", "*.bak", "*.swp", "*.orig", "*.rej", "*.tmp", "#*#", "4913",
@@ -39,15 +38,12 @@ pub struct Layer {
     pub manifests: Vec<PathBuf>,
     pub drop_ins: Vec<PathBuf>,
     pub settings: Vec<PathBuf>,
-    /// The host of its settings; `None` to detect it.
     pub settings_of: Option<&'static str>,
     /// Scripts outside event folders, with their events in a directive.
     pub loose: Vec<PathBuf>,
-    /// The name of its shared set.
     pub(crate) set: Option<String>,
     /// The folder of the layer that declares the set.
     pub(crate) declared_in: Option<PathBuf>,
-    /// Whether a trusted signer has signed the set.
     pub(crate) is_signed: bool,
 }
 
@@ -67,7 +63,6 @@ impl Layer {
         }
     }
 
-    /// Whether it is a project folder, not a shared set.
     pub(crate) fn is_own_of_project(&self) -> bool {
         self.kind == LayerKind::Project && self.declared_in.is_none()
     }
@@ -89,8 +84,7 @@ impl Layer {
     }
 }
 
-/// Whether something exists or may exist, such as a dangling link or an unreadable file. Reading it
-/// then fails and blocks gates; ignoring it would open them.
+/// Whether something exists or may exist; a failed read then blocks gates.
 pub(super) fn is_there(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,
@@ -101,8 +95,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     }
 }
 
-/// Whether a hook folder exists. Another file in its place, or a dangling link above, is a problem,
-/// because missing hooks might block.
+/// Whether a hook folder exists. A file in its place or a dangling link above is a problem.
 pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
     let standing = path.ancestors().find(|path| is_there(path)).unwrap_or(path);
     let cause = match standing.metadata() {
@@ -150,8 +143,7 @@ pub(super) struct DropIn {
     pub(super) is_folder: bool,
 }
 
-/// The entries of a folder sorted by bytes, without hidden files, leftovers of editors and read-me
-/// files.
+/// The entries of a folder sorted by bytes, without hidden files and leftovers.
 pub(super) fn entries(folder: &Path) -> io::Result<Vec<DropIn>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {

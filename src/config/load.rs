@@ -23,32 +23,25 @@ use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Hook, LayerKind};
 use crate::hosts::Host;
 
-/// The merged configuration of all layers.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// The built-in and custom events.
     pub catalog: Catalog,
     /// The hooks by layer; drop-ins in byte order, then those of `hookrun.toml`.
     pub hooks: Vec<Hook>,
-    /// The layers, system first.
     pub layers: Vec<Layer>,
     pub project: PathBuf,
     pub problems: Vec<Problem>,
-    /// Settings of the decision log.
     pub log: LogSettings,
     pub sets: Vec<UsedSet>,
-    /// The trust of project hooks, if required.
     pub trust: ProjectTrust,
     /// A line for each hook that a local file disables.
     pub skipped: Vec<String>,
 }
 
-/// Settings of the decision log, merged from all layers.
 #[derive(Debug, Clone, Default)]
 pub struct LogSettings {
     /// The system or the user disables the log.
     pub is_off: bool,
-    /// Regular expressions for secrets.
     pub redact: Vec<String>,
 }
 
@@ -176,8 +169,7 @@ impl Config {
         }
     }
 
-    /// The configuration for a host of `dialect`. If only its nearest hooks run, the others are
-    /// idle, with a warning, and a hook with a mistake does not stop the others.
+    /// The configuration for a host of `dialect`; if only its nearest hooks run, others are idle.
     #[must_use]
     pub(crate) fn for_host(mut self, dialect: Option<&Host>) -> Config {
         if !dialect.is_some_and(|dialect| dialect.nearest_wins) {
@@ -220,7 +212,6 @@ impl Config {
         skip::by_variable(&mut self.hooks, name)
     }
 
-    /// Whether an error blocks gates.
     pub fn has_errors(&self) -> bool {
         self.problems
             .iter()
@@ -228,7 +219,6 @@ impl Config {
     }
 
     /// The reason that blocks gates while there are errors, because an unreadable hook might block.
-    /// `None` without errors.
     pub fn refusal(&self) -> Option<String> {
         Some(refusal_for(&self.complaint()?))
     }
@@ -256,7 +246,6 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
 }
 
-/// The reason that blocks a gate for this complaint.
 pub(crate) fn refusal_for(complaint: &str) -> String {
     if is_about_trust(complaint) {
         return complaint.to_string();
@@ -264,8 +253,7 @@ pub(crate) fn refusal_for(complaint: &str) -> String {
     format!("nothing is allowed while {complaint}")
 }
 
-/// A summary of the errors with the first one; `None` without errors. Changed hooks that need trust
-/// come first, because `validate` does not show them.
+/// A summary of the errors, changed hooks first, because `validate` does not show them.
 pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> Option<String> {
     let errors: Vec<&Problem> = problems
         .filter(|problem| problem.severity == Severity::Error)
@@ -286,8 +274,7 @@ pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> O
     ))
 }
 
-/// Sorts problems by file in reading order, then by line, without duplicates (a hook of two events
-/// reports its problems twice).
+/// Sorts problems by file in reading order, then by line, without duplicates.
 fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     let mut files: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(problems.len());
@@ -301,8 +288,7 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
     numbered.into_iter().map(|(_, problem)| problem).collect()
 }
 
-/// The log settings of the layers. A project cannot disable its user's log, and an untrusted one
-/// cannot define secrets.
+/// The log settings. A project cannot disable the log; untrusted ones cannot define secrets.
 fn log_settings(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
@@ -384,8 +370,7 @@ fn set_timeouts(
     }
 }
 
-/// The catalog with a project's custom events as gates if its files changed since they were
-/// trusted, because they may have been gates.
+/// Turns custom events into gates if the project's files changed since they were trusted.
 fn closed_events(
     catalog: Catalog,
     layers: &[Layer],

@@ -21,15 +21,12 @@ use crate::hosts::{Binding, Host, dialects};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConfigScope<'a> {
     All,
-    /// The hooks of one event. Files with several hooks are read in full, drop-ins of other events
-    /// are not opened.
+    /// The hooks of one event; drop-ins of other events are not opened.
     Event(&'a str),
-    /// The hooks of some events, by canonical name.
     Events(&'a [String]),
 }
 
 impl ConfigScope<'_> {
-    /// Whether the scope includes an event that satisfies `is_meant`.
     pub(super) fn has(self, is_meant: impl Fn(&str) -> bool) -> bool {
         match self {
             ConfigScope::All => true,
@@ -81,14 +78,12 @@ impl ConfigLoader<'_> {
             .is_ok_and(|spec| self.is_in_scope(&spec))
     }
 
-    /// Reports a world-writable folder of hooks.
     pub(super) fn check_writers(&mut self, path: &Path) {
         if is_open_to_everyone(path) {
             self.fault(path, "everyone can write to it", access_cure(path));
         }
     }
 
-    /// The entries of a hook folder; reports a folder that cannot be read.
     pub(super) fn entries(&mut self, folder: &Path) -> Vec<DropIn> {
         layer::entries(folder).unwrap_or_else(|error| {
             self.fault(
@@ -121,8 +116,7 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// The events that `name` means to a hook or a rule. A rule gets native events, so a host's
-    /// name is an alias.
+    /// The events that `name` means to a hook; to a rule a host's name is an alias.
     pub(super) fn meant(
         &self,
         name: &str,
@@ -152,7 +146,6 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// An event for hooks with git's contract.
     fn of_git(&self, spec: Arc<EventSpec>) -> Result<BoundEvent, Complaint> {
         let hook = GIT_HOOKS.iter().find(|hook| hook.event == spec.name);
         let hook = hook.ok_or_else(|| {
@@ -196,8 +189,7 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Reports hooks of one event and layer (from `first` on) that share a name, because reasons
-    /// and logs name hooks.
+    /// Reports hooks of one event and layer (from `first` on) with the same name.
     pub(super) fn find_duplicates(&mut self, first: usize) {
         let mut seen: HashMap<(&str, &str), &Hook> = HashMap::new();
         let mut found = Vec::new();
@@ -243,7 +235,6 @@ pub(super) fn bad_command(name: &str) -> Complaint {
     Complaint::with_cure(cause, "use letters, digits, `-`, `_` and `:`")
 }
 
-/// Keys of every context.
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
 
 fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Problem> {

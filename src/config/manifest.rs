@@ -181,8 +181,7 @@ fn set_tables(
     Ok(())
 }
 
-/// Checks a rule for missing keys and sets its defaults: the event `tool.pre`, and its place as
-/// name.
+/// Checks a rule for missing keys, and sets its default event `tool.pre` and name.
 fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     let at = reader.at(table.offset);
     let says_nothing = ["deny", "ask"].iter().all(|key| reader.lacks(table, key));
@@ -224,8 +223,7 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
     };
 }
 
-/// Checks a hook for missing keys and builds its handler. A key with a wrong value is already
-/// reported.
+/// Checks a hook for missing keys and builds its handler.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
     for key in ["name", "command"] {
         if reader.lacks(table, key) {
@@ -298,7 +296,6 @@ pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
 
 #[derive(Debug, Default)]
 pub struct LogTable {
-    /// The place that disables the decision log.
     pub(crate) off: Option<Position>,
     pub(crate) redact: Vec<String>,
 }

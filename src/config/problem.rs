@@ -102,7 +102,6 @@ impl<'t> LineIndex<'t> {
         }
     }
 
-    /// The line of an offset, from 1.
     pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts().partition_point(|start| *start <= offset)
     }

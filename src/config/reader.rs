@@ -23,7 +23,6 @@ pub struct KeyRow<T> {
     pub takes: KeyValue,
     pub default: &'static str,
     pub about: &'static str,
-    /// Whether it also works in a directive.
     pub in_directive: bool,
     pub(crate) set: SetKey<T>,
 }
@@ -48,7 +47,6 @@ impl<T> KeyRow<T> {
         }
     }
 
-    /// A key that also works in a directive.
     pub(crate) const fn directive(
         name: &'static str,
         takes: KeyValue,
@@ -88,15 +86,13 @@ pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
 /// Reads a file; fails for a pipe, which could block.
 pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
-    // Reading a folder fails with the system's message.
     if meta.is_file() || meta.is_dir() {
         return fs::read(file);
     }
     Err(io::Error::other("it is not a file"))
 }
 
-/// Reads a configuration file and adds its problems; an unreadable file is a problem and gives the
-/// default.
+/// Reads a configuration file and adds its problems; an unreadable one gives the default.
 pub(crate) fn load<T: Default>(
     file: &Path,
     problems: &mut Vec<Problem>,
@@ -158,8 +154,7 @@ impl<'r> DocumentReader<'r> {
             .push(complaint.in_file(self.file, Some(self.at(offset))));
     }
 
-    /// Parses TOML; after a syntax error, as much as possible. Reports only the first error,
-    /// because others may follow from it.
+    /// Parses TOML, with errors as much as possible; only the first error is reported.
     pub(crate) fn toml(&mut self, text: &str, cure: fn(&str) -> Option<String>) -> Tree {
         let (document, errors) = DeTable::parse_recoverable(text);
         let first = errors
@@ -174,8 +169,7 @@ impl<'r> DocumentReader<'r> {
         Tree::of_toml(&document)
     }
 
-    /// Reads a table's entries by its rows and reports unknown keys. `above` is the prefix of keys
-    /// in messages.
+    /// Reads a table's entries by its rows; `above` is the prefix of keys in messages.
     pub(crate) fn take<T, R: AsRef<KeyRow<T>>>(
         &mut self,
         table: &[TreeEntry],
@@ -212,14 +206,12 @@ impl<'r> DocumentReader<'r> {
     }
 }
 
-/// A key and its value while it is read.
 #[derive(Debug)]
 pub(crate) struct Setting<'s, 'r> {
     pub(crate) reader: &'s mut DocumentReader<'r>,
     /// The name for messages: `limits.memory`.
     pub(crate) name: &'s str,
     pub(crate) takes: KeyValue,
-    /// The default, for messages.
     pub(crate) default: &'static str,
     pub(crate) tree: &'s Tree,
 }
@@ -236,7 +228,6 @@ impl<'s> Setting<'s, '_> {
         }
     }
 
-    /// The error for a value of the wrong type.
     pub(crate) fn wrong(&self) -> Complaint {
         self.wrong_with(self.tree)
     }
@@ -276,8 +267,7 @@ impl<'s> Setting<'s, '_> {
         Ok(texts)
     }
 
-    /// A string or a non-empty list of strings. An empty list would mean the opposite of what it
-    /// seems to.
+    /// A string or a non-empty list; an empty one would mean the opposite of what it seems to.
     pub(crate) fn some_texts(&self, cure: &str) -> Result<Vec<PlacedValue<String>>, Complaint> {
         let texts = self.texts()?;
         if texts.is_empty() {
@@ -335,7 +325,6 @@ impl<'s> Setting<'s, '_> {
         parse_size(self.text()?).map_err(|problem| self.about(&problem))
     }
 
-    /// The value of a word in `table`.
     pub(crate) fn one_of<V: Copy>(&self, table: &[(V, &str)]) -> Result<V, Complaint> {
         let found = table
             .iter()

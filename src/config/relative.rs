@@ -8,8 +8,7 @@ use crate::engine::exec::command::{INTERPRETERS, without_version};
 use crate::engine::hook::FILES;
 use crate::engine::shell;
 
-/// Programs that run their operand as a program after a subcommand, in addition to the shell
-/// reader's wrappers.
+/// Programs that run their operand as a program, besides the shell reader's wrappers.
 const RUNNERS: &[&str] = &["uv", "poetry", "pipenv", "npx", "bunx"];
 
 /// Interpreters' options that run no file.
@@ -26,11 +25,9 @@ const INLINE: &[&str] = &[
     "--version",
 ];
 
-/// Interpreters' options that take the next word.
 const WITH_VALUES: &[&str] = &["-o", "-O", "-W", "-X", "-I"];
 
-/// The words of a command, with paths to files below `base` (the configuring file's folder) made
-/// absolute. The program itself is resolved at start.
+/// The words of a command, with paths to files below `base` made absolute.
 pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Complaint> {
     let interpreter = interpreter(words);
     let mut all = Vec::with_capacity(words.len());
@@ -107,7 +104,6 @@ fn joined(base: &Path, word: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The index of the interpreter in a command.
 fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     let first = base_name(words.first()?.as_ref());
     let is_wrapped = RUNNERS.contains(&first) || shell::is_wrapper(first);
@@ -123,8 +119,7 @@ fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// The operands of an interpreter, of which usually the first is its script; empty if there is no
-/// file or only the shell can tell.
+/// The operands of an interpreter, usually with its script first; empty if unknown.
 fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     let words = || arguments.iter().map(AsRef::as_ref);
     let is_inline = |word: &str| {
@@ -141,8 +136,7 @@ fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     operands.map(|(word, _)| word).collect()
 }
 
-/// The word of a shell command line that is resolved in the working directory: a program `./x`, or
-/// an interpreter's script.
+/// The program `./x` or script in a shell command line that the working directory resolves.
 pub(crate) fn adrift(line: &str) -> Option<String> {
     shell::read(line).commands.iter().find_map(|command| {
         // An unknown word keeps its prefix: `"$HOME"/x`.
@@ -182,7 +176,6 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
     })
 }
 
-/// Whether a shell word is a relative path.
 fn is_adrift(word: &str) -> bool {
     !word.is_empty() && !word.starts_with(['/', '$', '~', '-', '<', '`'])
 }

@@ -15,7 +15,6 @@ use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::hook::contract::Native;
 use crate::engine::hook::{Convention, EventPart, Matcher, Permit, Printed};
 
-/// How many characters of a line a message quotes.
 const QUOTED: usize = 60;
 
 /// The convention of a served hook for an event.
@@ -27,14 +26,11 @@ pub(super) fn convention(spec: &EventSpec) -> impl Convention + use<> {
 
 #[derive(Debug)]
 struct ServedHook {
-    /// The event's name in the catalog.
     event: String,
 }
 
-/// Why a line is not an answer.
 enum LineProblem {
     NoAnswer(String),
-    /// It answers another request.
     OfAnother(String),
 }
 
@@ -55,8 +51,7 @@ impl Convention for ServedHook {
         false
     }
 
-    /// The whole event with an unguessable id, so that nothing printed before the request can
-    /// answer it.
+    /// The whole event with an unguessable id, which nothing printed before can answer.
     fn parts(&self, _: &Event, _: &Matcher) -> Vec<EventPart> {
         let [one, other] = [0, 1].map(|seed| RandomState::new().hash_one(seed));
         vec![EventPart {
@@ -74,8 +69,7 @@ impl Convention for ServedHook {
         Payload::of(&request)
     }
 
-    /// Judges the answer without its `id` like any other hook's. A line for another request decides
-    /// nothing, not even a block.
+    /// Judges the answer without its `id`. A line for another request never blocks.
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
         let words = match read_line(printed, permit) {
             Ok(words) => words,
@@ -96,8 +90,7 @@ impl Convention for ServedHook {
         answer::judge_native(&answered, permit)
     }
 
-    /// A block in a line for this request, or without an `id`, counts even if the program then
-    /// failed.
+    /// A block for this request, or without an `id`, counts even if the program then failed.
     fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String> {
         // The contract ignores `id` as an unknown key.
         answer::block_in(&own_lines(stdout, permit), &Native)
@@ -119,7 +112,6 @@ fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LinePr
     Err(LineProblem::NoAnswer(problem.to_string()))
 }
 
-/// The lines that do not answer another request.
 fn own_lines(text: &str, permit: Permit<'_>) -> String {
     let lines: Vec<&str> = text
         .lines()

@@ -14,20 +14,15 @@ use super::trust::{self, FileList, HookFiles, TrustPolicy, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, LayerKind};
 
-/// The files of a layer with their content.
 type LayerFiles = Vec<(PathBuf, Manifest)>;
 
-/// A declared shared set.
 #[derive(Debug, Clone)]
 pub struct UsedSet {
     pub(crate) layer: LayerKind,
     pub(crate) file: PathBuf,
     pub(crate) declared: DeclaredSet,
-    /// Its entry in the lock file.
     pub(crate) locked: Option<LockedSet>,
-    /// Its folder in the store, or why it is unusable.
     pub(crate) folder: Result<PathBuf, String>,
-    /// Whether a trusted signer has signed it.
     pub(crate) is_vouched: bool,
 }
 
@@ -90,7 +85,6 @@ pub(super) fn add(
     used
 }
 
-/// A set's entry in the lock file beside `file`.
 fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String> {
     let name = &declared.name;
     let update = format!("run `hookrun sets update {name}`");
@@ -119,7 +113,6 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
     Ok(locked.clone())
 }
 
-/// A set's folder in the store.
 fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let name = &locked.name;
     let verify = "run `hookrun sets verify`";

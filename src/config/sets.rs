@@ -21,7 +21,6 @@ pub struct DeclaredSet {
     pub(crate) rev: String,
     /// Whether git must accept the signature of its commit or tag.
     pub(crate) is_signed: bool,
-    /// The place of its declaration.
     pub(crate) at: Position,
 }
 
@@ -88,7 +87,6 @@ pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// The transports that git may use.
 pub(crate) const PROTOCOLS: &[&str] = &["https", "ssh", "git", "file"];
 
 /// Rejects URLs that git would read as an option or a program.
@@ -150,7 +148,6 @@ pub(crate) fn check_rev(rev: &str) -> Result<(), Complaint> {
     Err(Complaint::with_cure(cause, "name a tag: `v1.0`"))
 }
 
-/// The lock file beside the declaring `hookrun.toml`.
 pub(crate) const LOCK: &str = "hookrun.lock";
 
 const HEAD: &str = "# Written by `hookrun sets`. Commit it with hookrun.toml.\nversion = 1\n";
@@ -159,13 +156,11 @@ const TREE: &str = "sha256:";
 
 const CURE: &str = "`hookrun sets update` rewrites it";
 
-/// The content of a lock file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Lock {
     pub(crate) sets: Vec<LockedSet>,
 }
 
-/// A pinned set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LockedSet {
     pub(crate) name: String,
@@ -176,9 +171,7 @@ pub(crate) struct LockedSet {
     pub(crate) commit: String,
     /// The digest of all files: 64 hexadecimal digits.
     pub(crate) tree: String,
-    /// The number of files.
     pub(crate) files: usize,
-    /// Whether the signature of the commit or tag was verified.
     pub(crate) is_signed: bool,
     /// The object of an annotated tag, to detect a moved tag; else empty.
     pub(crate) tag: String,
@@ -202,7 +195,6 @@ impl fmt::Display for LockedSet {
     }
 }
 
-/// The first digits of a commit or digest.
 fn short(digits: &str) -> &str {
     digits.get(..12).unwrap_or(digits)
 }
@@ -256,7 +248,6 @@ impl Lock {
         self.sets.iter().find(|set| set.name == name)
     }
 
-    /// Adds or replaces an entry.
     pub(crate) fn put(&mut self, set: LockedSet) {
         self.sets.retain(|other| other.name != set.name);
         self.sets.push(set);

@@ -20,15 +20,12 @@ use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::HostFile;
 use crate::hosts::{HostEvent, settings_file, settings_files};
 
-/// Inputs of reading a settings file besides its text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operator<'o> {
     pub(super) env: &'o Environment,
-    /// The host named before the file.
     pub(super) host: Option<&'static str>,
 }
 
-/// Reads the text of `file` and collects its problems.
 pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
     let mut reader = SettingsReader {
         reader: DocumentReader::new(text, file),
@@ -55,7 +52,6 @@ pub(crate) fn hooks_in(
     (hooks, problems)
 }
 
-/// A manifest while a settings file is read.
 struct SettingsReader<'r> {
     reader: DocumentReader<'r>,
     operator: Operator<'r>,
@@ -125,7 +121,6 @@ impl SettingsReader<'_> {
             line: error.line().max(1),
             column: error.column().max(1),
         };
-        // The problem already has the position.
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
         let cure = "correct it; JSON has no comments or trailing commas";
@@ -135,8 +130,7 @@ impl SettingsReader<'_> {
         None
     }
 
-    /// The host of the settings: the named one, else the one with the longest matching place, and
-    /// of several the one that has an event of the file.
+    /// The host: the named one, else the one with the longest place in the path.
     fn owner(&self, section: &Tree) -> Option<&'static HostFile> {
         if let Some(host) = self.operator.host {
             return settings_file(host);
@@ -237,14 +231,12 @@ impl HostFile {
         self.host().events.iter().find(|row| row.name == event)
     }
 
-    /// Whether a key of `section` is an event of the host.
     fn has_events(&'static self, section: &Tree) -> bool {
         let entries = section.entries().unwrap_or_default();
         entries.iter().any(|entry| self.row(&entry.key).is_some())
     }
 }
 
-/// A value's JSON type, for messages.
 fn described(tree: &Tree) -> String {
     if tree.entries().is_some() {
         "an object".to_string()

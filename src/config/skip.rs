@@ -17,7 +17,6 @@ use crate::hosts::git;
 
 const VARIABLE: &str = "HOOKRUN_SKIP";
 
-/// The content of a local file.
 #[derive(Debug, Default)]
 struct LocalFile {
     off: Vec<PlacedValue<String>>,
@@ -86,8 +85,7 @@ fn obstacle(hook: &Hook) -> Option<String> {
     (layer != LayerKind::Project).then(|| format!("it is of the {} layer", layer.name()))
 }
 
-/// Disables the hooks in the local files of `layers`. With scope `All`, also reports unknown names.
-/// Returns a line for each disabled hook.
+/// Disables the hooks in the local files of `layers`. Returns a line for each.
 pub(super) fn switch_off(
     hooks: &mut [Hook],
     layers: &[&Layer],

@@ -19,7 +19,6 @@ pub(crate) type KeysOf = fn() -> Vec<KeySpec>;
 #[derive(Debug, Clone, Copy)]
 pub enum KeyValue {
     Text,
-    /// A string or a list of strings.
     Texts,
     Flag,
     Number,
@@ -28,7 +27,6 @@ pub enum KeyValue {
     OneOf(fn() -> Vec<&'static str>),
     /// A table with these keys; without any, the keys are free.
     Table(KeysOf),
-    /// A list of such tables.
     Tables(KeysOf),
     /// A table with free keys and values of this type.
     Map(&'static KeyValue),
@@ -43,7 +41,6 @@ impl KeyValue {
         self.texts().0
     }
 
-    /// The expected type, and an example.
     fn texts(self) -> (String, String) {
         let (expected, example) = match self {
             KeyValue::Text => ("a string", "\"text\""),
@@ -122,8 +119,7 @@ pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -
     Complaint::with_cure(format!("unknown key `{name}`"), cure)
 }
 
-/// Shell syntax outside quotes. A command with it needs `shell = true`; split into words, it would
-/// silently become an argument.
+/// Shell syntax outside quotes, which needs `shell = true` and is never an argument.
 const SHELL_SYNTAX: &str = "|&;<>()$`*?[]{}~#\n";
 
 /// Shell syntax within double quotes.
@@ -167,7 +163,6 @@ pub(crate) fn split_command(command: &str) -> Result<Vec<String>, Complaint> {
     Ok(words)
 }
 
-/// Whether the word at `start` is [`FILES`].
 fn is_files_word(command: &str, start: usize) -> bool {
     let (before, word) = command.split_at(start);
     let after = word.strip_prefix(FILES);
@@ -187,7 +182,6 @@ fn bad_placeholder(name: &str) -> Complaint {
     Complaint::with_cure(cause, cure)
 }
 
-/// The first `{name}` in a command.
 fn placeholder_in(command: &str) -> Option<&str> {
     let (start, _) = command.match_indices('{').find(|(at, _)| {
         let name = command[at + 1..].split_once('}').map(|(name, _)| name);
@@ -215,7 +209,6 @@ fn shell_syntax(command: &str) -> Option<char> {
             Some(_) if QUOTED_SYNTAX.contains(c) => return Some(c),
             None if c == '\'' || c == '"' => quote = Some(c),
             None if SHELL_SYNTAX.contains(c) => return Some(c),
-            // A backslash escapes the next character.
             Some(_) | None if c == '\\' => drop(characters.next()),
             Some(_) | None => {}
         }

@@ -45,14 +45,12 @@ struct Builder {
     open: Vec<OpenNode>,
     anchors: HashMap<usize, Tree>,
     values: usize,
-    /// The offset of the event.
     offset: usize,
 }
 
 struct OpenNode {
     tree: Tree,
     anchor: usize,
-    /// The next value's key in a table, with its offset.
     key: Option<(String, usize)>,
 }
 
@@ -138,7 +136,6 @@ impl Builder {
     }
 }
 
-/// The number of values in a tree.
 fn count(tree: &Tree) -> usize {
     let items = tree.items().unwrap_or_default().iter();
     let entries = tree.entries().unwrap_or_default().iter();

@@ -86,8 +86,7 @@ impl Binding {
         Ok((reading.verdict, reading.notes))
     }
 
-    /// Returns the fields that a hook changed before it threw an error; none if the system discards
-    /// them.
+    /// Returns the fields that a hook changed before it threw; none if the system discards them.
     pub(super) fn left(self, answer: &[(String, Value)]) -> Vec<(String, Value)> {
         let mut fields = Vec::new();
         for (name, value) in answer.iter().filter(|(_, value)| !value.is_null()) {
@@ -149,7 +148,6 @@ impl KeyMeaning {
 }
 
 impl ReplyKey {
-    /// The list field of an [`KeyMeaning::Entry`].
     pub(super) fn list(&self) -> Option<&'static str> {
         if let KeyMeaning::Entry(field, _) = self.says {
             Some(field)
@@ -280,7 +278,6 @@ impl Translation {
         Ok(())
     }
 
-    /// Joins the texts of several context keys.
     fn add_context(&mut self, text: String) {
         match &mut self.verdict.additional_context {
             Some(context) => context.push_str(&format!("\n\n{text}")),

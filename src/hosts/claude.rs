@@ -13,7 +13,6 @@ pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
 /// Observed only; context reaches the model.
 pub(super) static TEACHES: ReplyForm = form(&[TEACH, SHOW], &[], READS_ADDED);
 
-/// Exit status 2 blocks it.
 pub(super) static GATES: ReplyForm = form(&[REFUSE, SHOW], &[], READS);
 
 /// Exit status 2 blocks it, and its context reaches the model.
@@ -25,7 +24,6 @@ pub(super) const NEW_INPUT: &str = "hookSpecificOutput.updatedInput";
 const BEHAVIOR: &str = "hookSpecificOutput.decision.behavior";
 const MESSAGE: &str = "hookSpecificOutput.decision.message";
 
-/// The answers of a hook before a tool; Codex reads the same.
 pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(
         PERMISSION,

@@ -147,7 +147,6 @@ pub(super) static CODEX: Host = Host {
                 path: &["features", "hooks"],
                 value: false,
             },
-            // The older name.
             Off {
                 path: &["features", "codex_hooks"],
                 value: false,
@@ -222,7 +221,6 @@ fn is_trusted(config: &Json, project: &Path) -> bool {
     false
 }
 
-/// The recorded state of a hook, by its file's path or canonical path.
 fn state_of<'c>(config: &'c Json, file: &Path, place: &str) -> &'c Json {
     let real = file.canonicalize().unwrap_or_default();
     for file in [file, &real] {

@@ -105,9 +105,12 @@ impl Binding {
             let is_needed = spec.required.iter().any(|key| key == "toolName");
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
         });
-        let is_named = context.string("toolName").is_some_and(|name| !name.is_empty())
-            // A wrong type is reported elsewhere.
-            || context.raw("toolName").is_some_and(|raw| !raw.starts_with('"') && raw != "null");
+        let is_named = context
+            .string("toolName")
+            .is_some_and(|name| !name.is_empty())
+            || context
+                .raw("toolName")
+                .is_some_and(|raw| !raw.starts_with('"') && raw != "null");
         if self.row.blocks && is_about_tool && !is_named {
             let key = match self.dialect.spelling {
                 KeySpelling::Snake => self.theirs("toolName"),
@@ -118,8 +121,8 @@ impl Binding {
         Ok(context)
     }
 
-    /// Parses a tool input that the host sends as a JSON string (Cursor's MCP tools), so that
-    /// matchers see its keys.
+    /// Parses a tool input sent as a JSON string (Cursor's MCP tools), so that matchers see its
+    /// keys.
     fn unpack(self, context: &mut Context) {
         if !self.dialect.has_forms() {
             return;
@@ -250,8 +253,7 @@ impl Binding {
         self.row.inside.iter().any(|one| one.keys.contains(&name))
     }
 
-    /// The event in the dialect's spelling: the original, if it came from this host, with later
-    /// rewrites.
+    /// The event in the dialect's spelling; the original if it came from this host, with rewrites.
     fn in_their_spelling(self, event: &Event, context: &Context) -> Context {
         let came = context
             .raw("raw")
@@ -292,7 +294,6 @@ impl Binding {
         self.nested(theirs)
     }
 
-    /// The context for a hook of this dialect.
     pub fn encode(self, event: &Event) -> Context {
         self.encode_call(event, self.dialect.calls(event).first())
     }

@@ -128,7 +128,6 @@ impl Convention for Binding {
     }
 }
 
-/// Numbers calls from `first`.
 fn numbered(first: usize, calls: Vec<HostCall>) -> Vec<EventPart> {
     let calls = (first..).zip(calls).map(|(number, call)| EventPart {
         number,
@@ -259,7 +258,6 @@ fn result(reading: &Reading, binding: Binding, permit: Permit<'_>) -> (Ending, V
     }
 }
 
-/// The ending of a hook whose answer does not block.
 fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let (mut verdict, mut notes) = match binding.verdict(&answer.entries) {
         Ok(read) => read,

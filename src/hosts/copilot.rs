@@ -60,7 +60,6 @@ static PERMISSION_REQUEST: ReplyForm = form(
     &[],
 );
 
-/// An objection is sent as text for the model.
 static POST_TOOL_USE: ReplyForm = form(
     &[
         say(Objection, &[("additionalContext", Text)]),
@@ -71,7 +70,6 @@ static POST_TOOL_USE: ReplyForm = form(
     &[],
 );
 
-/// A non-zero status is only a warning; the word blocks.
 static STOP: ReplyForm = form(
     &[say(Refusal, BLOCK)],
     &[key("decision", BLOCK_OR_ALLOW), REASON],
@@ -106,7 +104,6 @@ static TRANSFORMED: ReplyForm = form(
 
 const KEYS: &[(&str, &str)] = &[("toolArgs", "toolInput"), ("toolResult", "result")];
 
-/// Keys that its documentation shows as JSON in a string.
 const TEXTS: &[&str] = &["toolArgs"];
 
 /// The keys of hooks registered under a PascalCase name.
@@ -203,8 +200,7 @@ pub(super) static COPILOT: Host = Host {
             &["sessionId", "timestamp", "cwd"],
             NOT_COPILOTS_OWN,
         ),
-        // Registered under PascalCase names. A context of Gemini CLI without its transcript has the
-        // same keys and another event name.
+        // Registered under PascalCase names. Gemini CLI has the same keys, but other event names.
         sign(
             SignedEvents::KnownNotIn("gemini"),
             &["session_id", "timestamp"],

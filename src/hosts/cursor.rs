@@ -37,10 +37,8 @@ static PRE_TOOL_USE: ReplyForm = form(
     PERMISSION,
 );
 
-/// Shell commands and MCP tools.
 static BEFORE_RUNNING: ReplyForm = form(&[DENY, ASK], &[], PERMISSION);
 
-/// File reads and subagent starts.
 static GATES: ReplyForm = form(&[DENY], &[], PERMISSION);
 
 /// An objection is sent as text for the model.
@@ -75,8 +73,7 @@ static PRE_COMPACT: ReplyForm = form(
 const SESSION: (&str, &str) = ("conversation_id", "sessionId");
 const DURATION: (&str, &str) = ("duration", "durationMs");
 
-/// The timeout is undocumented ("the platform's default"). Its examples show hooks with 30 s, which
-/// is also the shortest timeout of the other hosts for a tool.
+/// The timeout is undocumented; examples show 30 s, the shortest of all hosts for a tool.
 const ROW: HostEvent = HostEvent::OBSERVER
     .keys(&[SESSION])
     .waits(Wait::guessed(30));
@@ -207,8 +204,7 @@ pub(super) static CURSOR: Host = Host {
     install: Install {
         project: ".cursor/hooks.json",
         user: UserFile::Home(".cursor/hooks.json"),
-        // `preToolUse` and `postToolUse` cover these. Reads and writes by Tab are not tools of the
-        // agent, so their events stay.
+        // `preToolUse` and `postToolUse` cover these. Tab is not the agent, so its events stay.
         but: words!(
             "beforeShellExecution" "beforeMCPExecution" "beforeReadFile" "afterShellExecution"
             "afterMCPExecution" "afterFileEdit"

@@ -5,18 +5,14 @@ use std::time::Duration;
 use super::results::{ReplyForm, ReplyKey, ReplySlot, Results};
 use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 
-/// One event of a dialect, over a row of the catalog.
 #[derive(Debug)]
 pub struct HostEvent {
     pub name: &'static str,
-    /// Other spellings of the name.
     pub aliases: &'static [&'static str],
     pub event: &'static str,
-    /// A key and its value that distinguish this event from others of the same name, or always
-    /// occur with it.
+    /// A key and value that distinguish this event from others of the same name, or always occur.
     pub when: Option<(&'static str, &'static str)>,
-    /// Their context keys and ours, in reading order; unlisted keys are the same. If several map to
-    /// one of ours, hooks get the last.
+    /// Their keys and ours, in reading order. If several map to one of ours, hooks get the last.
     pub keys: &'static [(&'static str, &'static str)],
     /// Further key names that are read but never written.
     pub also: &'static [(&'static str, &'static str)],
@@ -40,7 +36,6 @@ pub struct HostEvent {
     /// Changes that a hook made before it threw an error stay.
     pub keeps_thrown: bool,
     pub schedule: Schedule,
-    /// Other differences from the catalog.
     pub conduct: Conduct,
     /// The host's timeout; `None` if it waits forever.
     pub wait: Option<Wait>,
@@ -160,7 +155,6 @@ impl HostEvent {
 }
 
 impl HostEvent {
-    /// Sets the host's name and the catalog's name.
     #[must_use]
     pub const fn named(mut self, name: &'static str, event: &'static str) -> HostEvent {
         self.name = name;
@@ -234,8 +228,7 @@ pub(super) const fn asks(
     row
 }
 
-/// Only report a broken configuration: the action has already happened, and a blocked stop would
-/// never end in a host without a limit (Codex).
+/// Only report a broken configuration. A blocked stop might never end (Codex has no limit).
 const READS_ON: Conduct = Conduct {
     reads_on: true,
     ..Conduct::USUAL
@@ -252,7 +245,6 @@ pub struct StandIn {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InnerFacts {
-    /// Its top-level key.
     pub object: &'static str,
     /// Keys inside it that are read as if they were at the top.
     pub keys: &'static [&'static str],
@@ -263,7 +255,6 @@ pub struct InnerFacts {
 pub struct Gather {
     /// The host's usual name for the tool.
     pub tool: &'static str,
-    /// The event's keys that are the tool's input.
     pub keys: &'static [&'static str],
 }
 
@@ -319,14 +310,12 @@ pub const MARGIN: Duration = Duration::from_secs(5);
 pub const LATEST: Duration = Duration::from_millis(750);
 
 impl Wait {
-    /// How long hookrun may take if the host waits for `limit`: `limit` less [`MARGIN`], at least
-    /// half of it.
+    /// hookrun's time if the host waits for `limit`: less [`MARGIN`], but at least half.
     pub fn budget(limit: Duration) -> Duration {
         limit - MARGIN.min(limit / 2)
     }
 
-    /// The watchdog's deadline after the start: the budget plus three quarters of it, at most
-    /// [`LATEST`] later.
+    /// The watchdog's deadline: the budget plus three quarters of it, at most [`LATEST`] later.
     pub fn last_word(budget: Duration) -> Duration {
         budget.saturating_add((budget * 3 / 4).min(LATEST))
     }

@@ -115,8 +115,7 @@ pub(super) static GEMINI: Host = Host {
              hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
     ),
     signs: &[
-        // For events of the same names, Copilot CLI sends neither transcript nor time; Qwen Code
-        // sends both.
+        // For the same event names, Copilot CLI lacks transcript and time; Qwen Code sends both.
         sign(
             SignedEvents::KnownNotIn("qwen"),
             &["session_id", "transcript_path", "timestamp"],

@@ -60,7 +60,6 @@ const fn hook(name: &'static str, event: &'static str, arguments: &'static [Argu
     }
 }
 
-/// git's hooks with an event in the catalog.
 pub static GIT_HOOKS: &[GitHook] = &[
     hook("pre-commit", "commit.pre", &[])
         .changes(Changes::Index)
@@ -139,7 +138,6 @@ pub fn find(name: &str) -> Option<&'static GitHook> {
 }
 
 impl GitHook {
-    /// Whether a hook can block the git command.
     pub fn is_gate(&self) -> bool {
         catalog::find(self.event).is_none_or(|spec| spec.blocks)
     }
@@ -151,7 +149,6 @@ impl GitHook {
         (self.name != "pre-commit").then_some(why)
     }
 
-    /// The commit message file, which the hook may edit.
     pub fn message_file<'g>(&self, given: &'g GitInput) -> Option<&'g Path> {
         let place = self
             .arguments
@@ -240,8 +237,7 @@ impl GitHook {
         ])
     }
 
-    /// The reply to a run: git reads the exit status and shows stderr. An event that cannot be
-    /// blocked always continues. Several blocks begin with a summary line.
+    /// The reply to a run: an exit status, and stderr with a summary line before several blocks.
     pub fn reply(&self, run: &Run) -> Reply {
         let outcome = &run.outcome;
         let blocks = run.event.spec().blocks;
@@ -287,7 +283,6 @@ impl GitHook {
         }
     }
 
-    /// The reply that blocks for `reason`, or only prints it if the event cannot be blocked.
     pub fn refuse(&self, reason: &str, blocks: bool) -> Reply {
         self.stop(&format!(": {reason}"), blocks)
     }
@@ -310,8 +305,7 @@ impl GitHook {
 
 const STOP: u8 = 1;
 
-/// The exit status that lets git continue. `git checkout` returns the status of its
-/// `post-checkout`.
+/// The exit status to continue. `git checkout` returns the status of its `post-checkout`.
 const GO_ON: u8 = 0;
 
 fn push_options(variables: &[(String, String)]) -> Vec<Value> {
@@ -327,7 +321,6 @@ fn push_options(variables: &[(String, String)]) -> Vec<Value> {
         .collect()
 }
 
-/// Converts bytes to text, replacing invalid UTF-8.
 fn readable(text: &OsStr) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }
@@ -457,8 +450,8 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
             .split(|byte| *byte == 0)
             .filter(|part| !part.is_empty());
         while let Some(described) = parts.next() {
-            // `:100644 100755 SHA SHA M`. A merge has one more colon, mode and hash for each
-            // parent. The last mode is the new one.
+            // `:100644 100755 SHA SHA M`; a merge has one more colon, mode and hash for each
+            // parent.
             let parents = described.iter().take_while(|byte| **byte == b':').count();
             let words: Vec<&[u8]> = described[parents..].split(|byte| *byte == b' ').collect();
             let mode = words.get(parents).copied().unwrap_or_default();
@@ -504,7 +497,6 @@ const NO_FILE: &[u8] = b"000000";
 const PLAIN_FILE: &[u8] = b"100644";
 
 struct ChangeList<'o> {
-    /// Whether every commit so far deletes the path.
     seen: HashMap<&'o [u8], bool>,
     changes: Vec<Value>,
 }

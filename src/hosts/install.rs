@@ -16,8 +16,7 @@ pub struct Install {
     pub local: Option<&'static str>,
     pub user: UserFile,
     pub form: HostForm,
-    /// Events to leave out. If several events cover one moment, only the one that covers the others
-    /// is installed; two would run every hook twice.
+    /// Events covered by another installed event; both would run every hook twice.
     pub but: &'static [&'static str],
     /// Limits beyond those of its events.
     pub cannot: &'static [&'static str],
@@ -25,7 +24,6 @@ pub struct Install {
     pub must: &'static [&'static str],
     /// Finds files and hooks that the user has not approved in the host.
     pub distrust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
-    /// Other hook files in the same folder.
     pub beside: &'static [&'static str],
     /// Keys for which the host drops the whole file if a value has another type.
     pub typed: &'static [TypedKey],
@@ -56,7 +54,6 @@ impl Install {
 #[derive(Debug, Clone, Copy)]
 pub struct TypedKey {
     pub pointer: &'static str,
-    /// The required type, for messages.
     pub what: &'static str,
     pub is_valid: fn(&Value) -> bool,
 }
@@ -73,7 +70,6 @@ pub(super) const fn typed(
     }
 }
 
-/// The location of a user's settings file.
 #[derive(Debug, Clone, Copy)]
 pub enum UserFile {
     Home(&'static str),
@@ -102,7 +98,6 @@ pub(super) const fn moved(
 #[derive(Debug, Clone, Copy)]
 pub enum HostForm {
     Nothing,
-    /// A command in the host's settings.
     Settings,
     Plugin(Plugin),
     /// A script for each event, named after it; the text is a template.
@@ -112,11 +107,8 @@ pub enum HostForm {
 /// A program in the host that sends events to hookrun and applies its decision.
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
-    /// The events it sends.
     pub events: &'static [HostEvent],
-    /// The known tools it sees.
     pub tools: &'static HostTools,
-    /// Its source code.
     pub text: &'static str,
 }
 
@@ -126,9 +118,7 @@ pub struct TrustQuestion<'a> {
     pub file: &'a Path,
     pub settings: &'a Value,
     pub project: Option<&'a Path>,
-    /// The user's settings folder.
     pub user: &'a Path,
-    /// Whether a command belongs to hookrun.
     pub is_own: &'a dyn Fn(&str) -> bool,
     /// Reads a JSON or TOML file; `null` if it is unreadable.
     pub read: fn(&Path) -> Value,

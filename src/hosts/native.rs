@@ -11,13 +11,11 @@ use super::results::Results;
 use super::row::Reply;
 use crate::engine::outcome::{HookFinding, Notice, NoticeKind, Outcome, Settled, joined};
 
-/// The dialect's name.
 pub const NAME: &str = crate::engine::event::NATIVE;
 
 /// The context key with the event's name.
 pub const NAMES_EVENT_BY: &str = "event";
 
-/// The exit status of an allowed event.
 pub const ALLOWED: u8 = 0;
 
 /// The exit status of a block in every known host.
@@ -36,8 +34,7 @@ pub fn encode(outcome: &Outcome) -> Reply {
     }
 }
 
-/// The longest reason in a reply. A pipe holds 64 KiB, so a host that reads one stream after the
-/// other cannot make hookrun wait.
+/// The longest reason, so that both streams fit into pipes (64 KiB) of a host that reads in turn.
 const LONGEST_REASON_BYTES: usize = 16 * 1024;
 
 /// The reply that blocks for `reason`; of more than 16 KiB it keeps the beginning and the end.
@@ -129,7 +126,6 @@ pub(super) fn unsaid(hook: &str, name: &str, text: &str) -> String {
     format!("hook `{hook}`: {name}, which this host has no place for: {text}\n")
 }
 
-/// The notices, one a line.
 pub(super) fn notices(outcome: &Outcome) -> String {
     let mut lines = String::new();
     for Notice { hook, kind, text } in &outcome.notices {

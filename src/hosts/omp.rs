@@ -35,11 +35,9 @@ const LATEST_UNTIMED: Conduct = Conduct {
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
-/// The action may be cancelled.
 const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
 
-/// Blocking a stop continues the agent: omp's own key is `continue: true`. A block in other hosts'
-/// word is written alone.
+/// Blocking a stop continues the agent, for which omp's own key is `continue: true`.
 const STOP: &[ReplyKey] = &[
     key("decision", Action(&[("block", Act::Refuse)])),
     key("reason", Reason),
@@ -53,7 +51,6 @@ const TOOL_KEYS: &[(&str, &str)] = &[
     ("content", "result"),
 ];
 
-/// Keys of a running tool.
 const EXECUTION_KEYS: &[(&str, &str)] = &[("args", "toolInput"), ("toolCallId", "toolUseId")];
 
 const LEFT_SESSION: &[(&str, &str)] = &[("previousSessionFile", "previousSession")];
@@ -143,8 +140,7 @@ pub(super) static OMP: Host = Host {
             ]),
         TOLD.named("agent_start", "agent.begin"),
         TOLD.named("agent_end", "agent.end"),
-        // From its extensions, not the document. It does not limit blocks of a stop; hookrun's own
-        // count does.
+        // From its extensions. omp does not limit blocks of a stop; hookrun's own count does.
         TOLD.named("session_stop", "agent.stop")
             .keys(&[
                 ("session_id", "sessionId"),
@@ -173,7 +169,6 @@ pub(super) static OMP: Host = Host {
             .results(&[
                 key("block", Refusal(true)),
                 key("reason", Reason),
-                // From its extensions, not the document.
                 key("input", Field("toolInput", Last)),
             ]),
         // Its type also has `isError`, which is never applied.

@@ -38,7 +38,6 @@ const WAITED: HostEvent = HostEvent::OBSERVER
     .schedule(Schedule::Parallel)
     .conduct(within(15));
 
-/// The host waits, and hooks may block.
 const GATE: HostEvent = WAITED.blocks(true);
 
 /// The first hook that returns `handled` claims the event and ends the chain.
@@ -66,13 +65,11 @@ const fn stand_in(theirs: &'static str, ours: &'static str, is_made: bool) -> St
     }
 }
 
-/// Keys of its contexts that supply our common keys.
 const FACTS: &[StandIn] = &[
     stand_in("sessionKey", "sessionId", true),
     stand_in("workspaceDir", "cwd", true),
 ];
 
-/// Keys of a message: channel and sender.
 const MESSAGE_FACTS: &[StandIn] = &[
     FACTS[0],
     FACTS[1],
@@ -174,8 +171,7 @@ pub(super) static OPENCLAW: Host = Host {
             .named("session-end", "session.end")
             .aliases(&["session_end"]),
         BEFORE_AGENT.aliases(&["before_agent_start"]),
-        // Intercepts and filters in the document; in the source (with an underscore) it is only
-        // observed.
+        // A gate in the document; in the source (with an underscore) it is only observed.
         CLAIMED
             .named("message-received", "message.in")
             .when("direction", "received")

@@ -13,7 +13,6 @@ use super::results::ReplySlot;
 use super::wolli::INPUT;
 use crate::engine::event::Merge::{Append, Chain, First, Last};
 
-/// Its `hookTimeout`.
 const TIMED: Conduct = Conduct {
     timeout: Some(Duration::from_secs(30)),
     ..Conduct::USUAL
@@ -52,7 +51,6 @@ const TOLD: HostEvent = HostEvent::OBSERVER
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
-/// The action may be cancelled.
 const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
 
 const fn session(reason: &'static str, event: &'static str) -> HostEvent {
@@ -78,7 +76,6 @@ const TOOL_KEYS: &[(&str, &str)] = &[
 /// Keys of a running tool in later extensions.
 const EXECUTION_KEYS: &[(&str, &str)] = &[FILE, ("args", "toolInput"), ("toolCallId", "toolUseId")];
 
-/// Replies of its plugin after a tool.
 pub(super) const PLUGIN_RESULT: &[ReplySlot] = &[
     ReplySlot::New("result"),
     ReplySlot::New("details"),
@@ -124,7 +121,6 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("agent_end", "agent.end"),
 ];
 
-/// Tools that its plugin sees.
 pub(super) const PLUGIN_TOOLS: HostTools = HostTools {
     rows: &[
         tool("bash", ToolSort::Shell),

@@ -42,7 +42,6 @@ pub(super) const BLOCK: &[(&str, ReplyValue)] = &[("decision", Word("block")), (
 /// A block by exit status 2 and the reason on stderr; stdout cannot override it.
 pub(super) const REFUSE: ReplyRule = refuse(&[]);
 
-/// Context under the event's name.
 pub(super) const TEACH: ReplyRule = say(
     Context,
     &[NAMED, ("hookSpecificOutput.additionalContext", Text)],
@@ -72,10 +71,8 @@ pub(super) const DECISION: ReplyKey = key(
     ]),
 );
 
-/// Answers for every event.
 pub(super) const READS: &[ReplyKey] = &[HALT, STOP_REASON, DECISION, REASON, MESSAGE];
 
-/// Answers for every event, with context.
 pub(super) const READS_ADDED: &[ReplyKey] = &[HALT, STOP_REASON, DECISION, REASON, ADDED, MESSAGE];
 
 /// A tool's new input; several hooks rewrite it one after another.
@@ -83,24 +80,20 @@ pub(super) const TOOL_INPUT: KeyMeaning = KeyMeaning::Field("toolInput", Merge::
 
 pub(super) const RESULT: KeyMeaning = KeyMeaning::Field("result", Merge::Chain);
 
-/// The words of a permission, with `ask`.
 pub(super) const PERMISSION: KeyMeaning = KeyMeaning::Action(&[
     ("deny", Act::Refuse),
     ("ask", Act::Ask),
     ("allow", Act::Allow),
 ]);
 
-/// The words of a permission, without `ask`.
 pub(super) const YES_OR_NO: KeyMeaning =
     KeyMeaning::Action(&[("deny", Act::Refuse), ("allow", Act::Allow)]);
 
 /// Observed, without a reply.
 pub(super) static SILENT: ReplyForm = form(&[], &[], &[]);
 
-/// The key of a path in several hosts.
 pub(super) const PATH: &[(&str, &str)] = &[("file_path", "path")];
 
-/// The keys of an edit in several hosts.
 pub(super) const STR_EDIT: &[(&str, &str)] = &[
     ("file_path", "path"),
     ("old_string", "old_str"),

@@ -16,7 +16,6 @@ use crate::engine::event::Merge;
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 
 impl Binding {
-    /// Whether the host can ask its user a question.
     pub fn can_ask(self) -> bool {
         self.has_place(ReplySlot::Question)
     }
@@ -58,8 +57,7 @@ impl Binding {
         }
     }
 
-    /// The reply that blocks for `reason`. If the system has no block for this event, only the exit
-    /// status blocks.
+    /// The reply that blocks for `reason`, only by the exit status if the system has no block here.
     pub fn refuse(self, reason: &str) -> Reply {
         let usual = native::refuse(reason);
         let text = usual.stderr.trim_end_matches('\n');
@@ -185,7 +183,6 @@ impl Binding {
         with_action(result, keys, &update)
     }
 
-    /// The blocking result for [`Results::Keys`].
     fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
         let has_word = keys.iter().any(|key| key.says.has_word(Act::Refuse));
         let by_key = keys
@@ -284,7 +281,6 @@ fn entries(document: &str) -> Map<String, Value> {
     serde_json::from_str(document).unwrap_or_default()
 }
 
-/// The values that hooks appended to a list, in plan order.
 fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
     let applied = outcome.rewrites.iter().filter(|one| one.field == field);
     let lists = applied.filter(|one| one.rejected.is_none()).map(|one| {
@@ -331,8 +327,7 @@ fn informational(outcome: &Outcome) -> Reply {
     }
 }
 
-/// Keeps a reason on stderr from being read as JSON: Gemini CLI parses stderr if stdout is empty,
-/// and a reason of `{}` would override the exit status.
+/// Keeps a reason from being read as JSON: Gemini CLI parses stderr if stdout is empty.
 fn as_text(reason: String) -> String {
     let start = reason.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if start.starts_with(['{', '[', '"']) {
@@ -342,7 +337,6 @@ fn as_text(reason: String) -> String {
     }
 }
 
-/// The hooks' objections, one a line.
 fn objections(outcome: &Outcome) -> Option<String> {
     let all = outcome
         .notices
@@ -356,7 +350,6 @@ fn objections(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// The host's request for approval.
 fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {
     let hooks: Vec<String> = questions
         .iter()

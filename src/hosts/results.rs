@@ -7,7 +7,6 @@ use crate::engine::event::{Merge, Rewrite};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Results {
-    /// hookrun's own structured result.
     Native,
     Keys(&'static [ReplyKey]),
     /// The whole object is the new value of this canonical field.
@@ -25,7 +24,6 @@ pub struct ReplyKey {
     pub says: KeyMeaning,
 }
 
-/// The meaning of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KeyMeaning {
     /// This boolean blocks the event.
@@ -43,13 +41,10 @@ pub enum KeyMeaning {
     /// A question for a person: a text, or an object with `title` and `description`. A reply has
     /// the object, with these entries added.
     Question(&'static [(&'static str, &'static str)]),
-    /// Context for the model.
     Context,
-    /// Text for the user.
     Output,
 }
 
-/// The effect of a word of [`KeyMeaning::Action`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// The event continues unchanged; other keys are ignored.
@@ -58,12 +53,9 @@ pub enum Act {
     Allow,
     /// Other keys have new values.
     Rewrite,
-    /// The hook claims the event: this canonical field becomes `true`. It also blocks if the system
-    /// has no other word for that.
+    /// The hook claims the event: this field becomes `true`. Also blocks, without another word.
     Claim(&'static str),
-    /// Ask a person.
     Ask,
-    /// Block.
     Refuse,
 }
 
@@ -72,7 +64,6 @@ pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
 }
 
 impl KeyMeaning {
-    /// A description for documentation.
     pub fn about(self) -> String {
         match self {
             KeyMeaning::Refusal(flag) => format!("`{flag}` blocks"),
@@ -114,13 +105,10 @@ impl KeyMeaning {
 /// The reply of one event of a host.
 #[derive(Debug, PartialEq)]
 pub struct ReplyForm {
-    /// Replies that hookrun writes.
     pub writes: &'static [ReplyRule],
-    /// Keys that hookrun reads from a hook's JSON.
     pub reads: &'static [ReplyKey],
     /// Further keys to read, which other events of the host share.
     pub shares: &'static [ReplyKey],
-    /// The exit statuses of a hook that block.
     pub refuses: Refuses,
 }
 
@@ -168,7 +156,6 @@ pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyR
     }
 }
 
-/// A kind of reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplySlot {
     Refusal,
@@ -177,16 +164,12 @@ pub enum ReplySlot {
     Question,
     /// Continue, for a host that blocks without an answer.
     Consent,
-    /// A new value of this canonical field.
     New(&'static str),
-    /// Context for the model.
     Context,
-    /// Text for the user.
     Output,
 }
 
 impl ReplySlot {
-    /// A description for documentation.
     pub fn about(self) -> String {
         match self {
             ReplySlot::Refusal => "a block".to_string(),
@@ -212,7 +195,6 @@ pub enum ReplyValue {
     Plain,
 }
 
-/// The exit statuses of a hook that block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refuses {
     /// Only 2; any other is an error that passes.
@@ -239,7 +221,6 @@ impl Refuses {
 }
 
 impl Results {
-    /// The keys to read.
     pub(super) fn reads(self) -> impl Iterator<Item = &'static ReplyKey> {
         let (own, shared): (&[ReplyKey], &[ReplyKey]) = match self {
             Results::Native | Results::Whole(..) | Results::Plugin(_) => (&[], &[]),

@@ -9,7 +9,6 @@ use super::install::{FailsClosed, MeasuredVersion};
 use super::settings::HostFile;
 use super::tool::HostTools;
 
-/// The output for a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
     /// One JSON document, or empty.
@@ -19,13 +18,11 @@ pub struct Reply {
     pub status: u8,
 }
 
-/// An agent or another hook system.
 #[derive(Debug)]
 pub struct Host {
     /// The name for `--host`, `install` and `dialect = "…"`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// The product's name.
     pub title: &'static str,
     /// The name of its program, if different from `name`.
     pub program: Option<&'static str>,
@@ -165,13 +162,11 @@ pub enum DecodeError {
         found: Option<String>,
         known: Vec<&'static str>,
     },
-    /// The context has one fact under both names.
     #[error("`{theirs}` and `{ours}` are the same; give one of them")]
     Twice {
         theirs: &'static str,
         ours: &'static str,
     },
-    /// A gate about a tool lacks the tool's name.
     #[error("`{key}` is missing, so no hook can know which tool it is")]
     NoTool { key: String },
 }
@@ -179,7 +174,6 @@ pub enum DecodeError {
 /// A pattern that identifies a dialect's context.
 #[derive(Debug)]
 pub struct Sign {
-    /// The required event name.
     pub named: SignedEvents,
     pub has: &'static [&'static str],
     pub lacks: &'static [&'static str],

@@ -17,7 +17,6 @@ use command::CommandForm;
 #[derive(Debug, Clone)]
 pub struct WantedEvents {
     pub dialect: &'static Host,
-    /// The host's event name.
     pub event: &'static str,
     /// The matcher: how to read it, its subject, and its text.
     pub matcher: Option<(Matching, MatcherSubject, String)>,
@@ -25,7 +24,6 @@ pub struct WantedEvents {
     pub condition: Option<String>,
 }
 
-/// A compiled [`WantedEvents`].
 #[derive(Debug, Clone)]
 pub struct HostMatch {
     dialect: &'static Host,
@@ -50,7 +48,6 @@ struct PermissionRule {
     of: Of,
 }
 
-/// The part of a permission rule in parentheses.
 #[derive(Debug, Clone)]
 enum Of {
     All,
@@ -248,8 +245,7 @@ impl Names {
     }
 }
 
-/// Whether a matcher may name an MCP tool. `Ba.*` may not, although a server could have such a
-/// name.
+/// Whether a matcher may name an MCP tool; `Ba.*` may not, although a server could match.
 fn may_name_server(written: &str) -> bool {
     written.contains("mcp") || written.trim_start_matches('^').starts_with(".*")
 }

@@ -35,18 +35,15 @@ pub enum Comments {
     /// Comments, without trailing commas.
     Read,
     Refused,
-    /// Undocumented.
     Unknown,
 }
 
 /// A settings file with `hooks` by event.
 #[derive(Debug)]
 pub struct HostFile {
-    /// Folders of such files, and paths of files that belong to this host whatever else is beside
-    /// them.
+    /// Folders of such files, and paths of files that belong only to this host.
     pub places: &'static [&'static str],
-    /// Hooks are in groups with a matcher, `[{"matcher": …, "hooks": [{…}]}]`; otherwise a plain
-    /// list, `[{…}]`.
+    /// Hooks are in groups with a matcher, `[{"matcher": …, "hooks": [{…}]}]`, not a plain list.
     pub is_grouped: bool,
     /// Events with a plain list in a grouped file.
     pub ungrouped: &'static [&'static str],
@@ -54,7 +51,6 @@ pub struct HostFile {
     pub has_sets: bool,
     pub is_toml: bool,
     pub comments: Comments,
-    /// Whether the host accepts a byte order mark.
     pub takes_mark: bool,
     /// The required top-level `version`, as JSON.
     pub version: Option<&'static str>,
@@ -122,12 +118,10 @@ impl HostFile {
         self.comments == Comments::Read
     }
 
-    /// The shell that hookrun uses.
     pub fn shell(&self) -> &'static str {
         self.shell.unwrap_or("sh")
     }
 
-    /// The shell, for messages.
     pub fn shell_words(&self) -> String {
         match self.shell {
             Some(shell) => format!("`{shell} -c`"),
@@ -141,7 +135,6 @@ impl HostFile {
         wait.map_or(Duration::from_secs(60), |wait| wait.usual)
     }
 
-    /// The unit of timeouts, for messages.
     pub fn time_unit(&self) -> &'static str {
         if self.per_second == 1 {
             "seconds"
@@ -161,17 +154,14 @@ impl HostFile {
         self.key(HostHookKey::Event)
     }
 
-    /// The hook's key for the table with its command.
     pub fn action_key(&self) -> Option<&'static str> {
         self.key(HostHookKey::Action)
     }
 
-    /// Whether hooks of this event are in groups.
     pub fn groups(&self, event: &str) -> bool {
         self.is_grouped && !self.ungrouped.contains(&event)
     }
 
-    /// The matcher's subject in this event.
     pub fn subject(&self, event: &str) -> Option<MatcherSubject> {
         let mut subjects = self.subjects.iter();
         let (subject, _) = subjects.find(|(_, events)| events.split(' ').any(|it| it == event))?;
@@ -202,7 +192,6 @@ pub const fn setting(name: &'static str, says: HostHookKey) -> HookKey {
     HookKey { name, says }
 }
 
-/// The meaning of a hook's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostHookKey {
     /// The event, if all hooks are in one list.
@@ -223,11 +212,9 @@ pub enum HostHookKey {
     /// Arguments of a program to start without a shell.
     Arguments,
     Time,
-    /// A further condition, as a permission rule.
     Condition,
     /// Start the hook without waiting for it.
     Async,
-    /// Whether a failure blocks.
     Closed,
     Shell,
     Variables,
@@ -238,18 +225,15 @@ pub enum HostHookKey {
     Idle,
 }
 
-/// The syntax of a matcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matching {
-    /// A matcher of only letters, digits and these characters is a list of exact names; `None` if
-    /// every matcher is a regular expression.
+    /// A matcher of only letters, digits and these characters is a list of exact names.
     pub list: Option<&'static str>,
     /// The separators of the list.
     pub divides: &'static [char],
     /// An expression must match the whole name.
     pub is_anchored: bool,
-    /// An invalid expression, or a subject other than tools, is compared literally; otherwise an
-    /// invalid expression is an error.
+    /// Compare an invalid expression, or a subject other than tools, literally.
     pub is_plain: bool,
 }
 
@@ -263,12 +247,10 @@ impl Matching {
     };
 }
 
-/// The value that a matcher is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MatcherSubject {
     /// The tool's name in the hook's own host.
     Tool,
     Command,
-    /// This key of the context.
     Fact(&'static str),
 }

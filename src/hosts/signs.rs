@@ -11,7 +11,6 @@ use super::row::{Host, Sign, SignedEvents, sign};
 use super::{dialects, find, native, systems};
 use crate::engine::event::{Context, catalog};
 
-/// The sign of a native context.
 const NATIVE: &[Sign] = &[sign(
     SignedEvents::Ours,
     &[],
@@ -24,8 +23,7 @@ const NATIVE: &[Sign] = &[sign(
     ],
 )];
 
-/// Every dialect with its signs, the native one last. Systems without signs were never seen to send
-/// their own format.
+/// Every dialect with its signs, native last. Systems without signs never send their format.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static [Sign])> {
     let hosts = super::dialects().map(|host| (host.name, host.signs));
     hosts.chain([(native::NAME, NATIVE)])
@@ -37,19 +35,16 @@ pub struct RecognisedEvent {
     pub event: String,
 }
 
-/// Why the host of a context is uncertain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
     /// No row matches, and no event is named.
     #[error("no event is named, and the context does not show which event of which host it is")]
     Nobodys,
-    /// Several hosts have the event.
     #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
     Several {
         event: String,
         of: Vec<&'static str>,
     },
-    /// No host has the event.
     #[error("no known host has an event `{event}`, and the context does not identify the host")]
     Strange { event: String },
     /// The host is certain, but the event is not named.
@@ -151,7 +146,6 @@ impl Sign {
     }
 }
 
-/// Words that identify a script for hookrun.
 const OWN_WORDS: &[&str] = &["toolInput", "HOOKRUN_"];
 
 /// The host a script was written for, by its words.

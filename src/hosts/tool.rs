@@ -7,7 +7,6 @@ pub struct HostTools {
     /// The known tools. The first of several with one sort is preferred; of several with one name,
     /// the input decides.
     pub rows: &'static [Tool],
-    /// The naming of MCP tools.
     pub mcp: Mcp,
 }
 
@@ -30,7 +29,6 @@ impl HostTools {
 pub struct Tool {
     pub name: &'static str,
     pub sort: ToolSort,
-    /// Further names that matchers use.
     pub also: &'static [&'static str],
     /// Renamed input keys: the usual name, and the tool's.
     pub keys: &'static [(&'static str, &'static str)],
@@ -64,7 +62,6 @@ pub enum ToolSort {
 }
 
 impl ToolSort {
-    /// The kind, for messages.
     pub fn about(self) -> &'static str {
         match self {
             ToolSort::Shell => "shell",
@@ -83,19 +80,16 @@ impl ToolSort {
 }
 
 impl Tool {
-    /// Adds further names that matchers use.
     pub const fn also(mut self, names: &'static [&'static str]) -> Tool {
         self.also = names;
         self
     }
 
-    /// Sets renamed input keys.
     pub const fn keys(mut self, keys: &'static [(&'static str, &'static str)]) -> Tool {
         self.keys = keys;
         self
     }
 
-    /// The names that matchers use.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.name).chain(self.also.iter().copied())
     }

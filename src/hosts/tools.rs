@@ -48,7 +48,6 @@ const PATCHES: &[&str] = &["ApplyPatch", "patch"];
 struct UnderstoodCall {
     /// The candidates; the first is preferred.
     sorts: Vec<ToolSort>,
-    /// The input under the usual keys.
     input: Map<String, Value>,
 }
 
@@ -80,8 +79,7 @@ impl Host {
         }
     }
 
-    /// The calls of a patch inside a shell command, in addition to the command: Codex extracts and
-    /// applies it.
+    /// The calls of a patch inside a shell command, which Codex extracts and applies.
     pub fn patch_calls(&self, event: &Event) -> Vec<HostCall> {
         let Some(action) = event.action() else {
             return Vec::new();
@@ -111,7 +109,6 @@ impl Host {
             .collect()
     }
 
-    /// The names of `call`'s tool that matchers use.
     pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
         let also = self
             .tools
@@ -194,8 +191,7 @@ impl Host {
         calls.filter_map(|input| self.call(sort, input)).collect()
     }
 
-    /// Whether the tool belongs to an MCP server that the asking host does not name; on a gate, any
-    /// server may be meant.
+    /// Whether the tool may belong to an unnamed MCP server; on a gate, any server may be meant.
     pub fn is_of_unknown_server(&self, event: &Event) -> bool {
         let Some(name) = event.context().string("toolName") else {
             return false;
@@ -412,7 +408,6 @@ fn entry(key: &str, text: &str) -> Map<String, Value> {
     Map::from_iter([(key.to_string(), text.into())])
 }
 
-/// Splits several edits of one file.
 fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
     let edits = input.get("edits").and_then(Value::as_array);
     let all: Option<Vec<_>> = edits

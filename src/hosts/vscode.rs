@@ -51,7 +51,6 @@ pub(super) static VSCODE: Host = Host {
     ],
     trust: Some("trust the workspace"),
     reads: &["claude", "copilot"],
-    // It ignores matchers: a hook sees every tool.
     settings: Some(HostFile {
         places: &[".github", ".copilot"],
         hook: &[

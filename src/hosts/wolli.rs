@@ -13,8 +13,7 @@ const BEFORE: HostEvent = HostEvent {
     ..HostEvent::OBSERVER
 };
 
-/// The user's input, as in pi and oh-my-pi. It cannot be blocked; a claim is the strictest answer,
-/// because the model never sees the input.
+/// The user's input, as in pi and oh-my-pi. It cannot be blocked, only claimed.
 pub(super) const INPUT: HostEvent = BEFORE
     .named("input", "prompt.submit")
     .keys(&[("text", "prompt")])

@@ -19,8 +19,7 @@ use crate::lab::report::style::column;
 use crate::log::record::{DecisionLine, Subject};
 use crate::log::report::RunReport;
 
-/// One level deep, with the same columns in every line, so that DuckDB, Polars and SQLite read it
-/// as a table.
+/// One level deep, with the same columns in every line, for DuckDB, Polars and SQLite.
 #[derive(Serialize)]
 struct FlatRow<'d> {
     time: &'d str,
@@ -96,7 +95,6 @@ const MOST_LISTED_BYTES: usize = 1_500_000;
 /// The most distinct blocks in the list, the most frequent first.
 const MOST_BLOCKS: usize = 500;
 
-/// The most bars in the chart over time.
 const MOST_BARS: u64 = 96;
 
 const MINUTE_MS: u64 = 60_000;
@@ -104,22 +102,18 @@ const MINUTE_MS: u64 = 60_000;
 const LONGEST_SUBJECT: usize = 100;
 const LONGEST_REASON: usize = 200;
 
-/// The classes of decisions in charts.
 const CLASSES: [&str; 4] = ["allow", "ask", "block", "failed"];
 
-/// Decisions by [`CLASSES`].
 type ClassCounts = [u64; 4];
 
 #[derive(Debug, Default)]
 pub struct HtmlReport {
     stats: Stats,
     minutes: BTreeMap<u64, ClassCounts>,
-    /// By hook and reason.
     blocks: HashMap<[String; 2], BlockGroup>,
     newest: VecDeque<ListedDecision>,
 }
 
-/// Repeated blocks by one hook for one reason.
 #[derive(Debug, Default, Serialize)]
 struct BlockGroup {
     count: u64,
@@ -213,8 +207,7 @@ impl HtmlReport {
     }
 }
 
-/// The bars of the chart over time, including empty ones: the first minute, the minutes per bar,
-/// and the counts.
+/// The bars of the chart over time: the first minute, the minutes per bar, and the counts.
 fn bars(minutes: &BTreeMap<u64, ClassCounts>) -> (u64, u64, Vec<ClassCounts>) {
     let (Some((first, _)), Some((last, _))) = (minutes.first_key_value(), minutes.last_key_value())
     else {

@@ -82,7 +82,6 @@ pub struct ComparedOutcome {
     pub reason: Option<String>,
 }
 
-/// Replays lines.
 #[derive(Debug)]
 pub struct Decider {
     pub hooks: Hooks,
@@ -165,7 +164,6 @@ impl Decider {
         }
         let event: Event = match today.event(record, context) {
             Ok(event) => event,
-            // As `run` does.
             Err(why) => {
                 return Ok(Ok(ComparedOutcome {
                     decision: "block".to_string(),
@@ -322,8 +320,7 @@ impl ReplayTotals {
         }
     }
 
-    /// Whether every event was decided; with `allows_undecided`, incompletely recorded events may
-    /// remain undecided.
+    /// Whether every event was decided, except (with `allows_undecided`) incomplete ones.
     pub fn is_complete(&self, allows_undecided: bool) -> bool {
         self.unreadable == 0 && self.events > 0 && (allows_undecided || self.undecided == 0)
     }

@@ -18,7 +18,6 @@ pub use crate::log::report::Paths;
 pub use check::write_json;
 use check::{CheckList, CheckReport};
 
-/// The formats of reports on checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum CheckFormat {
     /// For people

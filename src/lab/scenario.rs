@@ -335,7 +335,6 @@ impl CaseReader<'_> {
     }
 }
 
-/// A name on one line, cut to a readable length.
 fn one_line(name: &str) -> String {
     const LONGEST: usize = 120;
     let line: String = name.split_whitespace().collect::<Vec<_>>().join(" ");

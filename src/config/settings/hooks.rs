@@ -20,15 +20,13 @@ const COMMAND: &str = "command";
 
 const GROUP_KEYS: &[&str] = &["matcher", "hooks", "description", "sequential"];
 
-/// Starts a hook in the background. It first reads the whole event, because hookrun writes it only
-/// once; `timeout`, if installed, limits the hook.
+/// Starts a hook in the background after reading the whole event; `timeout` limits it.
 const ASYNC: &str = "input=$(cat)
 {
     if command -v timeout >/dev/null; then set -- timeout -k 2 \"$LIMIT\" \"$@\"; fi
     printf '%s\\n' \"$input\" | \"$@\"
 } >/dev/null 2>&1 &";
 
-/// The surroundings of a hook in its file.
 #[derive(Clone, Copy)]
 struct HookPlace<'a> {
     file: &'static HostFile,
@@ -39,7 +37,6 @@ struct HookPlace<'a> {
     idle: Option<&'a str>,
 }
 
-/// A hook in its file, with its known keys.
 struct SettingsHook<'f> {
     place: HookPlace<'f>,
     keys: Vec<(HostHookKey, &'f TreeEntry)>,
@@ -156,8 +153,7 @@ impl SettingsReader<'_> {
         None
     }
 
-    /// A misspelled event is an error, which blocks every gate; a new event of the host is a
-    /// warning.
+    /// A misspelled event is an error, a new event of the host a warning.
     fn unknown_event(&mut self, file: &'static HostFile, name: &str, at: usize) {
         let host = file.host();
         let cause = format!("`{name}` is no event of {}", host.name);
@@ -170,7 +166,6 @@ impl SettingsReader<'_> {
         self.warning(at, cause, &cure);
     }
 
-    /// Reads `{"matcher": …, "hooks": [{…}]}`.
     fn group(&mut self, place: HookPlace<'_>, item: &Tree, name: &str) {
         let Some(entries) = self.table(item, "a group of hooks") else {
             return self.reject(place.row.name, item.offset);

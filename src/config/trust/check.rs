@@ -286,7 +286,6 @@ pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
     KeyRow::key("signers", KeyValue::Text, "none", "a file of SSH keys, as `gpg.ssh.allowedSignersFile`: shared sets signed by one of them run without a question", set_signers),
 ];
 
-/// The `[trust]` table of a file.
 #[derive(Debug, Default)]
 pub struct TrustTable {
     pub(crate) at: Option<Position>,
@@ -344,8 +343,7 @@ impl TrustPolicy {
             .extend(signers.and_then(|file| below_home(file, home)));
     }
 
-    /// Whether a trusted signer signed the set with this digest, as verified on this machine with
-    /// the current keys.
+    /// Whether a trusted signer signed this set, as verified here with the current keys.
     pub(crate) fn vouches(&self, tree: &str, store: Option<&TrustStore>) -> bool {
         let mut files = self.signers.iter();
         store.is_some_and(|store| files.any(|signers| store.is_signed(tree, signers)))

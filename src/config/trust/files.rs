@@ -22,8 +22,7 @@ const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
-/// The most bytes of a set that is read for every event, because a write through shared memory
-/// changes no stamp. For a larger set the stamps decide.
+/// The most bytes of a set that is always read: a write by shared memory changes no stamp.
 const ALWAYS_READ_BYTES: i64 = 1 << 20;
 
 /// Hidden files of editors and desktops, which no shell glob matches.
@@ -42,7 +41,6 @@ fn is_of_editor(name: &[u8]) -> bool {
         || name.starts_with(b".") && OF_EDITORS.iter().any(|end| name.ends_with(end.as_bytes()))
 }
 
-/// Whether a path in a set is in its suites' folder.
 fn is_of_suites(path: &Path) -> bool {
     [DROP_INS, HIDDEN]
         .iter()
@@ -103,10 +101,8 @@ pub enum SetError {
 /// a write through shared memory.
 type FileStamp = [i64; 5];
 
-/// The index of the size in a stamp.
 const SIZE: usize = 2;
 
-/// The state of a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedFile {
     /// The target of a link at its path.
@@ -131,7 +127,6 @@ pub struct FileList {
     parts: Vec<PathBuf>,
     /// Whether all content of every file counts, as in a shared set.
     is_exact: bool,
-    /// By relative path.
     listed: BTreeMap<PathBuf, ListedFile>,
 }
 
@@ -215,7 +210,6 @@ impl FileList {
         Ok(())
     }
 
-    /// Whether it lists anything but folders.
     #[must_use]
     pub fn has_files(&self) -> bool {
         self.listed
@@ -251,8 +245,7 @@ impl FileList {
         bytes
     }
 
-    /// Whether a file changed at `moment` or later. File systems store times in steps of some
-    /// milliseconds, so a second change within a step keeps the stamps.
+    /// Whether a file changed since `moment`. A second change within milliseconds keeps the stamp.
     #[must_use]
     pub fn changed_since(&self, moment: SystemTime) -> bool {
         let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
@@ -358,7 +351,6 @@ fn nanoseconds(seconds: i64, more: i64) -> i64 {
 /// The files of a set with their content.
 #[derive(Debug, Clone, Default)]
 pub struct HookFiles {
-    /// In path order.
     pub files: Vec<ContentFile>,
 }
 
@@ -372,7 +364,6 @@ pub struct ContentFile {
 }
 
 impl ContentFile {
-    /// A regular file.
     pub(crate) fn plain(path: PathBuf, is_program: bool, bytes: Vec<u8>) -> ContentFile {
         let mark = FileMark::of(&path, is_program, hex(&Sha256::digest(&bytes)));
         ContentFile { path, mark, bytes }
@@ -389,7 +380,6 @@ fn escaped(path: &Path) -> String {
     path.as_os_str().as_bytes().escape_ascii().to_string()
 }
 
-/// The properties of a file that trust covers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileMark {
     /// Relative, with bytes other than ASCII escaped.
@@ -399,7 +389,6 @@ pub struct FileMark {
     /// The SHA-256 of the relevant content; `folder` for a link to a folder, whose files have marks
     /// too; `missing` for a missing target of a command or link.
     pub content: String,
-    /// The target, if its path is a link.
     pub link: Option<String>,
 }
 
@@ -414,7 +403,6 @@ impl FileMark {
         }
     }
 
-    /// Its line in the digest.
     fn line(&self) -> String {
         let FileMark {
             path,
@@ -435,8 +423,7 @@ impl HookFiles {
         HookFiles { files }
     }
 
-    /// `sha256:` and the SHA-256 of a line for each file. It is independent of the folder's
-    /// location, owners and times.
+    /// `sha256:` and the SHA-256 of a line for each file, independent of location and owners.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();

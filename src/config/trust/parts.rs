@@ -110,8 +110,7 @@ const RUN_ANYTHING: &[&str] = words!(
     "pipenv" "pipx" "go" "cargo" "docker" "podman" "nix" "php" "eval"
 );
 
-/// The words of a shell line that name programs and scripts, and their options; `None` if any word
-/// may be run.
+/// The words that name programs and scripts, and options; `None` if any word may be run.
 fn words_that_run(line: &str) -> Option<HashSet<String>> {
     let read = shell::read(line);
     if read.doubt.is_some() {
@@ -150,8 +149,7 @@ fn is_interpreter(name: &str) -> bool {
 /// Letters of options, in any interpreter, that take a value and do not end the options.
 const VALUE_LETTERS: &str = "CEFIMOWXdlorvz";
 
-/// The words of an interpreter up to its script, including option values; `None` if the script is
-/// on stdin.
+/// The words of an interpreter up to its script; `None` if the script is on stdin.
 fn up_to_script<'w>(words: &'w [&'w str]) -> Option<&'w [&'w str]> {
     let mut is_value = false;
     for (place, word) in words.iter().enumerate() {
@@ -189,7 +187,6 @@ fn assigned(line: &str) -> Vec<String> {
     values
 }
 
-/// Fills the variables that name project folders into a line.
 fn filled(line: &str, base: &Path, folder: &Path) -> String {
     let mut filled = line.to_string();
     let of_hosts = project_variables().map(|name| (name, folder));
@@ -202,7 +199,6 @@ fn filled(line: &str, base: &Path, folder: &Path) -> String {
     filled
 }
 
-/// All words of a shell line.
 fn words_of_line(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for command in shell::read(line).commands {
@@ -248,8 +244,7 @@ fn fill(text: &str, name: &str, value: &str) -> String {
     filled + rest
 }
 
-/// The path, relative to `folder`, of a file that a word names; with a `/` also if it does not
-/// exist yet.
+/// The relative path of a file that a word names; with a `/` also a missing one.
 fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<PathBuf> {
     let whole = base.join(word);
     let is_path = word.contains('/') && !word.contains("://") && word.len() <= LONGEST_PATH;
@@ -271,7 +266,6 @@ fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<
 /// The longest path of the system, in bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// The relative path from `folder` up to `root`.
 fn up_to(folder: &Path, root: &Path) -> PathBuf {
     let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
     below.components().map(|_| "..").collect()
@@ -280,14 +274,12 @@ fn up_to(folder: &Path, root: &Path) -> PathBuf {
 /// The longest `.git` file that is read, in bytes.
 const LONGEST_LINK: u64 = 4096;
 
-/// A repository and the root of its work tree.
 pub(super) struct Origin {
     /// The git folder that all work trees share; outside git the hooks' folder.
     pub(super) identity: PathBuf,
     pub(super) root: PathBuf,
 }
 
-/// The repository of a folder with a canonical path.
 pub(super) fn find_repository(folder: &Path) -> Origin {
     let found = folder.ancestors().find_map(|root| {
         let git = root.join(".git");
@@ -307,8 +299,7 @@ pub(super) fn find_repository(folder: &Path) -> Origin {
     })
 }
 
-/// The folder of the main work tree that corresponds to `folder` (a canonical path) in a linked one;
-/// `None` outside a linked work tree.
+/// The main work tree's folder for `folder` (canonical) in a linked work tree.
 pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
     let Origin { identity, root } = find_repository(folder);
     let main = identity.parent().filter(|_| identity.ends_with(".git"))?;
@@ -324,8 +315,7 @@ fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// The repository of a `.git` file: the main one for a linked work tree whose git folder names the
-/// file in turn, or a submodule's, inside an enclosing repository. `None` otherwise.
+/// The repository of a linked work tree's or a submodule's `.git` file, if git wrote it.
 fn common_folder(file: &Path, folder: &Path) -> Option<PathBuf> {
     let Some(common) = short_text(&folder.join("commondir")) else {
         let mut around = file

@@ -16,7 +16,6 @@ use super::files::{FileMark, HookFiles, hex};
 use crate::config::env::Environment;
 use crate::engine::exec::command::is_open_to_everyone;
 
-/// The format version of a record.
 const VERSION: u32 = 1;
 
 /// The longest text kept to show changes later, in bytes.
@@ -26,7 +25,6 @@ const NAME: &str = "repository";
 const FOLDERS: &str = "folders";
 const FOLLOWED: &str = "followed";
 
-/// How content was approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustedBy {
@@ -40,13 +38,11 @@ pub enum TrustedBy {
     Branch,
 }
 
-/// A record of trusted content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrustRecord {
     pub v: u32,
     /// The git folder that all work trees share.
     pub repository: PathBuf,
-    /// The hooks' folder at approval.
     pub folder: PathBuf,
     pub digest: String,
     pub files: Vec<FileMark>,
@@ -75,7 +71,6 @@ pub struct FollowedBranch {
     pub tip: String,
 }
 
-/// A user's records.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     folder: PathBuf,
@@ -103,7 +98,6 @@ impl TrustStore {
         counts(&self.record(repository, digest))
     }
 
-    /// The branch that a repository follows.
     pub fn followed(&self, repository: &Path) -> Option<FollowedBranch> {
         let file = self.of_repository(repository).join(FOLLOWED);
         if !counts(&file) {
@@ -203,7 +197,6 @@ impl TrustStore {
         !is_open_to_everyone(signers) && note.is_ok_and(|note| counts(&note))
     }
 
-    /// Whether any content of a repository was trusted.
     pub fn has_records(&self, repository: &Path) -> bool {
         !files_in(&self.of_repository(repository)).is_empty()
     }
@@ -214,7 +207,6 @@ impl TrustStore {
             .join(short_digest(folder.as_os_str().as_bytes()))
     }
 
-    /// Whether a folder had trusted hooks, in any repository.
     pub fn had_hooks(&self, folder: &Path) -> bool {
         self.mark(folder).exists()
     }
@@ -230,8 +222,7 @@ impl TrustStore {
         }
     }
 
-    /// The last trusted content of this folder, or of another work tree if it shares a file with
-    /// `set`, because a host's folder is a separate set.
+    /// The last trusted content of this folder, or of another work tree that shares a file.
     pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
         let records = records_in(&self.of_repository(repository)).into_iter();
         let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);
@@ -246,7 +237,6 @@ impl TrustStore {
         self.folder.join("texts").join(sha256)
     }
 
-    /// A trusted text, if it was kept.
     pub fn trusted_text(&self, sha256: &str) -> Option<String> {
         fs::read_to_string(self.text(sha256)).ok()
     }
@@ -310,7 +300,6 @@ fn remove(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a file atomically.
 fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(file);
     fs::DirBuilder::new()

@@ -110,7 +110,6 @@ impl Convention for &'static GitHook {
 }
 
 impl GitHook {
-    /// git's stdin lines for the hook.
     fn stdin(&self, event: &Event) -> Vec<u8> {
         let Some(lines) = self.lines else {
             return Vec::new();
@@ -142,7 +141,6 @@ impl StdinLines {
     }
 }
 
-/// git's arguments and variables in the event.
 fn raw(event: &Event) -> Value {
     event
         .context()

@@ -5,15 +5,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct GitHook {
-    /// The name of its file.
     pub name: &'static str,
     pub event: &'static str,
     pub arguments: &'static [Argument],
-    /// The format of its stdin lines.
     pub lines: Option<StdinLines>,
-    /// The paths that the operation changes.
     pub changes: Changes,
-    /// When `install` writes the file.
     pub presence: Presence,
     /// Whether its context has the branch and the operation in progress.
     pub has_head: bool,
@@ -42,10 +38,8 @@ impl Argument {
     }
 }
 
-/// The format of stdin lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StdinLines {
-    /// The key of the list.
     pub key: &'static str,
     /// The keys of a line's words. Only the first word may contain spaces (`:/some text` in a
     /// push).
@@ -63,16 +57,12 @@ pub enum Presence {
     Replaces,
 }
 
-/// A git hook's input.
 #[derive(Debug, Clone, Default)]
 pub struct GitInput {
     pub arguments: Vec<OsString>,
-    /// stdin, for hooks with stdin lines.
     pub stdin: Vec<u8>,
     pub cwd: PathBuf,
-    /// Variables whose names begin with `GIT_`.
     pub variables: Vec<(String, String)>,
-    /// The message file's text, for hooks with one.
     pub message: Option<Vec<u8>>,
 }
 
@@ -84,7 +74,6 @@ pub struct GitError {
     pub problem: String,
 }
 
-/// The source of an event's changed paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
     Unknown,

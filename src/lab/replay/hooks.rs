@@ -13,8 +13,7 @@ use crate::engine::runner::Runner;
 use crate::hosts::{self, Binding, Host, HostFolders, native};
 use crate::log::DecisionLine;
 
-/// Hooks' variables during a replay: a hook can skip effects on other systems, and a nested hookrun
-/// records no decisions.
+/// Lets hooks skip effects on other systems, and keeps a nested hookrun from recording.
 const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_REPLAY", "1"),
     ("HOOKRUN_DECISIONS", "off"),
@@ -32,7 +31,6 @@ pub struct Hooks {
     ready: Vec<(AskerKey, Rc<HostHooks>)>,
 }
 
-/// The host, and its folders.
 type AskerKey = (String, HostFolders);
 
 #[derive(Debug)]
@@ -42,14 +40,12 @@ pub(super) struct HostHooks {
     dialect: Option<&'static Host>,
 }
 
-/// Hooks that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BrokenHooks(String);
 
 impl Hooks {
-    /// The hooks of `choice` in `env`, which also sets the state folder. Every set of a replay runs
-    /// in the engine of `first`.
+    /// The hooks of `choice` in `env`, which also sets the state folder; `first` has the engine.
     pub fn new(choice: Choice, env: Environment, first: Runner) -> Hooks {
         Hooks {
             choice,
@@ -59,8 +55,7 @@ impl Hooks {
         }
     }
 
-    /// Returns the user's redaction rules. Fails if the configuration has an error before the first
-    /// event.
+    /// Returns the user's redaction rules, or the first configuration error.
     pub fn check(&self) -> Result<Vec<String>, BrokenHooks> {
         let config = self.load(None, &HostFolders::default())?;
         Ok(config.log.redact)
@@ -147,8 +142,7 @@ impl HostHooks {
         Event::new(spec, record.host.clone(), context).map_err(|error| error.to_string())
     }
 
-    /// The row of the host's table for the event. If several rows share a canonical event, the
-    /// host's name and key select one; otherwise the first is used.
+    /// The row for the event; if several rows share it, the host's name and key select one.
     fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
         let rows = dialect.events.iter().filter(|row| row.event == event);

@@ -13,7 +13,6 @@ use crate::engine::harmless::{plain, visible, without_commands};
 use crate::engine::session::checksum;
 use crate::log::report::{Paths, present};
 
-/// Writes a report as indented JSON.
 pub fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, report)?;
     writeln!(out)
@@ -23,7 +22,6 @@ pub fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()
 pub trait CheckReport {
     fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
-    /// Writes the JSON document.
     fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
 
     fn checks(&self, paths: &Paths) -> CheckList;
@@ -34,9 +32,7 @@ pub trait CheckReport {
 pub struct CheckList {
     pub name: String,
     pub checks: Vec<Check>,
-    /// The total time, if measured.
     pub took: Option<Duration>,
-    /// Lines after the checks.
     pub totals: Vec<String>,
     /// hookrun was interrupted before all checks ran.
     pub is_stopped: bool,
@@ -57,7 +53,6 @@ pub struct Check {
     pub annotations: Vec<Annotation>,
 }
 
-/// The location of a check in annotations and JUnit.
 #[derive(Debug, Clone)]
 pub struct CheckPlace {
     pub file: String,
@@ -69,16 +64,13 @@ pub enum CheckState {
     #[default]
     Passed,
     Failed,
-    /// The check could not run.
     Error,
     /// The reason for skipping.
     Skipped(String),
 }
 
-/// A hook's output on one stream.
 #[derive(Debug, Clone)]
 pub struct Written {
-    /// `stdout` or `stderr`.
     pub stream: &'static str,
     pub text: String,
 }
@@ -86,7 +78,6 @@ pub struct Written {
 /// A message about a line of a file, for CI systems.
 #[derive(Debug, Clone, Default)]
 pub struct Annotation {
-    /// `error`, `warning` or `notice`.
     pub level: &'static str,
     pub file: Option<String>,
     pub line: Option<u64>,
@@ -118,14 +109,12 @@ struct Issue<'l> {
 }
 
 impl CheckList {
-    /// All annotations with their checks.
     fn annotations(&self) -> impl Iterator<Item = (&Check, &Annotation)> {
         let checks = self.checks.iter();
         checks.flat_map(|check| check.annotations.iter().map(move |one| (check, one)))
     }
 
-    /// The annotations as results, each with a location and a rule; code scanning rejects results
-    /// without.
+    /// The annotations as results with a location and a rule, which code scanning requires.
     fn issues(&self) -> Vec<Issue<'_>> {
         let mut issues = Vec::new();
         for (check, annotation) in self.annotations() {
@@ -149,7 +138,6 @@ impl CheckList {
         issues
     }
 
-    /// The rule for annotations without one.
     fn rule(&self) -> CheckRule {
         CheckRule {
             id: self.name.replace(' ', "-"),
@@ -159,7 +147,6 @@ impl CheckList {
 }
 
 impl Check {
-    /// The output of hooks on this stream.
     pub(super) fn written(&self, stream: &str) -> String {
         let of_stream = self.written.iter().filter(|one| one.stream == stream);
         let texts: Vec<&str> = of_stream.map(|one| one.text.as_str()).collect();
@@ -180,7 +167,6 @@ impl Annotation {
             .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// The message after its title.
     fn titled(&self) -> String {
         match &self.title {
             Some(title) => format!("{}: {}", plain(title), self.message),
@@ -332,8 +318,7 @@ pub(super) fn gitlab(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:#}", Value::Array(issues))
 }
 
-/// SARIF 2.1.0 for code scanning of GitHub, GitLab and Azure DevOps: a result for each annotation,
-/// and their rules.
+/// SARIF 2.1.0 for code scanning: a result for each annotation, and their rules.
 pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut rules = BTreeMap::from([(list.rule().id, list.rule())]);
     let mut results = Vec::new();

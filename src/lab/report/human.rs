@@ -21,7 +21,6 @@ const STREAM_LINES: usize = 20;
 /// From this many skipped hooks of one file on, only their names are listed.
 const FEWEST_TOGETHER: usize = 4;
 
-/// The heading of an event.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     /// Completes "asked when …".
@@ -37,9 +36,7 @@ pub enum EventOrigin<'a> {
     },
     /// Without stdin: the event's sample.
     Sample,
-    /// From the log.
     Kept {
-        /// RFC 3339.
         time: &'a str,
         session: Option<&'a str>,
         /// hookrun's working directory.
@@ -128,7 +125,6 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A list of strings in the context, by default empty.
 fn texts_of(context: &Context, key: &str) -> Vec<String> {
     context
         .lookup(key)

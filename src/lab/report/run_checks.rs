@@ -135,7 +135,6 @@ fn add_annotations(report: &RunReport, list: &mut CheckList) {
     }
 }
 
-/// Adds an annotation to its hook's check.
 fn add(report: &RunReport, list: &mut CheckList, hook: &str, mut annotation: Annotation) {
     annotation
         .rule
@@ -199,8 +198,7 @@ fn titled(level: &'static str, title: String, message: &str) -> Annotation {
     }
 }
 
-/// Makes the paths of findings and hooks relative to the workspace, as CI systems expect. Hooks
-/// name paths from the project or from the event's working directory.
+/// Makes the paths of findings and hooks relative to the workspace, as CI systems expect.
 pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Path) {
     let Ok(workspace) = workspace.canonicalize() else {
         return;
@@ -219,8 +217,7 @@ pub fn place(report: &mut RunReport, workspace: &Path, project: &Path, cwd: &Pat
     }
 }
 
-/// Candidate bases of a relative path, most likely first: the project, the event's working
-/// directory and its ancestors (git names paths from the root of the repository).
+/// Candidate bases of a relative path: the project, then the working directory and above.
 fn bases(workspace: &Path, project: &Path, cwd: &Path) -> Vec<PathBuf> {
     let mut bases: Vec<PathBuf> = project.canonicalize().into_iter().collect();
     if let Ok(cwd) = cwd.canonicalize() {

@@ -12,11 +12,9 @@ use crate::log::report::{HookReport, RunReport, TraceReport, VERSION};
 
 const NAME_COLUMNS: usize = 24;
 
-/// Statistics over decisions.
 #[derive(Debug, Default)]
 pub struct Stats {
     report: StatsReport,
-    /// Statistics and run times by hook name.
     hooks: BTreeMap<String, (HookStats, Vec<f64>)>,
 }
 
@@ -62,7 +60,6 @@ pub struct HookStats {
 }
 
 impl Stats {
-    /// Counts a decision made at `time`.
     pub fn add(&mut self, time: &str, run: &RunReport) {
         let report = &mut self.report;
         report.decisions += 1;

@@ -22,12 +22,10 @@ const LINE_CHARACTERS: usize = 400;
 /// 80 columns less the labels.
 const PROSE_COLUMNS: usize = 63;
 
-/// Writes a label and an escaped text.
 pub fn label(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "        {DIM}{name:<8}{DIM:#} {text}")
 }
 
-/// Writes a text under a label, line by line.
 pub fn text(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     lines(
         out,
@@ -111,7 +109,6 @@ pub fn decision_style(decision: &str) -> (Style, &'static str) {
     }
 }
 
-/// Writes a row with a name and a text.
 pub fn row(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {DIM}{name:<11}{DIM:#} {text}")
 }
@@ -136,8 +133,7 @@ pub fn members(out: &mut dyn Write, object: &Value) -> io::Result<()> {
     Ok(())
 }
 
-/// A report's value on one line; empty for null. A small object that begins with a name is printed
-/// without keys.
+/// A report's value on one line; a small object that begins with a name has no keys.
 pub fn words_of(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

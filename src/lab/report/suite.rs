@@ -209,7 +209,6 @@ impl CoverageReport {
         }
     }
 
-    /// The coverage on one line.
     fn line(&self) -> String {
         let points = counted(self.total, "point");
         format!(
@@ -221,7 +220,6 @@ impl CoverageReport {
 
 const MOST_LINES: usize = 20;
 
-/// The counts of results on one line.
 fn totals(cases: &[CaseReport]) -> String {
     let mut text = counted(cases.len(), "case");
     for (name, words) in [
@@ -275,7 +273,6 @@ fn last_lines(stream: &StreamReport) -> String {
     lines.join("\n")
 }
 
-/// The hook's output by stream.
 fn streams(hook: &HookReport) -> Vec<Written> {
     let mut all = Vec::new();
     if let Some(trace) = &hook.trace {

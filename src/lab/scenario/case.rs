@@ -76,7 +76,6 @@ pub enum Content {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expect {
     pub at: Position,
-    /// The expected values, by key.
     pub values: BTreeMap<String, PlacedValue<ExpectValue>>,
     pub files: Vec<(PlacedValue<String>, FileExpectation)>,
 }
@@ -97,7 +96,6 @@ pub enum FileExpectation {
 }
 
 impl Expect {
-    /// `allow`, `block` or `ask`.
     pub fn decision(&self) -> &str {
         match self.values.get("decision").map(|placed| &placed.value) {
             Some(ExpectValue::Word(word)) => word,
@@ -138,7 +136,6 @@ impl StepResult {
         }
     }
 
-    /// Every hook bound to the event.
     pub fn hooks(&self) -> &[HookRun] {
         match self {
             StepResult::Run { run, .. } => &run.hooks,
@@ -201,7 +198,6 @@ impl End {
         }
     }
 
-    /// Whether the result is a failure.
     pub fn is_bad(&self) -> bool {
         matches!(self, End::Unexpected(_) | End::CouldNot(_))
     }

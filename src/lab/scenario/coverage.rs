@@ -131,7 +131,6 @@ impl Who {
         }
     }
 
-    /// Whether `name` is the name of the hook or of its file.
     pub fn is_called(&self, name: &str) -> bool {
         self.hook == name || self.file.file_name().is_some_and(|file| file == name)
     }
@@ -147,7 +146,6 @@ pub struct Point {
     pub is_covered: bool,
 }
 
-/// A hook with its points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoveragePart {
     #[serde(flatten)]
@@ -192,7 +190,6 @@ fn subjects<'s>(configs: &[&'s Config]) -> Vec<(&'s Hook, &'s EventSpec)> {
     subjects
 }
 
-/// The names of demonstrated points, by hook.
 #[derive(Debug, Default)]
 struct ShownPoints(BTreeMap<Who, BTreeSet<String>>);
 
@@ -248,7 +245,6 @@ impl ShownPoints {
 }
 
 impl Coverage {
-    /// The numbers of covered and of all points.
     pub fn counts(&self) -> (usize, usize) {
         let points = self.parts.iter().flat_map(|part| &part.points);
         let covered = points.clone().filter(|point| point.is_covered).count();

@@ -15,15 +15,13 @@ use crate::engine::complaint::Complaint;
 use crate::engine::outcome::{Finding, NoticeKind, Outcome, Settled};
 use crate::engine::run::Fate;
 
-/// A key of `expect`. Without the key any result passes or, with the default `none`, only an absent
-/// one.
+/// A key of `expect`. A missing key accepts anything or, with the default `none`, nothing.
 #[derive(Debug)]
 pub struct ExpectRow {
     pub key: KeyRow<Expect>,
     found: fn(&StepResult) -> StepValue,
 }
 
-/// A step's result for a key.
 enum StepValue {
     Text(Option<String>),
     Hooks {
@@ -243,7 +241,6 @@ fn file_expectation(tree: &Tree, path: &str) -> Result<Option<FileExpectation>, 
     }
 }
 
-/// Compares a step's result with its expectations.
 pub fn misses(expect: &Expect, step: &StepResult, folders: &CaseFolders) -> Vec<Miss> {
     let mut judge = Judge {
         folders,
@@ -286,7 +283,6 @@ impl Judge<'_> {
         });
     }
 
-    /// Without an expectation the value must be absent.
     fn compare(
         &mut self,
         key: &str,
@@ -388,8 +384,7 @@ fn hooks(names: Vec<String>) -> StepValue {
     StepValue::Hooks { names, lines }
 }
 
-/// The failed hooks. A block by a failure does not prove the policy, so a case must name expected
-/// failures.
+/// The failed hooks, which a case must name: a failure does not prove the policy.
 fn failures(step: &StepResult) -> StepValue {
     let mut names = Vec::new();
     let mut lines = Vec::new();

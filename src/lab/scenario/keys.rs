@@ -29,7 +29,6 @@ pub struct StepDraft {
     pub(super) env: Vec<(String, String)>,
     pub(super) files: Vec<SuppliedFile>,
     pub(super) setup: Vec<String>,
-    /// The inputs for stdin, each with its key and offset.
     pub(super) inputs: Vec<(&'static str, StepInput, usize)>,
     /// `Some(None)` if it has a mistake.
     pub(super) expect: Option<Option<Expect>>,

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::config::tree::{Tree, TreeEntry, TreeValue};
 
-/// The values of a row, by name.
 pub(super) type RowValues = Vec<(String, Tree)>;
 
 /// The longest text that filling or repeating may produce.
@@ -19,9 +18,7 @@ pub(super) const LONGEST_TEXT_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Placeholders {
-    /// Placeholders with a value in the row.
     pub(super) used: BTreeSet<String>,
-    /// Placeholders without a value, with their places.
     pub(super) missing: Vec<(String, usize)>,
 }
 
@@ -167,7 +164,6 @@ impl CaseFolders {
         self.replaced(text, |path| path.to_string())
     }
 
-    /// Fills folders into a regular expression, escaped.
     pub fn fill_pattern(&self, text: &str) -> String {
         self.replaced(text, regex::escape)
     }

@@ -81,7 +81,6 @@ fn case(case: &CaseReport) -> Check {
     }
 }
 
-/// An annotation for each missed expectation.
 fn annotations(case: &CaseReport, details: &str) -> Vec<Annotation> {
     let mut messages: Vec<(Position, String)> = Vec::new();
     match &case.end {
