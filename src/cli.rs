@@ -71,7 +71,6 @@ pub fn main() -> ExitCode {
     exit.into()
 }
 
-/// Runs `run`, the hot path.
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
     streams::know_place(&env);

@@ -295,8 +295,7 @@ impl Host {
         }
     }
 
-    /// The same for a hook by `install`, where the shell line blocks if hookrun fails with status
-    /// 2.
+    /// The same with `install`'s shell line, which blocks by status 2 if hookrun fails.
     pub fn open_when_installed(&self) -> &'static [&'static str] {
         match self.fails_closed {
             FailsClosed::Never | FailsClosed::OnCrash => &["prints invalid output", "hangs"],

@@ -21,7 +21,6 @@ use crate::hosts::git;
 /// Appended to the reason of a hook that fixes files.
 const ONLY_REPORTS: &str = "and `hookrun check` only reports it; with --fix it fixes";
 
-/// The selection of files and hooks.
 struct CheckedFiles<'a> {
     args: &'a CheckArgs,
     /// The caller's working directory, the base of relative paths.
@@ -30,7 +29,6 @@ struct CheckedFiles<'a> {
     top: PathBuf,
 }
 
-/// Runs the check: 0 allowed, 1 blocked.
 pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
     let top = work_tree(&env.cwd).ok_or_else(|| {
         let cause = format!("`{}` is not in a git repository", env.cwd.display());
@@ -111,8 +109,7 @@ impl ChosenFiles for CheckedFiles<'_> {
             is_named && !self.args.skip.iter().any(|name| hook.is_called(name))
         });
         if !self.is_of_index(&paths) {
-            // Check and fix the files on the disk. Without --fix nothing may change, so hooks that
-            // fix run in the private tree.
+            // Fix the files on the disk; without --fix, hooks that fix run in the private tree.
             for hook in hooks {
                 if hook.sees.is_none() && (hook.fixes.is_none() || self.args.fix) {
                     hook.sees = Some(Sees::Disk);

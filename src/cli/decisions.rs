@@ -19,10 +19,8 @@ use crate::log::record::{DecisionLine, RecordError};
 use crate::log::redact::Redactor;
 use crate::log::report::RunReport;
 
-/// The most lines to report that are not records.
 const MOST_PROBLEMS: u64 = 10;
 
-/// A callback for a parsed line of the log.
 type ShowDecision<'s> = dyn FnMut(&str, &DecisionLine<'_>, &RunReport) -> Result<()> + 's;
 
 pub(super) struct ChosenDecisions<'a> {
@@ -33,9 +31,7 @@ pub(super) struct ChosenDecisions<'a> {
     pub(super) log: Option<DecisionLog>,
     /// Only decisions in this folder or below count.
     project: Option<PathBuf>,
-    /// Unreadable lines.
     skipped: u64,
-    /// Lines read, and selected ones.
     read: u64,
     pub(super) found: u64,
 }
@@ -64,7 +60,6 @@ impl<'a> ChosenDecisions<'a> {
         Ok(chosen)
     }
 
-    /// Updates the list of the log's files.
     pub(super) fn find_files(&mut self) {
         if let Some(log) = &self.log {
             self.files = log.files();
@@ -77,8 +72,7 @@ impl<'a> ChosenDecisions<'a> {
         self.args.everywhere || !self.args.file.is_empty()
     }
 
-    /// Calls `show` with each selected decision and its line, oldest first, without secrets known
-    /// to `redactor`. Ends when the reader of stdout is gone.
+    /// Calls `show` with each selected decision, oldest first and redacted, while stdout is open.
     pub(super) fn each(
         &mut self,
         redactor: Option<&Redactor>,
@@ -175,7 +169,6 @@ impl<'a> ChosenDecisions<'a> {
         }
     }
 
-    /// Why nothing was selected.
     pub(super) fn nothing(&self, paths: &Paths) -> String {
         if self.read > 0 {
             let read = counted(self.read, "decision");
@@ -243,7 +236,6 @@ fn is_of_host(line: &DecisionLine<'_>, name: &str) -> bool {
     line.host == name || hosts::find(name).is_some_and(|host| host.name == line.host)
 }
 
-/// Whether its event has this canonical or host's name.
 fn is_called(line: &DecisionLine<'_>, name: &str) -> bool {
     line.event == name || hosts::events_called(name).contains(&line.event.as_str())
 }

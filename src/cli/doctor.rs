@@ -40,7 +40,6 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     let wanted = HooksByEvent::of(&config.hooks);
     let mut seen = Seen::of(&config, env);
     let mut lines = std::mem::take(&mut seen.cold);
-    // Hosts that are here without hookrun.
     let mut without = Vec::new();
     for host in installable() {
         if args.host.as_deref().is_some_and(|name| name != host.name) {
@@ -99,8 +98,7 @@ fn not_installed(site: HostSite<'_>) -> Problem {
     )
 }
 
-/// Reports a decision log that cannot be written. Decisions do not depend on it, so nothing else
-/// reports it.
+/// Reports a decision log that cannot be written, which no decision reports.
 fn about_log(env: &Environment, findings: &mut Findings) {
     let Some(folder) = env.decision_log() else {
         return;
@@ -189,8 +187,7 @@ impl Seen {
         note(file, format!("{title} sends hookrun's own events{came}"))
     }
 
-    /// The log's facts on a host that this file connects to hookrun. `trust` is the user's step
-    /// before the host runs hooks.
+    /// The log's facts on a connected host; `trust` is the user's step before it runs hooks.
     fn about_dialect(&self, name: &str, title: &str, trust: Option<&str>, file: &Path) -> Problem {
         let Some(last) = &self.last else {
             let cause =
@@ -214,7 +211,6 @@ impl Seen {
     }
 }
 
-/// Reasons for cold starts in a run; warm-capable hooks are removed from `pending`.
 fn cold_starts(run: &RunReport, pending: &mut BTreeSet<&str>) -> Vec<String> {
     let mut lines = Vec::new();
     for (hook, trace) in run.traces() {
@@ -244,7 +240,6 @@ fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
         .any(|folder| folder.starts_with(project))
 }
 
-/// The time since `time`, in its largest unit.
 fn ago(time: SystemTime) -> String {
     let passed = SystemTime::now().duration_since(time).unwrap_or_default();
     let seconds = passed.as_secs();

@@ -49,7 +49,6 @@ pub(crate) fn events(args: &EventsArgs, env: &Environment, out: &mut dyn Write) 
     Ok(ExitStatus::Yes)
 }
 
-/// The most common events, with their use.
 pub(crate) const COMMON: &[(&str, &str)] = &[
     ("tool.pre", "guard commands and files before a tool runs"),
     (
@@ -102,7 +101,6 @@ fn table_line(
     Ok(())
 }
 
-/// Prints one event of the catalog from its JSON.
 fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
     let title = words_of(&event["name"].take());
     let summary = words_of(&event["summary"].take());

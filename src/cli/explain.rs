@@ -80,7 +80,6 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     Ok(ExitStatus::Yes)
 }
 
-/// The command line from the argument or stdin.
 fn command_text(args: &ExplainArgs) -> Result<String> {
     let text = match args.command.as_deref() {
         Some(text) if text != "-" => text.to_string(),

@@ -27,7 +27,6 @@ pub(super) const PROGRAM: u32 = 0o777;
 /// The mode of other files, before the umask.
 pub(super) const PLAIN: u32 = 0o666;
 
-/// A pending change of a file.
 pub(super) struct FileWrite {
     pub(super) path: PathBuf,
     pub(super) becomes: Becomes,
@@ -39,7 +38,6 @@ pub(super) enum Becomes {
     Changed { target: Target, text: String },
 }
 
-/// The pending changes of a command, and its hints afterwards.
 pub(super) struct WritePlan {
     pub(super) hooks: PathBuf,
     pub(super) changes: Vec<FileWrite>,
@@ -57,7 +55,6 @@ impl FileWrite {
         }
     }
 
-    /// A new test case file.
     pub(super) fn cases(hooks: &Path, name: &str, text: &str) -> FileWrite {
         FileWrite::new(hooks.join(SUITES).join(format!("{name}.toml")), text, PLAIN)
     }
@@ -86,7 +83,6 @@ impl FileWrite {
         })
     }
 
-    /// Whether the file is already as planned.
     pub(super) fn is_done(&self) -> bool {
         match &self.becomes {
             Becomes::New { text, .. } => {
@@ -133,7 +129,6 @@ impl FileWrite {
 }
 
 impl WritePlan {
-    /// Prints the planned changes.
     pub(super) fn show(&self, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         for change in &self.changes {
             let name = paths.show(&change.path);
@@ -152,8 +147,7 @@ impl WritePlan {
         Ok(())
     }
 
-    /// Writes and reports all files. Trusted hooks stay trusted, because the files are built in or
-    /// the user has named them.
+    /// Writes and reports all files. Trusted hooks stay trusted, because the user named the files.
     pub(super) fn write(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
         let written = self
             .changes
@@ -226,7 +220,6 @@ fn is_there(shown: &str) -> Complaint {
     )
 }
 
-/// Creates a temporary folder that is removed on drop.
 pub(super) fn temporary_folder(prefix: &str, env: &Environment) -> Result<TempDir> {
     let folder = env.temporary.canonicalize().and_then(|temporary| {
         let mut builder = tempfile::Builder::new();
@@ -269,7 +262,6 @@ impl WritePlace {
         }
     }
 
-    /// The option that names the folder on a command line.
     pub(super) fn option(&self) -> String {
         let folder = self.hooks.as_ref();
         folder
@@ -277,7 +269,6 @@ impl WritePlace {
             .unwrap_or_default()
     }
 
-    /// Prints or writes the planned changes.
     pub(super) fn carry_out(
         &self,
         plan: &WritePlan,
@@ -295,8 +286,7 @@ impl WritePlace {
     }
 }
 
-/// Prints the hosts that do not send an event of a new hook, and whether the hooks here still need
-/// trust.
+/// Prints hosts that do not send an event of a new hook, and whether hooks need trust.
 pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
     for line in missing_events(
         &Config::load(&Choice::default(), env, ConfigScope::All),
@@ -330,8 +320,7 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
     Ok(named.join(DROP_INS))
 }
 
-/// Whether a folder is a hooks.d by another name: it has event folders, and neither hooks.d nor
-/// hookrun.toml.
+/// Whether a folder without hooks.d and hookrun.toml has event folders.
 fn is_drop_ins(folder: &Path) -> bool {
     if folder.join(DROP_INS).exists() || folder.join(MANIFEST).exists() {
         return false;

@@ -26,8 +26,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Share", &["sets"]),
 ];
 
-/// The command line with groups in its help. `-h` fits on a screen of 30 lines; `--help` also
-/// describes the other commands and the options.
+/// The command line with groups in its help; `-h` fits on a screen of 30 lines.
 pub(crate) fn command() -> Command {
     let mut root = Cli::command();
     let mut groups = String::new();

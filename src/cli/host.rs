@@ -162,7 +162,6 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     each(&all, out, |host, out| uninstall_from(host, args, env, out))
 }
 
-/// Calls `act` for every host, even after a failure.
 fn each(
     hosts: &[&'static Host],
     out: &mut dyn Write,
@@ -200,7 +199,6 @@ fn uninstall_from(
     Ok(ExitStatus::Yes)
 }
 
-/// A file to install into.
 struct Site<'a> {
     host: &'static Host,
     scope: SettingsScope,
@@ -283,7 +281,6 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Removes hookrun from the file.
     fn take_out(&self, args: &PlaceArgs, out: &mut dyn Write) -> Result<()> {
         let Some(current) = self.target.text.as_deref() else {
             self.record.forget();
@@ -315,7 +312,6 @@ impl<'a> Site<'a> {
         self.name_other_commands(text.as_deref().unwrap_or_default(), out)
     }
 
-    /// The text with hookrun.
     fn text_with(&self, rows: &[&HostEvent], launch: &Launch) -> Result<String> {
         let Some(document) = self.document(self.target.text.as_deref().unwrap_or_default())? else {
             self.check_plugin()?;

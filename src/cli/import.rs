@@ -30,7 +30,6 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
 use crate::cli::streams;
 
-/// Another tool, and the reader of its hooks.
 #[derive(Clone, Copy)]
 pub(crate) struct ImportTool {
     /// The name, also on the command line.
@@ -40,7 +39,6 @@ pub(crate) struct ImportTool {
     read: fn(&ImportSource<'_>) -> Result<ImportedHooks>,
 }
 
-/// Runners of git hooks.
 const OF_GIT: &[ImportTool] = &[
     ImportTool {
         name: "pre-commit",
@@ -248,11 +246,9 @@ struct ImportSource<'a> {
 struct ImportedHooks {
     hooks: Vec<ImportedHook>,
     left: Vec<(String, String)>,
-    /// Problems of the file.
     problems: Vec<Problem>,
 }
 
-/// A hook of another tool as an entry of hookrun.toml.
 struct ImportedHook {
     /// The file and the place in it.
     from: String,
@@ -297,8 +293,7 @@ impl ImportSource<'_> {
     }
 }
 
-/// A command line with relative programs and scripts resolved from the project, wherever the agent
-/// works.
+/// A command line with relative programs and scripts resolved from the project.
 fn anchored(line: &str) -> std::result::Result<String, String> {
     const MOST_WORDS: usize = 20;
     let mut line = line.to_string();
@@ -334,12 +329,10 @@ fn find_word(line: &str, word: &str) -> Option<(usize, Option<char>)> {
 }
 
 impl ImportedHooks {
-    /// Reports something that is not imported.
     fn leave(&mut self, what: String, why: &str) {
         self.left.push((what, why.to_string()));
     }
 
-    /// Adds a hook, or the reason why it is not imported.
     fn take(&mut self, from: String, found: std::result::Result<ImportedHook, String>) {
         let found = found.and_then(|hook| match hook.problem() {
             Some(problem) => Err(problem),
@@ -373,7 +366,6 @@ impl ImportedHook {
         self
     }
 
-    /// Why the entry would be invalid.
     fn problem(&self) -> Option<String> {
         problem_in(&self.to_toml())
     }

@@ -23,8 +23,7 @@ use crate::cli::terminal::Terminal;
 use crate::cli::validate::validate;
 use crate::hosts::{Host, find_installable, installable};
 
-/// The starter guards: against destructive and publishing commands, edits of protected files, files
-/// with secrets, secrets in the model's input, and changes of the hooks themselves.
+/// The starter guards: against destruction, leaks, and changes of protected files and hooks.
 const GUARDS: &[&str] = &[
     "guard-destructive",
     "ask-first",
@@ -35,14 +34,12 @@ const GUARDS: &[&str] = &[
     "guard-hookrun",
 ];
 
-/// The argument for no guards.
 const NONE: &str = "none";
 
 /// A command to demonstrate the guards, and the guards that block it.
 const BLOCKED: &str = "git push --force";
 const BLOCKING: &[&str] = &["guard-destructive", "no-force-push"];
 
-/// The planned files with their reasons.
 struct InitPlan {
     scope: SettingsScope,
     hosts: Vec<&'static Host>,
@@ -50,8 +47,7 @@ struct InitPlan {
     files: WritePlan,
 }
 
-/// Lists the files, asks, writes and checks: 0 done, 1 a check failed or the user declined, 2
-/// error.
+/// Lists the files, asks, writes, checks: 0 done, 1 a check failed or declined, 2 error.
 pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let paths = Paths::from(&env.cwd);
     let plan = InitPlan::of(args, env)?;
@@ -122,7 +118,6 @@ fn subject(path: &Path) -> String {
         .to_string()
 }
 
-/// Parses the arguments of another command.
 fn arguments<A: Args>(words: &[&str]) -> Result<A> {
     let line = A::augment_args(clap::Command::default()).no_binary_name(true);
     let matches = line.try_get_matches_from(words).map_err(Complaint::of)?;
@@ -177,7 +172,6 @@ impl InitPlan {
         })
     }
 
-    /// The settings file of each host.
     fn settings(&self, env: &Environment) -> Vec<(&'static Host, PathBuf)> {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
         let mut settings = Vec::new();
@@ -238,7 +232,6 @@ impl InitPlan {
         Ok(())
     }
 
-    /// Validates the hooks and runs the guards' test cases.
     fn check(&self, env: &Environment, out: &mut dyn Write) -> Result {
         let mut exits = vec![validate(&arguments(&[])?, env, out)?];
         let mut words = vec!["--suite".to_string()];

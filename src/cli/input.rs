@@ -49,7 +49,6 @@ impl Deadline {
     }
 }
 
-/// Reads a required context.
 pub(crate) fn needed(
     deadline: Deadline,
     abort: Option<&Abort>,
@@ -100,8 +99,7 @@ pub(crate) fn promises_event() -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) != FileType::CharacterDevice)
 }
 
-/// Whether data arrives on stdin before `deadline`; not from a terminal, an empty file, or a silent
-/// or closed pipe.
+/// Whether data arrives before `deadline`; not from a terminal, or a silent or closed pipe.
 pub(crate) fn is_coming(deadline: Deadline) -> bool {
     let stdin = std::io::stdin();
     if stdin.is_terminal() || wait(&stdin, deadline, None).is_err() {
@@ -111,7 +109,6 @@ pub(crate) fn is_coming(deadline: Deadline) -> bool {
     rustix::io::ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
-/// Reads all bytes until end of file; empty for a terminal.
 pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
     let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
@@ -149,7 +146,6 @@ fn read_some(
     }
 }
 
-/// The error for a missing event.
 pub(crate) fn no_event(problem: &str) -> Complaint {
     Complaint::with_cure(
         problem.to_string(),
@@ -157,7 +153,6 @@ pub(crate) fn no_event(problem: &str) -> Complaint {
     )
 }
 
-/// Waits for data, a signal or the deadline.
 fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {

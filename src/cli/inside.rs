@@ -26,10 +26,8 @@ use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
 use crate::cli::terminal::{Terminal, cut};
 
-/// The most keys to list.
 const MOST_KEYS: usize = 12;
 
-/// The width of a status line without a terminal.
 const USUAL_COLUMNS: usize = 80;
 
 pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write) -> Result {
@@ -102,7 +100,6 @@ fn missing(context: &Context, path: &str) -> String {
     format!("no value at `{path}`; {place} {has}")
 }
 
-/// The keys of an object, or the indexes of a list.
 fn keys_of(raw: &str) -> Option<Vec<String>> {
     if let Some(list) = elements(raw) {
         return Some((0..list.len()).map(|index| index.to_string()).collect());
@@ -230,8 +227,7 @@ fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAns
     Ok(terminal.show(&asker, &request))
 }
 
-/// Stores an entry of the status line, and shows it if the host has one. A storage error does not
-/// fail the hook.
+/// Stores and shows an entry of the status line. A storage error does not fail the hook.
 fn set_status(
     key: String,
     text: Option<String>,
@@ -301,7 +297,6 @@ fn on_one_line(text: &str) -> String {
     line.trim().to_string()
 }
 
-/// Sends a message, or prints and removes pending ones.
 fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {
     let named = args.session.as_deref();
     let folder = shared_folder(named, env, inside);
@@ -370,7 +365,6 @@ fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
     })
 }
 
-/// The absolute path of an attached file.
 fn attachment(file: &Path) -> Result<String> {
     let shown = file.display();
     let path = file
@@ -385,8 +379,7 @@ fn attachment(file: &Path) -> Result<String> {
     path.map_err(|_| Complaint::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
 }
 
-/// Reads or changes the state of a hook, or shared state of its session: 0 done, 1 no such key, 2
-/// error.
+/// Reads or changes a hook's or session's state: 0 done, 1 no such key, 2 error.
 fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     check_key(&args.action)?;
     let Some(own) = &inside.state else {
@@ -451,8 +444,7 @@ fn check_key(action: &StateAction) -> Result<()> {
     Err(Complaint::with_cure(cause, cure))
 }
 
-/// The shared folder of the named session, else of the hook's, else of events without one. It may
-/// not exist yet.
+/// The shared folder of the named session, else of the hook's. It may not exist yet.
 fn shared_folder(named: Option<&str>, env: &Environment, inside: &Inside) -> SharedFolder {
     if named.is_none()
         && let Some(own) = &inside.state

@@ -170,7 +170,6 @@ fn bound_to(
     Ok(())
 }
 
-/// The event's rules that `list` prints.
 fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
     let gate = match (spec.blocks, spec.on_failure) {
         (true, OnFailure::Block) => "can be blocked, a failing hook blocks",
@@ -224,15 +223,12 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
     Ok(())
 }
 
-/// An event's rules in a host.
 struct HostRules {
-    /// The host's name for it.
     name: String,
     spec: EventSpec,
 }
 
-/// The rules of `spec` in a host of `dialect`, for each of its events bound to it; empty without
-/// one. Without a dialect, the catalog's rules.
+/// The rules of `spec` for each event of a host bound to it; without `dialect` the catalog's.
 fn host_rules(
     dialect: Option<&'static Host>,
     spec: &EventSpec,

@@ -20,7 +20,6 @@ use crate::cli::streams;
 use crate::decide::find_event;
 use templates::Language;
 
-/// Writes the hook and its test cases: 0 done, 2 error.
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = args.place.choice(env);
     let config = Config::load(&choice, env, ConfigScope::Event(""));

@@ -19,8 +19,7 @@ use crate::engine::errand::Errand;
 /// The timeout of a syntax check. Python alone starts in 10 to 80 ms.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
-/// Syntax checks by interpreter (a prefix of its name), which do not run the script. The script
-/// follows the arguments.
+/// Syntax checks by interpreter (a prefix of its name), which do not run the script.
 const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
     ("sh", &["-n"]),
     ("bash", &["-n"]),
@@ -42,7 +41,6 @@ const SYNTAX_CHECKS: &[(&str, &[&str])] = &[
     ("node", &["--check"]),
 ];
 
-/// All errors and warnings about these hooks.
 pub(crate) fn all_problems(config: &Config, env: &Environment) -> Vec<Problem> {
     let of_hooks = config.hooks.iter().flat_map(|hook| problems_of(hook, env));
     let found = of_hooks.chain(config.problems.clone());
@@ -61,7 +59,6 @@ pub(crate) fn not_loaded(name: &str, config: &Config) -> Option<Complaint> {
     Some(Complaint::with_cure(cause, "correct the error above"))
 }
 
-/// A hook's problems beyond its configuration.
 pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     let line = hook.source.line;
     let mut found = Vec::new();
@@ -126,7 +123,6 @@ pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
     found
 }
 
-/// Checks a script's first line and its syntax.
 fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
     let wrong = |line, cause: String, cure: &str| {
         problem(
@@ -246,7 +242,6 @@ fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
     }
 }
 
-/// The folders that are searched for hooks.
 pub(crate) struct SearchedPlaces<'a> {
     pub(crate) choice: &'a Choice,
     pub(crate) env: &'a Environment,

@@ -26,7 +26,6 @@ const STDIN: &str = "-";
 /// How often a waiting replay checks for signals and a closed stdout.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How many lines are read ahead.
 const MOST_WAITING: usize = 16;
 
 /// A line of a recording: file, number and bytes.
@@ -35,7 +34,6 @@ type RecordedLine = std::result::Result<(String, u64, Vec<u8>), ReadError>;
 /// Replays events: 0 unchanged, 1 changed, 2 error, or stdout was closed.
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
-    // Keep the user's state unchanged.
     let state = temporary_folder("hookrun-replay-", env)?;
     let own_env = Environment {
         state_home: Some(state.path().to_path_buf()),

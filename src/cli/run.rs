@@ -47,13 +47,11 @@ const OWN_WORK: Duration = Duration::from_secs(30);
 /// The most time that logging may delay the exit. It takes microseconds.
 const KEEPING: Duration = Duration::from_millis(500);
 
-/// The time for a host to read the reply.
 const READING: Duration = Duration::from_secs(10);
 
 /// The same after the budget's end, or after a signal.
 const AFTER_BUDGET: Duration = Duration::from_millis(500);
 
-/// The first descriptor after the standard streams.
 const FIRST_OWN_DESCRIPTOR: i32 = 3;
 
 /// The abort signal, and the parent of orphaned processes.
@@ -110,8 +108,7 @@ pub(crate) fn start_up() -> Result<Ground> {
     Ok((abort, Subreaper::take()))
 }
 
-/// Resets inherited state that hooks would inherit too: blocked signals, open descriptors, core
-/// limits.
+/// Resets inherited signals, descriptors and core limits, which hooks would inherit too.
 fn undo_inherited() -> io::Result<()> {
     // A host that blocks SIGTERM would block it for hookrun and hooks.
     nix::sys::signal::SigSet::empty().thread_set_mask()?;
@@ -137,7 +134,6 @@ fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
     Some(AnswerBy { budget, last_word })
 }
 
-/// The watchdog's blocking reply.
 fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
     let format = args.format;
     let is_unknown = is_unknown(args, request);
@@ -149,7 +145,6 @@ fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
     })
 }
 
-/// The last word in a format.
 fn last_word_in(format: RunFormat, event: &str, reply: Reply) -> Reply {
     let Some(job) = format.of_job() else {
         return reply;
@@ -162,12 +157,10 @@ fn last_word_in(format: RunFormat, event: &str, reply: Reply) -> Reply {
     }
 }
 
-/// Whether even the host is unknown.
 fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
     args.event.is_none() && args.dialect.is_none() && request.name.is_empty()
 }
 
-/// The reply that blocks for a failure of hookrun.
 fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
     let mut reply = request.refuse(reason);
     if is_unknown {
@@ -177,7 +170,6 @@ fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
     reply
 }
 
-/// Blocks because hookrun failed.
 fn blocked(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> EventDecision {
     let reason = failure.to_string();
     let reply = block(is_unknown(args, request), request, &reason);
@@ -352,8 +344,7 @@ fn give(
     status == native::ALLOWED
 }
 
-/// The exit status. Some hosts read a block from stdout with status 0; a CI job reads only the
-/// status.
+/// The exit status. Some hosts read a block from stdout with 0; a CI job reads only the status.
 fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
     let stops = match &decision.report {
         Some(report) => !run_checks::goes_on(report),
@@ -444,7 +435,6 @@ fn stdout<'d>(decision: &'d EventDecision, format: RunFormat, env: &Environment)
 
 fn annotations(format: CheckFormat, report: &RunReport) -> String {
     let mut stdout = Vec::new();
-    // Writing to a vector cannot fail.
     let list = if format == CheckFormat::Junit {
         run_checks::cases(report)
     } else {

@@ -30,10 +30,8 @@ use crate::log::report::RunReport;
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// A placeholder in a test case: `{name}`.
 const PLACEHOLDER: &str = r"\{[a-z][a-z0-9_]*\}";
 
-/// A schema of a file or a report.
 #[derive(Debug)]
 pub struct NamedSchema {
     pub name: &'static str,
@@ -41,7 +39,6 @@ pub struct NamedSchema {
     keywords: fn() -> Map<String, Value>,
 }
 
-/// All schemas except those of events.
 #[rustfmt::skip]
 pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "hookrun.toml", about: "hooks, rules, events and sets", keywords: || table(&specs(TOP_KEYS), false) },
@@ -97,7 +94,6 @@ fn event_schema(name: &str, args: &SchemaArgs, env: &Environment) -> Result<Valu
     Ok(schema_of(find_event(&config, name)?.as_ref()))
 }
 
-/// The schema of a command's JSON output.
 fn report<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
@@ -178,7 +174,6 @@ fn texts(about: &str) -> Value {
     json!({ "type": "array", "items": { "type": "string" }, "description": about })
 }
 
-/// A key of `action`.
 #[derive(Debug)]
 pub(super) struct ActionKey {
     /// The path from `action` on; `N` is the number of a command.
@@ -187,7 +182,6 @@ pub(super) struct ActionKey {
     pub(super) about: String,
 }
 
-/// The keys in the schema of `action`.
 pub(super) fn action_keys() -> Vec<ActionKey> {
     let mut found = Vec::new();
     add_keys("action", &action(), &mut found);

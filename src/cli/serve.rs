@@ -24,8 +24,7 @@ use lines::LineDoor;
 use mcp::McpProtocol;
 use stdio::StdioProtocol;
 
-/// The number of descriptors to request: a connection needs one, an event two, a hook a few. Many
-/// systems default to 1,024.
+/// Descriptors to request: one for a connection, two for an event, a few for a hook.
 const DESCRIPTORS: u64 = 16 * 1024;
 
 /// Serves until the client disconnects or a signal arrives.

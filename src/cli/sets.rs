@@ -114,7 +114,6 @@ fn table(set: &DeclaredSet) -> String {
     )
 }
 
-/// Replaces a file's text.
 fn whole(path: &Path, text: String) -> Result<FileWrite> {
     let target = Target::read(path)?;
     Ok(FileWrite {
@@ -123,7 +122,6 @@ fn whole(path: &Path, text: String) -> Result<FileWrite> {
     })
 }
 
-/// Writes the files that differ.
 fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) -> Result<()> {
     changes.retain(|change| !change.is_done());
     let plan = WritePlan {
@@ -134,8 +132,7 @@ fn write(mut changes: Vec<FileWrite>, env: &Environment, out: &mut dyn Write) ->
     plan.write_untrusted(&Paths::from(&env.cwd), out)
 }
 
-/// The lock file at `place`, without undeclared sets. An invalid one pins nothing, and is
-/// rewritten.
+/// The lock file without undeclared sets. An invalid one pins nothing, and is rewritten.
 fn lock_of(place: &Path, config: &Config) -> Lock {
     let mut lock = Lock::load(place, &mut Vec::new());
     lock.sets.retain(|locked| {
@@ -261,8 +258,7 @@ fn verified(set: &UsedSet, config: &Config, env: &Environment) -> Result<String>
     Ok(format!("fetched {locked}"))
 }
 
-/// Compares several projects' sets with their repositories: 0 all current, 1 one is behind, 2 one
-/// is unknown.
+/// Compares projects' sets with their repositories: 0 current, 1 behind, 2 unknown.
 fn outdated(args: &OutdatedSets, env: &Environment, out: &mut dyn Write) -> Result {
     let mut folders: Vec<PathBuf> = args.folders.iter().map(|one| env.cwd.join(one)).collect();
     if folders.is_empty() {

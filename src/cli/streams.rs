@@ -33,7 +33,6 @@ const UNBOUNDED: u64 = u64::MAX;
 /// Whether output appears in a Buildkite log.
 static IN_BUILDKITE: AtomicBool = AtomicBool::new(false);
 
-/// Whether stderr is a terminal, set by [`know_place`].
 static STDERR_IS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
 /// The total time that writes to stderr may wait after [`bound_stderr`].
@@ -45,7 +44,6 @@ const PIECE_BYTES: usize = 4096;
 /// How often a wait checks its end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -63,14 +61,12 @@ pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
     )
 }
 
-/// The width of stdout, if it is a terminal.
 pub(crate) fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// stdout for programs, unfiltered: stripping colours would also strip control characters of a
-/// value.
+/// stdout for programs, unfiltered, because values may contain control characters.
 pub(crate) fn data() -> io::StdoutLock<'static> {
     io::stdout().lock()
 }
@@ -132,7 +128,6 @@ pub(crate) fn remark(text: &str) {
     stderr(&lines(text));
 }
 
-/// Prints problems on stderr.
 pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>, paths: &Paths) {
     for problem in problems {
         remark(&format!("{}\n", problem_text(problem.borrow(), paths)));
@@ -162,7 +157,6 @@ pub(crate) fn words(text: &str, env: &Environment) {
     stderr(text);
 }
 
-/// A reply's document for stdout.
 pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     if !text.is_empty() && (env.is_ci || io::stdout().is_terminal()) {
         return harmless::json(text);
@@ -170,7 +164,6 @@ pub(crate) fn document<'t>(text: &'t str, env: &Environment) -> Cow<'t, str> {
     Cow::Borrowed(text)
 }
 
-/// Logs to stderr at `level` and above.
 pub(crate) fn subscribe(level: Option<&str>) -> Result<(), Complaint> {
     let Some(level) = level else { return Ok(()) };
     let Some(most) = level.parse().ok().filter(|_| !level.is_empty()) else {
@@ -183,7 +176,6 @@ pub(crate) fn subscribe(level: Option<&str>) -> Result<(), Complaint> {
         .map_err(|error| Complaint::new(format!("cannot log: {error}")))
 }
 
-/// Writes hookrun's own log events as lines.
 struct StderrLog(LevelFilter);
 
 impl tracing::Subscriber for StderrLog {
@@ -202,7 +194,6 @@ impl tracing::Subscriber for StderrLog {
         remark(&format!("{}\n", line.0));
     }
 
-    // Messages name their subject.
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
         span::Id::from_u64(1)
     }
@@ -220,7 +211,6 @@ struct LogLine(String);
 
 impl Visit for LogLine {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => write!(self.0, " {value:?}"),
             name => write!(self.0, " {name}={value:?}"),
@@ -228,7 +218,6 @@ impl Visit for LogLine {
     }
 }
 
-/// Replaces the progress line on a terminal.
 pub(crate) fn progress(text: &str) {
     if is_stderr_a_terminal() {
         stderr(&format!("\r\u{1b}[K{text}"));
@@ -262,8 +251,7 @@ pub(crate) fn stderr(text: &str) {
     WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
 }
 
-/// Writes the reply to stdout until a deadline or `is_over`. Bypasses [`io::stdout`], which ignores
-/// a closed stdout.
+/// Writes the reply until a deadline or `is_over`; [`io::stdout`] would ignore a closed stdout.
 pub(crate) fn write_reply(
     bytes: &[u8],
     until: Instant,
@@ -275,7 +263,6 @@ pub(crate) fn write_reply(
 /// Enlarges a full pipe if allowed, because some hosts read only after the exit.
 #[cfg(target_os = "linux")]
 fn widen(stream: impl AsFd, bytes: usize) {
-    /// The longest pipe that a user may make.
     const WIDEST_PIPE_BYTES: usize = 1024 * 1024;
     let Ok(size) = rustix::pipe::fcntl_getpipe_size(&stream) else {
         return;
@@ -303,8 +290,7 @@ pub(crate) fn is_stdout_thrown_away() -> bool {
     })
 }
 
-/// Writes to a stream with a slow, gone or stopped reader. It does not make the stream
-/// non-blocking, because other processes may share it.
+/// Writes to a slow stream, without making it non-blocking, because others may share it.
 pub(crate) fn write_until(
     stream: impl AsFd,
     bytes: &[u8],
@@ -319,8 +305,7 @@ pub(crate) fn write_until(
         let ready = match poll(&mut fds, Timespec::try_from(patience).ok().as_ref()) {
             Ok(_) => fds[0].revents(),
             Err(Errno::INTR) => PollFlags::empty(),
-            // poll fails if the descriptor limit is zero. If the write blocks, the watchdog ends
-            // the process.
+            // poll fails if the descriptor limit is zero. The watchdog ends a write that blocks.
             Err(Errno::INVAL) => PollFlags::OUT,
             Err(error) => return Err(error.into()),
         };
@@ -360,8 +345,7 @@ pub(crate) fn write_until(
     Ok(())
 }
 
-/// Writes to a stream that is not reported ready; a socket may still have space. Rust ignores
-/// SIGPIPE.
+/// Writes to a stream that is not reported ready; a socket may still have space.
 fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
     match rustix::net::send(&stream, piece, SendFlags::DONTWAIT) {
         Err(Errno::NOTSOCK) => rustix::io::write(&stream, &[]).and(Err(Errno::AGAIN)),
@@ -369,7 +353,6 @@ fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
     }
 }
 
-/// The kind of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputShape {
     /// For people, with hookrun's colours.
@@ -381,7 +364,6 @@ pub(crate) enum OutputShape {
     Annotations,
     /// Values for programs, unchanged.
     Values,
-    /// Values on a terminal.
     SeenValues,
 }
 

@@ -17,10 +17,8 @@ use crate::engine::ui::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui,
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Longer than any terminal line.
 const LONGEST_LINE_BYTES: usize = 8192;
 
-/// The most characters of a text to show.
 const LONGEST_TEXT: usize = 1000;
 
 /// The editor without `$VISUAL` and `$EDITOR`.
@@ -29,12 +27,10 @@ const EDITOR: &str = "vi";
 /// Leaves a killed editor's alternate screen and shows the cursor.
 const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
 
-/// The controlling terminal.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     file: File,
     editor: String,
-    /// The folder of edited texts.
     drafts: PathBuf,
 }
 
@@ -45,8 +41,7 @@ struct OpenPrompt<'t> {
 }
 
 impl Terminal {
-    /// Opens the terminal if the user can answer: hookrun is in the foreground, and stderr is a
-    /// terminal (a host that captures stderr uses the terminal itself).
+    /// Opens the terminal if hookrun is in the foreground, and no host captures stderr.
     pub(crate) fn open(env: &Environment) -> Option<Terminal> {
         if !streams::is_stderr_a_terminal() {
             return None;
@@ -223,7 +218,6 @@ impl Terminal {
             .ok()?;
         writeln!(file, "{text}").ok()?;
         let is_kept = self.edit(asker, file.path());
-        // An editor may replace the file.
         let text = std::fs::read(file.path()).ok().filter(|_| is_kept)?;
         let text = String::from_utf8_lossy(&text).into_owned();
         // Editors end the last line, and so does the command that prints the answer.
@@ -286,8 +280,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     cut
 }
 
-/// Escapes a text of several lines. Further lines are indented, so that none looks like a prompt of
-/// hookrun.
+/// Escapes and indents a text, so that no line looks like a prompt of hookrun.
 fn lines(text: &str) -> String {
     let mut shown = String::new();
     let characters: Vec<char> = text.trim_end().chars().collect();

@@ -29,7 +29,6 @@ use crate::cli::streams;
 use crate::cli::trust::untrusted_note;
 use suite::load::unknown_hook;
 
-/// Decides one event and explains it, or runs the suite.
 pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     if args.suite.are_given() {
         return suite::test(args, env, out);
@@ -160,7 +159,6 @@ fn empty_event(event: &str) -> Complaint {
     Complaint::with_cure("stdin is an empty file or pipe", help)
 }
 
-/// The request of the context on stdin.
 fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
     match input {
         Some(input) => EventRequest::in_context(&input.context, args.dialect.as_deref(), "test"),
@@ -187,7 +185,6 @@ fn exit_of(run: &Run) -> ExitStatus {
     }
 }
 
-/// Keeps only the named hooks.
 fn pick(config: &mut Config, names: &[String], event: &str) -> Result<()> {
     for name in names {
         if config.hooks.iter().any(|hook| hook.is_called(name)) {

@@ -26,7 +26,6 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::problems;
 use crate::cli::terminal::Terminal;
 
-/// The most diff lines above the question.
 const SHOWN_LINES: usize = 60;
 
 /// A hook set with the content that was shown, which is what gets trusted.
@@ -36,7 +35,6 @@ struct SeenSet {
     before: Option<TrustRecord>,
 }
 
-/// The project's hooks as shown.
 struct SeenProject {
     store: TrustStore,
     config: Config,
@@ -108,7 +106,6 @@ fn open_terminal(env: &Environment) -> Result<Terminal> {
     })
 }
 
-/// Shows the hooks, the changes and all files.
 fn show(seen: &SeenProject, out: &mut dyn Write) -> Result {
     for set in &seen.sets {
         let report = &set.report;
@@ -128,7 +125,6 @@ fn show(seen: &SeenProject, out: &mut dyn Write) -> Result {
     }
 }
 
-/// Trusts the hooks of a remote branch, now and later.
 fn follow_branch(
     branch: &str,
     store: &TrustStore,
@@ -171,8 +167,7 @@ fn follow_branch(
     Ok(exit)
 }
 
-/// Asks the user at the terminal to trust the project's hooks, if necessary. Returns whether they
-/// are trusted.
+/// Asks the user to trust the project's hooks, if necessary. Returns whether they are trusted.
 pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
     let Some(store) = TrustStore::of(env) else {
         return Ok(true);
@@ -271,7 +266,6 @@ fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result 
 }
 
 impl SeenSet {
-    /// The hooks with their events.
     fn screen(&self, config: &Config) -> String {
         let folder = shown(&self.report.folder);
         let state = if self.report.is_trusted() {
@@ -376,7 +370,6 @@ fn described(mark: &FileMark) -> String {
     ))
 }
 
-/// Changes other than the text.
 fn changed(old: &FileMark, new: &FileMark) -> String {
     let mut what = Vec::new();
     if old.content != new.content {

@@ -33,7 +33,6 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     findings.report(args.format, env, out)
 }
 
-/// Problems by file.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     checks: BTreeMap<PathBuf, CheckedFile>,
@@ -64,8 +63,7 @@ impl Findings {
             })
     }
 
-    /// Adds problems of the configuration and of hooks that are unreadable, cannot start or match
-    /// nothing.
+    /// Adds problems of the configuration and of hooks that cannot start or match nothing.
     pub(super) fn add_hooks(&mut self, config: &Config, choice: &Choice, env: &Environment) {
         for layer in &config.layers {
             for file in layer.manifests.iter().chain(&layer.settings) {
@@ -105,8 +103,7 @@ impl Findings {
         problems.into_iter().for_each(|problem| self.add(problem));
     }
 
-    /// Sorts problems by line and removes duplicates (a hook of two events reports its problems
-    /// twice).
+    /// Sorts problems by line and removes duplicates.
     pub(super) fn tidy(&mut self) {
         for check in self.checks.values_mut() {
             check

@@ -27,7 +27,6 @@ use crate::cli::streams;
 /// How often `--follow` checks for new lines.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How many past decisions `--follow` shows first.
 const PAST: usize = 10;
 
 /// Explains decisions: 0 found, 1 none, 2 cannot be read.
@@ -147,18 +146,15 @@ fn new_lines(path: &Path, offsets: &mut FileOffsets) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Output options.
 struct DecisionView {
     format: TextFormat,
     is_brief: bool,
     is_everywhere: bool,
-    /// The terminal's width.
     columns: Option<usize>,
     paths: Paths,
 }
 
 impl DecisionView {
-    /// Shows a line's decision.
     fn show(&self, text: &str, out: &mut dyn Write) -> Result<()> {
         if self.format == TextFormat::Json {
             return Ok(writeln!(out, "{text}")?);

@@ -94,8 +94,8 @@ pub struct Inside {
 }
 
 impl Environment {
-    /// Reads the environment; variables that violate the XDG Base Directory Specification are
-    /// unset.
+    /// Reads the environment; values that violate the XDG Base Directory Specification
+    /// do not count.
     #[must_use]
     pub fn capture() -> Environment {
         let (cwd, cwd_problem) = match std::env::current_dir() {

@@ -16,7 +16,7 @@ pub struct Install {
     pub local: Option<&'static str>,
     pub user: UserFile,
     pub form: HostForm,
-    /// Events covered by another installed event; both would run every hook twice.
+    /// Events to leave out, mostly because another one covers them: both would run hooks twice.
     pub but: &'static [&'static str],
     /// Limits beyond those of its events.
     pub cannot: &'static [&'static str],

@@ -53,7 +53,7 @@ pub enum Act {
     Allow,
     /// Other keys have new values.
     Rewrite,
-    /// The hook claims the event: this field becomes `true`. Also blocks, without another word.
+    /// The hook claims the event: this field becomes `true`. It blocks if no other word does.
     Claim(&'static str),
     Ask,
     Refuse,

@@ -227,7 +227,7 @@ pub enum HostHookKey {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Matching {
-    /// A matcher of only letters, digits and these characters is a list of exact names.
+    /// The characters, with letters and digits, of a list of exact names; `None` without lists.
     pub list: Option<&'static str>,
     /// The separators of the list.
     pub divides: &'static [char],

@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::config::discover::SUITES;
 use serde_json::{Value, json};
 
-/// Kinds of built-in hooks, with their headings.
 pub(super) const SORTS: &[(&str, &str)] = &[
     ("hook", "hooks"),
     ("gate", "gates for CI"),
@@ -16,7 +15,6 @@ pub(super) const SORTS: &[(&str, &str)] = &[
 
 pub(crate) struct ShippedHook {
     pub(crate) name: String,
-    /// One of [`SORTS`].
     pub(super) sort: &'static str,
     /// The first sentence of its comment, or a rule's heading and description.
     pub(crate) about: String,
@@ -35,7 +33,6 @@ pub(crate) struct ShippedFile {
 
 pub(super) enum ShippedContent {
     Text(Cow<'static, str>),
-    /// A link to the hook.
     Link(String),
 }
 
@@ -172,14 +169,12 @@ fn event_of(path: &str, stem: &str) -> String {
     }
 }
 
-/// The `[event]` table in gates/hookrun.toml.
 fn declaration(event: &str) -> Option<&'static str> {
     let start = GATES.find(&format!("[event.\"{event}\"]\n"))?;
     let rest = &GATES[start..];
     Some(&rest[..rest.find("\n\n").map_or(rest.len(), |end| end + 1)])
 }
 
-/// The first paragraph of the comment at the start of a script or a rule file.
 fn comment_of(text: &str) -> String {
     let lines = text.lines().skip_while(|line| line.starts_with("#!"));
     let lines = lines
@@ -240,7 +235,6 @@ fn of_page(section: &str) -> Option<ShippedHook> {
     })
 }
 
-/// A test case from a cell of the page: a command line, or a tool and its input.
 fn case_of(cell: &str, decision: &str) -> String {
     let call = cell.split_once(' ').and_then(|(tool, input)| {
         let input: Value = serde_json::from_str(input).ok()?;
@@ -248,7 +242,6 @@ fn case_of(cell: &str, decision: &str) -> String {
     });
     let call =
         call.unwrap_or_else(|| json!({ "toolName": "Bash", "toolInput": { "command": cell } }));
-    // JSON's escapes are valid TOML.
     let name = Value::from(format!("{decision}: {cell}"));
     format!(
         "\n[[case]]\nname = {name}\ncontext = '''{call}'''\nexpect = {{ decision = \"{decision}\" }}\n"

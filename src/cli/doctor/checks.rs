@@ -37,7 +37,6 @@ pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Insta
     all
 }
 
-/// Checks one file.
 fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let host = site.host;
     let path = one.path();
@@ -76,7 +75,6 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     for launch in launches {
         findings.extend(about_launch(launch, site, path, &again));
     }
-    // One finding for all events with the same problem.
     let mut faults: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
     for hook in &one.hooks {
         let Some(row) = host.row(&hook.event) else {
@@ -94,7 +92,6 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     }
 }
 
-/// Checks that a plugin or script is what `install` writes.
 fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem> {
     let path = one.path();
     let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
@@ -115,7 +112,6 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
     Some(error(path, cause, format!("{again} rewrites it")))
 }
 
-/// Checks that the host reaches hookrun.
 fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -> Option<Problem> {
     let folder = site.config.nearest_folder();
     if let Launch::Path(program) = launch {
@@ -223,7 +219,6 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
     faults
 }
 
-/// Checks a host as a whole.
 pub(super) fn about_host(
     site: HostSite<'_>,
     installed: &[Installation],
@@ -282,8 +277,7 @@ fn about_events(
     }
 }
 
-/// Reports settings that disable hookrun. The first file with one decides: the project's before the
-/// user's, and other files of a folder before the one that `install` writes.
+/// Reports settings that disable hookrun. The first file decides, a project's before a user's.
 fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
     let Some(shape) = site.host.settings_file() else {
         return;
@@ -323,7 +317,6 @@ fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports missing approvals in the host.
 fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Findings) {
     let HostSite { host, config, env } = site;
     let Some(distrust) = host.install.distrust else {
@@ -348,7 +341,6 @@ fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Fi
     }
 }
 
-/// Reports two files of one host that run hookrun for the same event.
 fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<Problem> {
     let mut events: Vec<&str> = Vec::new();
     for hook in &other.hooks {

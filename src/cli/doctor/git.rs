@@ -73,7 +73,6 @@ pub(super) fn look(
     )))
 }
 
-/// Reports personal files that are committed.
 fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
     for layer in config
         .layers
@@ -105,7 +104,6 @@ fn chmod(path: &Path) -> String {
     format!("`chmod +x {}`", path.display())
 }
 
-/// Checks one git hook and the one that was there before.
 fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     let file = script.file.as_path();
     let name = script.hook.name;

@@ -19,10 +19,8 @@ use crate::engine::shell::{self, ShellWord};
 use crate::hosts::install::HostForm;
 use crate::hosts::{Host, HostEvent};
 
-/// The program's name in PATH.
 pub(crate) const NAME: &str = "hookrun";
 
-/// The timeout of `--version`.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Appended to a command if a failure blocks: if the shell cannot start hookrun, or it is killed,
@@ -44,16 +42,12 @@ pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
      [ -f \"$d/hookrun\" ] && [ -x \"$d/hookrun\" ] || continue; \
      case $(cd \"$d\" && pwd -P)/ in \"$r\"/*) continue;; esac; ";
 
-/// Printed if hookrun is missing.
 pub(super) const MISSING: &str = "hookrun is not installed, and the settings here need it: \
      npm install --global hookrun, or uv tool install hookrun, or cargo install --locked hookrun";
 
-/// How a command finds hookrun.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Launch {
-    /// By path, or by name in PATH.
     Path(String),
-    /// By a search script.
     Search,
 }
 
@@ -138,7 +132,6 @@ impl Launch {
     }
 }
 
-/// The script that finds and runs hookrun.
 fn script(is_guarded: bool) -> String {
     let (run, status) = if is_guarded {
         (format!("\"$d/hookrun\" \"$@\"{GUARD}; exit 0"), 2)
@@ -148,8 +141,7 @@ fn script(is_guarded: bool) -> String {
     format!("{SEARCH}{run}; done; echo \"{MISSING}\" >&2; exit {status}")
 }
 
-/// This program's absolute path: in PATH if possible, so that an update is found too, else its own
-/// file.
+/// This program's absolute path, in PATH if possible, so that an update is found too.
 pub(crate) fn own_path(env: &Environment) -> Result<String> {
     let own = env.program.as_ref();
     let own = own.ok_or_else(|| Complaint::new("cannot determine the path of this program"))?;
@@ -225,28 +217,23 @@ pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
     })
 }
 
-/// The canonical path of a command's program.
 pub(crate) fn real_path(program: &str, folder: &Path) -> PathBuf {
     let path = folder.join(program);
     path.canonicalize().unwrap_or(path)
 }
 
-/// The first lines of files that `install` writes.
 const MARKS: [&str; 2] = [
     "// Written by `hookrun install`",
     "#!/bin/sh\n# Written by `hookrun install`",
 ];
 
-/// Printed by a script if hookrun fails before a gate.
 const FAILED: &str = r#"{"cancel":true,"errorMessage":"hookrun ended without a decision"}"#;
 
-/// The common part of plugins.
 const ASK: &str = include_str!("plugin/ask.js");
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct InstalledPlugin {
     pub(crate) launch: Launch,
-    /// The host's events with their timeouts.
     pub(crate) events: Vec<(String, Duration)>,
 }
 

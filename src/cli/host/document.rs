@@ -12,12 +12,10 @@ use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
 use crate::hosts::settings::{Comments, HostFile, HostHookKey};
 
-/// The key of hooks in every host.
 pub(super) const HOOKS: &str = "hooks";
 
 pub(super) const MARK: &str = "\u{feff}";
 
-/// JSON with comments and trailing commas.
 const RELAXED: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -53,7 +51,6 @@ impl HostFile {
     }
 }
 
-/// Why a text cannot be edited, or its host ignores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EditError {
     pub(crate) at: Option<Position>,
@@ -83,13 +80,11 @@ impl EditError {
     }
 }
 
-/// A hook in a host's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SettingsEntry {
     pub(crate) event: String,
     pub(crate) keys: Map<String, Value>,
     pub(crate) command: Option<String>,
-    /// Its matcher, or its group's.
     pub(crate) matcher: Option<String>,
 }
 
@@ -175,7 +170,6 @@ impl Document {
         }
     }
 
-    /// All keys of a hook, including those of its action.
     fn keys(&self, handler: &CstObject) -> Map<String, Value> {
         let Some(Value::Object(mut keys)) = handler.to_serde_value() else {
             return Map::new();
@@ -195,7 +189,6 @@ impl Document {
         string(action.as_ref().unwrap_or(handler), self.shape.command())
     }
 
-    /// Its matcher, or its group's.
     pub(super) fn matcher(&self, event: &str, handler: &CstObject) -> Option<String> {
         if self.shape.groups(event) {
             let group = handler.ancestors().find_map(|outer| outer.as_object())?;
@@ -204,7 +197,6 @@ impl Document {
         string(handler, "matcher")
     }
 
-    /// The hooks with their events.
     pub(super) fn handlers(&self) -> Vec<(String, CstObject)> {
         let Some(top) = self.root.object_value() else {
             return Vec::new();

@@ -14,8 +14,7 @@ use crate::hosts::HostEvent;
 use crate::hosts::settings::{HostFile, HostHookKey};
 
 impl Document {
-    /// The text with a hook for each of `rows`, and no other hook of hookrun (recognised by
-    /// `is_own`). Correct hooks stay unchanged.
+    /// The text with a hook for each of `rows`, and no other hook that `is_own`.
     pub(crate) fn with(
         &self,
         rows: &[&HostEvent],
@@ -68,8 +67,7 @@ impl Document {
         self.text()
     }
 
-    /// The text without hookrun's hooks. Containers left empty are removed too, unless they were in
-    /// `original`, the text before the installation.
+    /// The text without hookrun's hooks, and without empty containers that `original` did not have.
     pub(crate) fn without(&self, original: Option<&str>, is_own: &dyn Fn(&str) -> bool) -> String {
         let own = self.own(is_own);
         if own.is_empty() {
@@ -165,7 +163,6 @@ impl Document {
     }
 }
 
-/// Whether the list or object under a key is empty.
 fn is_empty(property: &CstObjectProp) -> bool {
     match (property.object_value(), property.array_value()) {
         (Some(object), _) => object.properties().is_empty(),
@@ -178,7 +175,6 @@ fn wait(shape: &'static HostFile, row: &HostEvent) -> u64 {
     u64::try_from(wait).unwrap_or(u64::MAX)
 }
 
-/// The hook for an event, as written.
 pub(super) fn hook_of(
     shape: &'static HostFile,
     row: &HostEvent,
@@ -328,7 +324,6 @@ fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
 fn table(hook: &Map<String, Value>) -> String {
     let mut text = format!("{HEAD}\n");
     for (key, value) in hook {
-        // A JSON string is valid TOML.
         text.push_str(&format!("{key} = {value}\n"));
     }
     text

@@ -22,8 +22,7 @@ use crate::cli::exit::{Result, failed};
 use crate::hosts::Host;
 use crate::hosts::install::UserFile;
 
-/// The value of a JSON or TOML file; `None` if it cannot be read, which the file's own reader
-/// reports.
+/// The value of a JSON or TOML file; `None` if unreadable, which its own reader reports.
 pub(crate) fn read_value(file: &Path) -> Option<Value> {
     let text = String::from_utf8(read_file(file).ok()?).ok()?;
     if file.extension().is_some_and(|ending| ending == "toml") {
@@ -83,7 +82,6 @@ impl Host {
         }
     }
 
-    /// The default scope.
     pub(crate) fn usual_scope(&self) -> SettingsScope {
         if self.install.project.is_empty() {
             SettingsScope::User
@@ -92,7 +90,6 @@ impl Host {
         }
     }
 
-    /// Why it has no file of this scope.
     pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
         let title = self.title;
         match scope {
@@ -132,7 +129,6 @@ pub(crate) struct Target {
     pub(crate) path: PathBuf,
     /// The target, if the path is a link.
     real: PathBuf,
-    /// The content; `None` for no file.
     pub(crate) text: Option<String>,
 }
 
@@ -251,8 +247,7 @@ fn future_path(path: &Path) -> PathBuf {
     path.to_path_buf()
 }
 
-/// A file's text before and after the installation, in hookrun's state folder, so that `uninstall`
-/// can restore every byte.
+/// A file's text before and after the installation, so that `uninstall` restores every byte.
 #[derive(Debug)]
 pub(crate) struct InstallRecord {
     root: PathBuf,

@@ -22,7 +22,6 @@ use super::command::own_path;
 use shim::{Change, Shim};
 pub(crate) use shim::{HookScript, is_executable};
 
-/// The timeout of one git query.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn install(
@@ -129,7 +128,6 @@ fn check_scope(args: &PlaceArgs) -> Result<()> {
     }
 }
 
-/// Makes or prints the changes.
 fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write) -> Result<()> {
     for (script, change) in changes {
         let file = script.file.display();
@@ -206,12 +204,10 @@ fn registry_of(config: Config) -> Registry {
     Registry::loaded(hooks, config.catalog)
 }
 
-/// A repository as git describes it.
 #[derive(Debug)]
 pub(crate) struct Repository {
     /// The folder in which git runs hooks: the worktree, or a bare repository.
     base: PathBuf,
-    /// The git folder.
     data: PathBuf,
     pub(crate) hooks: PathBuf,
     /// The scope in which `core.hooksPath` is set; `None` if unset.
@@ -252,12 +248,10 @@ impl Repository {
         matches!(self.set_in.as_deref(), Some("global" | "system"))
     }
 
-    /// Whether the hooks folder is committed.
     fn is_committed(&self) -> bool {
         self.hooks.starts_with(&self.base) && !self.hooks.starts_with(&self.data)
     }
 
-    /// The scripts of all git hooks.
     pub(crate) fn scripts(&self) -> Result<Vec<HookScript>> {
         GIT_HOOKS
             .iter()
@@ -266,7 +260,6 @@ impl Repository {
     }
 }
 
-/// A path of the repository, as git prints it.
 fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
     let path = ask(
         base,

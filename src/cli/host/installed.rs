@@ -41,7 +41,6 @@ impl Host {
         }
     }
 
-    /// The events to install.
     pub(crate) fn rows(&self) -> Vec<&'static HostEvent> {
         let mut rows: Vec<&HostEvent> = self.served_events().iter().collect();
         rows.retain(|row| !self.install.but.contains(&row.name));
@@ -52,7 +51,6 @@ impl Host {
         self.rows().into_iter().find(|row| row.name == name)
     }
 
-    /// Manual steps for the user.
     pub(crate) fn steps(&self) -> impl Iterator<Item = &'static str> {
         self.trust
             .into_iter()
@@ -60,7 +58,6 @@ impl Host {
     }
 }
 
-/// A host with the configuration to run.
 #[derive(Clone, Copy)]
 pub(crate) struct HostSite<'a> {
     pub(crate) host: &'static Host,
@@ -68,7 +65,6 @@ pub(crate) struct HostSite<'a> {
     pub(crate) env: &'a Environment,
 }
 
-/// A file in which a host may find hooks.
 #[derive(Debug, Clone)]
 pub(crate) struct HookFile {
     pub(crate) path: PathBuf,
@@ -78,7 +74,6 @@ pub(crate) struct HookFile {
 }
 
 impl HookFile {
-    /// A description for messages.
     pub(crate) fn place(&self) -> String {
         let scope = self.scope.name();
         if self.is_beside {
@@ -102,7 +97,6 @@ impl HookFile {
     }
 }
 
-/// A file that runs hookrun.
 #[derive(Debug)]
 pub(crate) struct Installation {
     pub(crate) file: HookFile,
@@ -110,7 +104,6 @@ pub(crate) struct Installation {
     pub(crate) hooks: Vec<InstalledHook>,
     /// Other hooks that run hookrun, not written by `install`: event and command.
     pub(crate) others: Vec<(String, String)>,
-    /// Why the host ignores the whole file.
     pub(crate) dropped: Option<EditError>,
 }
 
@@ -119,7 +112,6 @@ pub(crate) struct Installation {
 pub(crate) struct InstalledHook {
     pub(crate) event: String,
     pub(crate) command: InstalledCommand,
-    /// The host's timeout, if set.
     pub(crate) limit: Option<Duration>,
     /// All keys in the settings; empty in a plugin.
     pub(crate) keys: Map<String, Value>,
@@ -165,7 +157,6 @@ impl HostSite<'_> {
         files
     }
 
-    /// The readable files that run hookrun.
     pub(crate) fn installed(self) -> Vec<Installation> {
         let files = self.files().into_iter();
         files
@@ -293,7 +284,6 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
     lines
 }
 
-/// The command that repeats the installation.
 pub(crate) fn install_again(host: &Host, scope: SettingsScope) -> String {
     if scope == host.usual_scope() {
         return format!("`hookrun install {}`", host.name);
@@ -330,12 +320,10 @@ pub(crate) struct HooksByEvent {
 pub(crate) struct EventHooks {
     hooks: Vec<String>,
     matchers: Vec<Matcher>,
-    /// Their total timeout, if the host waits for them.
     pub(crate) longest: Duration,
 }
 
 impl EventHooks {
-    /// The hooks' names, for messages.
     pub(crate) fn names(&self) -> String {
         let names: Vec<String> = self
             .hooks

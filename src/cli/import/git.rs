@@ -10,7 +10,6 @@ use crate::hosts::git::{self, GitHook};
 /// These tools set no timeout; hookrun always has one.
 const TIMEOUT: &str = "\"10m\"";
 
-/// An entry, or the reason why there is none.
 pub(super) type Entry = std::result::Result<ImportedHook, String>;
 
 /// An entry with a command that runs without a shell.
@@ -41,7 +40,6 @@ pub(super) fn text<'v>(table: &'v Value, key: &str) -> &'v str {
     table[key].as_str().unwrap_or_default()
 }
 
-/// A text, or a list of texts.
 pub(super) fn texts(value: &Value) -> Vec<&str> {
     match value.as_array() {
         Some(items) => items.iter().filter_map(Value::as_str).collect(),
@@ -122,7 +120,6 @@ pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     Ok(imported)
 }
 
-/// Contents of husky hooks that only run lint-staged.
 const RUNS_LINT_STAGED: &[&str] = &[
     "lint-staged",
     "npx lint-staged",

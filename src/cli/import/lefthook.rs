@@ -21,7 +21,6 @@ const OF_FILE: &[&str] = &[
     "templates",
 ];
 
-/// Keys of a hook or a group of jobs.
 const OF_GROUP: &[&str] = &[
     "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files",
 ];

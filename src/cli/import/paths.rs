@@ -1,7 +1,6 @@
 //! Converts regular expressions of paths to equivalent globs.
 
-/// The globs that match the same paths as `pattern`; empty for an empty pattern, which matches all.
-/// `None` unless it consists of names, one group of alternatives, and `.*`.
+/// The globs that match the same paths as `pattern`; empty for any path, `None` if impossible.
 pub(super) fn globs_of(pattern: &str) -> Option<Vec<String>> {
     if pattern.is_empty() {
         return Some(Vec::new());

@@ -103,7 +103,6 @@ fn of_hook(
     }
 }
 
-/// The command line of a hook without an environment.
 fn own_command(hook: &Value, repo: &str) -> Option<String> {
     let language = text(hook, "language");
     let needs_more = !others(hook, OF_HOOK).is_empty() || !OF_SYSTEM.contains(&language);
@@ -187,7 +186,6 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     Some(filter)
 }
 
-/// hookrun's name of a file type.
 fn type_called(name: &str) -> String {
     let other = match name {
         "javascript" | "jsx" => "js",
@@ -199,8 +197,7 @@ fn type_called(name: &str) -> String {
     other.to_string()
 }
 
-/// A hook that runs by `pre-commit run` with pre-commit's file selection. Not in parallel, because
-/// each run locks the index.
+/// A hook that runs by `pre-commit run`, not in parallel, because each run locks the index.
 fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
     let id_word = shell_words::quote(id);
     let line = format!("pre-commit run {id_word} --hook-stage {}", at.name);

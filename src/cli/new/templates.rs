@@ -6,10 +6,8 @@ use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
 
 pub(crate) struct Language {
-    /// The name for `--lang`.
     pub(crate) name: &'static str,
     pub(crate) ending: &'static str,
-    /// Its interpreter.
     pub(crate) interpreter: &'static str,
     /// How to read values that are not in the environment.
     reading: &'static str,
@@ -42,7 +40,6 @@ impl TemplateSort {
     }
 }
 
-/// The languages, the default first.
 pub(crate) const LANGUAGES: &[Language] = &[
     Language {
         name: "sh",
@@ -158,8 +155,7 @@ pub(crate) fn cases(
     )
 }
 
-/// A template from the files named `$stem`: its code in each language by extension, and its test
-/// cases.
+/// A template from the files named `$stem`: code by extension, and test cases.
 macro_rules! written {
     ($stem:literal: $($ending:literal)+) => {
         TemplateSort {
@@ -176,7 +172,6 @@ macro_rules! written {
 
 /// All templates. An event gets the first that fits; rows after the general one need `--template`.
 const SORTS: &[TemplateSort] = &[
-    // A user's command, whose output is the answer.
     TemplateSort {
         fits: |spec| command_name(&spec.name).is_some(),
         directive: "description=\"say what it does\"",
@@ -226,7 +221,6 @@ const SORTS: &[TemplateSort] = &[
         fits: |spec| spec.blocks,
         ..written!("freeze": "sh" "bash" "py")
     },
-    // A detached event.
     TemplateSort {
         fits: |spec| spec.schedule == Schedule::Detached,
         directive: "timeout=30s",
@@ -242,14 +236,12 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook runs for tools that write only, under any\n# host's name for them.",
         ..written!("findings": "sh" "py")
     },
-    // An observed event.
     TemplateSort {
         fits: |_| true,
         name: "context",
         suits: |spec| spec.conduct.text_teaches,
         ..written!("context": "sh" "bash" "py")
     },
-    // Asks a person.
     TemplateSort {
         name: "ask",
         suits: |spec| spec.blocks && spec.carries("toolName"),
@@ -257,7 +249,6 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook runs for shell tools only, under any host's\n# name for them.",
         ..written!("ask": "sh" "py")
     },
-    // Replaces a command.
     TemplateSort {
         name: "rewrite",
         suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
@@ -265,7 +256,6 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook may rewrite, and runs for shell tools only.",
         ..written!("rewrite": "py")
     },
-    // Redacts a tool's result.
     TemplateSort {
         name: "redact",
         suits: |spec| spec.carries("toolName") && rewrites(spec, "result"),
@@ -353,7 +343,6 @@ fn looked_at(spec: &EventSpec) -> LookResult<'_> {
     }
 }
 
-/// Fills the placeholders of a template.
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
     let LookResult { key, word, sample } = looked_at(spec);
     let printed = if spec.conduct.text_teaches {

@@ -54,7 +54,6 @@ struct GitRequest<'a> {
     args: &'a RunArgs,
     env: &'a Environment,
     time: &'a TimeLimit,
-    /// The user's selection, if any.
     check: Option<&'a dyn ChosenFiles>,
 }
 
@@ -204,7 +203,6 @@ impl GitRequest<'_> {
         Ok(decision)
     }
 
-    /// git's input, and the changed paths.
     fn context(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Map<String, Value>> {
         let mut given = GitInput {
             arguments: self.args.arguments.clone(),
@@ -267,8 +265,7 @@ impl GitRequest<'_> {
         Some(Arc::new(files))
     }
 
-    /// Writes a rewritten message to its file, from which git reads it; a hook may already have
-    /// done so.
+    /// Writes a rewritten message to its file; a hook may already have done so.
     fn write_message(&self, outcome: &Outcome) -> Result<()> {
         let update = outcome.update();
         let Some(message) = update.get("message").filter(|_| outcome.is_allowed()) else {
@@ -298,7 +295,6 @@ impl GitRequest<'_> {
     }
 }
 
-/// Skips the hooks named by the user. Returns lines about them.
 fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String {
     let mut lines = config.skipped.clone();
     let mut unknown = Vec::new();
@@ -310,7 +306,6 @@ fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String
         lines.extend(skips);
     }
     if !unknown.is_empty() {
-        // They may belong to another event.
         let mut hooks = Config::load(choice, env, ConfigScope::All).hooks;
         hooks.retain(|hook| git::find(&hook.event).is_some());
         for name in unknown {

@@ -78,7 +78,6 @@ pub(crate) fn peer(_: &UnixStream) -> Option<Pid> {
     None
 }
 
-/// A message of the helper: first acceptance, then the decision.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HelperWord {
     Accepted,
@@ -95,13 +94,11 @@ pub(crate) enum HelperWord {
 /// An event that may be delegated.
 #[derive(Debug)]
 pub(crate) struct HelperQuestion {
-    /// As the host wrote it.
     context: Context,
     /// The timeouts of all hooks in sequence.
     hooks_take: Duration,
 }
 
-/// The helper, from the side of a run.
 #[derive(Debug)]
 pub(crate) struct Helper<'a> {
     args: &'a RunArgs,
@@ -267,7 +264,6 @@ fn connected(address: &Path) -> std::result::Result<UnixStream, Errno> {
     Ok(UnixStream::from(socket))
 }
 
-/// Waits for the decision.
 fn heard(
     stream: &UnixStream,
     lines: &mut BufReader<&UnixStream>,
@@ -302,7 +298,6 @@ fn heard(
     }
 }
 
-/// Writes a message as a line of JSON.
 pub(crate) fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -315,7 +310,6 @@ pub(crate) fn address(env: &Environment) -> Option<PathBuf> {
     (path.as_os_str().len() < LONGEST_PATH_BYTES).then_some(path)
 }
 
-/// The folder of the sockets.
 pub(crate) fn folder(env: &Environment) -> PathBuf {
     env.state_root().join("helper")
 }
@@ -341,8 +335,7 @@ pub(crate) fn is_same_file(env: &Environment) -> bool {
     named.is_some() && named == build(env)
 }
 
-/// Process traits that hooks inherit, besides variables. Call it before other threads create files,
-/// because reading the umask requires setting it.
+/// Traits that hooks inherit. Call it before other threads create files: it sets the umask.
 pub(crate) fn own_traits() -> String {
     let mask = rustix::process::umask(Mode::empty());
     rustix::process::umask(mask);

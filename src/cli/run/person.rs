@@ -33,7 +33,6 @@ impl Person {
         Outer::at(&address).map(|outer| Person::Around(Arc::new(outer)))
     }
 
-    /// The dialogs of hooks.
     pub(crate) fn ui(&self) -> Arc<dyn Ui> {
         match self {
             Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,

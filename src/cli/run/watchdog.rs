@@ -27,10 +27,8 @@ const LAST_CHANCE: Duration = Duration::from_millis(50);
 /// The timeout to write to a host that does not read.
 const WRITING: Duration = Duration::from_millis(100);
 
-/// The reason of the watchdog's block.
 pub(crate) const REASON: &str = "hookrun itself failed: it exceeded its time limit, because the system does not respond (fail closed)";
 
-/// The host's deadlines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerBy {
     pub(crate) budget: Duration,
@@ -40,7 +38,6 @@ pub(crate) struct AnswerBy {
 /// Builds the blocking reply, which hardly any run needs.
 pub(crate) type LastWord = Box<dyn Fn() -> Reply + Send>;
 
-/// The time limit of a decision, with the watchdog that enforces it.
 pub(crate) struct TimeLimit {
     pub(crate) started: Instant,
     pub(crate) stdin: Deadline,
@@ -90,7 +87,6 @@ pub(crate) struct Watchdog {
 
 struct Orders {
     refusal: LastWord,
-    /// The absolute deadline for a reply.
     last_word: Option<Instant>,
 }
 
@@ -128,8 +124,7 @@ impl Watchdog {
         self.wake();
     }
 
-    /// Call it once the right to reply is claimed: the process must end within this time, or the
-    /// watchdog ends it with `status`. The first call wakes the watchdog, which then checks often.
+    /// Sets when the process must end after claiming the reply, with `status`; wakes the watchdog.
     pub(crate) fn answers(&self, status: u8, within: Duration) {
         let is_new = self.heartbeat.answer().is_none();
         self.heartbeat.expect_within(within);
@@ -155,8 +150,7 @@ impl Watchdog {
     fn watch(&self) {
         let is_last_word = self.wait();
         self.leave_if_answered();
-        // A program that failed to start may still be between fork and exec. With it killed, the
-        // main thread continues and blocks itself.
+        // Kill a child between fork and exec; then the main thread continues and blocks itself.
         tree::end_children();
         if is_last_word {
             thread::sleep(LAST_CHANCE);
@@ -214,8 +208,7 @@ impl Watchdog {
         }
     }
 
-    /// Sleeps for `time`, or until the reply is complete. Returns true early if the last word is
-    /// due.
+    /// Sleeps for `time`, or until the reply is complete. Returns whether the last word is due.
     fn sleep(&self, time: Duration) -> bool {
         let until = Instant::now() + time.min(Duration::from_secs(u32::MAX.into()));
         let was_answering = self.heartbeat.answer().is_some();

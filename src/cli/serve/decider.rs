@@ -38,7 +38,6 @@ use crate::cli::streams;
 /// The most events that one server decides in parallel; each may need a thread.
 pub(crate) const MOST_AT_ONCE: usize = 2_048;
 
-/// The client's capabilities.
 struct ServedClient {
     runner: Runner,
     /// The user of a client that shows dialogs.
@@ -53,7 +52,6 @@ impl Respondent for Arc<dyn Ui> {
 }
 
 pub(crate) struct DecisionServer {
-    /// The clients' protocol.
     door: Door,
     args: ServeArgs,
     /// The most events in progress; further ones are blocked.
@@ -64,8 +62,7 @@ pub(crate) struct DecisionServer {
     client: Mutex<ServedClient>,
     /// Session hooks, if the client holds sessions.
     sessions: Mutex<Option<Arc<SessionHooks>>>,
-    /// `None` for runs, which load their hooks for every event, because a user may have just
-    /// changed one.
+    /// `None` for runs, which load their hooks for every event.
     hooks: Option<HooksCache>,
     /// Cloned for each event in progress.
     deciding: DecisionSlot,
@@ -82,7 +79,6 @@ struct SessionShare {
 }
 
 impl SessionShare {
-    /// Passes the event to its session's hooks.
     fn pass_on(&self, event: &Event) {
         // Hooks changed since they were trusted do not start.
         let hooks = &self.hooks.hooks;
@@ -100,7 +96,6 @@ pub(crate) struct ReadyEvent {
     sessions: Option<SessionShare>,
     hosted: HostedEvent,
     budget: Option<Budget>,
-    /// The client's id of the request.
     request: Option<String>,
 }
 
@@ -156,14 +151,12 @@ impl DecisionServer {
         }
     }
 
-    /// A server for unrelated clients of another protocol, without dialogs. Both share an engine, so
-    /// that neither kills processes of the other's hooks.
+    /// A server for unrelated clients. A shared engine keeps it from killing the other's hooks.
     pub(crate) fn beside(&self, door: Door) -> DecisionServer {
         let env = self.env.clone().without_hosts();
         self.sibling(door, env, Some(HooksCache::default()))
     }
 
-    /// A server for clients with these variables, without dialogs.
     pub(crate) fn in_environment(&self, variables: Vec<(OsString, OsString)>) -> DecisionServer {
         let env = Environment {
             run_id: self.env.run_id.clone(),
@@ -178,7 +171,6 @@ impl DecisionServer {
         DecisionServer::of(door, self.args.clone(), env, abort, runner, hooks)
     }
 
-    /// Sets the client's dialogs and session.
     pub(crate) fn introduce(&self, ui: Option<Arc<dyn Ui>>, session: Option<Arc<dyn Session>>) {
         let mut client = locked(&self.client);
         if let Some(session) = session {
@@ -197,7 +189,6 @@ impl DecisionServer {
         *locked(&self.sessions) = Some(hooks);
     }
 
-    /// Ends all session hooks and waits for them.
     pub(crate) fn end_sessions(&self) {
         let held = locked(&self.sessions).take();
         if let Some(held) = held {
@@ -205,7 +196,6 @@ impl DecisionServer {
         }
     }
 
-    /// The server's engine, without hooks.
     pub(crate) fn runner(&self) -> Runner {
         locked(&self.client).runner.clone()
     }
@@ -214,12 +204,10 @@ impl DecisionServer {
         &self.abort
     }
 
-    /// The number of events decided since the start.
     pub(crate) fn decided(&self) -> u64 {
         self.decided.load(Ordering::Relaxed)
     }
 
-    /// The number of events in progress.
     pub(crate) fn deciding(&self) -> usize {
         Arc::strong_count(&self.deciding) - 1
     }
@@ -311,7 +299,6 @@ impl DecisionServer {
         }
     }
 
-    /// Blocks an unreadable request.
     pub(crate) fn refuse(
         &self,
         host: &str,
@@ -399,7 +386,6 @@ impl DecisionServer {
         }
     }
 
-    /// Blocks because hookrun failed.
     fn blocked(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
         let reason = failure.to_string();
         let reply = request.refuse(&reason);
@@ -457,8 +443,7 @@ impl ReadyEvent {
         ReadyEvent { request, ..self }
     }
 
-    /// Decides on this thread; raising `cancel` interrupts it. Any failure blocks in the client's
-    /// format.
+    /// Decides on this thread until `cancel` is raised. Any failure blocks in the client's format.
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
         let decider = Arc::clone(&self.decider);
         let binding = self.hosted.binding;

@@ -37,13 +37,10 @@ const MOST_RUNS: usize = 64;
 /// The most environments (one for each agent) with a separate server.
 const MOST_ENVIRONMENTS: usize = 16;
 
-/// The timeout of a run's messages.
 const ARRIVAL: Duration = Duration::from_secs(5);
 
-/// The longest request.
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
-/// A run's variables.
 type ClientVariables = Vec<(String, String)>;
 
 struct HelperServer {
@@ -67,7 +64,6 @@ pub(crate) fn helper(env: &Environment) -> Result {
     if !helper::folder(env).is_dir() {
         return Ok(ExitStatus::CouldNot);
     }
-    // Another helper may be running.
     let Ok(socket) = SocketFile::listen(&address) else {
         return Ok(ExitStatus::Yes);
     };
@@ -103,7 +99,6 @@ impl HelperServer {
         }
         let server = Arc::clone(self);
         let thread = thread::Builder::new().name("hookrun-helper".to_string());
-        // Without a thread the run decides itself.
         let _ = thread.spawn(move || server.serve(&stream));
     }
 
@@ -163,7 +158,6 @@ impl HelperServer {
         Ok((request, context))
     }
 
-    /// The server for runs with these variables.
     fn server_for(&self, variables: ClientVariables) -> Arc<DecisionServer> {
         let mut servers = locked(&self.servers);
         if let Some(known) = servers.get(&variables) {

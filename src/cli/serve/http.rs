@@ -35,7 +35,6 @@ use crate::engine::lock::wait_readable;
 use crate::engine::session::make_private;
 use service::HttpService;
 
-/// The most connections; others wait.
 const MOST_CONNECTIONS: usize = 1024;
 
 /// The longest request head, including headers.
@@ -47,13 +46,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The time for clients to disconnect; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// The pause if no descriptor is free.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// The random bytes of a token, written as twice as many digits.
 const TOKEN_BYTES: usize = 32;
 
-/// The longest token file.
 const LONGEST_TOKEN_BYTES: u64 = 4096;
 
 /// The listeners on TCP and Unix sockets, open until [`HttpDoor::close`].
@@ -167,7 +164,6 @@ impl HttpDoor {
         Ok(format!("serves http on the socket {}\n", path.display()))
     }
 
-    /// Waits for a signal.
     pub(crate) fn wait(&self) {
         let abort = self.decider.abort();
         while abort.times_raised() == 0 {
@@ -213,7 +209,6 @@ impl HttpService {
         })
     }
 
-    /// Waits for a free connection.
     async fn permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.room).acquire_owned().await.ok()
     }

@@ -29,7 +29,6 @@ const LEAVING: Duration = Duration::from_secs(10);
 /// The error code if hookrun cannot decide now.
 pub(crate) const UNAVAILABLE: i64 = -32003;
 
-/// An event in progress.
 #[derive(Debug)]
 struct OpenRequest {
     /// `None` for a notification. Clients may reuse an id.
@@ -37,7 +36,6 @@ struct OpenRequest {
     cancel: Option<Abort>,
 }
 
-/// The events in progress.
 #[derive(Debug, Default)]
 struct OpenRequests {
     open: Mutex<Vec<Arc<OpenRequest>>>,
@@ -65,7 +63,6 @@ impl OpenRequests {
             .for_each(Abort::raise);
     }
 
-    /// Cancels all and waits for them.
     fn end_all(&self) {
         self.cancel(|_| true);
         let open = locked(&self.open);
@@ -82,7 +79,6 @@ pub(crate) struct LineDoor {
     requests: Arc<OpenRequests>,
 }
 
-/// The methods of a protocol.
 pub(crate) trait LineProtocol {
     /// Handles a request or a notification. The caller answers an error.
     fn take(&self, door: &LineDoor, method: &str, message: &RpcMessage<'_>)
@@ -98,7 +94,6 @@ impl LineDoor {
         Ok(LineDoor::of(decider, out))
     }
 
-    /// Answers on `out`.
     pub(crate) fn of(decider: Arc<DecisionServer>, out: OwnedFd) -> LineDoor {
         let peer = Arc::new(RpcPeer::new(out, decider.abort().clone()));
         LineDoor {
@@ -167,7 +162,6 @@ impl LineDoor {
         self.peer.answer(id, Err::<Value, _>(error));
     }
 
-    /// Cancels the decision of this request.
     pub(crate) fn cancel(&self, id: &RawValue) {
         self.requests.cancel(|request| {
             let known = request.id.as_ref();
@@ -175,8 +169,7 @@ impl LineDoor {
         });
     }
 
-    /// Decides, on a separate thread if it may have to wait, and answers the request `id` in the
-    /// format of `told`. A notification gets no answer.
+    /// Decides, on a separate thread if it may have to wait, and answers in the format of `told`.
     pub(crate) fn decide(
         &self,
         question: ClientQuestion,
@@ -235,7 +228,6 @@ const FOREVER: Duration = Duration::from_secs(u32::MAX as u64);
 /// How often a pending request checks whether its answer is still needed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Error codes of JSON-RPC 2.0.
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
@@ -261,7 +253,6 @@ fn present<'l, D: Deserializer<'l>>(from: D) -> Result<Option<&'l RawValue>, D::
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// The error of a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RpcError {
     pub(crate) code: i64,
@@ -276,7 +267,6 @@ impl RpcError {
         }
     }
 
-    /// The error for invalid parameters.
     pub(crate) fn invalid(problem: String) -> RpcError {
         RpcError::new(INVALID_PARAMS, problem)
     }
@@ -335,8 +325,7 @@ impl RpcPeer {
         }
     }
 
-    /// Writes one line, after a signal for at most [`LAST_WORDS`]. The reading side notices a
-    /// disconnected client.
+    /// Writes one line, after a signal for at most [`LAST_WORDS`].
     fn write(&self, message: &impl Serialize) {
         let mut line = serde_json::to_vec(message).unwrap_or_default();
         line.push(b'\n');
@@ -378,7 +367,6 @@ impl RpcPeer {
         });
     }
 
-    /// Sends a notification.
     pub(crate) fn notify(&self, method: &str, params: &Value) {
         self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
@@ -424,7 +412,6 @@ impl RpcPeer {
         let _ = sender.send(result);
     }
 
-    /// Ends all pending requests without an answer.
     pub(crate) fn close(&self) {
         locked(&self.waiting).clear();
     }

@@ -15,13 +15,11 @@ use crate::hosts::{self, Binding, HostFolders, Reply, dialects, native};
 /// An event from a client, in its format.
 #[derive(Debug)]
 pub(crate) struct ClientQuestion {
-    /// The dialect; by default the server's, or without an event the one recognised from the
-    /// context.
+    /// The dialect; by default the server's, or without an event recognised from the context.
     pub(crate) host: Option<String>,
     /// The event; `None` if the context names it.
     pub(crate) event: Option<String>,
     pub(crate) context: Context,
-    /// The client's folder.
     pub(crate) place: ClientPlace,
     /// The time limit, if shorter than the host's.
     pub(crate) budget: Option<Duration>,
@@ -50,8 +48,7 @@ pub(crate) enum ClientPlace {
     #[default]
     OfServer,
     Folder(PathBuf),
-    /// The context's `cwd`, for a server of clients in many folders, with the project that the host
-    /// names. Built by [`ClientPlace::of_context`].
+    /// The context's `cwd`, built by [`ClientPlace::of_context`].
     OfContext {
         project: Option<PathBuf>,
     },
@@ -83,7 +80,6 @@ impl ClientPlace {
     }
 }
 
-/// A decision, with the data that protocols need.
 #[derive(Debug)]
 pub(crate) struct ClientAnswer {
     /// The output and exit status of `hookrun run`.
@@ -91,7 +87,6 @@ pub(crate) struct ClientAnswer {
     pub(crate) outcome: Outcome,
     /// Unique for each decision of this server.
     pub(crate) id: String,
-    /// The client's dialect.
     pub(crate) host: &'static str,
     /// The client's event; `None` for a native or an unknown one.
     pub(crate) binding: Option<Binding>,
@@ -118,11 +113,9 @@ impl ClientAnswer {
 /// How long loaded hooks stay fresh at least, as documented in `docs/embedding.md`.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// They stay fresh this many times as long as loading took, so loading takes at most a 20th of the
-/// time.
+/// They stay fresh this many times as long as loading took.
 const TIMES_READING: u32 = 20;
 
-/// The most entries.
 const MOST: usize = 4_096;
 
 /// How long an unused entry is kept.
@@ -153,7 +146,6 @@ impl ReadHooks {
     }
 }
 
-/// A cache of loaded hooks.
 #[derive(Debug, Default)]
 pub(crate) struct HooksCache {
     hooks: Mutex<HashMap<HooksKey, Arc<ReadHooks>>>,

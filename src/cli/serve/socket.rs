@@ -79,7 +79,6 @@ impl Drop for SocketFile {
     }
 }
 
-/// Removes a stale socket.
 fn clear(path: &Path) -> Result<()> {
     let shown = path.display();
     let is_socket = path

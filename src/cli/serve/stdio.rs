@@ -18,10 +18,8 @@ use crate::engine::ui::{Asker, DialogAnswer, Request, Ui};
 use crate::cli::serve::lines::{self, LineDoor, LineProtocol, RpcError, RpcMessage, RpcPeer};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
 
-/// Methods of the server.
 const METHODS: &[&str] = &["hookrun/hello", "hookrun/decide", "hookrun/cancel"];
 
-/// Dialogs that a client may support.
 const DIALOGS: &[&str] = &["select", "confirm", "input", "editor", "notify", "status"];
 
 #[derive(Debug, Deserialize)]
@@ -167,7 +165,6 @@ impl StdioProtocol {
 /// Shows hooks' dialogs in the client, and forwards their messages.
 pub(crate) struct RpcClient {
     peer: Arc<RpcPeer>,
-    /// The client's dialogs, by name.
     dialogs: Vec<String>,
 }
 
@@ -213,7 +210,6 @@ fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
     Value::Object(all)
 }
 
-/// A request's `id` as the client wrote it.
 fn request_id(request: &str) -> Value {
     serde_json::from_str(request).unwrap_or(Value::Null)
 }
@@ -228,7 +224,6 @@ fn moment_ms(until: Instant) -> u64 {
 
 impl Ui for RpcClient {
     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
-        // The dialog's name in the protocol, and its fields.
         let Ok(Value::Object(named)) = serde_json::to_value(request) else {
             return DialogAnswer::Nobody;
         };
@@ -249,7 +244,6 @@ impl Ui for RpcClient {
             }
             Request::Select { options, .. } => {
                 let chosen = self.ask_text(asker, &kind, fields);
-                // Only offered options count.
                 DialogAnswer::from(chosen.filter(|chosen| options.contains(chosen)))
             }
             Request::Input { .. } | Request::Editor { .. } => {

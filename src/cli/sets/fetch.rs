@@ -47,8 +47,7 @@ pub(super) fn newest(
     Ok(set)
 }
 
-/// Fetches exactly the locked commit, even if its tag has moved. A signed commit is verified by
-/// itself; any other must be on a branch or a tag.
+/// Fetches the locked commit; without a signature it must be on a branch or a tag.
 pub(super) fn locked(
     set: &UsedSet,
     locked: &LockedSet,
@@ -85,8 +84,7 @@ pub(super) fn locked(
     keep(&files, &fetched.tree, env)
 }
 
-/// The ref that a set should have (the highest version, or its branch) and its commit. `None` if no
-/// ref resembles the declared one.
+/// The highest version or branch, with its commit; `None` if no ref resembles the declared one.
 pub(super) fn newest_reference(
     declared: &DeclaredSet,
     file: &Path,
@@ -122,8 +120,7 @@ pub(super) fn newest_reference(
     Ok(newest.map(|(_, tag, commit)| (tag, commit)))
 }
 
-/// The numbers of a version tag such as `v1.10.0` with the same prefix as `like`; any version if
-/// `like` is a commit.
+/// The numbers of a version tag with the prefix of `like`, or any if `like` is a commit.
 fn version_like(tag: &str, like: &str) -> Option<Vec<u64>> {
     let prefix = tag.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let other = like.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -140,7 +137,6 @@ struct FetchedRepository {
     _folder: TempDir,
 }
 
-/// A resolved `rev`.
 struct NamedCommit {
     commit: String,
     /// The object of its annotated tag, which may be signed.
@@ -189,7 +185,6 @@ impl FetchedRepository {
         }
     }
 
-    /// Resolves a tag, a branch or a full commit id.
     fn resolve(&self, rev: &str) -> Result<NamedCommit> {
         for (kind, is_tag) in [("refs/tags/", true), ("refs/heads/", false)] {
             let reference = format!("{kind}{rev}");
@@ -237,8 +232,7 @@ impl FetchedRepository {
         ))
     }
 
-    /// Whether a branch or a tag contains `commit`. Forges also serve commits of forks, which
-    /// anybody may write.
+    /// Whether a branch or a tag contains `commit`; forges also serve commits of forks.
     fn is_reachable(&self, commit: &str) -> Result<bool> {
         let words = ["for-each-ref", "--count=1", "--contains", commit];
         let output = self.git.git(&words, Vec::new())?;
@@ -275,8 +269,7 @@ impl FetchedRepository {
         Ok((set, files))
     }
 
-    /// Verifies the signature of a set's commit or tag with the user's git keys, or with other
-    /// `settings`. Returns the signer, if git prints one.
+    /// Verifies the signature of a set's commit or tag. Returns the signer, if git prints one.
     fn signature(&self, set: &LockedSet, settings: &[&str]) -> Result<String> {
         let mut reasons = Vec::new();
         let tag = Some(set.tag.as_str()).filter(|tag| !tag.is_empty());
@@ -310,8 +303,7 @@ impl FetchedRepository {
         ))
     }
 
-    /// Records the files of trusted signers with the key that signed the set. Returns whether there
-    /// is one.
+    /// Records the trusted signers' files that have the set's key. Returns whether there is one.
     fn note_signers(
         &self,
         set: &LockedSet,
@@ -359,14 +351,12 @@ fn signer_in(printed: &str) -> String {
     String::new()
 }
 
-/// git's error output on one line.
 fn on_one_line(stderr: &[u8]) -> String {
     let printed = String::from_utf8_lossy(stderr);
     let lines: Vec<String> = printed.lines().map(plain).collect();
     lines.join("; ")
 }
 
-/// The error for a commit that is on no branch and no tag.
 fn unreachable(commit: &str) -> Complaint {
     let cause = format!("no branch or tag of the repository contains commit {commit}");
     let cure = "it may come from a fork; name a tag or commit of the repository";
@@ -405,7 +395,6 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
     // Move manually changed files away.
     let _ = fs::rename(&target, apart.path().join("old"));
     match fs::rename(&new, &target) {
-        // Another process was faster.
         Err(_) if is_whole(&target, digest) => Ok(()),
         renamed => renamed.map_err(cannot()),
     }

@@ -31,7 +31,6 @@ use find::find;
 use load::{LoadedCase, LoadedSuite, is_selected, load};
 use play::{SuitePlayer, suite_folder};
 
-/// The most names in a note.
 const MOST_NAMES: usize = 8;
 
 /// Runs the cases: 0 passed, 1 failed, 2 error.
@@ -183,7 +182,6 @@ fn judge(results: &[CaseResult]) -> ExitStatus {
     exit
 }
 
-/// The coverage of the hooks selected by `--hook` and `--event`.
 fn measure(
     loaded: &LoadedSuite,
     cases: &[&LoadedCase],

@@ -10,40 +10,38 @@ use crate::cli::host::command::{MISSING, SEARCH};
 use crate::engine::complaint::Complaint;
 use crate::hosts::git::GitHook;
 
-/// The line that identifies a shim.
 const MARK: &str = "# hookrun-shim: ";
 
-/// The extension of a kept hook.
 const KEPT_ENDING: &str = ".before-hookrun";
 
 /// The extension that pre-commit gives to an existing hook, which it runs.
 const RUN_BY_MANAGER: &str = ".legacy";
 
-/// The state of one git hook.
 #[derive(Debug)]
 pub(crate) struct HookScript {
     pub(crate) hook: &'static GitHook,
     /// The shim's path; another hook manager may have renamed an existing one, which it runs.
     pub(crate) file: PathBuf,
     text: Option<Vec<u8>>,
-    /// The previous hook.
     pub(crate) kept: PathBuf,
     kept_text: Option<Vec<u8>>,
     /// The user's file, where husky writes git's hook.
     pub(crate) husky: Option<PathBuf>,
-    /// Whether that file runs hookrun.
     pub(crate) is_asked_by_husky: bool,
 }
 
-/// The change of a script.
 #[derive(Debug)]
 pub(super) enum Change {
     /// Write this shim, keeping an existing hook.
-    Write { shim: String, keeps: bool },
-    /// The shim is up to date.
+    Write {
+        shim: String,
+        keeps: bool,
+    },
     Stay,
     /// Remove the shim and restore a kept hook.
-    Remove { restores: bool },
+    Remove {
+        restores: bool,
+    },
     /// Restore a kept hook whose shim is gone.
     Restore,
     /// Leave another hook and the kept one unchanged.
@@ -84,7 +82,6 @@ impl HookScript {
         self.text.as_ref().is_some_and(|bytes| is_shim(bytes))
     }
 
-    /// Whether another program's hook is there.
     pub(crate) fn is_foreign(&self) -> bool {
         self.text.is_some() && !self.is_shim()
     }
@@ -93,12 +90,10 @@ impl HookScript {
         self.kept_text.is_some()
     }
 
-    /// Whether it runs hookrun.
     pub(crate) fn asks(&self) -> bool {
         self.is_shim() || self.is_asked_by_husky
     }
 
-    /// The path in the shim.
     pub(crate) fn path(&self) -> Option<String> {
         let text = String::from_utf8_lossy(self.text.as_deref()?);
         let value = text.lines().find_map(|line| line.strip_prefix("found="))?;
@@ -176,8 +171,7 @@ pub(super) struct Shim<'a> {
 }
 
 impl Shim<'_> {
-    /// The script. It runs the previous hook directly, or by `shell` if that hook needs its old
-    /// name.
+    /// The script. It runs the previous hook, by `shell` if that hook needs its old name.
     fn text(&self, shell: Option<String>) -> String {
         let name = self.hook.name;
         let path = shell_words::quote(self.path.unwrap_or_default());
@@ -244,8 +238,7 @@ fn is_shim(bytes: &[u8]) -> bool {
             .any(|part| part == MARK.as_bytes())
 }
 
-/// The shell to run a kept hook that reads its name: hook managers find their hook by `$0`, and do
-/// nothing under another name.
+/// The shell for a kept hook that reads its name, as hook managers do to find their hook.
 fn shell_that_sees_its_name(kept: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(kept);
     if !text.contains("$0") && !text.contains("${0") {

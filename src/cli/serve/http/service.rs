@@ -22,7 +22,6 @@ use crate::engine::exec::Abort;
 use crate::engine::runner::awaited::RaiseOnDrop;
 use crate::hosts;
 
-/// The longest body.
 const LONGEST_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// How much of a longer body is read and dropped, so that its client reads the error.
@@ -37,13 +36,11 @@ pub(super) struct HttpService {
     pub(super) decider: Arc<DecisionServer>,
     /// The required token; `None` if only the same user can connect.
     pub(super) token: Option<String>,
-    /// A permit for each connection.
     pub(super) room: Arc<Semaphore>,
     /// The timeout for a request's head, and for its body.
     pub(super) patience: Duration,
 }
 
-/// Why a request is rejected.
 #[derive(Debug)]
 struct HttpFault {
     status: StatusCode,
@@ -137,8 +134,7 @@ impl HttpService {
         json_answer(StatusCode::OK, &health)
     }
 
-    /// Answers a host's hook: the body is a command's stdin, the answer its stdout. Hosts ignore
-    /// errors other than status 200, so any failure here is a block in their format.
+    /// Answers a host's hook. A failure also has status 200, else hosts let the action pass.
     async fn answer_hook(
         &self,
         host: &str,
@@ -224,8 +220,7 @@ impl HttpService {
     }
 }
 
-/// Reads the rest of a body while its request is answered, because most clients read only after
-/// writing.
+/// Reads the rest of a body, because most clients read only after writing.
 fn drop_rest(mut body: Incoming, patience: Duration) {
     tokio::spawn(tokio::time::timeout(patience, async move {
         let mut left = DROPPED_BODY_BYTES;
@@ -238,7 +233,6 @@ fn drop_rest(mut body: Incoming, patience: Duration) {
     }));
 }
 
-/// The question of a host's hook.
 fn hook_question(
     host: &str,
     event: Option<String>,
@@ -287,7 +281,6 @@ fn text_of(value: &HeaderValue) -> String {
     }
 }
 
-/// The decoded value of a query parameter.
 fn parameter(query: &str, name: &str) -> Option<String> {
     let mut pairs = query
         .split('&')
@@ -296,7 +289,6 @@ fn parameter(query: &str, name: &str) -> Option<String> {
     Some(decoded(&value.replace('+', " ")))
 }
 
-/// Decodes percent escapes.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -332,7 +324,6 @@ fn with_decision(written: HttpAnswer, answer: &ClientAnswer) -> HttpAnswer {
     with_header(written, "x-hookrun-decision-id", &answer.id)
 }
 
-/// Adds a header if its value is valid.
 fn with_header(mut answer: HttpAnswer, name: &'static str, value: &str) -> HttpAnswer {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);

@@ -71,7 +71,6 @@ fn project_folders(env: &Environment) -> Vec<PathBuf> {
     folders
 }
 
-/// Finds the test case files of a path on the command line.
 fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
     let shown = written.display();
     let meta = path.metadata().map_err(|error| {
@@ -99,7 +98,6 @@ fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
     Ok(files)
 }
 
-/// The test case files for the hooks in `folder`.
 fn suites_of(folder: &Path, is_named: bool) -> Result<Vec<CaseFile>> {
     let is_drop_ins = folder.file_name() == Some(OsStr::new(DROP_INS));
     let mut files = Vec::new();
@@ -138,8 +136,7 @@ fn toml_files(folder: &Path, may_lack_cases: bool) -> Result<Vec<CaseFile>> {
     Ok(files)
 }
 
-/// The default hooks for the cases in `file`: those around its folder, with the `hookrun.toml`
-/// beside the drop-ins.
+/// The default hooks for the cases in `file`: those around its folder.
 pub(super) fn hooks_around(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let is_suites = folder.file_name() == Some(OsStr::new(SUITES));

@@ -20,7 +20,6 @@ use crate::cli::args::{SourceArgs, TestArgs};
 use crate::decide::EventRequest;
 use crate::decide::hooks::nearest_hook;
 
-/// Hooks under test, as a host loads them.
 #[derive(Debug)]
 pub(super) struct TestedHooks {
     choice: Choice,
@@ -31,14 +30,11 @@ pub(super) struct TestedHooks {
 #[derive(Debug)]
 pub(super) struct LoadedCase {
     pub(super) file: PathBuf,
-    /// The canonical folder of its file.
     pub(super) folder: PathBuf,
     pub(super) case: Case,
-    /// For each step.
     pub(super) step_hooks: Vec<StepHooks>,
 }
 
-/// The hooks that may run in a step.
 #[derive(Debug)]
 pub(super) struct StepHooks {
     pub(super) tested: Arc<TestedHooks>,
@@ -53,7 +49,6 @@ pub(super) struct LoadedSuite {
     pub(super) cases: Vec<LoadedCase>,
     pub(super) tested: Vec<Arc<TestedHooks>>,
     pub(super) checks: Vec<CheckedFile>,
-    /// Files without a case.
     pub(super) skipped: Vec<PathBuf>,
 }
 
@@ -296,7 +291,6 @@ fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
 }
 
 impl LoadedSuite {
-    /// The cases selected by `--filter`, `--hook` and `--event`.
     pub(super) fn selected(&self, args: &TestArgs) -> Vec<&LoadedCase> {
         let mut cases: Vec<&LoadedCase> = self.cases.iter().collect();
         if let Some(filter) = &args.suite.filter {

@@ -37,7 +37,6 @@ const SETUP_LIMIT: Duration = Duration::from_secs(60);
 
 const SEARCH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// A problem of the case itself, as a message.
 type CaseError<T> = std::result::Result<T, String>;
 
 #[derive(Debug)]
@@ -45,12 +44,10 @@ pub(super) struct SuitePlayer<'c> {
     pub(super) runner: &'c Runner,
     pub(super) abort: &'c Abort,
     pub(super) env: &'c Environment,
-    /// The parent of all cases' folders.
     pub(super) root: &'c Path,
     pub(super) jobs: usize,
 }
 
-/// The progress of a suite.
 struct Board {
     next: usize,
     bad: usize,
@@ -256,7 +253,6 @@ fn read_source(folders: &CaseFolders, path: &Path) -> CaseError<Vec<u8>> {
     read_file(&folders.suite.join(path)).map_err(|error| format!("`{}`: {error}", path.display()))
 }
 
-/// A result without steps.
 fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
     let event = loaded
         .case
@@ -326,7 +322,6 @@ impl Workspace {
         })
     }
 
-    /// Creates files, then runs the lines of `setup`.
     fn prepare(&self, files: &[SuppliedFile], setup: &[String], abort: &Abort) -> CaseError<()> {
         for file in files {
             let path = self.folders.fill(&file.path);
@@ -399,15 +394,13 @@ fn write_file(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
 impl Drop for Workspace {
     fn drop(&mut self) {
         if fs::remove_dir_all(&self.root).is_err() {
-            // A case may have locked its folders. Files that its processes still write are removed
-            // with the suite's folder.
+            // A case may have locked its folders. The rest is removed with the suite's folder.
             unlock(&self.root);
             let _ = fs::remove_dir_all(&self.root);
         }
     }
 }
 
-/// Makes all folders below `folder` writable.
 fn unlock(folder: &Path) {
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
