@@ -29,13 +29,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) type FixList = BTreeMap<PathBuf, Fix>;
 
-/// The fix of one file.
 #[derive(Debug, Clone)]
 pub(super) struct Fix {
-    /// Staged and fixed text.
     blobs: [String; 2],
     hooks: BTreeSet<String>,
-    /// The fixed file in the private folder.
     stamp: Option<DiskStamp>,
 }
 
@@ -110,11 +107,9 @@ pub(super) fn stage(
     Ok(text)
 }
 
-/// The result for a file on disk.
 enum OnDisk {
     Fixed,
     Merged,
-    /// Unchanged, for this reason.
     Left(&'static str),
 }
 
@@ -256,7 +251,6 @@ fn replace(
     }
 }
 
-/// Writes a file with the permissions and owner of another.
 fn write_like(model: &Path, path: &Path, text: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -11,13 +11,11 @@ use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::hook::duration_text;
 use crate::engine::run::told_to_stop;
 
-/// Time limit of a git call without a budget.
 const LISTING: Duration = Duration::from_secs(30);
 
 /// Time limit of a git call that writes files, which filters may fetch from a server.
 const WRITING: Duration = Duration::from_secs(300);
 
-/// Maximum output of git.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Time for hookrun's work between git calls.
@@ -106,7 +104,6 @@ impl GitCall<'_> {
         self
     }
 
-    /// Sets the limit for a call that writes files.
     #[must_use]
     pub(crate) fn writing(mut self) -> Self {
         self.limit = WRITING;
@@ -128,7 +125,6 @@ impl GitCall<'_> {
             return Ok(output.stdout);
         }
         let printed = String::from_utf8_lossy(&output.stderr);
-        // Outside of a repository, `git diff` prints the usage of another mode.
         let is_outside = printed.contains("usage: git diff --no-index");
         let why = if is_outside {
             "this is not a repository"

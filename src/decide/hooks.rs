@@ -17,7 +17,6 @@ use crate::engine::registry::Registry;
 use crate::engine::runner::{Broken, Runner, Seal};
 use crate::engine::spelling;
 
-/// `--require any` requires any hook at all.
 const ANY: &str = "any";
 
 /// Maximum nesting of hookrun runs. A hook set can be a hook of another one, but a hook that runs
@@ -35,10 +34,8 @@ pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
     ))
 }
 
-/// A configuration and the runner of its hooks.
 #[derive(Debug)]
 pub struct LoadedHooks {
-    /// Without the hooks.
     pub config: Config,
     pub runner: Runner,
 }
@@ -87,7 +84,6 @@ impl LoadedHooks {
         Ok(())
     }
 
-    /// Lists the folders of the hooks.
     fn places(&self) -> String {
         let layers = self.config.layers.iter();
         let folders: Vec<String> = layers
@@ -99,7 +95,6 @@ impl LoadedHooks {
         format!("looked in {}", folders.join(", "))
     }
 
-    /// Returns the hooks that are bound to an event and may run.
     fn runnable(&self, event: &str) -> Vec<String> {
         let mut names = Vec::new();
         for hook in self.runner.registry().bound(event).iter() {

@@ -24,11 +24,9 @@ pub struct EventRequest<'a> {
     canonical: Vec<String>,
 }
 
-/// A native event, and the host's row for it.
 #[derive(Debug)]
 pub struct HostedEvent {
     pub event: Event,
-    /// `None` for a native host.
     pub binding: Option<Binding>,
 }
 
@@ -110,7 +108,6 @@ impl<'a> EventRequest<'a> {
         }))
     }
 
-    /// Returns the canonical names of the events that the name means.
     pub fn names(&self, config: &Config) -> Vec<String> {
         match find_event(config, &self.name) {
             Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
@@ -127,7 +124,6 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// Loads the event's hooks for this host.
     pub fn load(&self, choice: &Choice, env: &Environment) -> Config {
         let scope = match self.canonical.as_slice() {
             [] => ConfigScope::Event(&self.name),
@@ -152,12 +148,10 @@ impl<'a> EventRequest<'a> {
         self.load(&told, env)
     }
 
-    /// Loads the hooks of all events for this host.
     pub fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
         Config::load(choice, env, ConfigScope::All).for_host(self.dialect)
     }
 
-    /// Fails for an unknown event name.
     pub fn check(&self, config: &Config) -> Result<(), Complaint> {
         if !self.bindings.is_empty() || find_event(config, &self.name).is_ok() {
             return Ok(());
@@ -172,7 +166,6 @@ impl<'a> EventRequest<'a> {
         }
     }
 
-    /// Decodes the event from a context in the host's format.
     pub fn event(&self, config: &Config, context: Context) -> Result<HostedEvent, Complaint> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
@@ -184,7 +177,6 @@ impl<'a> EventRequest<'a> {
         self.in_our_words(config, context, Some(binding))
     }
 
-    /// Creates a sample event, of the first event with this name.
     pub fn sample(&self, config: &Config, cwd: &Path) -> Result<HostedEvent, Complaint> {
         let binding = self.bindings.first().copied();
         let spec = match binding {
@@ -259,7 +251,6 @@ impl<'a> EventRequest<'a> {
     }
 }
 
-/// Encodes the outcome for the host of this row.
 pub fn reply_to(binding: Option<Binding>, outcome: &Outcome) -> Reply {
     match binding {
         Some(binding) => binding.reply(outcome),

@@ -16,13 +16,11 @@ use crate::engine::ending::StartError;
 use crate::engine::hook::{ChangeVerdict, Departure, Fixes, Hook, Sees, StagedFolder, StagedText};
 use crate::engine::lock::locked;
 
-/// The staged text of one event.
 #[derive(Debug)]
 pub(crate) struct StagedFiles {
     git: EventGit,
     /// Top of the work tree, where git runs its hooks.
     top: PathBuf,
-    /// Files that the commit adds or changes, relative to `top`.
     paths: Vec<PathBuf>,
     /// Reason not to stage fixes, if any.
     no_fixes: Option<&'static str>,
@@ -56,7 +54,6 @@ impl StagedFiles {
         staged
     }
 
-    /// Returns these files relative to `top`.
     fn below(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         files
             .iter()
@@ -64,7 +61,6 @@ impl StagedFiles {
             .collect()
     }
 
-    /// Returns true if these files have not changed on disk since the comparison.
     fn are_current(&self, entries: &HashMap<PathBuf, IndexEntry>, files: &[PathBuf]) -> bool {
         files.iter().all(|path| {
             let stamp = entries.get(path).and_then(|entry| entry.stamp);

@@ -26,28 +26,23 @@ const WAITING: Duration = Duration::from_secs(30);
 /// Maximum bytes of paths on a command line; with more, git lists all files.
 const NAMED_BYTES: usize = 64 * 1024;
 
-/// Default for ignored folders that tools need.
 pub(crate) const LINKED: &[&str] = &["node_modules", ".venv"];
 
-/// A file in git's index.
 #[derive(Debug, Clone)]
 pub(super) struct IndexEntry {
     /// Whether the disk certainly has the same text.
     pub(super) is_on_disk: bool,
     /// Whether git keeps it out of the work tree: it is skipped, or assumed unchanged.
     pub(super) is_skipped: bool,
-    /// The file on disk before the comparison.
     pub(super) stamp: Option<DiskStamp>,
 }
 
 impl IndexEntry {
-    /// Returns true if the file on disk certainly still has the staged text.
     pub(super) fn is_still_staged(&self, stamp: DiskStamp) -> bool {
         self.is_on_disk && self.stamp == Some(stamp)
     }
 }
 
-/// The identity and state of a file, to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DiskStamp {
     file: (u64, u64),
@@ -106,7 +101,6 @@ pub(super) fn compare(
     Ok(entries)
 }
 
-/// A folder with the staged text, and its index.
 #[derive(Debug)]
 pub(super) struct PrivateTree {
     pub(super) git_dir: PathBuf,
@@ -178,7 +172,6 @@ impl PrivateTree {
         self.folder().join("tree")
     }
 
-    /// Creates a git call for this folder and its index.
     fn call<'g, A: AsRef<OsStr>>(
         &self,
         git: &'g EventGit,
@@ -194,7 +187,6 @@ impl PrivateTree {
             .variable("GIT_INDEX_FILE", self.folder().join("index"))
     }
 
-    /// Returns the tree that git is about to commit.
     fn staged(&self, git: &EventGit) -> Result<String, Complaint> {
         // Writing a tree writes to the index, so use a copy.
         let copy = self.folder().join("staged");
@@ -280,7 +272,6 @@ impl PrivateTree {
         })
     }
 
-    /// Links the ignored folders that `hook` needs.
     fn link(&self, hook: &Hook, below: &Path) -> Result<(), Complaint> {
         let named = hook.link.clone();
         let named = named.unwrap_or_else(|| LINKED.iter().map(PathBuf::from).collect());
@@ -300,7 +291,6 @@ impl PrivateTree {
         Ok(())
     }
 
-    /// Returns the tree after the hook's changes, and the differences.
     pub(super) fn changes(&self, git: &EventGit) -> Result<(String, Vec<FileChange>), Complaint> {
         const LIST: &str = "list what a hook has changed";
         self.call(git, ["add", "-u"]).writing().read(LIST)?;
@@ -324,11 +314,9 @@ impl PrivateTree {
 
 const WRITE: &str = "write the staged files";
 
-/// A file that differs between two trees.
 #[derive(Debug, Clone)]
 pub(super) struct FileChange {
     pub(super) path: PathBuf,
-    /// Before and after.
     modes: [String; 2],
     pub(super) blobs: [String; 2],
 }
@@ -345,7 +333,6 @@ impl FileChange {
         })
     }
 
-    /// Returns true if it was and is a regular file.
     pub(super) fn is_of_text(&self) -> bool {
         self.modes.iter().all(|mode| mode.starts_with("100"))
     }
@@ -417,7 +404,6 @@ pub(super) fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
 
-/// Lists the first paths, and the number of others.
 pub(super) fn names<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> String {
     const SHOWN: usize = 5;
     let all: BTreeSet<&PathBuf> = paths.collect();

@@ -22,13 +22,10 @@ use crate::engine::hook::{Permit, Printed};
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
 pub(crate) use crash::crash;
 
-/// Parsed stdout of a hook.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) answers: Vec<Answer>,
-    /// Output around the answers.
     pub(crate) text: String,
-    /// First malformed part.
     problem: Option<String>,
 }
 
@@ -78,7 +75,6 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
                 }
             }
         }
-        // Another value may follow on the line.
         let after = text[end..].trim_start_matches([' ', '\t']);
         let next = if end > 0 && after.starts_with(['{', '[']) {
             text.len() - after.len()
@@ -100,7 +96,6 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
 }
 
 impl Reading {
-    /// Adds a JSON value if it is an answer.
     fn take(&mut self, json: &str, line: usize, contract: &dyn Contract) -> bool {
         let mut entries = Vec::new();
         for (key, value) in raw_entries(json) {
@@ -201,7 +196,6 @@ fn breaks(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-/// Returns the ending of a hook that exited, with notes for its author.
 pub fn judge(
     exit: Exit,
     stdout: &CapturedStream,
@@ -225,7 +219,6 @@ pub fn judge(
     }
 }
 
-/// Applies the native contract to a hook that exited.
 pub(crate) fn judge_native(printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>) {
     let reading = read(printed.stdout, printed.cut_bytes, &Native);
     if printed.status == 0 {
@@ -240,7 +233,6 @@ pub(crate) fn judge_native(printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
     blocked_by_status(printed, &reading, permit)
 }
 
-/// Reads the verdict of a hook that exited with 0.
 fn verdict(
     reading: &Reading,
     permit: Permit<'_>,
@@ -265,7 +257,6 @@ fn verdict(
     Ok(verdict)
 }
 
-/// Returns the reason of the first complete block in stdout.
 pub(crate) fn block_in(stdout: &str, contract: &dyn Contract) -> Option<String> {
     let reading = read(stdout.trim_start_matches('\u{feff}'), None, contract);
     let mut answers = reading.answers.iter();
@@ -326,7 +317,6 @@ pub(crate) fn blocked_by_status(
             _ => {}
         }
     }
-    // An empty object is not a reason.
     reasons.push(reading.text.trim_start_matches("{}"));
     let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),

@@ -117,7 +117,6 @@ fn fate_of(selection: Selection, wanted: Fate) -> Fate {
 
 struct Chain<'c> {
     hooks: Vec<Arc<Hook>>,
-    /// Current event, with all rewrites.
     event: Event,
     /// Original event, in dialects whose hooks all see it.
     original: Option<Event>,
@@ -128,7 +127,6 @@ struct Chain<'c> {
     started: Instant,
     budget: Option<Budget>,
     inputs: HookInputs,
-    /// Pipes that hooks reuse in turn.
     pipes: PipeStore,
     /// Rewrites so far, and the hook that made the last one.
     rewrites: usize,
@@ -142,10 +140,8 @@ struct Chain<'c> {
     is_asking_again: bool,
 }
 
-/// Input for hooks, cleared by each rewrite.
 #[derive(Default)]
 struct HookInputs {
-    /// Context for native hooks.
     payload: Option<Arc<Payload>>,
     variables: Option<Arc<EventVariables>>,
 }
@@ -250,7 +246,6 @@ impl Chain<'_> {
         }
     }
 
-    /// Merges a hook's second verdict, on the event that later hooks have rewritten.
     fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
             // The first run already reported a failure that allows.
@@ -270,7 +265,6 @@ impl Chain<'_> {
             ..verdict.clone()
         });
         if let (Contribution::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
-            // The first run already reported these.
             verdict.output = None;
             verdict.additional_context = None;
             verdict.findings = Vec::new();
@@ -299,7 +293,6 @@ impl Chain<'_> {
         }
     }
 
-    /// Returns a hook's fate before it runs, or `Unreached` if it is due.
     fn first_fate(&self, planned: PlannedHook) -> Fate {
         let selection = if self.rewrites > 0 {
             let seen = self.seen();
@@ -315,12 +308,10 @@ impl Chain<'_> {
         value.unwrap_or(Value::Null)
     }
 
-    /// Returns the event as hooks see it now.
     fn seen(&self) -> &Event {
         self.original.as_ref().unwrap_or(&self.event)
     }
 
-    /// Returns the turns of `hook`: one, or one for each call of its host's tools in the event.
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
         let place = StagedPlace::find(self.engine, hook, self.seen(), self.surroundings);
         let Some(convention) = &hook.convention else {
@@ -345,7 +336,6 @@ impl Chain<'_> {
         turns
     }
 
-    /// Creates the file in which a hook reads and rewrites `field`.
     fn edited_file(&self, field: EditedField, hook: &Hook) -> Result<EditedFile, StartError> {
         let event = self.seen();
         if event.host() == hook.dialect_name() && !self.is_asking_again {
@@ -450,7 +440,6 @@ impl Chain<'_> {
                 jobs.push(turn.place.adapt(job));
             }
         }
-        // With several calls per hook, the reasons of all of them count.
         let is_divided = jobs.len() > turns.len();
         let settles = self.settles(&hooks);
         let mut ended = self
@@ -472,7 +461,6 @@ impl Chain<'_> {
         traces
     }
 
-    /// Returns a test for whether a trace of these hooks settles the event.
     fn settles(&self, hooks: &[Arc<Hook>]) -> impl Fn(&Trace) -> bool + use<> {
         let spec = self.seen().spec();
         let blocks = spec.blocks && spec.conduct.stop == Stop::First;

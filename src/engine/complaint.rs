@@ -11,7 +11,6 @@ pub struct Complaint {
 }
 
 impl Complaint {
-    /// Creates a complaint without a cure.
     pub fn new(cause: impl Into<String>) -> Complaint {
         Complaint {
             cause: cause.into(),

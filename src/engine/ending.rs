@@ -88,7 +88,6 @@ impl StartError {
     }
 }
 
-/// A row of [`FAILURES`].
 #[derive(Debug)]
 pub struct FailureRow {
     pub what: &'static str,
@@ -159,7 +158,6 @@ pub const FAILURES: &[FailureRow] = &[
 ];
 
 impl Ending {
-    /// Returns the name in `--format json` and in traces.
     pub fn name(&self) -> &'static str {
         match self {
             Ending::Answered(_) => "answered",
@@ -221,7 +219,6 @@ impl Ending {
         }
     }
 
-    /// Returns the input of the merge; `None` for voided runs.
     pub(crate) fn heard(&self) -> Option<Contribution> {
         match self.verdict() {
             Some(verdict) => Some(Contribution::Verdict(verdict.clone())),

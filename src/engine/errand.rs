@@ -16,13 +16,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 use wait_timeout::ChildExt;
 
-/// Polling interval.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Time for streams to close after the program's exit.
 const STREAMS_CLOSE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Default for [`Errand::kept_bytes`].
 const KEPT_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug)]
@@ -32,7 +30,6 @@ pub(crate) struct Errand {
     pub(crate) stdin: Vec<u8>,
     /// Bytes kept of each stream; the rest is dropped.
     pub(crate) kept_bytes: u64,
-    /// Time limit, after which it is killed.
     pub(crate) limit: Duration,
 }
 

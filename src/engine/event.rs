@@ -66,10 +66,8 @@ struct EventFacts {
     links: Option<Links>,
 }
 
-/// Facts that hooks see.
 #[derive(Debug, Clone)]
 struct ReadFacts {
-    /// Includes the action.
     context: Context,
     action: Option<Action>,
     guesses: Vec<GuessedCommand>,
@@ -104,7 +102,6 @@ impl Event {
             .map(|raw| scalar_text(raw).unwrap_or_default())
         {
             Some(name) if spec.name == name.as_str() => {}
-            // Replaced by the canonical name for hooks.
             Some(name) if spec.is_called(&name) => {
                 context.set("event", &Value::from(spec.name.as_ref()));
             }
@@ -144,7 +141,6 @@ impl Event {
         &self.facts.host
     }
 
-    /// Returns the facts.
     pub fn context(&self) -> &Context {
         &self.facts.read().context
     }
@@ -160,7 +156,6 @@ impl Event {
         &self.facts.read().guesses
     }
 
-    /// Returns the paths that a commit or push changes.
     pub(crate) fn changes(&self) -> &[PathChange] {
         &self.facts.read().changes
     }
@@ -306,11 +301,9 @@ pub struct Links {
     pub(crate) files: HashMap<PathBuf, FileFacts>,
 }
 
-/// Facts about a file on disk.
 #[derive(Debug, Clone)]
 pub(crate) struct FileFacts {
     pub(crate) is_executable: bool,
-    /// First bytes, if read.
     pub(crate) start: Option<Vec<u8>>,
 }
 

@@ -188,7 +188,7 @@ pub(crate) fn verdict_of_rule(
         _ => None,
     };
     if let Some(doubt) = doubt {
-        let text = format!("cannot tell {doubt}\ninstead: write it out");
+        let text = format!("{doubt}\ninstead: write it out");
         let asks = matches!(decision, Decision::Ask { .. });
         let decision = match matcher.meaning_of_doubt() {
             Some(OnDoubt::Allow) => Decision::Allow,
@@ -222,7 +222,6 @@ pub(crate) fn verdict_of_rule(
     Ok(Verdict::new(decision, ContractRule::Ruled))
 }
 
-/// Maximum number of locations that a rule reports.
 const MOST_PLACES: usize = 50;
 
 /// Creates the verdict for matches in documents: one line and one finding per match.

@@ -17,7 +17,6 @@ pub struct ToolCall {
     pub input: Value,
 }
 
-/// Result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
     /// Result for the model.
@@ -218,7 +217,6 @@ impl fmt::Debug for Interceptors {
     }
 }
 
-/// Returns the message for an interceptor that panicked.
 fn failed(name: &str, panic: Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

@@ -6,7 +6,6 @@ use std::time::Duration;
 macro_rules! names {
     ($kind:ident: $($variant:ident $name:literal),+ $(,)?) => {
         impl $kind {
-            /// All variants with their names.
             pub const NAMES: &[($kind, &str)] = &[$(($kind::$variant, $name)),+];
 
             /// Returns the name in files, on the command line and in output.

@@ -72,7 +72,6 @@ impl Verdict {
         self
     }
 
-    /// Adds a finding in a file.
     #[must_use]
     pub fn with_finding(mut self, finding: Finding) -> Verdict {
         self.findings.push(finding);
@@ -116,13 +115,10 @@ pub struct RuleRow {
     pub rule: ContractRule,
     /// Name in traces and in `--format json`.
     pub name: &'static str,
-    /// Action of the hook.
     pub answer: &'static str,
-    /// Resulting verdict.
     pub verdict: &'static str,
 }
 
-/// Generates [`ContractRule`] and [`RULES`] from one list.
 macro_rules! rules {
     ($($rule:ident $name:literal $answer:literal: $verdict:literal;)+) => {
         /// The rule of the hook contract that produced a verdict.
@@ -166,7 +162,6 @@ rules! {
 }
 
 impl ContractRule {
-    /// Returns the row of this rule.
     pub fn row(self) -> &'static RuleRow {
         &RULES[self as usize]
     }
@@ -263,7 +258,6 @@ impl Refusal {
         self.hook.as_deref().unwrap_or("hookrun")
     }
 
-    /// Returns the reason with [`NAME`] in place of the hook's name in backticks.
     fn without_name(&self) -> String {
         self.reason
             .replace(&format!("`{}`", self.name()), &format!("`{NAME}`"))
@@ -507,7 +501,6 @@ impl Outcome {
     }
 }
 
-/// Joins questions, one per line.
 pub fn joined(questions: &[Question]) -> String {
     let texts: Vec<&str> = questions.iter().map(|one| one.question.as_str()).collect();
     texts.join("\n")
@@ -575,7 +568,6 @@ fn is_rule(word: &str) -> bool {
 
 const KEYS: &[&str] = &["path", "line", "level", "message", "rule"];
 
-/// Returns true if a note is about findings.
 pub fn is_about(note: &str) -> bool {
     note.contains("`findings.")
 }

@@ -31,7 +31,6 @@ pub enum Selection {
     Wanted,
     /// Its matcher does not match the event.
     Unwanted(Mismatch),
-    /// Its spec says `enabled = false`.
     Disabled,
     /// Enabled, but skipped for this reason.
     Idle(String),
@@ -113,7 +112,6 @@ impl Plan {
 }
 
 impl Selection {
-    /// Returns why `hook` never runs; `None` if it may run.
     fn of_settings(hook: &Hook) -> Option<Selection> {
         if !hook.enabled {
             return Some(Selection::Disabled);
@@ -122,7 +120,6 @@ impl Selection {
             .map(|why| Selection::Idle(why.to_string()))
     }
 
-    /// Decides whether `hook` runs for the current `event`.
     pub fn of(hook: &Hook, event: &Event, place: &PathBase) -> Selection {
         if let Some(selection) = Selection::of_settings(hook) {
             return selection;

@@ -75,7 +75,6 @@ pub struct HookRun {
 }
 
 impl HookRun {
-    /// Creates the result for `hook`, bound to `event`.
     pub(crate) fn new(hook: &Arc<Hook>, event: &Event, fate: Fate) -> HookRun {
         HookRun {
             hook: hook.name.clone(),
@@ -88,7 +87,6 @@ impl HookRun {
         }
     }
 
-    /// Returns true if a program was started for it.
     pub(crate) fn has_started(&self) -> bool {
         match &self.fate {
             Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached => false,
@@ -141,7 +139,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Creates the trace of a hook that never ran.
     pub(crate) fn not_run(ending: Ending) -> Trace {
         Trace {
             ending,

@@ -44,7 +44,6 @@ pub struct Runner {
 type Observer = Callback<dyn Fn(&Event, &Run) + Send + Sync>;
 
 impl Runner {
-    /// Creates a runner for the hooks in `registry`.
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
         Runner {
             registry,
@@ -216,7 +215,6 @@ impl Runner {
         chain::follow(event, &bound, &self.surroundings)
     }
 
-    /// Returns the plan for `event`.
     pub(crate) fn plan(&self, event: &Event) -> Plan {
         let bound = self.registry.bound(&event.spec().name);
         if bound.is_empty() {
@@ -430,5 +428,4 @@ pub(crate) struct Seal {
     pub(crate) made: Instant,
 }
 
-/// Time during which loaded files need no check.
 const FRESH: Duration = Duration::from_millis(50);

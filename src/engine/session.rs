@@ -122,7 +122,6 @@ fn is_private(folder: &Path, own: u32) -> bool {
     meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
 }
 
-/// Opens a file in a folder below `root`, made private first.
 pub(crate) fn private_store(
     root: &Path,
     folder: &Path,

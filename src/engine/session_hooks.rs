@@ -105,7 +105,6 @@ struct SharedState {
     /// The runner's engine, with another server.
     engine: Engine,
     sink: Arc<dyn SessionSink>,
-    /// Prefix of the marks of all processes.
     mark: String,
     first_pause: Duration,
     sessions: Arc<SessionTable>,
@@ -121,12 +120,10 @@ struct SessionTable {
 struct HeldSessions {
     /// Started hooks by session, until it ends.
     sessions: HashMap<String, Vec<Arc<SessionHook>>>,
-    /// Hooks with a thread.
     running: Vec<Arc<SessionHook>>,
     started: u64,
 }
 
-/// The first event of a session, and the runner with its hooks.
 struct FirstEvent<'e> {
     session: &'e str,
     event: &'e Event,
@@ -136,7 +133,6 @@ struct FirstEvent<'e> {
 struct SessionHook {
     session: String,
     hook: Arc<Hook>,
-    /// Mark of its processes.
     mark: String,
     lines: Arc<HookLines>,
 }
@@ -404,7 +400,6 @@ impl SharedState {
     }
 }
 
-/// Returns true if it is session-lived and may run.
 fn lives_on(hook: &Hook) -> bool {
     hook.lives == Lives::Session && hook.enabled && hook.idle.is_none()
 }
@@ -412,7 +407,6 @@ fn lives_on(hook: &Hook) -> bool {
 /// Reason of a normal end.
 pub(crate) const SESSION_IS_OVER: &str = "its session is over";
 
-/// Returns why a process ended.
 fn how(trace: &Trace, life: LineLife) -> String {
     let by_status = match trace.exit {
         Some(Exit::Status(status)) => Some(format!("exited with status {status}")),

@@ -6,16 +6,13 @@ use serde_json::value::RawValue;
 use super::redact::Redactor;
 use crate::engine::event::json;
 
-/// Longer strings are truncated.
 const LONGEST_STRING: usize = 4 * 1024;
 
-/// Length of truncated strings.
 const HEAD: usize = 2 * 1024;
 
 /// Additional bytes read, to recognize a secret that begins before the end.
 const SLACK: usize = 4 * 1024;
 
-/// Maximum number of list elements or object entries.
 const MOST_ELEMENTS: usize = 200;
 
 const MOST_NAMED: usize = 20;
@@ -25,7 +22,6 @@ pub(super) struct Cutter<'r> {
     redactor: &'r Redactor,
     left: usize,
     path: Vec<String>,
-    /// Dotted paths of truncated values.
     pub(super) truncated: Vec<String>,
     unnamed: usize,
 }
@@ -83,7 +79,6 @@ impl<'r> Cutter<'r> {
         out.push_str(text);
     }
 
-    /// Appends one value without surrounding blanks.
     fn any(&mut self, raw: &str, out: &mut String) {
         match raw.as_bytes().first() {
             Some(b'"') => self.string(raw, out),

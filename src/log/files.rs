@@ -20,13 +20,11 @@ const NAME: &str = "decisions.jsonl";
 /// Size at which a new file begins.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Number of full files to keep.
 const KEPT: usize = 4;
 
 /// Time to wait for a recording's lock, which is held to write one line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why a line could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{file}`: {problem}", file = file.display())]
 pub struct KeepError {
@@ -34,7 +32,6 @@ pub struct KeepError {
     pub problem: String,
 }
 
-/// Returns a function that creates a [`KeepError`] about `file`.
 fn about<E: ToString>(file: &Path) -> impl Fn(E) -> KeepError {
     move |problem| KeepError {
         file: file.to_path_buf(),
@@ -49,7 +46,6 @@ pub struct DecisionLog {
     most_bytes: u64,
 }
 
-/// Bytes written to test for free space.
 const ATTEMPT_BYTES: usize = 4096;
 
 impl DecisionLog {

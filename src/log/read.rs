@@ -79,11 +79,9 @@ impl FileLines {
     }
 }
 
-/// The result of [`read_line`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     Text,
-    /// The line was skipped.
     TooLong,
     End,
 }

@@ -33,7 +33,6 @@ pub const LOGGED_BYTES: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub struct LogEntry<'a> {
     pub time: SystemTime,
-    /// Folder in which hookrun was started.
     pub cwd: Option<&'a Path>,
     /// Door; `None` for a command and for embedding programs.
     pub door: Option<&'a str>,
@@ -48,7 +47,6 @@ pub struct LogEntry<'a> {
 pub enum Keeps {
     /// Everything, so that it can be replayed.
     All,
-    /// Truncates large values.
     Explanation,
 }
 
@@ -126,7 +124,6 @@ fn length_of(context: &Context) -> usize {
         .sum()
 }
 
-/// Truncates a context's large values and adds their names to `truncated`.
 fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<String>) -> String {
     let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
     let mut text = String::new();
@@ -196,7 +193,6 @@ pub struct TraceLine {
     pub parent: Option<String>,
 }
 
-/// Why a line cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     #[error(
@@ -248,7 +244,6 @@ impl<'l> DecisionLine<'l> {
             .unwrap_or_default()
     }
 
-    /// Parses the report of the decision.
     pub fn report(&self) -> Result<RunReport, RecordError> {
         let report: RunReport =
             serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;

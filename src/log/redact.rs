@@ -18,13 +18,11 @@ use crate::engine::names::{names, words};
 /// The kind of a user's rules.
 pub const OWN_KIND: &str = "own";
 
-/// Prefix of a redaction mark.
 const MARK: &str = "[redacted:";
 
 /// A form of secrets in `redact/secrets.txt`.
 #[derive(Debug)]
 pub struct SecretRule {
-    /// Kind in its mark, `[redacted:KIND]`.
     pub kind: &'static str,
     pub about: &'static str,
     pub scope: RuleScope,
@@ -58,12 +56,10 @@ struct Keywords {
     buckets: [u16; BUCKETS],
 }
 
-/// A keyword of some rules.
 #[derive(Debug, Clone, Copy)]
 struct Keyword {
     word: &'static str,
     follows: Follows,
-    /// Bit set of rules.
     rules: u64,
     /// The next keyword of the bucket, encoded as in `buckets`.
     next: u16,
@@ -101,7 +97,6 @@ pub fn rules() -> Vec<SecretRule> {
             ("about", Some(rule)) => rule.about = rest,
             ("words", Some(rule)) => rule.words = rest,
             ("form", Some(rule)) => rule.form = rest,
-            // A comment, or a part of forms.
             _ => {}
         }
     }
@@ -269,7 +264,6 @@ impl Follows {
 }
 
 impl SecretRule {
-    /// Parses `KIND SCOPE [digit]`.
     fn read(line: &'static str) -> SecretRule {
         let mut words = line.split(' ');
         SecretRule {
@@ -351,7 +345,6 @@ impl Redactor {
         })
     }
 
-    /// Redacts a text.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
         let mut candidates = KEYWORDS.candidates(text);
@@ -484,7 +477,6 @@ fn ends_with_name(key: &str, name: &str) -> bool {
     })
 }
 
-/// Decodes a JSON string, which may be truncated.
 fn text_of(token: &str) -> Cow<'_, str> {
     let text = token.strip_prefix('"').unwrap_or(token);
     if !token.contains('\\') {
@@ -502,7 +494,6 @@ fn secret_number(key: &str, between: &str) -> Option<Range<usize>> {
     is_secret.then_some(start..start + length)
 }
 
-/// Returns the end of the JSON string at the start of `text`, which may be truncated.
 fn string_end(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {

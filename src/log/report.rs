@@ -31,7 +31,6 @@ pub const VERSION: u32 = 1;
 
 pub type TableWord = Cow<'static, str>;
 
-/// Formats file paths in a report.
 #[derive(Debug, Clone)]
 pub struct Paths {
     cwd: PathBuf,
@@ -135,7 +134,6 @@ impl RunReport {
         blocks
     }
 
-    /// Lists the blocking hooks; `otherwise` if none.
     pub(crate) fn deciders(&self, otherwise: &str) -> String {
         let hooks = self.decided_by.iter().chain(&self.also_blocked_by);
         let hooks: Vec<&str> = hooks.map(String::as_str).collect();
@@ -227,7 +225,6 @@ pub struct VerdictReport {
     pub findings: Vec<Finding>,
 }
 
-/// Creates the report of a run and its reply.
 pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
     let outcome = &run.outcome;
     let refusal = outcome.refusal();

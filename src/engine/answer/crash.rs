@@ -59,7 +59,6 @@ fn quoted<'l>(lines: &[&'l str], event: &Event) -> Vec<&'l str> {
     quoted
 }
 
-/// Collects all texts of an event, one per line, without trailing spaces.
 fn texts_of(event: &Event) -> String {
     let json = String::from_utf8(event.context().to_json()).unwrap_or_default();
     let mut texts = String::from("\n");
@@ -189,7 +188,6 @@ fn python_frame(line: &str) -> Option<(&str, &str)> {
     Some((path, rest.split(',').next().unwrap_or(rest)))
 }
 
-/// Matches an uncaught Node exception: a stack, then Node's version.
 fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     if !lines.last()?.starts_with("Node.js v") {
         return None;
@@ -205,7 +203,6 @@ fn node(lines: &[&str], hook: &Hook) -> Option<String> {
     Some(format!("{words} ({place})"))
 }
 
-/// Finds a location in the hook's file, such as `guard.js:3`.
 fn place_in(hook: &Hook, line: &str) -> Option<String> {
     for word in line.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\'' | '"' | '`'))
     {

@@ -18,14 +18,12 @@ use crate::engine::run::StartError;
 pub(crate) struct EditedFile {
     field: EditedField,
     path: PathBuf,
-    /// Text before the hook ran.
     given: String,
     /// Copies are removed on drop.
     is_copy: bool,
 }
 
 impl EditedFile {
-    /// Opens the host's file. Returns `None` if the hook needs a copy.
     pub(super) fn of_host(field: EditedField, event: &Event, cwd: &Path) -> Option<EditedFile> {
         let given = event.context().string(field.field)?;
         let path = cwd.join(event.context().string(field.path)?);
@@ -80,7 +78,6 @@ impl EditedFile {
         }
     }
 
-    /// Returns the field and its new text if the hook changed the file.
     pub(super) fn update(&self) -> Option<(String, Value)> {
         let text = text_in(&self.path).ok()?;
         (text != self.given).then(|| (self.field.field.to_string(), text.into()))

@@ -14,10 +14,8 @@ use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
 /// costs more than reading this many.
 const FEWEST_TO_SPLIT: usize = 100;
 
-/// Files of a hook for one event.
 #[derive(Debug, Clone)]
 pub(crate) struct HandedFiles {
-    /// Working directory of the hook.
     pub(crate) folder: PathBuf,
     /// Raw paths, relative to the folder where they are below it.
     pub(crate) paths: Vec<PathBuf>,
@@ -143,7 +141,6 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     })
 }
 
-/// Merges two verdicts; the stricter decides.
 fn with_call(own: Verdict, other: Verdict) -> Verdict {
     let (mut first, mut second) = (own, other);
     if strictness(&second.decision) > strictness(&first.decision) {

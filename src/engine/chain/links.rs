@@ -142,7 +142,6 @@ fn look_at_files(paths: impl Iterator<Item = PathBuf>) -> HashMap<PathBuf, FileF
     seen
 }
 
-/// Reads the first bytes of a file whose name does not tell its type.
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     let is_file = || path.metadata().is_ok_and(|meta| meta.is_file());
     if kind::needs_content(path) && is_file() {
@@ -158,9 +157,7 @@ struct Walk<'s> {
     names_left: usize,
 }
 
-/// Reason why a path cannot be followed.
 enum Stuck {
-    /// Loop, or unreadable.
     Closed,
     TooMany,
 }
@@ -199,7 +196,6 @@ impl Walk<'_> {
         Some(found)
     }
 
-    /// Returns the target of a path, or the path itself if unknown.
     fn end(&mut self, absolute: &Path) -> Option<PathBuf> {
         match self.real(absolute) {
             Ok(real) => Some(real),
@@ -253,7 +249,6 @@ fn is_nothing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Returns the names in a path, last first.
 fn reversed(path: &Path) -> Vec<OsString> {
     let named = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_os_string()),

@@ -15,7 +15,6 @@ use regex::bytes::Regex;
 use crate::engine::exec::command::{self, INTERPRETERS, Program};
 use crate::engine::hook::{Handler, Hook};
 
-/// Maximum files searched.
 const MOST_FILES: usize = 256;
 
 const LARGEST_FILE_BYTES: u64 = 256 * 1024 * 1024;
@@ -50,7 +49,6 @@ const READ_UNASKED: &[(&str, &[&str])] = &[
 
 const WORD: &str = r"[\w./+~-]+";
 
-/// Comment line.
 const COMMENT: &str = r"(?m)^[ \t]*(?:#|//)[ \t].*$";
 
 /// Ways in which scripts read all variables, or one with a computed name.
@@ -94,7 +92,6 @@ struct MentionSearch<'s> {
     dump: Regex,
     comment: Regex,
     word: Regex,
-    /// Folders whose files are searched for further names.
     folders: Vec<PathBuf>,
     search: Option<&'s OsStr>,
     seen: HashSet<PathBuf>,

@@ -28,7 +28,6 @@ pub(crate) struct Preparation<'c> {
     shared: Arc<EventVariables>,
     pipes: &'c PipeStore,
     cwd: Option<PathBuf>,
-    /// Note if hooks cannot run in the event's `cwd`.
     pub(super) cwd_note: Option<String>,
 }
 
@@ -91,7 +90,6 @@ impl<'c> Preparation<'c> {
         }
     }
 
-    /// Connects a hook that may show dialogs or send messages.
     fn connection(&self, hook: &Hook) -> Option<Connection> {
         if hook.stays_up() {
             return None;
@@ -141,17 +139,14 @@ const MORE_GUESSES: &str = "the tool's input has too many possible paths: every 
 
 pub(crate) struct HookTurn {
     pub(crate) hook: Arc<Hook>,
-    /// Part of the event that it decides.
     pub(crate) part: EventPart,
     /// Arguments after the words of the command.
     pub(super) arguments: Vec<OsString>,
-    /// File in which it rewrites the event.
     pub(super) edited: Option<Result<EditedFile, StartError>>,
     pub(super) place: StagedPlace,
 }
 
 impl HookTurn {
-    /// Creates the turn of a hook that decides the whole event.
     pub(crate) fn whole(hook: &Arc<Hook>) -> HookTurn {
         HookTurn {
             hook: Arc::clone(hook),

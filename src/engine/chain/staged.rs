@@ -12,11 +12,8 @@ use crate::engine::run::{Ending, StartError, Trace};
 
 #[derive(Debug, Clone)]
 pub(super) struct StagedPlace {
-    /// Default working directory.
     usual: PathBuf,
-    /// Absolute paths on disk.
     files: Vec<PathBuf>,
-    /// Folder with the staged text, if the hook runs there.
     folder: Result<Option<StagedFolder>, StartError>,
 }
 
@@ -67,7 +64,6 @@ impl StagedPlace {
         Some(HandedFiles::new(folder.cwd.clone(), files))
     }
 
-    /// Moves the job into the staged folder.
     pub(super) fn adapt<'j>(&'j self, mut job: Job<'j>) -> Job<'j> {
         match &self.folder {
             Ok(None) => {}

@@ -47,7 +47,6 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 
-/// Variables that are the same for all events of a hook in one project.
 const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];
 
 /// Returns true if a variable describes the pending action and has no size limit.
@@ -106,7 +105,6 @@ impl Surroundings {
         }
     }
 
-    /// Returns the trace context of an event decided now.
     pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -138,7 +136,6 @@ impl Surroundings {
     }
 }
 
-/// Returns the event's working directory if it exists, else a note.
 pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
@@ -165,7 +162,6 @@ pub(super) fn working_directory(
     }
 }
 
-/// Variables about an event, shared by all its hooks.
 #[derive(Debug)]
 pub(crate) struct EventVariables(Vec<(&'static str, String)>);
 
@@ -393,7 +389,6 @@ pub(super) fn variables_of_host<'h>(
     all
 }
 
-/// Returns the variables that tell a hook whether and where it can ask.
 pub(super) fn ways_to_ask(
     connection: Option<&Connection>,
     server: Option<&Server>,

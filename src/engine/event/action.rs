@@ -57,7 +57,6 @@ pub struct Action {
     /// meanings; empty until links are followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<String>,
-    /// File effects of the command line.
     #[serde(skip)]
     pub(crate) effects: Vec<Effect>,
 }
@@ -202,7 +201,6 @@ impl Action {
         action
     }
 
-    /// Merges the actions of nested tool calls.
     fn with_calls(self, calls: impl Iterator<Item = Action>) -> Action {
         let mut whole = Action::new(ActionKind::Other, Vec::new());
         let mut kinds = Vec::new();
@@ -235,7 +233,6 @@ impl Action {
         whole
     }
 
-    /// Adds another action, except its kind.
     fn add(&mut self, other: Action) {
         match (&mut self.command, other.command) {
             (Some(own), Some(more)) => {
@@ -265,7 +262,6 @@ impl Action {
         effects.into_iter().map(|effect| effect.path).collect()
     }
 
-    /// Returns the files named by a patch in the command.
     fn patch(&self) -> Vec<String> {
         match (&self.command, self.kind) {
             (Some(command), ActionKind::Shell) => paths::patched_in_command(command),
@@ -297,7 +293,6 @@ impl Action {
         guesses.collect()
     }
 
-    /// Creates the action of an event that changes paths, such as a commit: it writes them.
     pub(super) fn writing(changes: &[PathChange]) -> Action {
         let paths = changes.iter().map(|change| change.path.clone()).collect();
         Action::new(ActionKind::Write, distinct(paths))
@@ -308,7 +303,6 @@ impl Action {
     }
 }
 
-/// Reason for doubt about a shell tool without a command.
 fn no_command() -> String {
     "its input has no command".to_string()
 }
@@ -329,7 +323,6 @@ fn wrong(problem: &str) -> ContextError {
     }
 }
 
-/// A path changed by a commit or push.
 #[derive(Debug, Clone)]
 pub(crate) struct PathChange {
     /// Git's status letter; `?` if unknown.
@@ -418,7 +411,6 @@ impl PathChange {
     }
 }
 
-/// Decodes a path from hexadecimal digits.
 fn bytes_of(digits: &str) -> Option<PathBuf> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -457,7 +449,6 @@ fn each_call(
     Ok(Some(kind))
 }
 
-/// Removes duplicates.
 fn distinct(mut paths: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));

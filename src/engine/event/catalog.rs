@@ -19,7 +19,6 @@ use rows::GATE;
 
 pub use rows::EVENTS;
 
-/// The event after which a session is over.
 pub const END_OF_SESSION: &str = "session.end";
 
 /// Returns the row of a canonical name, else of an alias, in any case. [`Catalog::find`] also finds
@@ -36,11 +35,9 @@ pub fn find(name: &str) -> Option<&'static EventSpec> {
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     own: Vec<Arc<EventSpec>>,
-    /// Built-in events with settings from `hookrun.toml`.
     settled: Vec<Arc<EventSpec>>,
 }
 
-/// An unknown event name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown event `{name}`{}", match .nearest { Some(n) => format!("; did you mean `{n}`?"), None => String::new() })]
 pub struct UnknownEvent {
@@ -146,12 +143,10 @@ impl Catalog {
     }
 }
 
-/// Prefix of command events.
 pub const COMMAND_PREFIX: &str = "command.";
 
 const COMMAND_CONTEXT: &[ContextKey] = &[ARGS, SESSION_ID, CWD];
 
-/// Creates the event of the command `name`.
 pub fn command_event(name: &str, description: Option<&str>) -> EventSpec {
     let about = description
         .map(|text| format!(": {text}"))

@@ -54,12 +54,10 @@ pub enum ContextError {
         key: String,
         found: Vec<String>,
     },
-    /// An invalid field.
     #[error("`{field}` cannot be read: {problem}")]
     Field { field: String, problem: String },
 }
 
-/// Lists the present keys and suggests adding `key`.
 fn missing(key: &str, found: &[String]) -> String {
     if found.is_empty() {
         return format!("the context is empty; add `{key}`");
@@ -85,9 +83,7 @@ struct Field {
 
 #[derive(Debug, Clone)]
 enum ContextSlot {
-    /// Range of the source text.
     Kept(Range<usize>),
-    /// Compact JSON of a changed field.
     Set(Arc<String>),
 }
 
@@ -158,7 +154,6 @@ impl Context {
         })
     }
 
-    /// Returns the keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> + Clone {
         self.fields.iter().map(|field| field.key.as_str())
     }
@@ -208,7 +203,6 @@ impl Context {
             })
     }
 
-    /// Sets a field; appends a new one.
     pub fn set(&mut self, key: &str, value: &Value) {
         self.set_raw(key, value.to_string());
     }
@@ -295,7 +289,6 @@ impl Context {
         self.document = None;
     }
 
-    /// Returns the total length of all values.
     pub(crate) fn length(&self) -> usize {
         self.fields
             .iter()
@@ -314,7 +307,6 @@ impl Context {
         json
     }
 
-    /// Returns the key and the JSON text of a field by index.
     pub(super) fn field(&self, place: usize) -> Option<(&str, &str)> {
         self.fields
             .get(place)
@@ -339,7 +331,6 @@ fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     Ok(key)
 }
 
-/// Size of a piece.
 const PIECE_BYTES: usize = 256 * 1024;
 
 /// A hook's stdin: a compact JSON document and a line break.

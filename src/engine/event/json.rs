@@ -47,7 +47,6 @@ pub(crate) fn string_text(raw: &str) -> Option<String> {
         .ok()
 }
 
-/// Returns the value at a dotted path.
 pub(super) fn descend<'a>(raw: &'a str, path: &str) -> Option<&'a str> {
     let nested = path
         .split_once('.')
@@ -204,7 +203,6 @@ pub(super) fn key_text(raw: &RawValue) -> Cow<'_, str> {
     }
 }
 
-/// Appends the key at this index of an object, with its separator.
 pub(super) fn push_key(place: usize, key: &str, out: &mut Vec<u8>) {
     out.push(if place == 0 { b'{' } else { b',' });
     out.extend_from_slice(Value::from(key).to_string().as_bytes());
@@ -255,7 +253,6 @@ impl Compact {
 /// further.
 pub const MAX_DEPTH: usize = 128;
 
-/// Result of a scan so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameState {
     /// Only white space.

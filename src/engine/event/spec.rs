@@ -43,17 +43,14 @@ impl EventSpec {
                 .any(|alias| alias.eq_ignore_ascii_case(name))
     }
 
-    /// Returns the rewrite rule of `field`, if hooks may rewrite it.
     pub fn rewrite(&self, field: &str) -> Option<&Rewrite> {
         self.rewrites.iter().find(|rewrite| rewrite.field == field)
     }
 
-    /// Returns the row of a context key.
     pub fn key(&self, name: &str) -> Option<&ContextKey> {
         self.context.iter().find(|known| known.name == name)
     }
 
-    /// Returns true if contexts have `key`.
     pub fn carries(&self, key: &str) -> bool {
         self.key(key).is_some()
     }
@@ -121,11 +118,9 @@ impl EventSpec {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextKey {
-    /// In camel case.
     pub name: Cow<'static, str>,
     pub kind: JsonType,
     pub about: Cow<'static, str>,
-    /// JSON text.
     pub sample: Cow<'static, str>,
 }
 
@@ -179,7 +174,6 @@ impl JsonType {
     }
 }
 
-/// A context field that hooks may rewrite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
     pub field: Cow<'static, str>,

@@ -29,7 +29,6 @@ pub const MOST_FUNCTIONS: usize = 256;
 pub(super) struct RunningCall {
     pub(super) started: Instant,
     pub(super) deadline: Instant,
-    /// Ending at the deadline.
     pub(super) why: Ending,
     /// Cancels the task when dropped; `None` for a thread.
     pub(super) task: Option<Box<dyn Any + Send>>,
@@ -44,7 +43,6 @@ impl RunningCall {
         }
     }
 
-    /// Creates its trace when it is abandoned.
     pub(super) fn left(&self, ending: Ending, now: Instant) -> Trace {
         let mut trace = self.trace(ending, now);
         if self.task.is_none() {
@@ -114,7 +112,6 @@ pub(crate) struct FunctionReply {
 }
 
 impl FunctionReply {
-    /// Sends the answer. The receiver may be gone.
     pub(super) fn give(mut self, returned: FunctionReturn) {
         self.send(returned);
     }
@@ -182,7 +179,6 @@ pub(super) struct Workers {
 
 struct Task {
     work: Work,
-    /// Sender for its next task.
     home: SyncSender<Task>,
 }
 
@@ -193,7 +189,6 @@ pub(crate) struct WorkerPermit {
 }
 
 impl Workers {
-    /// Returns a permit; `None` if too many functions are running.
     pub(super) fn permit(&self) -> Option<WorkerPermit> {
         let permit = WorkerPermit {
             functions: Arc::clone(&self.functions),

@@ -36,7 +36,6 @@ pub(super) struct Child {
     pub(super) stdin: Option<Feed>,
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
-    /// How it started, if it may start warm.
     pub(super) how: Option<ProcessStart>,
     /// For a forked process: the socket on which it reports that the script begins.
     pub(super) beginning: Option<OwnedFd>,
@@ -48,9 +47,7 @@ enum ExitWatch {
     /// By querying it when it closes its streams, and at this time. Most hooks exit before that and
     /// need no pidfd.
     Later(Instant),
-    /// By a pidfd.
     Pidfd(OwnedFd),
-    /// By polling, without pidfds.
     Polled,
 }
 
@@ -98,7 +95,6 @@ impl Child {
         Ok(child)
     }
 
-    /// Returns the leader's pidfd, if we have one.
     pub(super) fn exit_fd(&self) -> Option<BorrowedFd<'_>> {
         match &self.watch {
             ExitWatch::Pidfd(pidfd) => Some(pidfd.as_fd()),
@@ -116,7 +112,6 @@ impl Child {
         }
     }
 
-    /// Starts to wait for the exit of a running leader.
     pub(super) fn watch_exit(&mut self) {
         if let ExitWatch::Later(_) = self.watch {
             self.watch = open_pidfd(self.pid).map_or(ExitWatch::Polled, ExitWatch::Pidfd);
@@ -130,7 +125,6 @@ impl Child {
             .flatten()
     }
 
-    /// Returns stdin if input is pending.
     pub(super) fn stdin_fd(&self) -> Option<BorrowedFd<'_>> {
         self.stdin.as_ref()?.waiting_fd()
     }
@@ -163,7 +157,6 @@ impl Child {
         }
     }
 
-    /// Sends the next event.
     pub(super) fn give(&mut self, payload: &Payload) {
         if let Some(feed) = &mut self.stdin {
             feed.take(payload);
@@ -285,7 +278,6 @@ pub(super) fn become_program(program: &Program) -> io::Error {
     }
 }
 
-/// Kills an unreaped child, and reaps it if it dies soon.
 pub(super) fn end(pid: Pid) {
     let _ = rustix::process::kill_process(pid, Signal::KILL);
     reap_within(pid, GIVE_UP);

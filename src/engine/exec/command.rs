@@ -20,7 +20,6 @@ const WRITE_BY_OTHERS: u32 = 0o002;
 const SEARCH_BY_OTHERS: u32 = 0o001;
 const STICKY: u32 = 0o1000;
 
-/// Maximum number of variables in a message.
 const LARGEST: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -85,7 +84,6 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, S
     })
 }
 
-/// Looks up a bare name. `search` is the `PATH`.
 pub(crate) fn find_in_path(program: &str, search: Option<&OsStr>) -> Option<PathBuf> {
     // execvp's default.
     let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
@@ -99,7 +97,6 @@ fn is_runnable(file: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
 }
 
-/// Returns the canonical path of a file that may start.
 fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     let shown = file.display();
     let path = file.canonicalize().map_err(|error| missing(file, &error))?;
@@ -164,7 +161,6 @@ fn missing(file: &Path, error: &io::Error) -> StartError {
     )
 }
 
-/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
 }
@@ -202,7 +198,6 @@ pub fn access_cure(path: &Path) -> String {
     )
 }
 
-/// Creates the error for a start that took longer than its limit.
 pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     StartError::new(
         format!(
@@ -216,7 +211,6 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     )
 }
 
-/// Creates the error for an environment that is too large.
 pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
     let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
@@ -256,7 +250,6 @@ pub const INTERPRETERS: &[(&[&str], &[&str])] = &[
     (&["R", "r"], &["Rscript"]),
 ];
 
-/// Returns the `#!` line for this interpreter.
 pub fn first_line(interpreter: &str) -> String {
     match interpreter {
         "sh" => "#!/bin/sh".to_string(),

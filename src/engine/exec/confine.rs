@@ -33,7 +33,6 @@ const MARK: &str = "\0hookrun confine: ";
 struct ProcessBounds {
     limits: ProcessLimits,
     rules: Option<SandboxRules>,
-    /// hookrun's process id, if the hook gets a process namespace.
     namespace_of: Option<i32>,
 }
 
@@ -120,7 +119,6 @@ pub fn enter(arguments: &[OsString]) -> u8 {
     }
 }
 
-/// Returns why a process could not execute its hook, if it reported that.
 pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> {
     if exit != Exit::Status(i32::from(NEVER_BECAME)) {
         return None;

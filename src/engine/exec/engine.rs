@@ -44,7 +44,6 @@ pub struct Engine {
     pub is_one_shot: bool,
     /// Serves dialogs and messages of hooks.
     pub server: Option<Server>,
-    /// The staged text, before a commit.
     pub(crate) staged: Option<Arc<dyn StagedText>>,
     #[cfg(feature = "tokio")]
     pub(crate) tasks: super::call::Tasks,
@@ -57,7 +56,6 @@ pub(super) struct EngineShared {
     pub(super) steps: RwLock<()>,
     /// Hooks whose processes sweeps spare.
     pub(super) spared: Arc<Mutex<SparedHooks>>,
-    /// Interpreters for warm starts.
     pub(super) warm: WarmPool,
     /// Started for the first hook that runs long enough.
     pub(super) kept: Mutex<Option<Keeper>>,
@@ -117,12 +115,10 @@ impl Engine {
         }
     }
 
-    /// Returns the signal that interrupted it, if any.
     pub fn stopped_by(&self) -> Option<i32> {
         self.abort.as_ref().and_then(Abort::signal)
     }
 
-    /// Returns what a hook inherits. `given` replaces the variables.
     pub(super) fn inherited(
         &self,
         given: Option<&[(OsString, OsString)]>,
@@ -155,12 +151,10 @@ impl Engine {
         }
     }
 
-    /// Runs `work` in a thread of this engine.
     pub fn beside(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         self.shared.workers.give(Box::new(work))
     }
 
-    /// Returns true if a keeper runs or may start.
     pub(super) fn may_have_keeper(&self) -> bool {
         self.program.is_some() && !self.shared.has_no_keeper.load(Ordering::Relaxed)
     }
@@ -233,7 +227,6 @@ impl Engine {
         subreaper.sweep(&SparedHooks::default(), Some(mark), self.keeper_pid(), &[]);
     }
 
-    /// Creates a mark with the prefix `base`, for a holder of sessions.
     pub(crate) fn new_mark(&self, base: &str) -> String {
         let number = self.shared.marks_made.fetch_add(1, Ordering::Relaxed);
         format!("{base}.s{number}")

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Delay after which the watchdog steps in.
 const SLACK: Duration = Duration::from_millis(1500);
 
 /// A deadline that every step renews. Also lets exactly one thread answer.
@@ -19,7 +18,6 @@ pub struct Heartbeat {
 #[derive(Debug)]
 struct HeartbeatState {
     origin: Instant,
-    /// Milliseconds since `origin`.
     due: AtomicU64,
     is_claimed: AtomicBool,
     /// Exit status of the answer, or [`NOT_ANSWERED`].
@@ -50,7 +48,6 @@ impl Heartbeat {
         self.shared.due.store(due, Ordering::Relaxed);
     }
 
-    /// Returns the time until the deadline; `None` after it.
     pub fn left(&self) -> Option<Duration> {
         let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
         due.checked_sub(self.shared.origin.elapsed())
@@ -69,7 +66,6 @@ impl Heartbeat {
             .store(u16::from(status), Ordering::SeqCst);
     }
 
-    /// Returns the exit status of a complete answer.
     pub fn answer(&self) -> Option<u8> {
         u8::try_from(self.shared.answered.load(Ordering::SeqCst)).ok()
     }

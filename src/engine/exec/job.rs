@@ -29,16 +29,12 @@ pub struct Job<'a> {
     pub lines: Option<Arc<HookLines>>,
     /// Base environment. `None`: hookrun's, when the engine started its first hook.
     pub environment: Option<&'a [(OsString, OsString)]>,
-    /// Variables to add.
     pub variables: Vec<(&'a str, String)>,
-    /// Inherited variables to remove.
     pub without: Vec<&'a str>,
-    /// `None`: hookrun's working directory.
     pub cwd: Option<PathBuf>,
     pub timeout: Duration,
     pub permit: Permit<'a>,
     pub sandbox: Option<SandboxRules>,
-    /// Notes for the hook's author from before the run.
     pub notes: Vec<String>,
     /// Channel for dialogs and messages. Open dialogs pause the timeout.
     pub connection: Option<Connection>,
@@ -59,7 +55,6 @@ pub struct FunctionCall {
 }
 
 impl<'a> Job<'a> {
-    /// Creates a job without input, variables, bounds or connection.
     pub fn new(
         hook: &'a Hook,
         runs: Result<Runs, StartError>,
@@ -98,10 +93,8 @@ impl<'a> Job<'a> {
     }
 }
 
-/// The time limit of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Deadline.
     pub until: Instant,
     /// Length of the budget, for messages.
     pub whole: Duration,

@@ -24,7 +24,6 @@ const LAST_WAIT: Duration = Duration::from_millis(50);
 
 const DONE: &str = "done";
 
-/// hookrun's program, used as keeper and for `confine`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnProgram {
     /// The `hookrun` binary, or a program that handles `keep MARK` with `keep` and `confine …` with

@@ -12,10 +12,8 @@ use std::time::Duration;
 
 use crate::engine::lock::locked;
 
-/// Maximum number of pending lines.
 const MOST_LINES: usize = 1024;
 
-/// Maximum bytes of pending lines.
 const MOST_BYTES: usize = 1024 * 1024;
 
 /// Maximum length of a hook's line; longer ones are dropped. One read adds no more than this, so
@@ -25,7 +23,6 @@ const LONGEST_LINE_BYTES: usize = 512 * 1024;
 /// The lines of one hook of one session, across restarts.
 pub struct HookLines {
     state: Mutex<LineState>,
-    /// Notified when the session ends.
     ended: Condvar,
     /// Wakes the loop for lines or the end.
     reader: OwnedFd,
@@ -43,7 +40,6 @@ pub enum LineLife {
     Open,
     /// Gets pending lines and end of input, then has its timeout to exit.
     Closing,
-    /// Is stopped now.
     Stopped,
 }
 
@@ -53,7 +49,6 @@ struct LineState {
     bytes: usize,
     /// Lines dropped since the last report to the hook.
     dropped: u64,
-    /// The hook has closed its stdin.
     is_deaf: bool,
     /// Inside of a line that is too long.
     is_in_long_line: bool,
@@ -61,7 +56,6 @@ struct LineState {
 }
 
 impl HookLines {
-    /// Creates a channel. Fails if out of file descriptors.
     pub(crate) fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;

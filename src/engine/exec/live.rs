@@ -16,7 +16,6 @@ use crate::engine::names::{duration_text, size_text};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
 
-/// Delay between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Time to drain the output of an exited hook: its children may hold the pipe for hours (same rule
@@ -27,7 +26,6 @@ const DRAIN: Duration = Duration::from_millis(100);
 /// line may block.
 const HELD: Duration = Duration::from_secs(1);
 
-/// Polling interval past the deadline while a dialog is open.
 const ASKING: Duration = Duration::from_millis(50);
 
 pub(super) struct Live {
@@ -52,7 +50,6 @@ pub(super) enum Phase {
     /// Exited; its output is drained.
     Draining {
         exit: Option<Exit>,
-        /// End of the wait.
         until: Instant,
         /// End of the wait while another process holds stdout. Later than `until` only if the
         /// answer must be complete.
@@ -122,7 +119,6 @@ impl Live {
         self.child.stdout.is_closed() && self.child.stderr.is_closed()
     }
 
-    /// Returns true if its output still counts.
     pub(super) fn is_heard(&self) -> bool {
         match &self.phase {
             Phase::Running { .. } | Phase::Draining { .. } => true,
@@ -179,7 +175,6 @@ impl Live {
         }
     }
 
-    /// Passes on new lines, and stops the hook if its life ends.
     pub(super) fn follow(&mut self, lines: &HookLines, timeout: Duration) {
         lines.clear_news();
         self.child.feed();
@@ -190,7 +185,6 @@ impl Live {
         }
     }
 
-    /// Gives a session-lived hook its timeout to exit.
     fn close(&mut self, timeout: Duration, now: Instant) {
         let is_open = self.own_deadline > end_of(timeout, now);
         if let (Phase::Running { .. }, true) = (&self.phase, is_open) {
@@ -239,7 +233,6 @@ impl Live {
         }
     }
 
-    /// Kills it, unless it has exited.
     pub(super) fn kill(&mut self, why: Ending) {
         let why = match &self.phase {
             Phase::Draining { .. } | Phase::Killed { .. } => return,
@@ -346,7 +339,6 @@ impl Live {
         ))
     }
 
-    /// Judges complete output.
     fn judge(
         &self,
         job: &Job<'_>,

@@ -19,10 +19,8 @@ use crate::engine::hook::OWN_IMAGE;
 /// The argument of `hookrun confine`, instead of bounds, for the first process.
 pub(super) const FIRST: &str = "first";
 
-/// A namespace, seen from outside.
 #[derive(Debug)]
 pub(super) struct Namespace {
-    /// Exits when its stdin closes.
     first: Child,
 }
 

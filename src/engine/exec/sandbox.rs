@@ -28,7 +28,6 @@ pub const DEVICES: &[&str] = &[
 pub struct SandboxRules {
     /// Readable and executable paths; `None` for all.
     pub read: Option<Vec<PathBuf>>,
-    /// Readable and writable paths.
     pub write: Vec<PathBuf>,
     pub network: bool,
     /// Whether Unix sockets are allowed: with network access, and to reach hookrun for dialogs.

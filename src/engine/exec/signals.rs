@@ -47,7 +47,6 @@ const OTHERS: &[c_int] = &[
 /// Signals of our own faults too. Caught once: the failed instruction runs again and ends the process.
 const FAULTS: &[c_int] = &[SIGILL, SIGFPE];
 
-/// Signals ignored by [`hold_out`].
 pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
 
 /// Value of `AbortState::signal` after [`Abort::raise`].
@@ -129,7 +128,6 @@ impl Abort {
         Ok(abort.clone())
     }
 
-    /// Raises it.
     pub fn raise(&self) {
         let signal = &self.shared.signal;
         let _ = signal.compare_exchange(0, BY_HAND, Ordering::Relaxed, Ordering::Relaxed);
@@ -226,7 +224,6 @@ fn catch(signal: c_int) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets the action of a signal and returns the previous one.
 fn act(signal: c_int, handler: usize) -> io::Result<libc::sigaction> {
     let mut before = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: all zeroes are a valid action, with no flags and no blocked signals.

@@ -24,7 +24,6 @@ use rustix::process::Pid;
 use super::command::Program;
 use super::signals::{HELD_OUT, handler_of};
 
-/// The lowest descriptor after the standard streams.
 const FIRST_FREE: RawFd = 3;
 
 /// State of this process that hooks inherit, read once.
@@ -80,7 +79,6 @@ const LAST_SIGNAL: libc::c_int = 64;
 #[derive(Debug, Clone, Default, Hash)]
 pub(super) struct Variables(Arc<Vec<Variable>>);
 
-/// `NAME=VALUE`.
 #[derive(Debug, Hash)]
 pub(super) struct Variable {
     line: CString,
@@ -138,11 +136,8 @@ pub(super) struct Spawn<'a> {
     pub(super) program: &'a Program,
     /// Base environment, and signals to reset.
     pub(super) inherited: Inherited,
-    /// Inherited variables to remove.
     pub(super) without: &'a [&'a str],
-    /// Variables to add or replace.
     pub(super) variables: &'a [(&'a str, String)],
-    /// `None`: the working directory of this process.
     pub(super) cwd: Option<&'a Path>,
 }
 
@@ -187,7 +182,6 @@ impl Spawn<'_> {
         self.start([stdin, nowhere.try_clone()?.into(), nowhere.into()])
     }
 
-    /// Returns the names and sizes of the program's variables.
     pub(super) fn sizes(&self) -> Vec<(String, usize)> {
         let own = Variables::of(self.variables).unwrap_or_default();
         self.environment(&own)
@@ -215,7 +209,6 @@ impl Spawn<'_> {
     }
 }
 
-/// Converts a program's path and `argv` to C strings.
 pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)> {
     let path = CString::new(program.path.as_os_str().as_bytes())?;
     let mut words = vec![CString::new(program.name.as_bytes())?];
@@ -251,7 +244,6 @@ fn above_standard_streams(stream: OwnedFd) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(&stream, FIRST_FREE)?)
 }
 
-/// Converts the error number of these functions.
 fn checked(error: libc::c_int) -> io::Result<()> {
     if error == 0 {
         Ok(())

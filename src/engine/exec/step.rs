@@ -49,10 +49,8 @@ pub(super) struct RunningStep<'e> {
     budget: Option<Budget>,
     settles: &'e dyn Fn(&Trace) -> bool,
     times_aborted: u64,
-    /// Groups of hooks that we stopped.
     ended_groups: Vec<Pid>,
     buffer: Vec<u8>,
-    /// Opened for the first function.
     answers: Option<Answers>,
 }
 
@@ -61,12 +59,10 @@ struct StepSlot<'e> {
     state: SlotState,
     /// A previous forked process died before the hook began.
     has_died: bool,
-    /// State of a long-running program.
     served: Option<ServedLife>,
 }
 
 enum SlotState {
-    /// Starts at `not_before` or later.
     Waiting {
         attempt: u32,
         not_before: Option<Instant>,
@@ -89,7 +85,6 @@ enum EventSource {
     Stdin,
     Stdout,
     Stderr,
-    /// Lines of a session-lived hook.
     Lines,
 }
 
@@ -114,7 +109,6 @@ impl<'f> PollSet<'f> {
         }
     }
 
-    /// Polls, and returns the ready sources.
     fn wait(mut self, longest: Duration) -> Vec<(usize, EventSource)> {
         let timeout = Timespec::try_from(longest).ok();
         match rustix::event::poll(&mut self.fds, timeout.as_ref()) {
@@ -191,7 +185,6 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Runs all hooks to their end. Also returns the process groups that we stopped.
     fn run(mut self) -> (Vec<Trace>, Vec<Pid>) {
         loop {
             self.start_what_may();
@@ -221,7 +214,6 @@ impl<'e> RunningStep<'e> {
         (traces, self.ended_groups)
     }
 
-    /// Waits until something happens or is due, then transfers data.
     fn wait_and_serve(&mut self) {
         let next = self.until_next();
         self.engine
@@ -330,7 +322,6 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Reports long-running hooks to the keeper, which starts if needed.
     fn call_keeper(&mut self) {
         if !self.engine.may_have_keeper() {
             return;
@@ -367,7 +358,6 @@ impl<'e> RunningStep<'e> {
         }
     }
 
-    /// Moves a hook to its next phase if that is due.
     fn advance(&mut self, place: usize) {
         let now = Instant::now();
         let job = self.slots[place].job;
@@ -448,7 +438,6 @@ impl<'e> StepSlot<'e> {
         }
     }
 
-    /// Ends it now, or starts to stop its process.
     fn end_early(&mut self, why: Ending) {
         let trace = match &mut self.state {
             SlotState::Waiting { .. } => Trace::not_run(why),
@@ -467,7 +456,6 @@ impl<'e> StepSlot<'e> {
     }
 }
 
-/// Functions in a step.
 impl RunningStep<'_> {
     fn call(
         &mut self,
@@ -527,7 +515,6 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Abandons a function past its deadline.
     fn look_at_call(&mut self, place: usize) {
         let SlotState::Called(begun) = &self.slots[place].state else {
             return;

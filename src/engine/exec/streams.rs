@@ -28,7 +28,6 @@ const ROOM: u64 = 16;
 /// Both ends of a hook's pipes. Ours do not block, and stdin is filled.
 #[derive(Debug)]
 pub(super) struct HookPipes {
-    /// The rest of the input, if any.
     pub(super) stdin: Option<Feed>,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
@@ -52,7 +51,6 @@ impl HookPipes {
         })
     }
 
-    /// Returns true if enough descriptors are left for this process.
     fn leaves_room(&self) -> bool {
         // Descriptors are allocated from the lowest, so this is about the number in use.
         let numbers = self.theirs.iter().map(|end| end.as_raw_fd());
@@ -61,7 +59,6 @@ impl HookPipes {
         most.is_none_or(|most| u64::from(open.unsigned_abs()) + ROOM < most)
     }
 
-    /// Returns the prepared pipes, or new ones.
     pub(super) fn take(
         store: Option<&PipeStore>,
         content: StdinContent<'_>,
@@ -124,11 +121,9 @@ pub(super) struct StdinContent<'c> {
     pub(super) payload: &'c Arc<Payload>,
     /// Lines of a session-lived hook, instead of the payload.
     pub(super) lines: Option<&'c Arc<HookLines>>,
-    /// Whether more may follow.
     pub(super) stays_open: bool,
 }
 
-/// Our end of a hook's stdin, with pending data.
 #[derive(Debug)]
 pub(super) struct Feed {
     pub(super) fd: OwnedFd,
@@ -140,7 +135,6 @@ pub(super) struct Feed {
     pub(super) is_done: bool,
 }
 
-/// Source of the next data.
 #[derive(Debug)]
 enum NextPieces {
     Nowhere,
@@ -170,7 +164,6 @@ impl Feed {
         Some(feed).filter(|feed| !feed.is_over())
     }
 
-    /// Starts to write another payload.
     pub(super) fn take(&mut self, payload: &Payload) {
         self.piece.clear();
         self.written = 0;
@@ -193,7 +186,6 @@ impl Feed {
         self.is_done && !self.stays_open
     }
 
-    /// Returns stdin if data is pending.
     pub(super) fn waiting_fd(&self) -> Option<BorrowedFd<'_>> {
         let waits_for_lines = matches!(self.next, NextPieces::Lines(_));
         let has_more = !waits_for_lines || self.written < self.piece.len();
@@ -233,11 +225,9 @@ impl Feed {
     }
 }
 
-/// Our end of a hook's stdout or stderr.
 #[derive(Debug)]
 pub(super) struct Capture {
     fd: Option<OwnedFd>,
-    /// The descriptor after the end of the stream.
     pub(super) spent: Option<OwnedFd>,
     pub(super) kept: CapturedStream,
     head_limit: usize,
@@ -260,7 +250,6 @@ impl Capture {
         self.fd.as_ref().map(AsFd::as_fd)
     }
 
-    /// Returns true if all writers have closed the stream.
     pub(super) fn is_closed(&self) -> bool {
         self.fd.is_none()
     }
@@ -312,7 +301,6 @@ impl Capture {
         self.kept.tail.drain(..surplus);
     }
 
-    /// Closes the stream and returns the captured output.
     pub(super) fn take(&mut self) -> CapturedStream {
         self.close();
         self.cut_tail();

@@ -19,7 +19,6 @@ use crate::engine::lock::locked;
 /// Time limit of a sweep while new processes appear.
 const SWEEP_LIMIT: Duration = Duration::from_millis(500);
 
-/// Maximum number of processes named by a sweep.
 const MOST_NAMED: usize = 16;
 
 /// Makes this process the subreaper of its hooks' processes.
@@ -171,9 +170,7 @@ fn open_children() -> Option<File> {
 
 #[derive(Debug)]
 pub(super) struct SweepResult {
-    /// Processes that were still running.
     pub(super) left: Vec<Leftover>,
-    /// Whether all have ended.
     pub(super) is_clean: bool,
 }
 
@@ -181,7 +178,6 @@ pub(super) struct SweepResult {
 pub(super) struct Leftover {
     /// The hook that started it, if its environment names one.
     pub(super) hook: Option<String>,
-    /// Name and pid.
     pub(super) words: String,
 }
 
@@ -212,7 +208,6 @@ pub fn end_children() {
     }
 }
 
-/// Kills a child, and reaps it if it is dead.
 fn end(pid: i32) {
     let Some(pid) = Pid::from_raw(pid) else {
         return;
@@ -234,7 +229,6 @@ pub(super) fn holder_of(pipe: BorrowedFd<'_>) -> Option<String> {
     Some(format!("`{}` (pid {pid})", name_of(pid)))
 }
 
-/// Returns true if a process has a descriptor with this link in `/proc`.
 fn has_open(pid: i32, link: &str) -> bool {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
@@ -266,7 +260,6 @@ const HOOK: &str = "HOOKRUN_HOOK=";
 
 const MARK: &str = "HOOKRUN_RUN_ID=";
 
-/// Returns a variable of a process's initial environment.
 fn variable_of(pid: i32, name_and_sign: &str) -> Option<String> {
     let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut variables = environment.split(|byte| *byte == 0);

@@ -42,11 +42,9 @@ const MOST_ZYGOTES: usize = 8;
 /// one more than allowed would start theirs in vain.
 const UNUSED_AFTER: u64 = 32;
 
-/// The interpreters of an engine.
 #[derive(Debug, Default)]
 pub(super) struct WarmPool {
     interpreters: Mutex<Interpreters>,
-    /// Long-running programs.
     pub(super) served: ServedPool,
 }
 
@@ -54,7 +52,6 @@ pub(super) struct WarmPool {
 struct Interpreters {
     /// `None`: the interpreter is unusable.
     zygotes: HashMap<WarmKey, Option<Zygote>>,
-    /// Number of requests.
     asked: u64,
 }
 
@@ -81,7 +78,6 @@ impl WarmPool {
         }
     }
 
-    /// Returns a process for a hook, and the packet to send.
     fn process(
         &self,
         spawn: &Spawn<'_>,
@@ -119,7 +115,6 @@ impl WarmPool {
 }
 
 impl Interpreters {
-    /// Takes a process of a known interpreter.
     fn take(&mut self, key: WarmKey, file: &Path) -> Result<Spare, ColdReason> {
         let Entry::Occupied(mut entry) = self.zygotes.entry(key) else {
             return Err(ColdReason::NotReady);

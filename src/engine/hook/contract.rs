@@ -10,7 +10,6 @@ use crate::engine::spelling::plain;
 
 pub(crate) const NO_REASON: &str = "blocked without a reason";
 
-/// The answer keys of one dialect.
 pub(crate) trait Contract {
     /// Returns true if answers have this key or keys below it, as a dotted path.
     fn knows(&self, path: &str) -> bool;

@@ -58,7 +58,6 @@ impl Limits {
     }
 }
 
-/// Limits of one process, inherited by its children.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessLimits {
     pub(crate) memory_bytes: Option<u64>,

@@ -110,7 +110,6 @@ impl Matcher {
         files
     }
 
-    /// Returns true if file content may determine a match.
     pub(crate) fn needs_types(&self) -> bool {
         !self.types.is_empty()
     }
@@ -176,7 +175,6 @@ impl Matcher {
         Ok(self)
     }
 
-    /// Adds a dialect's condition.
     #[must_use]
     #[doc(hidden)]
     pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
@@ -242,7 +240,6 @@ impl Matcher {
             .collect()
     }
 
-    /// Returns the tool matcher as written.
     #[doc(hidden)]
     pub fn tools(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| tool.written.as_str())
@@ -293,7 +290,6 @@ impl Matcher {
             })
     }
 
-    /// Returns true if its tool matcher accepts one of these names.
     #[doc(hidden)]
     pub fn takes_tool(&self, names: &[&str]) -> bool {
         let own = self.tool.as_ref();
@@ -499,7 +495,6 @@ impl FieldMatch {
     }
 }
 
-/// Checks a pattern for [`Matcher::runs`].
 pub fn check_runs(written: &str) -> Result<(), MatcherError> {
     RunsForm::read(written).map(drop)
 }

@@ -21,13 +21,11 @@ use crate::engine::event::{Event, EventSpec, OnFailure};
 use crate::engine::names::{DEFAULT_TIMEOUT, names};
 use crate::engine::outcome::Decision;
 
-/// Default priority; lower runs earlier.
 pub const DEFAULT_PRIORITY: i64 = 100;
 
 /// Placeholder for the event's files in a command.
 pub const FILES: &str = "{files}";
 
-/// Reason to skip a session-lived hook for an event.
 const WAITS_FOR_SESSION: &str =
     "it lives as long as a session, which a program must hold, such as `hookrun serve`";
 
@@ -218,7 +216,6 @@ impl Hook {
         self.files || is_in_command
     }
 
-    /// Returns the absolute paths of the files that it gets.
     pub(crate) fn files_of(&self, event: &Event, place: &PathBase) -> Vec<PathBuf> {
         self.matcher.files(event, &self.place(place))
     }
@@ -260,7 +257,6 @@ impl Hook {
         }
     }
 
-    /// Returns the name of its dialect.
     pub fn dialect_name(&self) -> &'static str {
         self.convention
             .as_ref()
@@ -337,7 +333,6 @@ impl Handler {
         matches!(self, Handler::Function(_))
     }
 
-    /// Returns true if it starts a process.
     pub(crate) fn is_program(&self) -> bool {
         match self {
             Handler::File(_) | Handler::Words { .. } | Handler::Shell(_) => true,
@@ -345,7 +340,6 @@ impl Handler {
         }
     }
 
-    /// Returns a rule's key and text.
     pub(crate) fn rule(&self) -> Option<(&'static str, &str)> {
         let Handler::Rule(decision) = self else {
             return None;
@@ -474,7 +468,6 @@ pub trait Convention: fmt::Debug + Send + Sync {
         vec![EventPart::WHOLE]
     }
 
-    /// Returns the hook's stdin.
     fn payload(&self, event: &Event, part: &EventPart) -> Payload;
 
     /// Returns true if stdin contains the event.
@@ -492,7 +485,6 @@ pub trait Convention: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the system's variables for hooks.
     fn variables(&self, _: &Event, _: &str) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -515,7 +507,6 @@ pub struct EditedField {
     pub argument: usize,
 }
 
-/// One part of an event, for which a hook runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPart {
     pub number: usize,
@@ -533,14 +524,12 @@ impl EventPart {
     };
 }
 
-/// A tool call in one host's format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
     pub name: String,
     pub input: Value,
 }
 
-/// Output of a hook that exited.
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
     pub status: i32,
@@ -571,7 +560,6 @@ pub struct GivenPart<'a> {
 }
 
 impl<'a> Permit<'a> {
-    /// Returns the request id that an answer must repeat.
     pub fn id(self) -> Option<&'a str> {
         self.given?.id
     }

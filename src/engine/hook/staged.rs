@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use super::spec::Hook;
 use crate::engine::ending::StartError;
 
-/// The staged text of one event.
 pub(crate) trait StagedText: fmt::Debug + Send + Sync {
     /// Returns the folder in which `hook` finds the staged text of `files` (absolute paths on disk)
     /// instead of `usual`; `None` if that is `usual`. Fails if the folder cannot be created.
@@ -39,7 +38,6 @@ pub(crate) struct StagedFolder {
 }
 
 impl StagedFolder {
-    /// Returns the path in this folder of a file on disk.
     pub(crate) fn find(&self, file: &Path) -> PathBuf {
         match file.strip_prefix(&self.disk) {
             Ok(below) => self.top.join(below),
@@ -48,7 +46,6 @@ impl StagedFolder {
     }
 }
 
-/// How a hook left its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Departure {
     /// It allows the event.

@@ -14,7 +14,6 @@ pub const CRASHED: &str = "crashed: ";
 
 const BLOCKED: &str = "the event was blocked";
 
-/// Result of one hook.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contribution {
     Verdict(Verdict),
@@ -22,7 +21,6 @@ pub enum Contribution {
     Failure(String),
 }
 
-/// Whether later hooks still count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     GoesOn,
@@ -79,7 +77,6 @@ impl<'s> Merger<'s> {
         !self.blocks.is_empty()
     }
 
-    /// Records a rewrite, applied or rejected.
     pub fn rewritten(&mut self, rewritten: Rewritten) {
         self.outcome.rewrites.push(rewritten);
         if self.is_blocked() {

@@ -32,7 +32,6 @@ impl TraceContext {
         }
     }
 
-    /// Returns the hooks' `TRACEPARENT`.
     pub fn traceparent(&self) -> String {
         self.incoming
             .clone()

@@ -53,7 +53,6 @@ impl Runner {
         self.collected(run)
     }
 
-    /// Returns a runner for one decision, which `cancel` also stops.
     #[must_use]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
         Runner {

@@ -13,7 +13,6 @@ use crate::engine::session::{self, Store, StoreError, file_name};
 /// Time to wait for the lock, which is held for two file operations.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Blocks in a row, by event and agent.
 type Counts = BTreeMap<String, u32>;
 
 /// The table's name in messages.
@@ -21,7 +20,6 @@ const COUNTS: &str = "counts";
 
 const FILE: &str = "refusals.json";
 
-/// The host's report about earlier blocks.
 #[derive(Clone, Copy)]
 struct Facts {
     /// `stopHookActive`: the agent continues only because a hook blocked its stop.
@@ -138,7 +136,6 @@ fn reset(folder: &Path, counted: &str) -> Result<(), StoreError> {
     })
 }
 
-/// Counts a block and returns the decision. A count of 0 is not stored.
 fn count(
     root: &Path,
     folder: &Path,

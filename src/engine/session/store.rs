@@ -71,7 +71,6 @@ impl Store {
         }
     }
 
-    /// Returns the content; empty if the file is missing.
     pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true)).open(self.file());
@@ -184,7 +183,6 @@ impl FileLock {
     }
 }
 
-/// Returns true if the file or its folder is missing.
 fn is_missing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

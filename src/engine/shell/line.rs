@@ -79,7 +79,6 @@ pub struct ShellWord {
 
 /// Placeholder in [`ShellWord::parts`] for unknown text.
 pub(crate) const UNKNOWN_PART: char = '…';
-/// The root of git's work tree.
 pub(crate) const TOP_FOLDER: &str = "$(git rev-parse --show-toplevel)";
 
 impl ShellWord {

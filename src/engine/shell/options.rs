@@ -6,7 +6,6 @@ use super::programs::{self, ProgramRow, Style, UNKNOWN_PROGRAM};
 /// An option. A word with several letters has several.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GivenOption<'c> {
-    /// A letter, or a word with its dashes.
     pub(crate) name: &'c str,
     /// Rest of its word: its value, or more letters.
     pub(crate) rest: Option<&'c str>,
@@ -19,7 +18,6 @@ impl<'c> GivenOption<'c> {
         self.marks.is_some_and(|known| known.contains(marks))
     }
 
-    /// Returns the value in the same word.
     pub(super) fn joined(&self) -> Option<&'c str> {
         let has_value = self.has(&[':', '?', '$', '%', '@', '+', '&', '/']);
         self.rest
@@ -37,7 +35,6 @@ impl<'c> GivenOption<'c> {
 }
 
 impl ProgramRow {
-    /// Returns the options in a word that begins with a dash.
     pub(super) fn options_in<'c>(&self, word: &'c str) -> Vec<GivenOption<'c>> {
         if self.style == Style::OneDash || word.starts_with("--") {
             let (name, rest) = word
@@ -81,9 +78,7 @@ impl ProgramRow {
 #[derive(Debug)]
 pub(crate) struct OptionWord<'c> {
     pub(crate) row: &'static ProgramRow,
-    /// Known beginning of the word.
     pub(crate) text: &'c str,
-    /// Whether unknown text follows.
     pub(crate) is_open: bool,
     pub(crate) options: Vec<GivenOption<'c>>,
     pub(crate) next: Option<&'c ShellWord>,
@@ -107,7 +102,6 @@ pub(crate) struct GivenOperand<'c> {
     pub(crate) usual_name: Option<&'static str>,
 }
 
-/// Divided arguments of a program.
 #[derive(Debug)]
 pub(crate) struct GivenWords<'c> {
     /// Row of the program, or of its subcommand: `git rm`.
@@ -203,7 +197,6 @@ impl<'c> GivenWords<'c> {
         }
     }
 
-    /// Returns true if an option with this mark is present.
     pub(crate) fn has(&self, mark: char) -> bool {
         self.words
             .iter()
@@ -211,7 +204,6 @@ impl<'c> GivenWords<'c> {
             .any(|option| option.has(&[mark]))
     }
 
-    /// Returns the known values of options with this mark.
     pub(crate) fn values(&self, mark: char) -> impl Iterator<Item = &'c str> {
         let words = self.words.iter().filter(|word| !word.is_open);
         words.flat_map(move |word| {

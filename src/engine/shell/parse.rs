@@ -128,7 +128,6 @@ fn sequence(start: i64, end: i64, increment: i64) -> Option<impl Iterator<Item =
     Some((0..=count).filter_map(move |n| Some(start + sign * i64::try_from(n * step).ok()?)))
 }
 
-/// Leaves `~` unchanged.
 pub(super) fn options() -> ParserOptions {
     ParserOptions {
         tilde_expansion_at_word_start: false,
@@ -137,7 +136,6 @@ pub(super) fn options() -> ParserOptions {
     }
 }
 
-/// Returns the commands of a flat text, and its number of tokens.
 pub(super) fn parse(text: &str) -> Result<(ast::Program, usize), String> {
     let options = ParserOptions::default();
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
@@ -153,7 +151,6 @@ pub(super) fn parse(text: &str) -> Result<(ast::Program, usize), String> {
     Ok((program, tokens.len()))
 }
 
-/// Returns the nesting depth of indices in `a[b[c]]`.
 fn indices(word: &str) -> usize {
     let name = word
         .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')

@@ -98,7 +98,6 @@ pub(crate) enum Operands {
     Enters,
 }
 
-/// How to read a program's arguments.
 #[derive(Debug)]
 pub(crate) struct ProgramRow {
     /// Base names, separated by blanks; git subcommands as `git-rm`.
@@ -165,7 +164,6 @@ const fn words(names: &'static str, options: &'static str) -> ProgramRow {
     row(Kind::Words, names, options)
 }
 
-/// A command follows this many operands.
 const fn after(operands: usize, names: &'static str, options: &'static str) -> ProgramRow {
     ProgramRow {
         operands,
@@ -173,7 +171,6 @@ const fn after(operands: usize, names: &'static str, options: &'static str) -> P
     }
 }
 
-/// Without a command, starts a shell.
 const fn or_shell(row: ProgramRow) -> ProgramRow {
     ProgramRow {
         alone: Alone::Shell,
@@ -189,7 +186,6 @@ const fn files(files: Operands, names: &'static str, options: &'static str) -> P
     }
 }
 
-/// The table lists only some of its options.
 const fn partly(row: ProgramRow) -> ProgramRow {
     ProgramRow {
         lists_values: false,

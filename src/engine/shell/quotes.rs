@@ -4,10 +4,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 pub(super) struct HereDocument {
-    /// Tag with its quotes.
     tag: String,
     strips_tabs: bool,
-    /// Index of its part.
     pub(super) part: usize,
 }
 

@@ -15,7 +15,6 @@ const LONGEST_BYTES: usize = 1 << 20;
 const DEEPEST: usize = 24;
 /// Parentheses that may begin a sum; each searches for its end.
 const MOST_SUMS: usize = 64;
-/// Bytes that end a word.
 pub(super) const BOUNDARIES: &[u8] = b" \t\n;&|()<>";
 /// Words after which a command may begin.
 const BEFORE_COMMANDS: &[&str] = &[
@@ -27,11 +26,9 @@ const OPENINGS: &[&str] = &[
     "{", "if", "while", "until", "for", "case", "select", "[[", "function", "coproc",
 ];
 
-/// The beginning of a construct without an end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MissingEnd(pub(super) String);
 
-/// A part replaced by a mark.
 #[derive(Debug)]
 pub(super) enum Part {
     /// `$(…)`, backticks, or `<(…)` if `is_file`.
@@ -46,11 +43,9 @@ pub(super) enum Part {
     Document { body: String, is_expanded: bool },
 }
 
-/// A text with marks.
 #[derive(Debug, Default)]
 pub(super) struct FlatText {
     pub(super) text: String,
-    /// Nesting depth of commands.
     pub(super) depth: usize,
     parts: Vec<(Part, String)>,
     /// Whether several commands follow the first here-documents.
@@ -63,7 +58,6 @@ pub(super) enum Piece<'f> {
 }
 
 impl FlatText {
-    /// Cuts a text of commands.
     pub(super) fn of_commands(text: &str) -> Result<FlatText, MissingEnd> {
         let mut scanner = TextScanner::new(text, 0, 0, true);
         scanner.commands(false)?;
@@ -130,12 +124,10 @@ struct TextScanner<'t> {
     /// Whether to build the flat text; otherwise only finds the end.
     keeps: bool,
     flat: FlatText,
-    /// Here-documents before their bodies.
     waiting: Vec<HereDocument>,
     sums: usize,
 }
 
-/// State of the scanner within a command.
 struct CommandPlace {
     starts_word: bool,
     begins_command: bool,
@@ -375,7 +367,6 @@ impl<'t> TextScanner<'t> {
         Err(self.missing_end())
     }
 
-    /// Cuts out the part that begins here, if any.
     fn part(&mut self, is_quoted: bool) -> Result<bool, MissingEnd> {
         let start = self.at;
         let (end, part) = match self.rest().as_bytes() {
@@ -415,7 +406,6 @@ impl<'t> TextScanner<'t> {
         Ok(true)
     }
 
-    /// Returns the part for the inside of `$(…)`.
     fn commands_or_sum(&self, inner: &str) -> Part {
         if self.keeps
             && let Some(sum) = inner.strip_prefix('(').and_then(|it| it.strip_suffix(')'))
@@ -516,7 +506,6 @@ impl<'t> TextScanner<'t> {
         Ok(())
     }
 
-    /// Reads the bodies of the here-documents that begin here.
     fn documents(&mut self) -> Result<(), MissingEnd> {
         let has_documents = !self.waiting.is_empty();
         for document in std::mem::take(&mut self.waiting) {
@@ -537,7 +526,6 @@ impl<'t> TextScanner<'t> {
     }
 }
 
-/// Returns the end of a substitution that begins at `start`.
 fn end_of_commands(text: &str, start: usize, nesting: usize) -> Result<usize, MissingEnd> {
     let mut inside = TextScanner::new(text, start, nesting, false);
     inside.commands(true)?;

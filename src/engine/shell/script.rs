@@ -15,7 +15,6 @@ use super::scan::{FlatText, MissingEnd, flat_text};
 use super::word::{self, Constants, PLAIN_VALUE, ReadWord, UNKNOWN, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
-/// Nesting of commands, across nested texts.
 const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
 const MOST_WORDS_OF_BRACES: usize = 1_000;
@@ -36,7 +35,6 @@ pub(super) struct ScriptReader<'t> {
     constants: Constants,
 }
 
-/// Remaining budget for all texts of a line.
 #[derive(Clone, Copy)]
 pub(super) struct SizeLeft {
     pub(super) bytes: usize,
@@ -45,7 +43,6 @@ pub(super) struct SizeLeft {
 }
 
 impl<'t> ScriptReader<'t> {
-    /// Parses one of the texts of a line and adds its commands.
     pub(super) fn read(
         text: &'t str,
         line: CommandLine,
@@ -250,7 +247,6 @@ impl<'t> ScriptReader<'t> {
         self.push(parts, place);
     }
 
-    /// Reads a simple command and returns its output.
     fn simple(&mut self, simple: &ast::SimpleCommand, stdin: Stdin, place: Place) -> Stdin {
         let mut parts = Parts {
             stdin,
@@ -414,7 +410,6 @@ impl<'t> ScriptReader<'t> {
         Stdin::File
     }
 
-    /// Adds the words that a word expands to.
     fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
         let made = expand_braces(text, MOST_WORDS_OF_BRACES);
         let made = made.filter(|made| made.len() <= self.words_left);

@@ -13,7 +13,6 @@ use super::scan::{FlatText, MARK, MissingEnd, Part, Piece};
 /// so real text does not contain it; text that does is unknown.
 pub(super) const UNKNOWN: char = '\u{10fffd}';
 
-/// Placeholder for [`TOP_FOLDER`].
 const TOP: char = '\u{10fffb}';
 
 /// Value of a variable of which only [`ShellWord::is_plain`] is known.
@@ -72,7 +71,6 @@ pub(super) struct Word {
     pub(super) is_pattern: bool,
     /// Whether it may become several words, or none.
     pub(super) may_split: bool,
-    /// See [`ShellWord::is_plain`].
     pub(super) is_plain: bool,
     /// Glob of the paths that it becomes, if it is not text.
     files: Option<String>,
@@ -80,7 +78,6 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Creates a word for any number of unknown words.
     pub(super) fn unknown(written: &str) -> Word {
         Word {
             value: UNKNOWN.to_string(),
@@ -90,7 +87,6 @@ impl Word {
         }
     }
 
-    /// Splits `NAME=value`.
     pub(super) fn assignment(&self) -> Option<(&str, &str)> {
         let (name, value) = self.value.split_once('=')?;
         let mut letters = name.chars();
@@ -106,7 +102,6 @@ impl Word {
         }
     }
 
-    /// Returns the text; `None` if a part is unknown.
     pub(super) fn text(&self) -> Option<&str> {
         (!self.value.contains([UNKNOWN, TOP])).then_some(&self.value)
     }
@@ -164,7 +159,6 @@ impl Word {
     }
 }
 
-/// A word, and the commands in it.
 #[derive(Default)]
 pub(super) struct ReadWord {
     pub(super) word: Word,
@@ -221,7 +215,6 @@ fn unreadable(text: &str) -> MissingEnd {
     MissingEnd(text.chars().filter(|c| *c != MARK).take(20).collect())
 }
 
-/// Returns true if the character may have a special meaning.
 fn is_special(c: char) -> bool {
     "\\'\"$`*?[()<>;&| \t\n".contains(c) || c == MARK || c == UNKNOWN
 }
@@ -362,7 +355,6 @@ impl<'w> WordReader<'w> {
         self.scripts(part)
     }
 
-    /// Adds the output of commands.
     fn output(&mut self, commands: &str, is_quoted: bool) {
         let is_simple = !commands.contains([';', '|', '&', '\n', '<', '>', '$', '`']);
         match commands {
@@ -378,7 +370,6 @@ impl<'w> WordReader<'w> {
         }
     }
 
-    /// Adds the value of a variable.
     fn variable(&mut self, name: &str, is_quoted: bool) {
         let value = self.constants.and_then(|known| known.get(name));
         match value.map(String::as_str) {
@@ -393,7 +384,6 @@ impl<'w> WordReader<'w> {
         }
     }
 
-    /// Collects the commands in a part.
     fn scripts(&mut self, part: &Part) -> Result<(), MissingEnd> {
         let (text, is_quoted) = match part {
             Part::Commands { text, .. } => {

@@ -8,7 +8,6 @@ use super::programs::{self, Alone, Kind, ProgramRow};
 use super::scan::FlatText;
 use super::word::{UNKNOWN, Word};
 
-/// The position of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
     /// Nesting depth in commands and texts, at most.
@@ -18,7 +17,6 @@ pub(super) struct Place<'p> {
     pub(super) is_certain: bool,
     pub(super) is_substituted: bool,
     pub(super) flat: &'p FlatText,
-    /// Working directory from a preceding `cd`.
     pub(super) folder: Option<&'p Arc<str>>,
 }
 
@@ -48,7 +46,6 @@ pub(super) enum Stdin {
 /// Programs that only filter or sort lines.
 const FILTERS: &[&str] = &["grep", "egrep", "head", "sort", "tail", "uniq"];
 
-/// A simple command under construction.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) words: Vec<Word>,
@@ -123,21 +120,17 @@ impl Parts {
     }
 }
 
-/// The commands that a program runs.
 pub(super) struct InnerCommands {
     pub(super) name: String,
-    /// Variables that it sets: `env A=b`.
     pub(super) assigns: Vec<Assignment>,
     pub(super) runs: Vec<Inner>,
     /// Whether the program also acts itself, like `find`.
     pub(super) is_command: bool,
 }
 
-/// Source of inner commands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Inner {
     Words(Vec<Word>),
-    /// Shell text.
     Text(String),
     /// A shell reads its stdin.
     Stdin,
@@ -152,7 +145,6 @@ pub(super) enum Inner {
 /// A program whose inner command is unclear; holds the words in doubt.
 pub(super) struct InDoubt(pub(super) String);
 
-/// Returns the commands that a program runs, if any.
 pub(super) fn read(words: &[Word]) -> Result<Option<InnerCommands>, InDoubt> {
     let program = words
         .first()
@@ -254,7 +246,6 @@ fn command_row(
     (row, at)
 }
 
-/// Reads a wrapper's options and finds its inner commands.
 struct WrapperReader<'r> {
     row: &'r ProgramRow,
     name: &'r str,
@@ -392,7 +383,6 @@ impl WrapperReader<'_> {
         Ok(inner.into_iter().collect())
     }
 
-    /// Returns the inner command if no words follow the options.
     fn runs_alone(&self) -> Option<Inner> {
         match (self.row.kind, self.is_swapped) {
             (Kind::Trap | Kind::Texts | Kind::Source | Kind::WordsAndMore, _)
@@ -424,7 +414,6 @@ impl WrapperReader<'_> {
     }
 }
 
-/// Joins words with blanks into shell text.
 fn joined(words: &[Word]) -> String {
     let texts: Vec<&str> = words.iter().map(|word| word.value.as_str()).collect();
     texts.join(" ")
@@ -457,7 +446,6 @@ fn runs_of_parallel(rest: &[Word], marks: &[String]) -> Vec<Inner> {
     }
 }
 
-/// Returns the commands in an operand that is a stream.
 fn stream(word: &Word) -> Option<Inner> {
     const STDIN: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
     match word.is_stream() {

@@ -28,10 +28,8 @@ const EDITOR_COMMANDS: &[&str] = &[
     "undo_edit",
 ];
 
-/// Keys with the arguments of a command.
 const ARGUMENT_KEYS: &[&str] = &["args", "arguments", "argv"];
 
-/// Key with several command lines.
 const LIST_KEY: &str = "commands";
 
 /// Keys of a shell's input that are for people.
@@ -113,7 +111,6 @@ fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
     of_object(ActionKind::Other, &entries, false, lines);
 }
 
-/// Appends the arguments in other keys to each command.
 fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
     for (key, raw) in entries.iter().filter(|(key, _)| key.is_in(ARGUMENT_KEYS)) {
         let Some(words) = words_text(raw) else {
@@ -126,7 +123,6 @@ fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
     }
 }
 
-/// Returns the words of a text or a list.
 fn words_text(raw: &str) -> Option<String> {
     let is_text = raw.starts_with(['"', '[']);
     command_lines(raw, false)
@@ -217,7 +213,6 @@ pub(super) fn other_texts(input: &str) -> Vec<String> {
     found
 }
 
-/// Keys that hold a tool's name.
 const TOOL_KEYS: &[&str] = &[
     "tool",
     "toolname",
@@ -229,7 +224,6 @@ const TOOL_KEYS: &[&str] = &[
 /// Keys that hold a tool's name if its input is present.
 const NAME_KEYS: &[&str] = &["name", "function", "method", "action"];
 
-/// Keys that hold a tool's input.
 const INPUT_KEYS: &[&str] = &[
     "parameters",
     "params",
@@ -239,7 +233,6 @@ const INPUT_KEYS: &[&str] = &[
     "args",
 ];
 
-/// Maximum nesting of calls.
 const MOST_LEVELS: usize = 8;
 
 pub(super) struct Call<'i> {

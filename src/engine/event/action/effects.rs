@@ -8,7 +8,6 @@ use crate::engine::shell::{
     UNKNOWN_PART, find_program, found_files,
 };
 
-/// Maximum folders tried for a relative path.
 const MOST_FOLDERS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +32,6 @@ pub(crate) enum Reach {
     Below,
 }
 
-/// The effect of a command on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// Path as written, with [`UNKNOWN_PART`] for unknown text.
@@ -238,7 +236,6 @@ impl LineEffects {
         }
     }
 
-    /// Handles `find FOLDER -name NAME -delete`.
     fn found(&mut self, args: &[ShellWord]) {
         let words: Vec<Option<&str>> = args.iter().map(|word| word.text.as_deref()).collect();
         for path in found_files(&words) {
@@ -365,12 +362,10 @@ impl LineEffects {
     }
 }
 
-/// Returns true if a path depends on the working directory.
 fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', UNKNOWN_PART]) && !path.starts_with(TOP_FOLDER)
 }
 
-/// Matches `HOST:PATH`.
 fn is_elsewhere(operand: &str) -> bool {
     operand
         .split_once(':')

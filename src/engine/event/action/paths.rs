@@ -169,14 +169,12 @@ impl Guesses {
         self.texts.append(&mut joined);
     }
 
-    /// Returns the texts that look like paths.
     pub(super) fn likely(mut self) -> Vec<String> {
         self.texts.retain(|text| looks_like_path(text));
         self.texts
     }
 }
 
-/// Returns true if tools of this kind open only local files.
 fn is_of_files(kind: ActionKind) -> bool {
     matches!(
         kind,
@@ -223,7 +221,6 @@ fn is_url(text: &str) -> bool {
         && rest.split('/').all(|part| part != "..")
 }
 
-/// Limits a path to `PATH_MAX`, by removing `.` and `..` if necessary.
 fn short(text: String) -> Option<String> {
     if text.len() <= LONGEST_PATH_BYTES {
         return Some(text);
@@ -239,7 +236,6 @@ fn short(text: String) -> Option<String> {
     Some(format!("{root}{}", parts.join("/"))).filter(|text| text.len() <= LONGEST_PATH_BYTES)
 }
 
-/// Matches a `file:` URL in JSON.
 fn is_file_url(raw: &str) -> bool {
     const START: &str = "\"file:";
     raw.get(..START.len())
@@ -278,7 +274,6 @@ fn path_of(text: String) -> String {
 /// Keys that may hold a patch: Codex CLI's, OpenCode's `patchText`, and unified diffs.
 const PATCH_KEYS: &[&str] = &["patch", "input", "command", "patchtext", "diff"];
 
-/// File lines of Codex patches.
 const FILE_LINES: &[&str] = &[
     "*** Add File: ",
     "*** Update File: ",
@@ -286,10 +281,8 @@ const FILE_LINES: &[&str] = &[
     "*** Move to: ",
 ];
 
-/// File lines of git diffs.
 const GIT_LINES: &[&str] = &["rename from ", "rename to ", "copy from ", "copy to "];
 
-/// Returns the files of patches in this input.
 pub(super) fn patched_in_input(input: &ToolInput<'_>) -> Vec<String> {
     let mut texts: Vec<String> = string_text(input.raw).into_iter().collect();
     for (_, raw) in input
@@ -315,7 +308,6 @@ pub(super) fn patched_in_input(input: &ToolInput<'_>) -> Vec<String> {
     found
 }
 
-/// Returns the files of a patch in a shell command, in any quoting.
 pub(super) fn patched_in_command(command: &str) -> Vec<String> {
     let mut found = Vec::new();
     // Fast path: most commands have no patch.
@@ -337,7 +329,6 @@ pub(super) fn patched_in_command(command: &str) -> Vec<String> {
     found
 }
 
-/// Adds the files of a unified diff.
 fn in_diff(text: &str, found: &mut Vec<String>) {
     let mut named = Vec::new();
     let mut before = "";

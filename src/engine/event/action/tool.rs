@@ -24,7 +24,6 @@ pub enum ActionKind {
     Other,
 }
 
-/// A row of [`TOOLS`].
 #[derive(Debug)]
 pub struct ToolClass {
     pub kind: ActionKind,
@@ -169,10 +168,8 @@ impl Key {
     }
 }
 
-/// The input of one tool call.
 pub(super) struct ToolInput<'i> {
     pub(super) kind: ActionKind,
-    /// JSON text.
     pub(super) raw: &'i str,
     /// Entries of an object, with values as JSON text.
     pub(super) entries: Vec<(Key, &'i str)>,

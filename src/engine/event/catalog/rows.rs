@@ -12,7 +12,6 @@ use std::time::Duration;
 use super::keys::*;
 use crate::engine::event::spec::{Conduct, EventSpec, Merge, OnFailure, Rewrite, Schedule, Stop};
 
-/// Common rules of a kind of events.
 #[derive(Clone, Copy)]
 pub(super) struct EventSort {
     pub(super) blocks: bool,
@@ -74,7 +73,6 @@ const GIT_GATE: EventSort = EventSort {
     ..GATE
 };
 
-/// A report of git after the fact.
 const GIT_OBSERVER: EventSort = EventSort {
     timeout: Some(GIT_TIMEOUT),
     ..OBSERVER
@@ -384,7 +382,6 @@ pub static EVENTS: &[EventSpec] = events! {
         has [MCP_SERVER ANSWER SESSION_ID CWD],
         rewrites [First "answer"];
 
-    // Setup, resources and changes around the agent.
     "setup" OBSERVER "the workspace is being set up or cleaned",
         has [TRIGGER SESSION_ID CWD];
     "resources.discover" TRANSFORM "the host looks for skills, prompts and plugins",

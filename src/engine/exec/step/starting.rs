@@ -21,7 +21,6 @@ const RETRY_FIRST: Duration = Duration::from_millis(10);
 const RETRIES: u32 = 6;
 
 impl RunningStep<'_> {
-    /// Starts as many waiting hooks as there is room for.
     pub(super) fn start_what_may(&mut self) {
         let running = self.slots.iter().filter(|slot| slot.is_running()).count();
         let mut room = self.at_once.saturating_sub(running);
@@ -66,7 +65,6 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Starts a program, or schedules a retry.
     fn start_program(
         &mut self,
         place: usize,
@@ -115,7 +113,6 @@ impl RunningStep<'_> {
         Ok(SlotState::Live(Box::new(live)))
     }
 
-    /// Returns the state of a hook that started at `now`, perhaps with a delay.
     fn started(&self, job: &Job<'_>, program: &Program, child: Child, now: Instant) -> Live {
         let pid = child.pid;
         tracing::debug!(hook = job.hook.name, pid = pid.as_raw_nonzero(), "started");

@@ -15,7 +15,6 @@ use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, Ending, Exit, ProcessStart, Trace};
 
 impl Engine {
-    /// Starts the process of a hook, warm if possible.
     pub(super) fn start_child(
         &self,
         slot: &mut StepSlot<'_>,
@@ -57,7 +56,6 @@ impl Engine {
         is_unusable.then_some(ColdReason::Unusable)
     }
 
-    /// Starts a hook in a forked process, or cold if there is none.
     fn start_forked(&self, job: &Job<'_>, spawn: &Spawn<'_>) -> io::Result<Child> {
         let mut how = ProcessStart::Warm;
         let mut beginning = None;
@@ -78,7 +76,6 @@ impl Engine {
         Ok(child)
     }
 
-    /// Sends the event to a waiting program, or to a new one.
     fn start_served(&self, slot: &mut StepSlot<'_>, spawn: &Spawn<'_>) -> io::Result<Child> {
         let job = slot.job;
         let pool = &self.shared.warm.served;
@@ -114,7 +111,6 @@ impl Engine {
 }
 
 impl Live {
-    /// Returns true if it exited before its hook began.
     pub(super) fn never_began(&self, status: Status) -> bool {
         let is_over = matches!(self.phase, Phase::Running { .. }) && status != Status::Running;
         is_over && self.child.never_began()
@@ -157,7 +153,6 @@ impl RunningStep<'_> {
         }
     }
 
-    /// Finishes a long-running program's event.
     fn let_wait(&mut self, place: usize, ending: Ending, notes: Vec<String>) {
         let state = std::mem::replace(&mut self.slots[place].state, SlotState::NEW);
         let SlotState::Live(mut live) = state else {

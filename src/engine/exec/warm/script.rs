@@ -14,14 +14,12 @@ use crate::engine::run::ColdReason;
 /// Python options that a forked process shares with its interpreter.
 const OPTION_LETTERS: &[u8] = b"BEIOPSbqsu";
 
-/// A script and its interpreter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ScriptCommand {
     /// The interpreter's file. Not canonical: a virtual environment is found beside the link.
     pub(super) interpreter: PathBuf,
     pub(super) name: OsString,
     pub(super) options: Vec<OsString>,
-    /// As written in the command.
     pub(super) script: OsString,
     /// The process name: the program, or what `env` started instead.
     pub(super) process_name: OsString,
@@ -102,7 +100,6 @@ fn by_first_line(
     Ok(command)
 }
 
-/// Parses an interpreter's command line.
 fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     let mut words = program.arguments.iter();
     let mut options = Vec::new();
@@ -129,7 +126,6 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
     })
 }
 
-/// Returns the file that `env` would start.
 fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
     if name.as_bytes().contains(&b'/') {
         return Some(name.into());
@@ -144,7 +140,6 @@ fn file_name(file: &Path) -> OsString {
     file.file_name().unwrap_or_default().to_owned()
 }
 
-/// Matches interpreter names such as `python3.12`.
 fn is_called_python(file: &Path) -> bool {
     let name = file_name(file);
     without_version(&name.to_string_lossy()) == "python"
@@ -174,7 +169,6 @@ const USUAL_OF_PYTHON: &[&str] = &[
     "PYTHONUTF8",
 ];
 
-/// Inherited limits.
 const LIMITS: &[Resource] = &[
     Resource::As,
     Resource::Core,
@@ -200,7 +194,6 @@ pub(super) struct WarmKey {
     traits: ProcessTraits,
 }
 
-/// Inherited properties that can be changed from outside.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct ProcessTraits {
     user: [u32; 2],

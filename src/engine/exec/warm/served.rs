@@ -25,16 +25,13 @@ const MOST_EVENTS: u32 = 1_000;
 /// Lifetime before a restart, to refresh environment, time zone and libraries.
 const LONGEST_LIFE: Duration = Duration::from_secs(3600);
 
-/// Idle time before it is stopped.
 const LONGEST_IDLE: Duration = Duration::from_secs(600);
 
 /// Waiting programs per hook. More are only started for overlapping events.
 const MOST_ALIKE: usize = 4;
 
-/// Waiting programs of all hooks.
 const MOST_WAITING: usize = 16;
 
-/// Time to exit after the end of input.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Time between file checks, as for the hooks of `serve`.
@@ -43,11 +40,9 @@ const FRESH: Duration = Duration::from_millis(20);
 /// Larger folders are not script folders: only the file itself is watched.
 const MOST_FILES: usize = 256;
 
-/// State of a long-running program, besides its process.
 #[derive(Debug)]
 pub(crate) struct ServedLife {
     hook: String,
-    /// See [`ServedPool::key`].
     key: u64,
     mark: String,
     spared: Arc<Mutex<SparedHooks>>,
@@ -56,12 +51,10 @@ pub(crate) struct ServedLife {
     answered: u32,
 }
 
-/// Waiting programs of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct ServedPool {
     hasher: RandomState,
     waiting: Mutex<Vec<WaitingProgram>>,
-    /// Threads that wait for exiting programs.
     ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -99,7 +92,6 @@ impl WaitingProgram {
         self.end();
     }
 
-    /// Returns true if it can take an event.
     fn is_good(&mut self) -> bool {
         self.child.is_quiet()
             && self.child.status() == Status::Running
@@ -205,7 +197,6 @@ impl Drop for ServedPool {
     }
 }
 
-/// Returns device, inode, size and times of a file.
 pub(super) fn identity(file: &Path) -> Option<[i64; 5]> {
     let meta = file.metadata().ok()?;
     Some([

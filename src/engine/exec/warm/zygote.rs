@@ -34,7 +34,6 @@ const PADDING_BYTES: usize = 1024;
 /// Maximum number of waiting processes, of 1.3 MB each.
 const MOST_SPARES: usize = 4;
 
-/// Time to wait for a fork. A cold start takes longer.
 const FORKING: Duration = Duration::from_millis(5);
 
 /// Hooks before it is replaced, since they share hash seed and addresses.
@@ -69,7 +68,6 @@ pub(super) struct Zygote {
     spares: Vec<Spare>,
     /// Requested processes that have not arrived.
     asked: usize,
-    /// Target number of waiting processes.
     wanted: usize,
     given: u32,
 }
@@ -79,7 +77,6 @@ pub(super) enum ZygoteState {
     /// It has not reported its version yet.
     Starting,
     Usable,
-    /// Not a supported CPython.
     Unusable,
     Gone,
 }
@@ -90,11 +87,9 @@ const NOW: &[u8] = b"!";
 /// Request for a process after the current hook, to avoid competing for the processor.
 pub(super) const SOON: &[u8] = b"~";
 
-/// A process that waits for a script.
 #[derive(Debug)]
 pub(super) struct Spare {
     socket: OwnedFd,
-    /// Known when it is ready.
     pid: Option<Pid>,
 }
 
@@ -201,7 +196,6 @@ impl Zygote {
         rustix::net::send(&self.channel, packet, flags)
     }
 
-    /// Reads its messages.
     fn hear(&mut self) {
         while !matches!(self.state, ZygoteState::Gone | ZygoteState::Unusable) {
             let mut text = [0; 64];
@@ -242,7 +236,6 @@ impl Zygote {
         }
     }
 
-    /// Takes a process that is ready and alive.
     fn ready(&mut self) -> Option<Spare> {
         let mut place = 0;
         while place < self.spares.len() {

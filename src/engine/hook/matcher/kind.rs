@@ -65,7 +65,6 @@ const TEXT: &str = "text";
 const BINARY: &str = "binary";
 const EXECUTABLE: &str = "executable";
 
-/// Extensions of binary files.
 #[rustfmt::skip]
 const BINARY_ENDINGS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tif", "tiff", "pdf", "zip", "gz", "tgz", "bz2",
@@ -73,12 +72,10 @@ const BINARY_ENDINGS: &[&str] = &[
     "wasm", "woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "mov", "ogg", "wav", "webm",
 ];
 
-/// One alternative of `type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WantedType(pub(super) &'static str);
 
 impl WantedType {
-    /// Parses a type. Fails if it is unknown.
     pub(super) fn read(written: &str) -> Result<WantedType, MatcherError> {
         let found = names().find(|name| *name == written);
         found.map(WantedType).ok_or_else(|| {
@@ -118,7 +115,6 @@ impl WantedType {
     }
 }
 
-/// Returns true if the type depends on the file's content.
 pub(crate) fn needs_content(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     type_of_ending(&ending.to_ascii_lowercase()).is_none()

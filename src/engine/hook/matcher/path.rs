@@ -11,13 +11,11 @@ use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
 #[derive(Debug, Clone)]
 pub struct PathMatch {
     pub(crate) written: String,
-    /// Glob after normalization.
     pattern: String,
     glob: Glob,
     scope: PathScope,
 }
 
-/// The part of a path that a glob matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathScope {
     /// Each component: the glob has no slash.
@@ -36,7 +34,6 @@ struct Bases<'a> {
 }
 
 impl<'a> Bases<'a> {
-    /// Returns the path relative to each base that contains it.
     fn relative<'p>(self, path: &'p Path) -> impl Iterator<Item = &'p Path> + use<'a, 'p> {
         let bases = [self.cwd, self.project].into_iter();
         bases.filter_map(|base| path.strip_prefix(base).ok())
@@ -45,11 +42,9 @@ impl<'a> Bases<'a> {
 
 /// Longer paths match without comparison.
 const MOST_NAMES: usize = 256;
-/// Brace alternatives of one glob.
 const MOST_ALTERNATIVES: usize = 64;
 
 impl PathMatch {
-    /// Parses a glob. Fails if it is invalid.
     pub(crate) fn read(written: &str) -> Result<PathMatch, MatcherError> {
         check_path(written)?;
         let mut pattern = written.trim_start_matches("./").to_string();
@@ -175,7 +170,6 @@ impl PathMatch {
                 && self.fits_effect(&is_of_all, absolute, bases)
     }
 
-    /// Returns its brace alternatives.
     fn forms(&self) -> Vec<String> {
         let all = expand_braces(&self.pattern, MOST_ALTERNATIVES);
         all.unwrap_or_else(|| vec![self.pattern.clone()])
@@ -262,7 +256,6 @@ pub fn decide_paths(wanted: &[PathMatch], event: &Event, place: &PathBase) -> Re
     wanted.decide(event, place)
 }
 
-/// Selects paths of an event.
 #[derive(Default)]
 pub(super) struct PathQuery<'m> {
     /// One of these globs must match, if there are any.
@@ -283,7 +276,7 @@ pub(super) struct PathQuery<'m> {
 /// A path that matches, or may.
 pub(crate) struct FoundPath {
     pub(crate) path: String,
-    /// Unknown part, as a phrase after "cannot tell".
+    /// Unknown part: `cannot tell what …`.
     pub(crate) doubt: Option<String>,
 }
 
@@ -425,7 +418,7 @@ impl FoundPath {
         let unknown = effect.unknown.as_ref();
         FoundPath {
             path: unknown.unwrap_or(&effect.path).clone(),
-            doubt: unknown.map(|word| format!("what `{word}` is")),
+            doubt: unknown.map(|word| format!("cannot tell what `{word}` is")),
         }
     }
 
@@ -434,7 +427,7 @@ impl FoundPath {
     }
 
     fn unknown(why: Option<&str>) -> FoundPath {
-        let which = "which files it affects".to_string();
+        let which = "cannot tell which files it affects".to_string();
         FoundPath {
             path: "a path that was not checked".to_string(),
             doubt: Some(why.map_or(which.clone(), |why| format!("{which}: {why}"))),

@@ -17,7 +17,6 @@ pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
     /// Decides whether the hook wants `event`. Fails with the mismatch.
     fn decide(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch>;
 
-    /// Returns true if it accepts a tool with one of these names.
     fn takes_tool(&self, names: &[&str]) -> bool;
 
     fn needs_action(&self) -> bool;
@@ -72,7 +71,6 @@ pub struct Mismatch {
     /// Property of the event that the key tests.
     pub subject: String,
     pub wanted: String,
-    /// The event's values.
     pub found: Vec<String>,
 }
 
@@ -159,7 +157,6 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// Returns the last line of the library's error.
 pub(crate) fn expression_error(picture: &str) -> MatcherError {
     let last = picture.lines().last().unwrap_or_default();
     wrong(last.trim_start_matches("error: "))
@@ -173,7 +170,6 @@ pub(super) const MAX_GLOB_DEPTH: usize = 50;
 pub(crate) struct Glob(bytes::Regex);
 
 impl Glob {
-    /// Compiles a glob. Fails if it is too large.
     pub(crate) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
         let form = bytes::RegexBuilder::new(glob.regex())
             .dot_matches_new_line(true)
@@ -252,7 +248,6 @@ fn is_member(members: &str, c: char) -> bool {
     is_listed != negated.is_some()
 }
 
-/// Element of a pattern: any text, any character, one of these, or this one.
 #[derive(Clone, Copy)]
 enum FormSign<'f> {
     Many,
@@ -313,7 +308,6 @@ fn have_a_name_in_common(form: &[FormSign<'_>], word: &[FormSign<'_>]) -> bool {
 }
 
 impl FormSign<'_> {
-    /// Returns true if some character matches both.
     fn may_be(&self, other: &FormSign<'_>) -> bool {
         match (self, other) {
             (FormSign::One(one), FormSign::One(other)) => one == other,

@@ -11,7 +11,6 @@ use crate::engine::shell::{
     is_prefix,
 };
 
-/// A command pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct RunsForm {
     pub(super) written: String,
@@ -37,13 +36,12 @@ enum OperandForm {
     End,
 }
 
-/// A command that matches, or may.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunsMatch {
     /// Source of the command, with wrappers such as `sudo`; `None` if the line is unreadable.
     pub(crate) command: Option<String>,
     pub(crate) program: Option<String>,
-    /// Unknown part, as a phrase after "cannot tell".
+    /// Unknown part: `cannot tell what …`.
     pub(crate) doubt: Option<String>,
 }
 
@@ -134,11 +132,10 @@ impl RunsForm {
         Some(RunsMatch {
             command: None,
             program: None,
-            doubt: Some(format!("all that it runs: {why}")),
+            doubt: Some(format!("cannot tell all that it runs: {why}")),
         })
     }
 
-    /// Returns true if this command certainly matches.
     pub(super) fn meets(&self, command: &ShellCommand) -> bool {
         self.fit(command) == Fit::Yes
     }
@@ -213,7 +210,6 @@ impl RunsForm {
         }
     }
 
-    /// Returns true if this command may match.
     pub(super) fn may_meet(&self, command: &ShellCommand) -> bool {
         self.fit(command) > Fit::No
     }
@@ -364,26 +360,27 @@ fn what_cannot_be_told(command: &ShellCommand) -> String {
             "" | "…" => command.through.last().map_or("it", |one| &one.name),
             written => written,
         };
-        return format!("what `{name}` runs");
+        return format!("cannot tell what `{name}` runs");
     }
     match command.args.iter().find(|word| word.known().is_none()) {
-        Some(word) => format!("what `{}` is in `{}`", word.written, written(command)),
+        Some(word) => format!(
+            "cannot tell what `{}` is in `{}`",
+            word.written,
+            written(command)
+        ),
         None => format!(
-            "which words of `{}` belong to its options",
+            "cannot tell which words of `{}` belong to its options",
             written(command)
         ),
     }
 }
 
-/// Knowledge about one argument.
 #[derive(Debug, Clone, Copy)]
 enum Given<'c> {
     Known(&'c str),
-    /// One word with this prefix.
     Begins(&'c str),
     /// One word that begins with a letter or digit.
     Plain,
-    /// Any number of words.
     Open,
 }
 

@@ -19,7 +19,6 @@ pub(super) enum ToolWord {
 }
 
 impl ToolMatch {
-    /// Parses a tool matcher. Fails if an alternative is empty or its glob is invalid.
     pub(super) fn read(written: &str) -> Result<ToolMatch, MatcherError> {
         let mut alternatives = Vec::new();
         for word in written.split('|').map(str::trim) {
