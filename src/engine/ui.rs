@@ -52,7 +52,6 @@ pub use connection::{Clock, Connection, PATIENCE, Tenure};
 use connection::{Guest, Guests};
 pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, yes_or_no};
 
-/// Maximum number of pending requests.
 const MOST_CALLS: usize = 64;
 
 /// Time for a request to arrive. It is one line, written in one call.
@@ -91,14 +90,12 @@ impl Server {
         }
     }
 
-    /// Enables dialogs.
     #[must_use]
     pub fn with_ui(mut self, ui: Arc<dyn Ui>) -> Server {
         self.ui = Some(ui);
         self
     }
 
-    /// Enables messages to the session.
     #[must_use]
     pub fn with_session(mut self, session: Arc<dyn Session>) -> Server {
         self.session = Some(session);
@@ -298,7 +295,6 @@ impl SocketState {
     }
 }
 
-/// Accepts connections until `life` closes.
 fn receive(shared: &Arc<SocketState>, listener: &UnixListener, life: BorrowedFd<'_>) {
     loop {
         if wait_readable(&[life, listener.as_fd()], None) == Ok(Some(0)) {

@@ -34,7 +34,6 @@ pub(super) enum Stdin {
     /// The shell's stdin: a terminal, or nothing.
     #[default]
     Inherited,
-    /// A named file.
     File,
     /// A pipe or a descriptor.
     Pipe,
@@ -252,7 +251,6 @@ struct WrapperReader<'r> {
     words: Vec<Word>,
     at: usize,
     assigns: Vec<Assignment>,
-    /// Option values that are shell text.
     texts: Vec<String>,
     /// Placeholders for unknown parts.
     marks: Vec<String>,
@@ -529,7 +527,6 @@ fn commands_after(options: &[&str], words: &[Word], name: &str) -> Result<Vec<In
     Ok(runs)
 }
 
-/// Returns the commands of `git -c alias.NAME=TEXT`.
 fn aliases(words: &[Word]) -> Vec<Inner> {
     let values = words
         .windows(2)

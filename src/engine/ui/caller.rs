@@ -14,7 +14,6 @@ use super::dialog::{Asker, DialogAnswer, Request, Ui, WaitEnd};
 /// Maximum size of a request or answer.
 pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A request with its hook's token.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SignedRequest {
     pub(super) token: String,

@@ -12,7 +12,6 @@ use crate::engine::lock::locked;
 /// Time for an open dialog to close.
 pub(super) const LEAVING: Duration = Duration::from_secs(1);
 
-/// Hooks with a connection, by token.
 pub(super) type Guests = Mutex<HashMap<String, Arc<Guest>>>;
 
 /// A hook's connection. Dropping it closes the hook's dialogs and invalidates its token.
@@ -24,7 +23,6 @@ pub struct Connection {
     pub(super) guest: Arc<Guest>,
 }
 
-/// The lifetime of a hook's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tenure {
     Event,
@@ -52,7 +50,6 @@ struct Open {
 }
 
 impl Connection {
-    /// Returns the clock of its waits for a person.
     pub(crate) fn clock(&self) -> &Clock {
         &self.guest.clock
     }
@@ -171,7 +168,6 @@ impl Clock {
         asked.open = Some((since, count + 1));
     }
 
-    /// Closes a question.
     pub fn end(&self, now: Instant) {
         let mut asked = locked(&self.asked);
         match asked.open {
@@ -202,7 +198,6 @@ impl Clock {
         is_open && self.stood_still(now) < PATIENCE
     }
 
-    /// Returns the rest of the limit.
     pub fn patience(&self, now: Instant) -> Duration {
         PATIENCE - self.stood_still(now)
     }
