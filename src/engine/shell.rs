@@ -22,8 +22,10 @@ pub(crate) use programs::{Operands, find as find_program};
 
 use script::{ScriptReader, SizeLeft};
 
-/// Limits on all texts of a line together.
+/// Maximum bytes of all texts of a line.
 const MOST_BYTES: usize = 4 << 20;
+
+/// Maximum tokens of the parser in all texts of a line.
 const MOST_TOKENS: usize = 20_000;
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};

@@ -44,7 +44,8 @@ const OTHERS: &[c_int] = &[
     libc::SIGINFO,
 ];
 
-/// Signals of our own faults too. Caught once: the failed instruction runs again and ends the process.
+/// Signals that our own faults raise too. Caught once: a failed instruction runs again and then ends
+/// the process.
 const FAULTS: &[c_int] = &[SIGILL, SIGFPE];
 
 pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
