@@ -78,7 +78,7 @@ impl CheckedFiles<'_> {
 impl ChosenFiles for CheckedFiles<'_> {
     fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
         if hooks.is_empty() {
-            let cure = "`hookrun doctor` shows where hooks are looked for";
+            let cure = "`hookrun doctor` shows where hookrun looks for hooks";
             return Err(Complaint::with_cure("there is no hook of commit.pre", cure));
         }
         let mut named: Vec<&str> = Vec::new();

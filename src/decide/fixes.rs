@@ -97,12 +97,10 @@ pub(super) fn stage(
     let mut text = format!("{} fixed and staged {fixed}", hooks.join(", "));
     if !merged.is_empty() {
         let merged = names(merged.into_iter());
-        text.push_str(&format!(
-            "; merged with changes that are not staged: {merged}"
-        ));
+        text.push_str(&format!("; merged with unstaged changes: {merged}"));
     }
     if !left.is_empty() {
-        text.push_str(&format!("; not changed on the disk: {}", left.join(", ")));
+        text.push_str(&format!("; not changed on disk: {}", left.join(", ")));
     }
     Ok(text)
 }
@@ -147,7 +145,7 @@ impl Staging<'_> {
         }
         if !waiting.is_empty() && index == self.tree.index {
             let names = names(waiting.into_keys());
-            let cause = format!("{names} was staged anew while hooks fixed it");
+            let cause = format!("{names} was staged again while hooks fixed it");
             return Err(Complaint::with_cure(cause, "commit again"));
         }
         for _ in 1..TRIES {

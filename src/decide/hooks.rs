@@ -90,7 +90,7 @@ impl LoadedHooks {
             .map(|layer| layer.folder.display().to_string())
             .collect();
         if folders.is_empty() {
-            return "`hookrun doctor` shows where hooks are looked for".to_string();
+            return "`hookrun doctor` shows where hookrun looks for hooks".to_string();
         }
         format!("looked in {}", folders.join(", "))
     }

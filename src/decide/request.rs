@@ -95,7 +95,7 @@ impl<'a> EventRequest<'a> {
         let host = self.host();
         if let Some(other) = self.gate_of_another() {
             let cause = format!("{host} has no event `{name}`, and {} has", other.name);
-            let cure = format!("ask with `--host {}`", other.name);
+            let cure = format!("use `--host {}`", other.name);
             return Err(Complaint::with_cure(cause, cure));
         }
         if !self.is_new() {

@@ -129,7 +129,7 @@ impl PrivateTree {
         let printed = git.call(places).in_folder(top).read("find its folder")?;
         let mut places = printed.split(|byte| *byte == b'\n').map(path_of);
         let (Some(git_dir), Some(work_tree)) = (places.next(), places.next()) else {
-            return Err(Complaint::new("git does not say where its folder is"));
+            return Err(Complaint::new("git did not report its folder"));
         };
         let folder = git_dir.join("hookrun");
         fs::create_dir_all(folder.join("tree")).map_err(failed("make", &folder))?;

@@ -243,7 +243,7 @@ fn verdict(
         Some(answer) => Native
             .verdict(&answer.entries, permit, notes)
             .map_err(|problem| format!("line {}: {problem}", answer.line))?,
-        // Not an answer. In other systems, any other object is not one either.
+        // `{}`, or an object that is not an answer in the hook's own dialect, says nothing.
         None if matches!(reading.text.as_str(), "" | "{}") || is_foreign && reading.is_object() => {
             return Ok(Verdict::new(Decision::Allow, ContractRule::Silence));
         }

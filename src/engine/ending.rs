@@ -214,7 +214,7 @@ impl Ending {
             )),
             Ending::Aborted { signal } => Some(told_to_stop(*signal)),
             Ending::NotStarted(error) => Some(error.to_string()),
-            Ending::Lost { problem } => Some(format!("its exit status is not known: {problem}")),
+            Ending::Lost { problem } => Some(format!("its exit status is unknown: {problem}")),
             Ending::Errored { problem } => Some(problem.clone()),
         }
     }

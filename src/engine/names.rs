@@ -57,7 +57,7 @@ pub fn duration_text(duration: Duration) -> String {
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wanted = "write a number and a unit, for example `10s` or `500ms`";
     match humantime::parse_duration(text.trim()) {
-        Ok(Duration::ZERO) => Err(format!("`{text}` leaves no time; {wanted}")),
+        Ok(Duration::ZERO) => Err(format!("`{text}` is zero; {wanted}")),
         Ok(duration) => Ok(duration),
         Err(_) => Err(format!("`{text}` is not a duration; {wanted}")),
     }
@@ -95,9 +95,9 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         return Err(format!("`{text}` is not a size; {wanted}"));
     };
     match number.checked_mul(factor) {
-        Some(0) => Err(format!("`{text}` leaves nothing; {wanted}")),
+        Some(0) => Err(format!("`{text}` is zero; {wanted}")),
         Some(bytes) => Ok(bytes),
-        None => Err(format!("`{text}` is more than any machine has; {wanted}")),
+        None => Err(format!("`{text}` is too large; {wanted}")),
     }
 }
 

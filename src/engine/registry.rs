@@ -81,8 +81,7 @@ impl Registry {
         removed
     }
 
-    /// Removes all other hooks than those for which `keep` returns true. `keep` must not use this
-    /// registry.
+    /// Keeps the hooks for which `keep` returns true. `keep` must not use this registry.
     pub fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
         self.write().retain(|_, bound| {
             let kept: Vec<Arc<Hook>> = bound.iter().filter(|hook| keep(hook)).cloned().collect();

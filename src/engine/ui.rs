@@ -290,7 +290,7 @@ impl SocketState {
         match sent {
             Ok(Ok(())) => DialogAnswer::Done,
             Ok(Err(why)) => DialogAnswer::Refused(why),
-            Err(_) => DialogAnswer::Refused("the host failed to take it".to_string()),
+            Err(_) => DialogAnswer::Refused("the host could not accept it".to_string()),
         }
     }
 }

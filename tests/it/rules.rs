@@ -171,7 +171,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         (
             "[[rule]]\nruns = '-f'\ndeny = 'x'\n",
             2,
-            "it begins with the program",
+            "it must begin with a program",
         ),
         (
             "[[rule]]\nruns = 'rm'\ndeny = 'x'\nexcept = { runs = '' }\n",

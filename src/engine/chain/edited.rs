@@ -60,7 +60,7 @@ impl EditedFile {
                     "its `{}` cannot be written to `{shown}`: {error}",
                     field.field
                 ),
-                "free some space there",
+                "free some disk space",
             )
         })?;
         Ok(file)

@@ -133,7 +133,7 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     }
     whole
         .notes
-        .extend(note.map(|failure| format!("a call of it failed: {failure}")));
+        .extend(note.map(|failure| format!("one of its calls failed: {failure}")));
     Some(Trace {
         ending,
         exit,

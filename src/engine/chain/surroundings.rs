@@ -361,7 +361,7 @@ pub(super) fn whole(
     let problem =
         format!("its environment cannot hold {names}: too long, or with a NUL or a line break");
     let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`; \
-                or `reads=none` if it reads nothing of it";
+                or `reads=none` if it does not use the event";
     Err(StartError::new(problem, cure))
 }
 

@@ -42,10 +42,7 @@ pub enum ContextError {
     #[error("the command names `{asked}`, but the context says `\"event\": \"{found}\"`")]
     OtherEvent { asked: String, found: String },
     /// A misspelled key, or a key of the host's payload.
-    #[error(
-        "the key `{found}` is not read; write `{meant}` (the keys are those of `hookrun events`, \
-         not those of a host's own payload)"
-    )]
+    #[error("unknown key `{found}`; did you mean `{meant}`? `hookrun events` lists the keys")]
     Slip { found: String, meant: String },
     /// A key that guards of this event need is missing.
     #[error("`{key}` is missing, but guards of `{event}` need it; {}", missing(key, .found))]

@@ -221,13 +221,13 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
         .collect();
     StartError::new(
         format!(
-            "its environment and arguments are too long for the system; of the {bytes} bytes in {} \
+            "its environment and arguments exceed the system's limit; of the {bytes} bytes in {} \
              variables the largest are {}",
             variables.len(),
             largest.join(", "),
         ),
-        "shorten or unset them where hookrun is started, or raise the stack's limit, of \
-               which they may use a quarter (`ulimit -s`)",
+        "shorten or unset them before you start hookrun, or raise the stack limit, of which \
+         they may use a quarter (`ulimit -s`)",
     )
 }
 
@@ -287,7 +287,7 @@ pub fn near_program(program: &str, is_there: impl Fn(&str) -> bool) -> Option<St
 
 pub fn interpreter_cure(near: Option<&str>) -> String {
     match near {
-        Some(near) => format!("`{near}` is there: write that in the first line"),
+        Some(near) => format!("`{near}` exists: use it in the first line"),
         None => "install it, or correct the first line".to_string(),
     }
 }

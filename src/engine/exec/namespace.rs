@@ -101,5 +101,5 @@ fn enter_new() -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn enter_new() -> io::Result<()> {
-    Err(io::Error::other("only Linux has them"))
+    Err(io::Error::other("they are only available on Linux"))
 }

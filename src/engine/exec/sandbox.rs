@@ -84,7 +84,7 @@ fn granted(
 fn resolved(path: &str, project: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
     let resolved = match path.strip_prefix('~') {
         Some(below) => {
-            let home = home.ok_or("there is no HOME")?;
+            let home = home.ok_or("HOME is not set")?;
             home.join(below.trim_start_matches('/'))
         }
         None => project.join(path),

@@ -39,19 +39,19 @@ impl Limits {
         let mut notes = Vec::new();
         if let Some(bytes) = self.memory_bytes {
             notes.push(format!(
-                "each of its processes could hold {}",
+                "each of its processes was limited to {} of memory",
                 size_text(bytes)
             ));
         }
         if let Some(time) = self.cpu {
             let time = duration_text(time);
             notes.push(format!(
-                "each of its processes could use {time} of processor time"
+                "each of its processes was limited to {time} of processor time"
             ));
         }
         if let Some(files) = self.files {
             notes.push(format!(
-                "each of its processes could have {files} files open"
+                "each of its processes was limited to {files} open files"
             ));
         }
         notes

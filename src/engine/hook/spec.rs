@@ -27,7 +27,7 @@ pub const DEFAULT_PRIORITY: i64 = 100;
 pub const FILES: &str = "{files}";
 
 const WAITS_FOR_SESSION: &str =
-    "it lives as long as a session, which a program must hold, such as `hookrun serve`";
+    "it runs once per session, in a program that holds sessions, such as `hookrun serve`";
 
 /// One configured thing to run for one event.
 #[derive(Debug, Clone)]

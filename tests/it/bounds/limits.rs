@@ -37,7 +37,7 @@ fn an_allocation_beyond_the_limit_on_memory_fails() {
     );
     assert_eq!(
         notes(&report, 0),
-        ["each of its processes could hold 64 MiB"]
+        ["each of its processes was limited to 64 MiB of memory"]
     );
 }
 
@@ -180,7 +180,7 @@ fn a_limit_on_files_can_only_lower_what_hookrun_has() {
 
 #[test]
 fn a_hook_that_refuses_under_a_limit_on_files_has_a_note() {
-    let told = "each of its processes could have 16 files open";
+    let told = "each of its processes was limited to 16 open files";
     let report = gate("limits.files=16", "echo no >&2; exit 3").report("tool.pre", "{}");
     assert_eq!(
         (&report["reason"], notes(&report, 0)),
@@ -211,7 +211,7 @@ fn amounts_that_cannot_be_meant_are_mistakes() {
         (
             "memory = \"99999999999G\"",
             "memory=99999999999G",
-            "more than any machine has",
+            "is too large",
         ),
         ("memory = \"-1M\"", "memory=-1M", "`-1M` is not a size"),
         ("output = \"\"", "output=''", "output`"),

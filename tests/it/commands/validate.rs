@@ -322,14 +322,14 @@ fn a_first_line_is_offered_by_the_ending_and_by_what_is_there() {
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let ran = sandbox.variable("PATH", &path).hookrun(&["validate"], b"");
     ran.exits(1)
-        .prints("needs `zork`, not in PATH\n  help: `zork3` is there: write that in");
+        .prints("needs `zork`, not in PATH\n  help: `zork3` exists: use it in");
     let sandbox = Sandbox::new().script("bin/zork", "#!/bin/sh\n");
     let line = format!("#!{}\n", sandbox.at("bin/zork2").display());
     let ran = sandbox
         .script("hooks.d/tool.pre/whole", &line)
         .hookrun(&["validate"], b"");
     ran.exits(1)
-        .prints("bin/zork` is there: write that in the first line");
+        .prints("bin/zork` exists: use it in the first line");
 }
 
 #[test]

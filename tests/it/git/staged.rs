@@ -229,7 +229,7 @@ fn fixes_are_staged_and_merged_into_what_is_not_staged() {
     git.stage("b.txt", &lines("2  ", "8"));
     git.put("b.txt", &lines("2  ", "mine  "));
     git.commits(&[])
-        .says("format fixed and staged b.txt; merged with changes that are not staged: b.txt\n");
+        .says("format fixed and staged b.txt; merged with unstaged changes: b.txt\n");
     git.has(
         "b.txt",
         &lines("2", "8"),
@@ -242,7 +242,7 @@ fn fixes_are_staged_and_merged_into_what_is_not_staged() {
     git.stage("c.txt", "one  \n");
     git.put("c.txt", "mine  \n");
     git.commits(&[])
-        .says("not changed on the disk: c.txt has other changes in the same lines\n");
+        .says("not changed on disk: c.txt has other changes in the same lines\n");
     git.has("c.txt", "one\n", "one\n", "mine  \n");
 }
 

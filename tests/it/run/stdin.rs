@@ -269,7 +269,7 @@ fn a_host_s_own_payload_is_refused_with_the_keys_to_write() {
     let context = br#"{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     sandbox
         .hookrun(&["run", "PreToolUse"], context)
-        .blocks_saying("the key `session_id` is not read; write `sessionId`");
+        .blocks_saying("unknown key `session_id`; did you mean `sessionId`?");
 }
 
 #[test]
@@ -300,17 +300,17 @@ fn an_event_that_says_too_little_is_malformed() {
         (
             "tool.pre",
             r#"{"toolName":"x","tolInput":{}}"#,
-            "`tolInput` is not read; write `toolInput`",
+            "unknown key `tolInput`; did you mean `toolInput`?",
         ),
         (
             "tool.pre",
             r#"{"toolnam":"x"}"#,
-            "`toolnam` is not read; write `toolName`",
+            "unknown key `toolnam`; did you mean `toolName`?",
         ),
         (
             "tool.pre",
             r#"{"tool_name":"x"}"#,
-            "`tool_name` is not read; write `toolName`",
+            "unknown key `tool_name`; did you mean `toolName`?",
         ),
         (
             "permission.request",
@@ -326,7 +326,7 @@ fn an_event_that_says_too_little_is_malformed() {
         (
             "own.pre",
             r#"{"pth":"plan.json"}"#,
-            "`pth` is not read; write `path`",
+            "unknown key `pth`; did you mean `path`?",
         ),
         (
             "own.pre",

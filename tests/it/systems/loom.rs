@@ -393,7 +393,7 @@ fn what_loom_would_run_without_sense_refuses_and_says_where_it_stands() {
     let wrong: &[(&[Registered<'_>], &str)] = &[
         (
             &[("a", "tool.pre", "true", "timeout = \"0s\"")],
-            ":7:11: `timeout`: `0s` leaves no time",
+            ":7:11: `timeout`: `0s` is zero",
         ),
         (
             &[("a", "tool.pre", "true", "timeout = \"-5s\"")],

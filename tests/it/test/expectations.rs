@@ -91,7 +91,7 @@ fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
             &["--budget", "10"][..],
             "`10` is not a duration; write a number and a unit",
         ),
-        (&["--budget", "0s"], "`0s` leaves no time"),
+        (&["--budget", "0s"], "`0s` is zero"),
         (&["--stdin-timeout", "soon"], "`soon` is not a duration"),
         (
             &["--format", "xml"],

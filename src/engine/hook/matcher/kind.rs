@@ -80,9 +80,9 @@ impl WantedType {
         let found = names().find(|name| *name == written);
         found.map(WantedType).ok_or_else(|| {
             let problem = match spelling::nearest(written, names()) {
-                Some(nearest) => format!("no such type of file; did you mean `{nearest}`?"),
+                Some(nearest) => format!("unknown file type; did you mean `{nearest}`?"),
                 None => format!(
-                    "the types of files are {}",
+                    "unknown file type; the types are {}",
                     names().collect::<Vec<_>>().join(", ")
                 ),
             };
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_type_that_there_is_not_has_a_near_one_in_its_error() {
         let problem = WantedType::read("pyhton").unwrap_err().problem;
-        assert_eq!(problem, "no such type of file; did you mean `python`?");
+        assert_eq!(problem, "unknown file type; did you mean `python`?");
         assert!(
             WantedType::read("cobol")
                 .unwrap_err()

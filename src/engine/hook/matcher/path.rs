@@ -228,7 +228,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     let problem = if written.is_empty() {
         "it is empty"
     } else if written.trim() != written {
-        "it has spaces around it"
+        "it has leading or trailing spaces"
     } else if written.starts_with('~') {
         "`~` is not expanded; write the absolute path"
     } else if written.starts_with('!') {
@@ -240,7 +240,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     } else if written.contains("//") {
         "it has two slashes in a row"
     } else if written.contains('|') {
-        "alternatives are written {a,b}, or as a list"
+        "write alternatives as {a,b}, or as a list"
     } else {
         return path_glob(written).map(drop);
     };

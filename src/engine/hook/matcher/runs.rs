@@ -63,7 +63,7 @@ impl RunsForm {
             return Err(wrong("it names no program"));
         };
         if program.starts_with('-') || matches!(program.as_str(), "$" | "**") {
-            return Err(wrong("it begins with the program, or with `*` for any"));
+            return Err(wrong("it must begin with a program, or with `*` for any"));
         }
         let program = alternatives(program)?;
         let mut options = Vec::new();
