@@ -187,11 +187,11 @@ check 'install.sh --uninstall' get --uninstall --prefix "$prefix"
 check 'install.sh leaves nothing' nothing_in "$prefix"
 cp -R "$packages" "$place/damaged"
 printf x >>"$place/damaged/hookrun-$version-$target.tar.gz"
-refuses_damage() {
+rejects_damage() {
     ! get --from "$place/damaged" --version "$version" --prefix "$prefix" 2>"$place/why" &&
         grep -q 'is damaged' "$place/why" && nothing_in "$prefix"
 }
-check 'install.sh refuses a damaged archive, and writes nothing' refuses_damage
+check 'install.sh rejects a damaged archive, and writes nothing' rejects_damage
 in_empty_root() {
     local folder=$place/root
     mkdir -p "$folder"

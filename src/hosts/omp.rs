@@ -203,8 +203,7 @@ pub(super) static OMP: Host = Host {
             text: PLUGIN_TEXT,
         }),
         cannot: &[
-            "it waits 30 s for hooks, longer only while a tool call asks a person: what takes longer \
-             blocks",
+            "it waits 30 s for hooks, longer only while a tool call asks a person, then blocks",
             "with `-p` it cannot ask: questions block",
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],

@@ -191,15 +191,15 @@ function connect(client) {
     let timer;
     let stop;
     const over = new Promise((resolve) => {
-      const refuse = (problem, isLate) => {
+      const giveUp = (problem, isLate) => {
         isOver = true;
         drop(isLate);
         if (isLate && server !== undefined && !server.isReady) server.leave();
         resolve({ problem });
       };
-      stop = () => refuse("it was interrupted", false);
+      stop = () => giveUp("it was interrupted", false);
       const late = `hookrun did not answer within ${waitMs / 1000} s`;
-      timer = setTimeout(() => refuse(late, true), waitMs);
+      timer = setTimeout(() => giveUp(late, true), waitMs);
     });
     const decide = async () => {
       const near = await reach();
