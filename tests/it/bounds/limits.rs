@@ -207,7 +207,7 @@ fn amounts_that_cannot_be_meant_are_mistakes() {
     for (written, directive, cause) in [
         ("memory = 64", "memory=64", "`limits.memory`"),
         ("memory = \"64\"", "memory=64", "`64` is not a size"),
-        ("memory = \"0M\"", "memory=0M", "`0M` leaves nothing"),
+        ("memory = \"0M\"", "memory=0M", "`0M` is zero"),
         (
             "memory = \"99999999999G\"",
             "memory=99999999999G",
