@@ -197,7 +197,7 @@ impl Host {
     }
 
     pub(crate) fn unknown_event(&'static self, name: &str) -> Complaint {
-        let cause = format!("`{name}` is no event of {}", self.name);
+        let cause = format!("`{name}` is not an event of {}", self.name);
         let cure = spelling::did_you_mean(self.nearest(name), || {
             format!("its events are {}", self.names().join(", "))
         });

@@ -90,7 +90,7 @@ fn not_installed(site: HostSite<'_>) -> Problem {
     let host = site.host;
     let scope = host.usual_scope();
     let file = host.path(scope, site.config.nearest_folder(), site.env);
-    let cause = format!("{} does not ask hookrun", host.title);
+    let cause = format!("{} does not call hookrun", host.title);
     error(
         &file.unwrap_or_default(),
         cause,

@@ -272,7 +272,7 @@ impl ImportSource<'_> {
             return Ok(tree.to_json());
         }
         if ending != "yml" && ending != "yaml" {
-            return read_value(self.file).ok_or_else(|| self.fault("is no JSON"));
+            return read_value(self.file).ok_or_else(|| self.fault("is not JSON"));
         }
         let documents = yaml::documents(&text).map_err(|error| self.misread(&error))?;
         Ok(documents.first().map(Tree::to_json).unwrap_or_default())

@@ -89,7 +89,7 @@ fn missing(context: &Context, path: &str) -> String {
     };
     let place = parent.map_or("the document".to_string(), |parent| format!("`{parent}`"));
     let has = match keys {
-        None => "is no object or list".to_string(),
+        None => "is not an object or a list".to_string(),
         Some(keys) if keys.is_empty() => "is empty".to_string(),
         Some(keys) => {
             let more = if keys.len() > MOST_KEYS { ", …" } else { "" };

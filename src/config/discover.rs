@@ -169,7 +169,7 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
         let meant = names
             .iter()
             .find(|meant| meant.eq_ignore_ascii_case(&name))?;
-        let cause = format!("is called `{name}`, so no hooks in it run");
+        let cause = format!("is named `{name}`, so no hooks in it run");
         let complaint = Complaint::with_cure(cause, format!("rename it to `{meant}`"));
         Some(complaint.in_file(&entry.path(), None))
     };

@@ -194,7 +194,7 @@ fn set_rule(
         return Err(key.about("it is empty; say what to do instead"));
     }
     let names = placeholders(text).map_err(|wrong| {
-        let cause = format!("`{{{wrong}}}` in `{}` is no placeholder", key.name);
+        let cause = format!("`{{{wrong}}}` in `{}` is not a placeholder", key.name);
         Complaint::with_cure(cause, "write `{{` and `}}` for braces")
     })?;
     if draft.rule.replace(decision(text.to_string())).is_some() {
@@ -327,7 +327,7 @@ fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
         let cause = match path.as_str() {
             _ if path.is_empty() || path.contains('\0') => "a path of the sandbox is empty".into(),
             _ if path.contains(['*', '?', '[', '{']) => {
-                format!("`{path}` looks like a pattern, and the sandbox takes none")
+                format!("`{path}` looks like a pattern, which the sandbox does not support")
             }
             _ if is_of_other => format!("`{path}` begins with another user's home folder"),
             _ => continue,

@@ -100,7 +100,7 @@ pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
     let standing = path.ancestors().find(|path| is_there(path)).unwrap_or(path);
     let cause = match standing.metadata() {
         Ok(meta) if meta.is_dir() => return standing == path,
-        Ok(_) => "is no folder".to_string(),
+        Ok(_) => "is not a folder".to_string(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => "is a dangling link".to_string(),
         Err(error) => format!("cannot be read: {error}"),
     };

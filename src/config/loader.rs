@@ -197,7 +197,7 @@ impl ConfigLoader<'_> {
             let key = (hook.event.as_str(), hook.name.as_str());
             if let Some(first) = seen.insert(key, hook) {
                 let cause = format!(
-                    "two hooks of `{}` are called `{}`; the other is in {}",
+                    "two hooks of `{}` are named `{}`; the other is in {}",
                     hook.event,
                     hook.name,
                     first.source.file.display()

@@ -282,7 +282,7 @@ fn check_name(
         );
     }
     if let Some(first) = first_lines.insert(name.to_string(), reader.at(offset).line) {
-        let cause = format!("two hooks are called `{name}`; the first is at line {first}");
+        let cause = format!("two hooks are named `{name}`; the first is at line {first}");
         reader.fault(offset, cause, "give one of them another name");
     }
 }

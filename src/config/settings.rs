@@ -101,7 +101,7 @@ impl SettingsReader<'_> {
                 return self.fault(entry.at, cause, "did you mean `hooks`?");
             }
         }
-        let cause = "it has no `hooks`, so nothing of it runs";
+        let cause = "it has no `hooks`, so nothing runs";
         self.warning(document.offset, cause, "give it a section `hooks`");
     }
 

@@ -70,7 +70,7 @@ impl Builder {
             }
             (Event::Alias(anchor), None) => {
                 let Some(tree) = self.anchors.get(&anchor) else {
-                    return Err("an alias that stands for no value above it".to_string());
+                    return Err("an alias without an anchor above it".to_string());
                 };
                 self.values = self.values.saturating_add(count(tree));
                 if self.values > MOST_VALUES {

@@ -236,10 +236,10 @@ impl Translation {
         }
         match (self.act, action_of(keys)) {
             (Some(Act::Rewrite), _) if self.verdict.update.is_empty() => {
-                Err("its action rewrites, and nothing new is given".to_string())
+                Err("its action rewrites, but there is no new value".to_string())
             }
             (None, Some((name, _))) if !self.verdict.update.is_empty() => Err(format!(
-                "`{name}` is missing, which says what the result is"
+                "`{name}` is missing, which names the kind of result"
             )),
             // After a word that passes, nothing else counts.
             (Some(Act::Pass), _) => {

@@ -122,7 +122,7 @@ impl CaseReader<'_> {
         for case in cases {
             if let Some(line) = first.get(case.name.as_str()) {
                 let cause = format!(
-                    "two cases are called `{}`; the first is at line {line}",
+                    "two cases are named `{}`; the first is at line {line}",
                     case.name
                 );
                 let cure = "give one of them another name; with rows, a placeholder in it";

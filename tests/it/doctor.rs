@@ -96,7 +96,7 @@ fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
     let wanted = "found, but do not call hookrun: Codex (`hookrun install HOST`)\n";
     assert!(said.contains(wanted), "{said}");
     let (status, found) = problems(&sandbox, "codex");
-    let wanted = "error .codex/hooks.json: Codex does not ask hookrun [`hookrun install codex`]";
+    let wanted = "error .codex/hooks.json: Codex does not call hookrun [`hookrun install codex`]";
     assert_eq!((status, found), (1, vec![wanted.to_string()]));
 }
 
@@ -152,7 +152,9 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
                 .iter()
                 .any(|one| one.contains(&said) && one.starts_with("warning"));
             assert_eq!(has_it, is_other, "{command} {found:?}");
-            let does_not_ask = found.iter().any(|one| one.contains("does not ask hookrun"));
+            let does_not_ask = found
+                .iter()
+                .any(|one| one.contains("does not call hookrun"));
             assert_eq!(
                 does_not_ask,
                 !is_other && !is_installed,

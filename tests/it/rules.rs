@@ -186,7 +186,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         (
             "[[rule]]\nruns = 'rm'\ndeny = 'a {b c} d'\n",
             3,
-            "`{b c}` in `deny` is no placeholder",
+            "`{b c}` in `deny` is not a placeholder",
         ),
         ("[[rule]]\nrun = 'rm'\ndeny = 'x'\n", 2, "unknown key `run`"),
         (

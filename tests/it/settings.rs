@@ -79,10 +79,7 @@ fn a_file_of_no_shape_that_is_known_is_an_error() {
         ("[]", "error 1:1: the file is not an object but a list"),
         ("{\"hooks\": 1}", "error 1:11: `hooks` takes a table, not 1"),
         ("{\"hook\": {}}", "error 1:2: unknown key `hook`"),
-        (
-            "{}",
-            "warning 1:1: it has no `hooks`, so nothing of it runs",
-        ),
+        ("{}", "warning 1:1: it has no `hooks`, so nothing runs"),
     ] {
         let problems = written(text).problems(FILE).join("\n");
         let found = problems.replace(&format!("{}:", FILE[1]), "");

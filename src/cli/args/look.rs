@@ -214,7 +214,7 @@ fn moment(text: &str) -> Result<String, String> {
     if let Ok(ago) = duration(text) {
         return match SystemTime::now().checked_sub(ago) {
             Some(time) if time >= SystemTime::UNIX_EPOCH => Ok(logged(time)),
-            _ => Err("that is before 1970, when nothing was kept".to_string()),
+            _ => Err("the time is before 1970".to_string()),
         };
     }
     for whole in [

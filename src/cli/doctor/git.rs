@@ -44,7 +44,7 @@ pub(super) fn look(
             let what = if script.is_foreign() {
                 "is not hookrun's"
             } else {
-                "does not ask hookrun"
+                "does not call hookrun"
             };
             let name = script.hook.name;
             let names = bound.names();

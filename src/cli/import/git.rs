@@ -112,7 +112,7 @@ pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
         .collect::<Vec<_>>()
         .join("\n");
     if at.name == "pre-commit" && RUNS_LINT_STAGED.contains(&commands.as_str()) {
-        let why = "it runs lint-staged: `hookrun import lint-staged` takes over its hooks";
+        let why = "it runs lint-staged: `hookrun import lint-staged` imports its hooks";
         imported.leave(source.shown(), why);
         return Ok(imported);
     }

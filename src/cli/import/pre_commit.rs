@@ -77,7 +77,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
                 let place = format!("{}, {} at {stage}", source.shown(), text(hook, "id"));
                 let taken = match git::find(&stage) {
                     Some(at) => of_hook(source, &config, repo, hook, at),
-                    None => Err(format!("`{stage}` is no hook of git")),
+                    None => Err(format!("`{stage}` is not a git hook")),
                 };
                 imported.take(place, taken);
             }

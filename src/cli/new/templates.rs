@@ -213,7 +213,7 @@ const SORTS: &[TemplateSort] = &[
     // An event with a characteristic text.
     TemplateSort {
         fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
-        about: "how long this hook may run; where.@KEY@=REGEX would\n# ask it only about such events.",
+        about: "how long this hook may run; where.@KEY@=REGEX would\n# run it only for such events.",
         ..written!("value": "sh" "bash" "py")
     },
     // A gate without a text.

@@ -156,7 +156,7 @@ impl SettingsReader<'_> {
     /// A misspelled event is an error, a new event of the host a warning.
     fn unknown_event(&mut self, file: &'static HostFile, name: &str, at: usize) {
         let host = file.host();
-        let cause = format!("`{name}` is no event of {}", host.name);
+        let cause = format!("`{name}` is not an event of {}", host.name);
         let other_name = host.called(name).first().map(|binding| binding.row.name);
         if let Some(like) = other_name.or_else(|| host.nearest(name)) {
             return self.fault(at, cause, format!("did you mean `{like}`?"));

@@ -97,8 +97,8 @@ pub enum SetError {
     TooLong(PathBuf),
 }
 
-/// Device, inode, size, mtime and ctime in nanoseconds. A content change alters at least one, except
-/// a write through shared memory.
+/// Device, inode, size, mtime and ctime in nanoseconds. A content change alters one, except
+/// for a write through shared memory.
 type FileStamp = [i64; 5];
 
 const SIZE: usize = 2;

@@ -141,7 +141,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     }
     for problem in [
         "a hook of the kind `prompt` is not run by hookrun",
-        "`Brandnew` is no event of claude that hookrun knows",
+        "`Brandnew` is not an event of claude that hookrun knows",
         "`PostToolUse` takes a list of hooks, not an object",
         "the group has no `hooks`",
         "`hooks` takes a list of hooks, not an object",
@@ -182,7 +182,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
             &["claude", "x.json", "--dry-run"],
         )
     };
-    other("{\"hooks\":").exits(2).says("`x.json`: is no JSON");
+    other("{\"hooks\":").exits(2).says("`x.json`: is not JSON");
     let toml = Sandbox::new().file(".codex/config.toml", "[hooks\n");
     import(&toml, &["codex"])
         .exits(2)
@@ -316,7 +316,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
     ran.exits(0)
         .prints("6 hooks imported")
         .prints("`hookrun install git` makes them run");
-    ran.prints("count at manual: `manual` is no hook of git");
+    ran.prints("count at manual: `manual` is not a git hook");
     ran.prints("none at pre-commit: it has no command");
     ran.prints("fail_fast: write `stop = \"first\"`");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
@@ -475,7 +475,7 @@ fn a_table_of_lint_staged_becomes_a_hook_for_each_glob() {
         .prints("2 hooks imported");
     import(&sandbox, &["husky"])
         .exits(0)
-        .prints("`hookrun import lint-staged` takes over its hooks");
+        .prints("`hookrun import lint-staged` imports its hooks");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     repository(&sandbox, "a.js docs");
     let sandbox = sandbox.file("a.js", "x\n1\n2\n3\nmore\n");

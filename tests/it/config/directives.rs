@@ -327,7 +327,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             13,
             12,
-            "`*.txt` looks like a pattern, and the sandbox takes none [name a file or a folder: \
+            "`*.txt` looks like a pattern, which the sandbox does not support [name a file or a folder: \
              `src`, `~/.cache`]",
         ),
         at(

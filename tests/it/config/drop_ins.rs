@@ -175,7 +175,7 @@ fn the_same_name_in_two_folders_of_one_event_is_an_error() {
 
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(
-        problems[0].contains("two hooks of `tool.pre` are called `guard.sh`"),
+        problems[0].contains("two hooks of `tool.pre` are named `guard.sh`"),
         "{problems:?}"
     );
 }

@@ -54,7 +54,7 @@ blocs = true
     let places: Vec<String> = [
         &format!("{user}:1:8: `hook` is not a list of tables [write `[[hook]]` with two brackets]"),
         "hookrun.toml:5:1: unknown key `timout` [did you mean `timeout`?]",
-        "hookrun.toml:8:8: two hooks are called `a`; the first is at line 2 \
+        "hookrun.toml:8:8: two hooks are named `a`; the first is at line 2 \
          [give one of them another name]",
         "hookrun.toml:9:9: unknown event `tool.per` [did you mean `tool.pre`?]",
         "hookrun.toml:11:11: `timeout` takes a duration like \"10s\", not 10 [write `timeout = \"10s\"`]",

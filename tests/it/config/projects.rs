@@ -365,7 +365,7 @@ fn what_stands_in_place_of_a_folder_of_hooks_and_is_none_closes_gates() {
         ("is a dangling link", |path| {
             symlink("/no/such/folder", path).unwrap()
         }),
-        ("is no folder", |path| fs::write(path, "").unwrap()),
+        ("is not a folder", |path| fs::write(path, "").unwrap()),
         ("cannot be read", |path| symlink(path, path).unwrap()),
     ];
     for (cause, put) in standing {

@@ -82,7 +82,7 @@ fn a_shim_that_is_not_there_is_named_with_the_hooks_that_are_not_asked() {
     let sandbox = git.sandbox.hook_for("pre-push", "20-push", "exit 0");
     let (status, found) = problems(&Git { sandbox });
     assert_eq!(status, 1);
-    let wanted = "error .git/hooks/pre-push: `pre-push` does not ask hookrun: `20-push` does \
+    let wanted = "error .git/hooks/pre-push: `pre-push` does not call hookrun: `20-push` does \
                   not run [`hookrun install git`]";
     assert_eq!(found, [wanted]);
 }

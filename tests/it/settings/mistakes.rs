@@ -43,7 +43,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
 }
 "#;
     let wanted = [
-        "error 3:1: `PreToolUsee` is no event of claude [did you mean `PreToolUse`?]",
+        "error 3:1: `PreToolUsee` is not an event of claude [did you mean `PreToolUse`?]",
         "error 4:9: `Stop` takes a list of hooks, not an object",
         "error 5:17: the group has no `hooks`",
         "error 5:37: a group of hooks is not an object but 7",
@@ -147,7 +147,7 @@ fn an_event_of_copilot_in_other_words_is_an_error_with_the_name_to_write() {
     let text = json!({"hooks": {"PreToolUse": [{"bash": "true"}]}}).to_string();
     let found = found("copilot:.github/hooks/x.json", &text).join("\n");
     assert!(
-        found.contains("`PreToolUse` is no event of copilot"),
+        found.contains("`PreToolUse` is not an event of copilot"),
         "{found}"
     );
     assert!(found.contains("did you mean `preToolUse`?"), "{found}");
@@ -161,7 +161,7 @@ fn a_mistake_closes_gates() {
         &["run", "tool.pre", "--settings", ".claude/settings.json"],
         b"{}",
     );
-    ran.blocks_saying("`PreToolUsee` is no event of claude");
+    ran.blocks_saying("`PreToolUsee` is not an event of claude");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn a_file_whose_list_of_cases_is_empty_is_not_passed_by() {
 #[test]
 fn two_cases_of_one_name_are_a_mistake() {
     let cases = case("same", "x", "decision = 'allow'") + &case("same", "y", "decision = 'allow'");
-    let wanted = "F:7:1: two cases are called `same`; the first is at line 1 [give one of them another name; with rows, a placeholder in it";
+    let wanted = "F:7:1: two cases are named `same`; the first is at line 1 [give one of them another name; with rows, a placeholder in it";
     assert_eq!(told(&cases), [wanted]);
 }
 

@@ -402,7 +402,7 @@ fn what_loom_would_run_without_sense_refuses_and_says_where_it_stands() {
         (&[("a", "tool.pre", "", "")], ":4:11: the command is empty"),
         (
             &[("a", "tool.pre", "true", ""), ("a", "tool.pre", "true", "")],
-            ":9:8: two hooks are called `a`; the first is at line 2",
+            ":9:8: two hooks are named `a`; the first is at line 2",
         ),
         (
             &[("a", "tool.pre", "true \0", "")],

@@ -146,7 +146,7 @@ fn a_message_that_went_the_other_way_is_another_event() {
             let ran = openclaw(&sandbox, event, &json!({ "direction": way }));
             match event.ends_with(way) {
                 true => ran.allows(),
-                false => ran.exits(2).says(&format!("`{way}` is none that is known")),
+                false => ran.exits(2).says(&format!("`{way}` is unknown")),
             };
         }
         openclaw(&sandbox, event, &json!({})).allows();
@@ -202,7 +202,7 @@ fn event_names_of_a_mapping_are_validated() {
     let manifest = "[[hook]]\nname = \"audit\"\nevent = \"before-tool-cal\"\ncommand = \"true\"\n\
                     dialect = \"openclaw\"\n";
     let sandbox = Sandbox::new().file("hookrun.toml", manifest);
-    let wanted = "error hookrun.toml:3:9: `before-tool-cal` is no event of openclaw \
+    let wanted = "error hookrun.toml:3:9: `before-tool-cal` is not an event of openclaw \
                   [did you mean `before-tool-call`?]";
     assert_eq!(sandbox.problems(&[]), [wanted]);
     // And until it is mended, gates stay closed.

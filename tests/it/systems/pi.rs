@@ -228,7 +228,7 @@ fn the_target_turn_is_told_of_branches_only() {
 fn an_unknown_reason_is_refused_with_the_known_ones() {
     let ran = pi(&Sandbox::new(), "session", &session("before_compct"));
     ran.exits(2)
-        .says("`reason` says which `session` it is, and `before_compct` is none");
+        .says("`reason` says which `session` event it is, but `before_compct` is unknown");
     ran.says("before_compact, compact, shutdown");
     assert_eq!(result(&ran), json!({ "cancel": true }));
     let ran = pi(&Sandbox::new(), "session", &json!({ "type": "session" }));

@@ -109,7 +109,7 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_refused() {
         .says("`input` and `toolInput` are the same; give one of them");
     ask("session", "pi", json!({ "reason": "because" }))
         .exits(2)
-        .says("`reason` says which `session` it is, and `because` is none that is known")
+        .says("`reason` says which `session` event it is, but `because` is unknown")
         .says("give one of start, before_switch,");
 }
 
@@ -128,7 +128,7 @@ fn a_hook_that_names_no_dialect_in_a_folder_of_one_is_told_how() {
     let sandbox = Sandbox::new().hook_for("tool_call", "hook.sh", "# hookrun: dialect=loom");
     let problems = sandbox.problems(&[]).join("\n");
     assert!(
-        problems.contains("`tool_call` is no event of loom"),
+        problems.contains("`tool_call` is not an event of loom"),
         "{problems}"
     );
 }

@@ -146,7 +146,7 @@ fn a_hook_cannot_bind_on() {
     let sandbox = Sandbox::new().file("hookrun.toml", manifest);
     let found = sandbox.problems(&[]).join("\n");
     assert!(
-        found.contains("`tool_execution_end` is no event of wolli"),
+        found.contains("`tool_execution_end` is not an event of wolli"),
         "{found}"
     );
 }
@@ -157,7 +157,7 @@ fn a_misspelt_event_is_rejected_at_load() {
          command = \"true\"\ndialect = \"wolli\"\n";
     let in_table = Sandbox::new().file("hookrun.toml", manifest);
     let found = in_table.problems(&[]).join("\n");
-    assert!(found.contains("`tool_cal` is no event of wolli [did you mean `tool_call`?]"));
+    assert!(found.contains("`tool_cal` is not an event of wolli [did you mean `tool_call`?]"));
     let in_folder = hooks(&[("tool_cal", "guard", "exit 2")]);
     let found = in_folder.problems(&[]).join("\n");
     assert!(found.contains("unknown event `tool_cal`"), "{found}");
