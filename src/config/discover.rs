@@ -2,13 +2,10 @@
 //!
 //! The project is the host's, not the working directory of an agent, which may `cd` anywhere.
 //! Search starts from the opened roots and hookrun's working directory, then from the event's
-//! working directory if that is inside these or they have no hooks.
-//!
-//! Every folder upwards with hooks counts and hides no other; neither an empty `hooks.d` nor a
-//! nested repository ends the search. It stops before the home folder, a world-writable folder
-//! (`/tmp`) and the file system's root, except where it starts; a home folder or root that is a git
-//! repository does not stop it. If nothing is found and there is no git repository, the nearest
-//! folder beyond counts.
+//! working directory if that is inside these or they have no hooks. Every folder upwards with hooks
+//! counts. Search stops before the home folder, a world-writable folder (`/tmp`) and the file
+//! system's root, but neither where it starts nor in a home folder or root with a git repository.
+//! If there are no hooks and no git repository, the nearest folder beyond counts.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

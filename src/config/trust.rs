@@ -1,10 +1,9 @@
 //! Trust: a project's hooks come with its repository, and run only after approval.
 //!
 //! Trust covers the hook set of one folder (`files`): `hookrun.toml`, `hooks.d` and the files that
-//! commands name (`parts`). Its digest is stored outside the repository (`store`), so that known
-//! content in another work tree or branch needs no new approval. A user may also follow a remote
-//! branch (`follow`). `check` compares, and seals the files: they must be unchanged when hooks have
-//! run.
+//! commands name (`parts`). Its digest is stored outside the repository (`store`), for all work
+//! trees and branches. A user may follow a remote branch (`follow`). `check` compares, and seals
+//! the files, which must be unchanged when hooks have run.
 
 mod check;
 mod files;

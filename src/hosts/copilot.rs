@@ -1,10 +1,9 @@
 //! GitHub Copilot CLI: camelCase names, and payloads in two spellings.
 //!
-//! Source: `hooks-reference.md` of its documentation. Before a tool any non-zero status blocks, and
-//! JSON cannot override it. A timeout always lets the tool run, so only hookrun's own budget
-//! protects. A hook registered under a PascalCase name gets Claude Code's key spelling; hookrun
-//! reads both. Measured with 1.0.102, which also takes blocks and context for prompts, and context
-//! before a tool.
+//! Source: `hooks-reference.md` of its documentation; measured with 1.0.102, which also takes
+//! blocks and context for prompts, and context before a tool. There, any non-zero status blocks,
+//! but a timeout lets the tool run. A hook registered under a PascalCase name gets Claude Code's
+//! key spelling.
 
 use super::prelude::*;
 

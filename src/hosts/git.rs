@@ -1,10 +1,9 @@
 //! git's hooks as rows over the catalog: their input, their events, and the reply to git.
 //!
-//! git gives a hook arguments, stdin lines and variables, not JSON, so these rows differ from those
-//! of agents. Source: githooks(5) of git 2.47. [`GitHook::listings`] asks git itself for the
-//! changes. A push checks every commit that is new to the remote, because a file that one commit
-//! adds and the next removes is sent too. A merge checks paths that differ from all parents. No
-//! configuration of the repository hides a path.
+//! Its hooks get arguments, stdin lines and variables, not JSON. Source: githooks(5) of git 2.47. A
+//! push checks every commit new to the remote, because a file that one commit adds and the next
+//! removes is sent too; a merge checks paths that differ from all parents. No configuration of the
+//! repository hides a path.
 
 mod contract;
 mod row;

@@ -1,11 +1,9 @@
 //! openclaw: thirteen plugin hooks over five lifecycles, and the other events of its source.
 //!
 //! Sources: its "Hooks Mechanism" document (names with dashes), and its source and hook reference
-//! (underscores, and more events). Hooks are sorted by priority, lowest first as in the document,
-//! and run in parallel on the original event; an error affects no other hook. Most events do not
-//! wait. Gates wait 15 s, and `before_agent_run`, `before_tool_call` and `before_install` are
-//! blocked without an answer. A claim ends the chain, and transcript entries pass from hook to
-//! hook.
+//! (underscores, more events). Hooks are sorted by priority, lowest first, and run in parallel on
+//! the original event. Gates wait 15 s; `before_agent_run`, `before_tool_call` and `before_install`
+//! are blocked without an answer. A claim ends the chain.
 
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};

@@ -154,7 +154,7 @@ pub enum DecodeError {
     #[error("the context is of the event `{found}`, not of `{asked}`")]
     OtherEvent { asked: String, found: String },
     /// The key that distinguishes events of one name is missing or unknown.
-    #[error("`{key}` says which `{name}` event it is, but {}: give one of {}", .found.as_ref().map_or("is missing".to_string(), |found| format!("`{found}` is unknown")), .known.join(", "))]
+    #[error("`{key}` says which `{name}` event it is, but {}: give one of {}", .found.as_ref().map_or("it is missing".to_string(), |found| format!("`{found}` is unknown")), .known.join(", "))]
     NotTold {
         name: String,
         key: &'static str,

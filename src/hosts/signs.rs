@@ -1,11 +1,9 @@
 //! Identifies the host of a context by its keys, for calls that name neither event nor host.
 //!
-//! A row matches by keys that are present: a context that lost a key may match no row, but never
-//! another host's. A context is recognised if rows of exactly one dialect match. The environment is
-//! ignored, because nested hosts inherit it.
-//!
-//! Sources: payloads of Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi; the hooks references
-//! of Cursor and Copilot CLI.
+//! A row matches by keys that are present, so a context that lost a key never matches another
+//! host's. Rows of exactly one dialect must match. The environment is ignored, because nested hosts
+//! inherit it. Sources: payloads of Claude Code, Codex CLI, Gemini CLI, pi and oh-my-pi; the hooks
+//! references of Cursor and Copilot CLI.
 
 use super::row::{Host, Sign, SignedEvents, sign};
 use super::{dialects, find, native, systems};

@@ -1,13 +1,10 @@
 //! Translates tool calls between hosts.
 //!
 //! A hook written for one host decides about the tools of all: `Bash` with a `command` is
-//! `run_shell_command` elsewhere, and `path` is `file_path`. Tools without a table row stay as they
-//! came.
+//! `run_shell_command` elsewhere, and `path` is `file_path`. Unknown tools stay as they came.
 //! 1. A hook gets its own host's calls unchanged.
-//! 2. A patch over several files becomes a call for each file, and on a gate several edits of one
-//!    file a call each, because a hook checks one at a time.
-//! 3. A hook's new input is translated back for the asking host; an input that cannot be is an
-//!    error.
+//! 2. A patch over several files, and on a gate several edits, become a call each.
+//! 3. A hook's new input is translated back, or is an error.
 
 use std::collections::HashSet;
 

@@ -83,7 +83,7 @@ fn a_result_of_the_wrong_shape_is_malformed() {
     let spec = catalog::find("prompt.submit").unwrap();
     for (result, problem) in [
         (r#"{"action":"transfrom","text":"x"}"#, "must be one of"),
-        (r#"{"action":"transform"}"#, "nothing new is given"),
+        (r#"{"action":"transform"}"#, "there is no new value"),
         (r#"{"text":"x"}"#, "`action` is missing"),
         (
             r#"{"action":"transform","text":7}"#,

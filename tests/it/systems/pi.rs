@@ -232,7 +232,7 @@ fn an_unknown_reason_is_refused_with_the_known_ones() {
     ran.says("before_compact, compact, shutdown");
     assert_eq!(result(&ran), json!({ "cancel": true }));
     let ran = pi(&Sandbox::new(), "session", &json!({ "type": "session" }));
-    ran.exits(2).says("and is missing");
+    ran.exits(2).says("but it is missing");
 }
 
 #[test]
