@@ -49,7 +49,7 @@ const KEEPING: Duration = Duration::from_millis(500);
 
 const READING: Duration = Duration::from_secs(10);
 
-/// The same after the budget's end, or after a signal.
+/// The time for a host to read the reply after the budget, or after a signal.
 const AFTER_BUDGET: Duration = Duration::from_millis(500);
 
 const FIRST_OWN_DESCRIPTOR: i32 = 3;

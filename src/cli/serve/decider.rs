@@ -361,7 +361,7 @@ impl DecisionServer {
         if key.cwd != env.cwd && key.cwd.is_dir() {
             env = env.moved_to(key.cwd.clone());
         } else if key.cwd != env.cwd {
-            // As `run` does if its folder is gone.
+            // `run` does the same if its folder is gone.
             env = env.moved_to(PathBuf::from("/"));
             env.cwd_problem = Some(format!("`{}` is not a folder here", key.cwd.display()));
         }

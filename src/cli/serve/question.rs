@@ -113,7 +113,7 @@ impl ClientAnswer {
 /// How long loaded hooks stay fresh at least, as documented in `docs/embedding.md`.
 const FRESH: Duration = Duration::from_millis(20);
 
-/// They stay fresh this many times as long as loading took.
+/// Loaded hooks stay fresh this many times as long as loading took.
 const TIMES_READING: u32 = 20;
 
 const MOST: usize = 4_096;
