@@ -3,7 +3,9 @@
 
 mod suite;
 
+use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use crate::config::{Config, Environment};
@@ -15,12 +17,13 @@ use crate::engine::exec::Budget;
 use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
 use crate::hosts::naming_folders;
+use crate::hosts::signs::{self, RecognisedEvent};
 use crate::lab::report::human::{About, EventOrigin};
 use crate::lab::report::{CheckFormat, Paths, human, write_json};
 use crate::log::report::run_report;
 
 use crate::cli::args::TestArgs;
-use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline, StdinEvent};
 use crate::cli::problems::not_loaded;
 use crate::cli::run::person::Person;
@@ -33,6 +36,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     if args.suite.are_given() {
         return suite::test(args, env, out);
     }
+    open_file(args, env)?;
     let is_one_event = args.event.is_some()
         || args.is_about_one_event()
         || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout));
@@ -58,7 +62,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (abort, grounds) = start_up()?;
     let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
     let mut input = None;
-    let request = match &args.event {
+    let request = match args.event_name() {
         Some(name) => EventRequest::new(name, args.host()),
         None => {
             let read = read()?;
@@ -77,6 +81,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let mut config = request.load(&choice, env);
     request.check(&config)?;
     let paths = Paths::from(&env.cwd);
+    let file = args.event_file().map(Path::to_string_lossy);
     let input = match input {
         Some(input) => input,
         None => {
@@ -90,7 +95,8 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let (hosted, origin) = match input {
         Some(StdinEvent { context, bytes }) => {
             let hosted = request.event(&config, context)?;
-            (hosted, EventOrigin::Stdin { bytes })
+            let from = file.as_deref().unwrap_or("stdin");
+            (hosted, EventOrigin::Sent { bytes, from })
         }
         // An earlier step that failed to write the event must not look like an allowed one.
         None if input::promises_event() => return Err(empty_event(&request.name)),
@@ -159,14 +165,36 @@ fn empty_event(event: &str) -> Complaint {
     Complaint::with_cure("stdin is an empty file or pipe", help)
 }
 
+/// Guesses the event and the host if the context does not tell, and prints the guess.
 fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
-    match input {
-        Some(input) => EventRequest::in_context(&input.context, args.dialect.as_deref(), "test"),
-        None => Err(Complaint::with_cure(
+    let Some(StdinEvent { context, .. }) = input else {
+        return Err(Complaint::with_cure(
             "no event is named, and stdin is empty",
             "name one to use its sample: `hookrun test EVENT < /dev/null`",
-        )),
+        ));
+    };
+    let host = args.dialect.as_deref();
+    let certain = EventRequest::in_context(context, host, "test");
+    let guess = signs::guess(context).filter(|_| host.is_none());
+    match (certain, guess) {
+        (Err(_), Some(RecognisedEvent { dialect, event })) => {
+            streams::remark(&format!(
+                "note: this is tested as `{event}` of {dialect}; `--host` and EVENT say otherwise\n"
+            ));
+            Ok(EventRequest::new(event, dialect))
+        }
+        (certain, _) => certain,
     }
+}
+
+/// Reopens stdin from the event's file on the command line.
+fn open_file(args: &TestArgs, env: &Environment) -> Result<()> {
+    let Some(file) = args.event_file() else {
+        return Ok(());
+    };
+    let opened = File::open(env.cwd.join(file));
+    let stdin = opened.and_then(|file| Ok(rustix::stdio::dup2_stdin(file)?));
+    stdin.map_err(failed(format!("cannot read `{}`", file.display())))
 }
 
 /// 0 allowed, 1 blocked or asked, 2 hookrun failed.

@@ -78,6 +78,22 @@ pub fn recognise(context: &Context) -> Result<RecognisedEvent, Doubt> {
     }
 }
 
+/// The likeliest event, for a person who sees the guess.
+pub fn guess(context: &Context) -> Option<RecognisedEvent> {
+    match recognise(context) {
+        Ok(certain) => Some(certain),
+        Err(Doubt::Several { event, of }) => Some(RecognisedEvent {
+            dialect: of.first()?,
+            event,
+        }),
+        Err(Doubt::Nobodys) if context.raw("toolName").is_some() => Some(RecognisedEvent {
+            dialect: native::NAME,
+            event: "tool.pre".to_string(),
+        }),
+        Err(Doubt::Nobodys | Doubt::Strange { .. } | Doubt::Unnamed { .. }) => None,
+    }
+}
+
 /// The candidates if no row matches, or rows of several hosts.
 fn doubt(context: &Context, fitting: &[&'static str]) -> Doubt {
     let mut named = None;

@@ -1,6 +1,6 @@
 //! The arguments of `test`, `init`, `new`, `add`, `import` and `trust`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::hosts::native;
@@ -14,11 +14,14 @@ use super::options::{SourceArgs, TextFormat, agent_name, dialect_name, digest, d
 pub(crate) struct TestArgs {
     /// Decide this event, and show everything; without it the project's suite runs
     ///
-    /// The event's name, or a host's name for it. With EVENT, at a terminal or with `< /dev/null`,
-    /// the event's sample is used. Without EVENT, an event on stdin is decided if its context names
-    /// it. Its hooks really run, with the state and messages of its session; a suite uses temporary
-    /// folders.
+    /// The event's name, or a host's name for it; or the file of an event, `NAME.json`. With EVENT,
+    /// at a terminal or with `< /dev/null`, the event's sample is used. Without EVENT, an event on
+    /// stdin is decided if its context names it or shows it. Its hooks really run, with the state and
+    /// messages of its session; a suite uses temporary folders.
     pub(crate) event: Option<String>,
+
+    /// The file with the event [default: stdin]
+    pub(crate) file: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
@@ -53,6 +56,18 @@ impl TestArgs {
         self.dialect.is_some() || self.budget.is_some()
     }
 
+    /// The file with the event; it may be the only argument.
+    pub(crate) fn event_file(&self) -> Option<&Path> {
+        let only = self.event.as_ref().filter(|event| event.ends_with(".json"));
+        self.file.as_deref().or(only.map(Path::new))
+    }
+
+    /// The event that the command line names.
+    pub(crate) fn event_name(&self) -> Option<&str> {
+        let event = self.event.as_deref();
+        event.filter(|event| self.file.is_some() || !event.ends_with(".json"))
+    }
+
     /// The host on the command line, by default native.
     pub(crate) fn host(&self) -> &str {
         self.dialect.as_deref().unwrap_or(native::NAME)
@@ -63,7 +78,7 @@ impl TestArgs {
 #[command(group = ArgGroup::new("suites")
     .args(["suite", "only", "coverage", "filter", "jobs"])
     .multiple(true)
-    .conflicts_with_all(["event", "dialect", "budget"]))]
+    .conflicts_with_all(["event", "file", "dialect", "budget"]))]
 pub(crate) struct SuiteArgs {
     /// Run the cases in these files and folders [default: the project's]
     #[arg(long, value_name = "PATHS", num_args = 0..)]
@@ -87,6 +102,10 @@ pub(crate) struct SuiteArgs {
     /// How many cases run in parallel [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
+
+    /// Run only the first cases of each file: for `init`, which must not take long
+    #[arg(long, value_name = "N", hide = true)]
+    pub(crate) first: Option<usize>,
 }
 
 impl SuiteArgs {
@@ -97,6 +116,7 @@ impl SuiteArgs {
             || self.coverage.is_some()
             || self.filter.is_some()
             || self.jobs.is_some()
+            || self.first.is_some()
     }
 }
 

@@ -323,8 +323,14 @@ pub(crate) struct EventHooks {
     pub(crate) longest: Duration,
 }
 
+/// More hooks of one event are not named.
+const MOST_NAMED: usize = 8;
+
 impl EventHooks {
     pub(crate) fn names(&self) -> String {
+        if self.hooks.len() > MOST_NAMED {
+            return format!("{} hooks", self.hooks.len());
+        }
         let names: Vec<String> = self
             .hooks
             .iter()

@@ -8,7 +8,8 @@ use anstyle::Style;
 use serde_json::Value;
 
 use super::style::{
-    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, cut, decision_style, label, prose, short, text,
+    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, cut, decision_style, label, prose, short,
+    text,
 };
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
@@ -18,8 +19,11 @@ use crate::log::report::{HookReport, Paths, RunReport, StreamReport, TraceReport
 
 const STREAM_LINES: usize = 20;
 
-/// From this many skipped hooks of one file on, only their names are listed.
+/// From this many hooks on, those that do not match are one line.
 const FEWEST_TOGETHER: usize = 4;
+
+/// What 80 columns leave for their names.
+const NAMES_COLUMNS: usize = 32;
 
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
@@ -31,8 +35,10 @@ pub struct About<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventOrigin<'a> {
-    Stdin {
+    Sent {
         bytes: usize,
+        /// `stdin`, or a file.
+        from: &'a str,
     },
     /// Without stdin: the event's sample.
     Sample,
@@ -54,15 +60,19 @@ pub fn run(
     if run.hooks.is_empty() && run.decision == "allow" {
         writeln!(out, "No hook is bound to this event.\n")?;
     }
-    for alike in run.hooks.chunk_by(are_skipped_together) {
-        match alike {
-            [first, .., _] if alike.len() >= FEWEST_TOGETHER => {
-                skipped_together(first, alike, paths, out)?;
-            }
-            _ => alike
-                .iter()
-                .try_for_each(|hook| hook_run(hook, run, paths, out))?,
+    let unwanted = run.hooks.iter().filter(|hook| hook.fate == "unwanted");
+    let unmatched: Vec<&str> = unwanted.map(|hook| hook.name.as_str()).collect();
+    let is_long = unmatched.len() >= FEWEST_TOGETHER;
+    for hook in &run.hooks {
+        if !is_long || hook.fate != "unwanted" {
+            hook_run(hook, run, paths, out)?;
         }
+    }
+    if is_long {
+        let count = unmatched.len();
+        let names = column(&unmatched.join(", "), NAMES_COLUMNS);
+        let why = "do not match, `--hook NAME` shows why";
+        writeln!(out, "{DIM}skip  {DIM:#}  {count} {why}: {names}\n")?;
     }
     rewrites(&run.rewrites, out)?;
     conclusion(run, paths, out)?;
@@ -77,7 +87,9 @@ fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -
         about.summary
     )?;
     match about.origin {
-        EventOrigin::Stdin { bytes } => label(out, "event", &format!("{bytes} bytes from stdin"))?,
+        EventOrigin::Sent { bytes, from } => {
+            text(out, "event", &format!("{bytes} bytes from {from}"))?;
+        }
         EventOrigin::Sample => {
             label(
                 out,
@@ -130,31 +142,6 @@ fn texts_of(context: &Context, key: &str) -> Vec<String> {
         .lookup(key)
         .and_then(|raw| serde_json::from_str(raw).ok())
         .unwrap_or_default()
-}
-
-/// Whether both hooks are in one file and do not match the event.
-fn are_skipped_together(one: &HookReport, next: &HookReport) -> bool {
-    one.fate == "unwanted" && next.fate == "unwanted" && one.file == next.file
-}
-
-fn skipped_together(
-    first: &HookReport,
-    alike: &[HookReport],
-    paths: &Paths,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let count = alike.len();
-    writeln!(out, "{DIM}skip  {DIM:#}  {BOLD}{count} hooks{BOLD:#}")?;
-    let file = plain(&paths.show(Path::new(&first.file)));
-    label(out, "file", &format!("{file} ({})", layer_text(first)))?;
-    let names: Vec<&str> = alike.iter().map(|hook| hook.name.as_str()).collect();
-    prose(out, "names", &names.join(", "))?;
-    label(
-        out,
-        "why",
-        "they do not match this event; `--hook NAME` shows what a hook matches",
-    )?;
-    writeln!(out)
 }
 
 fn layer_text(hook: &HookReport) -> String {

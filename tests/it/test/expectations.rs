@@ -102,7 +102,8 @@ fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
             "[possible values: auto, always, never]",
         ),
         (&["--colour"], "--color"),
-        (&["extra"], "unexpected argument 'extra'"),
+        (&["extra"], "cannot read `extra`: "),
+        (&["a.json", "extra"], "unexpected argument 'extra'"),
     ] {
         let mut all = vec!["test", "tool.pre"];
         all.extend(arguments);

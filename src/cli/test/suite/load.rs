@@ -293,6 +293,13 @@ fn hook_names(step: &CaseStep) -> Vec<(&str, Position)> {
 impl LoadedSuite {
     pub(super) fn selected(&self, args: &TestArgs) -> Vec<&LoadedCase> {
         let mut cases: Vec<&LoadedCase> = self.cases.iter().collect();
+        if let Some(first) = args.suite.first {
+            let files = cases.chunk_by(|one, next| one.file == next.file);
+            cases = files
+                .flat_map(|file| &file[..first.min(file.len())])
+                .copied()
+                .collect();
+        }
         if let Some(filter) = &args.suite.filter {
             cases.retain(|loaded| filter.is_match(&loaded.case.name));
         }
