@@ -75,7 +75,7 @@ pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
         |draft, key| key.one_of(Stop::NAMES).map(|stop| draft.stop = Some(stop))),
     KeyRow::key("timeout", KeyValue::Duration, "\"60s\" at git's events, else \"5s\"", "the longest time that a hook may run, unless it says otherwise",
         |draft, key| key.duration().map(|time| draft.timeout = Some(time))),
-    KeyRow::key("summary", KeyValue::Text, "required", "completes \"runs when …\"",
+    KeyRow::key("summary", KeyValue::Text, "the event's name", "completes \"runs when …\"",
         |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),
     KeyRow::key("blocks", KeyValue::Flag, "true", "a hook can block it",
         |draft, key| key.flag().map(|flag| draft.blocks = Some(flag))),
@@ -172,9 +172,6 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     if let Some(complaint) = bad_name(name) {
         reader.complain(at, complaint);
     }
-    if reader.lacks(&entry.tree, "summary") {
-        reader.fault(at, "the event has no `summary`", "complete \"runs when …\"");
-    }
     let declared: Vec<&str> = draft.context.iter().map(|key| key.name.as_ref()).collect();
     let mut required = draft.required.iter();
     if let Some(key) = required.find(|key| !declared.contains(&key.as_str())) {
@@ -253,7 +250,7 @@ impl EventDraft {
         };
         EventSpec {
             name: name.to_string().into(),
-            summary: self.summary.unwrap_or_default().into(),
+            summary: self.summary.unwrap_or_else(|| name.to_string()).into(),
             aliases: &[],
             context: self.context.into(),
             required: self.required.into_iter().map(Cow::from).collect(),

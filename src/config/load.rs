@@ -20,7 +20,7 @@ use super::{commands, reader, set_layers, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
-use crate::engine::hook::{Hook, LayerKind};
+use crate::engine::hook::{Handler, Hook, LayerKind};
 use crate::hosts::Host;
 
 #[derive(Debug, Clone, Default)]
@@ -127,7 +127,7 @@ impl Config {
                     hook.root = Some(folder.clone());
                 }
             }
-            set_timeouts(&mut loader.hooks[first..], layer, &layers, &manifests);
+            set_defaults(&mut loader.hooks[first..], layer, &layers, &manifests);
             if let Some(set) = &layer.set {
                 set_layers::bind(&mut loader, first, set);
             }
@@ -347,26 +347,37 @@ fn own_events(
     })
 }
 
-/// Sets the timeout of `layer`'s hooks without one, from files' settings for their events. A file's
-/// setting applies to its layer and its shared sets; the user's and the system's also to later
-/// layers. The last one counts.
-fn set_timeouts(
+/// Sets the timeout of `layer`'s hooks and the doubt of its rules without one, from files' defaults.
+/// A file's default applies to its layer and its shared sets; the user's and the system's also to
+/// later layers. The last one counts.
+fn set_defaults(
     hooks: &mut [Hook],
     layer: &Layer,
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
 ) {
     let mut settings: Vec<&EventSettings> = Vec::new();
+    let mut doubt = None;
     for (other, files) in layers.iter().zip(manifests) {
         let is_owners = matches!(other.kind, LayerKind::System | LayerKind::User);
         let is_before = is_owners && other.kind < layer.kind && other.set.is_none();
         if is_before || other == layer || layer.declared_in.as_ref() == Some(&other.folder) {
             settings.extend(files.iter().flat_map(|(_, file)| &file.events.settings));
+            doubt = files
+                .iter()
+                .filter_map(|(_, file)| file.doubt)
+                .next_back()
+                .or(doubt);
         }
     }
-    for hook in hooks.iter_mut().filter(|hook| hook.own_timeout().is_none()) {
-        let of_event = settings.iter().filter(|one| one.event == hook.event);
-        hook.limits.timeout = of_event.filter_map(|one| one.timeout).next_back();
+    for hook in hooks {
+        if hook.own_timeout().is_none() {
+            let of_event = settings.iter().filter(|one| one.event == hook.event);
+            hook.limits.timeout = of_event.filter_map(|one| one.timeout).next_back();
+        }
+        if let (Handler::Rule(_), Some(doubt)) = (&hook.handler, doubt) {
+            hook.matcher.default_doubt(doubt);
+        }
     }
 }
 

@@ -12,9 +12,9 @@ use super::reader::{DocumentReader, KeyRow, Setting, specs};
 use super::sets::{self, DeclaredSet};
 use super::tree::Tree;
 use super::trust::{TRUST_KEYS, TrustTable};
-use super::value::{KeyValue, split_command};
+use super::value::{KeyValue, split_command, words};
 use crate::engine::complaint::Complaint;
-use crate::engine::hook::{FILES, Handler};
+use crate::engine::hook::{FILES, Handler, OnDoubt};
 
 #[derive(Debug, Default)]
 pub struct Manifest {
@@ -23,6 +23,8 @@ pub struct Manifest {
     pub(super) rejected: Vec<HookDraft>,
     pub(super) events: EventTables,
     pub(super) log: LogTable,
+    /// The default for rules.
+    pub(super) doubt: Option<OnDoubt>,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
     /// Whether it declares shared sets and nothing else.
@@ -41,6 +43,8 @@ pub(super) struct HookTable {
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("hook", KeyValue::Tables(|| specs(HOOK_KEYS)), "none", "a hook", set_hooks),
     KeyRow::key("rule", KeyValue::Tables(|| [specs(RULE_KEYS), specs(MATCH_KEYS)].concat()), "none", "a rule: a hook without a program", set_rules),
+    KeyRow::key("rules", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "defaults of all rules; those of the user's and the system's file also apply to projects",
+        |manifest, key| key.take(DEFAULT_KEYS, "", &mut manifest.doubt)),
     KeyRow::key("event", KeyValue::Map(&EVENT_TABLE), "none", "an event that you declare, or `stop` and `timeout` of a built-in one",
         |manifest, key| event_tables::set_events(&mut manifest.events, key)),
     KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "the decision log",
@@ -286,6 +290,12 @@ fn check_name(
         reader.fault(offset, cause, "give one of them another name");
     }
 }
+
+#[rustfmt::skip]
+pub(super) const DEFAULT_KEYS: &[KeyRow<Option<OnDoubt>>] = &[
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "as `doubt` of a rule, for each that does not set it",
+        |doubt, key| key.one_of(OnDoubt::NAMES).map(|word| *doubt = Some(word))),
+];
 
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[

@@ -121,6 +121,37 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
 }
 
 #[test]
+fn files_set_what_doubt_means_for_rules_that_do_not() {
+    let rules = "[[rule]]\nruns = 'git push'\ndeny = 'no'\n\n[[rule]]\nruns = 'rm'\ndeny = 'no'\ndoubt = 'block'\n";
+    let user = crate::sandbox::USER_FILE;
+    let ruled = |own: &str| Sandbox::new().file("hookrun.toml", &format!("{own}{rules}"));
+    let asks = ruled("[rules]\ndoubt = 'ask'\n\n");
+    asks.run_shell("git push").blocks("no");
+    asks.run_shell("git $x").blocks_saying("cannot ask");
+    asks.run_shell("rm $(x; git $x")
+        .blocks_saying("cannot tell");
+    // The user's file counts for projects, unless they set it too.
+    let allows = ruled("").file(user, "[rules]\ndoubt = 'allow'\n");
+    allows.run_shell("git $x").allows();
+    let blocks = ruled("[rules]\ndoubt = 'block'\n").file(user, "[rules]\ndoubt = 'allow'\n");
+    blocks
+        .run_shell("git $x")
+        .blocks_saying("cannot tell what `$x` is");
+    // A project's file says nothing about the user's rules.
+    let own = Sandbox::new()
+        .file(user, rules)
+        .file("hookrun.toml", "[rules]\ndoubt = 'allow'\n");
+    own.run_shell("git $x")
+        .blocks_saying("cannot tell what `$x` is");
+    let wrong = Sandbox::new().file("hookrun.toml", "[rules]\ndoubt = 'maybe'\n");
+    assert!(
+        wrong.problems(&[])[0].contains("hookrun.toml:2:9: `doubt` takes one of"),
+        "{:?}",
+        wrong.problems(&[])
+    );
+}
+
+#[test]
 fn a_file_of_rules_in_the_folder_of_an_event_is_no_program() {
     let rule = "[[rule]]\nruns = 'rm -r'\ndeny = 'use trash'\n\n[[rule]]\nname = 'sudo'\nruns = 'sudo'\ndeny = 'ask'\n";
     let sandbox = Sandbox::new().file("hooks.d/tool.pre/10-guard.toml", rule);
@@ -273,8 +304,7 @@ fn many_rules_that_an_event_is_not_for_are_named_together() {
     let context = json!({"toolName": "bash", "toolInput": {"command": "e"}}).to_string();
     let ran = sandbox.hookrun(&["test", "tool.pre"], context.as_bytes());
     ran.exits(1)
-        .prints("skip    4 hooks")
-        .prints("names    a, b, c, d\n")
+        .prints("skip    4 do not match, `--hook NAME` shows why: a, b, c, d\n")
         .prints("BLOCK   e");
     let one = ["test", "tool.pre", "--hook", "a"];
     sandbox

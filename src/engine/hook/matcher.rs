@@ -132,6 +132,11 @@ impl Matcher {
         }
     }
 
+    /// Sets the meaning of uncertainty, if it is not set.
+    pub(crate) fn default_doubt(&mut self, doubt: OnDoubt) {
+        self.doubt.get_or_insert(doubt);
+    }
+
     pub(crate) fn meaning_of_doubt(&self) -> Option<OnDoubt> {
         self.doubt
     }

@@ -441,7 +441,9 @@ fn an_editor_and_hookrun_complain_about_the_same() {
             "unknown key",
         ),
         ("[hook]\nname = 'a'\n", "not a list"),
-        ("[event.'deploy.pre']\nblocks = true\n", "has no `summary`"),
+        ("[event.'deploy.pre']\nblocks = true\n", ""),
+        ("[rules]\ndoubt = 'ask'\n", ""),
+        ("[rules]\ndoubt = 'maybe'\n", "takes one of"),
         ("[event.'commit.pre']\nstop = 'first'\ntimeout = '1m'\n", ""),
         ("[event.'commit.pre']\nstop = 'last'\n", "takes one of"),
         (

@@ -303,6 +303,19 @@ fn an_event_of_ones_own_is_a_gate() {
 }
 
 #[test]
+fn an_event_of_ones_own_needs_no_words() {
+    let sandbox = manifest("[event.\"deploy.pre\"]\n").script(
+        "hooks.d/deploy.pre/freeze",
+        "#!/bin/sh\necho frozen >&2\nexit 1\n",
+    );
+    sandbox
+        .hookrun(&["run", "deploy.pre"], b"{}")
+        .blocks("frozen");
+    let listed = sandbox.hookrun(&["events", "deploy.pre"], b"");
+    listed.exits(0).prints("deploy.pre");
+}
+
+#[test]
 fn every_key_of_an_event_of_ones_own_is_read() {
     let sandbox = manifest(
         r#"

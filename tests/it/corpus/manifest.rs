@@ -231,6 +231,7 @@ impl Case<'_> {
                         self.check_event(name.get_ref(), event);
                     }
                 }
+                ("rules", DeValue::Table(_)) => {}
                 ("log", DeValue::Table(log)) => self.check_keys(log, LOG_KEYS, "log"),
                 ("sets", DeValue::Table(sets)) => {
                     for set in sets.values() {
