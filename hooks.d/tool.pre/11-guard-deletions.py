@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Blocks deleting folders, and overwriting them from git, except for disposable files.
 #
-# Disposable are files that git ignores (but not .env), folders that do not exist, and files in /tmp, /var/tmp or $TMPDIR. A
+# Disposable are files that git ignores (but not .env), folders that do not exist, files in /tmp, /var/tmp or $TMPDIR, and
+# caches of package managers. A
 # relative path must be disposable in every folder that an earlier `cd` may have entered. Paths that
 # are unknown before the command runs are blocked. The script parses no shell: the event has the
 # words of each command (`action.commands`).
@@ -16,6 +17,8 @@ from fnmatch import fnmatch
 NEAR = set("bash builtin command dash eval exec find ionice nice nohup setsid sh stdbuf time timeout trap xargs zsh".split())
 PROJECTS = {os.path.realpath(os.environ.get("HOOKRUN_PROJECT_DIR") or "."), os.getcwd()}
 TMPDIR = os.environ.get("TMPDIR") or "/tmp"
+# Caches that package managers and build tools rebuild.
+CACHES = ".cache", ".m2/repository", ".gradle/caches", ".npm", ".cargo/registry", "Library/Caches"
 
 
 def git(project, *words):
@@ -44,6 +47,13 @@ def is_expendable(path):
                 return not moves or git(project, "check-ignore", "-q", "--", f"{real}/")[0] == 0
             return os.path.isfile(real) or git(project, "check-ignore", "-q", "--", real)[0] == 0
     return any(real.startswith(f"{folder}/") for folder in map(os.path.realpath, ("/tmp", "/var/tmp", TMPDIR)))
+
+
+def is_cache(path):
+    """Whether a path is one of the caches in the home folder, or in one."""
+    caches = [os.path.realpath(os.path.expanduser(f"~/{cache}")) for cache in CACHES]
+    real = os.path.realpath(os.path.expanduser(path))
+    return path.startswith(("~/", "/")) and any(f"{real}/".startswith(f"{cache}/") for cache in caches)
 
 
 def is_nothing_found(project, folder, name):
@@ -110,7 +120,8 @@ for command in action["commands"]:
         sys.exit()
     for path in deleted(name, words, command.get("found")):
         path = path or known
-        if not (is_near and path and all(is_expendable(os.path.join(folder, path)) for folder in folders)):
+        is_known = is_near and path
+        if not (is_known and (is_cache(path) or all(is_expendable(os.path.join(folder, path)) for folder in folders))):
             sys.exit(f"`{shown}` permanently deletes files that git does not ignore\n"
                 "instead: move it aside with mv, or delete files by name with plain rm")
     emptied = [file["target"] for file in command.get("redirects", []) if file["operator"] in (">", ">|")]
