@@ -19,7 +19,7 @@ use crate::config::tree::{SyntaxError, Tree};
 use crate::config::{Config, ConfigScope, Environment, Problem, problem_in, relative, yaml};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
-use crate::hosts::{HOSTS, git as git_table};
+use crate::hosts::{HOSTS, find_installable, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
@@ -223,10 +223,12 @@ fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     let host = if of_git { git_table::NAME } else { tool.name };
     let first = new.first().and_then(|hook| catalog::find(&hook.event));
     let event = first.map_or("tool.pre", |spec| spec.name.as_ref());
+    let mut shown = format!("`hookrun list --event {event}` shows them");
+    if of_git || find_installable(host).is_some() {
+        shown.push_str(&format!(", `hookrun install {host}` makes them run"));
+    }
     vec![
-        format!(
-            "`hookrun list --event {event}` shows them, `hookrun install {host}` makes them run"
-        ),
+        shown,
         format!(
             "{} still runs its own hooks: remove them there, or they run twice",
             tool.name

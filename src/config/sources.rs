@@ -21,7 +21,7 @@ use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_nam
 use crate::engine::hook::{Handler, HookSource, LayerKind, Reads};
 use crate::engine::spelling;
 use crate::hosts::git::{self, GitHook};
-use crate::hosts::signs;
+use crate::hosts::{signs, systems};
 
 /// The extension of a rule file.
 const RULES: &str = ".toml";
@@ -118,6 +118,9 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
     let mut draft = HookDraft::default();
     match directive::read(&path, &mut draft) {
         Ok(head) => {
+            if let Some(complaint) = only_exports(&head, &draft, event) {
+                return loader.complain(complaint, &path, None);
+            }
             settle_dialect(loader, &mut draft, event, &head, &path);
             loader.problems.extend(head.problems);
         }
@@ -173,7 +176,12 @@ pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, p
         ..HookDraft::default()
     };
     match directive::read(path, &mut draft) {
-        Ok(head) => loader.problems.extend(head.problems),
+        Ok(head) => {
+            if let Some(complaint) = only_exports(&head, &draft, "") {
+                return loader.complain(complaint, path, None);
+            }
+            loader.problems.extend(head.problems);
+        }
         // The file may be executable but unreadable, so it cannot name its event.
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
@@ -304,6 +312,28 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
         loader.complain(complaint, file, Some(table.at));
         written.clone()
     })
+}
+
+/// A complaint about a module of a hook system: as a program it would allow everything.
+fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complaint> {
+    const READING: &[&str] = &["stdin", "Sync(0"];
+    let exports = head
+        .text
+        .lines()
+        .any(|line| line.starts_with("export default") || line.starts_with("module.exports"));
+    if !exports || READING.iter().any(|word| head.text.contains(word)) {
+        return None;
+    }
+    let words = head.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.collect();
+    let host = draft
+        .dialect
+        .or_else(|| systems().find(|host| words.contains(&host.name)))
+        .or_else(|| signs::named_after(folder).first().copied());
+    let whose = host.map_or("its own system", |host| host.name);
+    let cause = format!("is a module that only {whose} can load: as a program it decides nothing");
+    let cure = "read the event from stdin and print the answer, or move it out of the hooks";
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// The command by which a script reads a field of its event.

@@ -178,5 +178,6 @@ pub(super) static LOOM: Host = Host {
         told("error"),
     ],
     is_system: true,
+    imports: &["agent.json"],
     ..Host::PLAIN
 };

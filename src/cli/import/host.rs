@@ -4,9 +4,11 @@ use crate::config::Severity;
 use crate::config::settings::hooks_in;
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler, Hook};
+use crate::hosts::find;
 use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::MatcherSubject;
 use regex::Regex;
+use serde_json::Value;
 
 use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
@@ -15,7 +17,10 @@ use crate::cli::host::command::runs_hookrun;
 
 pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     // A file that does not parse has no hooks to report.
-    source.value()?;
+    let value = source.value()?;
+    if find(source.tool).is_some_and(|host| host.settings.is_none()) {
+        return Ok(read_specs(source, &value));
+    }
     let text = source.text()?;
     let mut imported = ImportedHooks::default();
     let (hooks, mut problems) = hooks_in(&text, source.file, source.env, source.tool);
@@ -26,6 +31,43 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     }
     imported.problems = problems;
     Ok(imported)
+}
+
+/// Reads specs in JSON, lists by event at the top of a file or under `hooks`.
+fn read_specs(source: &ImportSource<'_>, value: &Value) -> ImportedHooks {
+    let mut imported = ImportedHooks::default();
+    let events = value.get("hooks").unwrap_or(value);
+    for (event, specs) in events.as_object().into_iter().flatten() {
+        for spec in specs.as_array().into_iter().flatten() {
+            let name = spec["name"].as_str().unwrap_or("hook");
+            let place = format!("{}, {name}", source.shown());
+            imported.take(place, of_spec(source.tool, event, name, spec));
+        }
+    }
+    imported
+}
+
+fn of_spec(
+    host: &str,
+    event: &str,
+    name: &str,
+    spec: &Value,
+) -> std::result::Result<ImportedHook, String> {
+    let kind = spec["type"].as_str().unwrap_or("command");
+    let Some(command) = spec["command"].as_str().filter(|_| kind == "command") else {
+        return Err(format!("only {host} can run a spec of the type `{kind}`"));
+    };
+    if find(host).is_none_or(|host| host.called(event).is_empty()) {
+        return Err(format!("{host} has no event `{event}`"));
+    }
+    // The host starts it with `/bin/sh -c`.
+    let mut entry = ImportedHook::new(host, name, event, &anchored(command)?)
+        .with("shell", "true")
+        .with("dialect", toml_text(host));
+    if let Some(milliseconds) = spec["timeoutMs"].as_u64() {
+        entry = entry.with("timeout", format!("\"{milliseconds}ms\""));
+    }
+    Ok(entry)
 }
 
 fn entry(

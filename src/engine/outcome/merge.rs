@@ -78,6 +78,14 @@ impl<'s> Merger<'s> {
     }
 
     pub fn rewritten(&mut self, rewritten: Rewritten) {
+        let Rewritten { hook, field, .. } = &rewritten;
+        if let Some(why) = &rewritten.rejected
+            && let Some(rule) = self.spec.rewrite(field)
+            && rule.merge == Merge::SameRole
+        {
+            let text = format!("cannot change `{field}`: {why}");
+            self.notice(&hook.clone(), NoticeKind::Failure, text);
+        }
         self.outcome.rewrites.push(rewritten);
         if self.is_blocked() {
             self.outcome.void_rewrites(BLOCKED);

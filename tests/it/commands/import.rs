@@ -36,6 +36,32 @@ fn listed(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
 }
 
 #[test]
+fn specs_of_loom_become_hooks_of_its_dialect() {
+    let specs = json!({ "hooks": {
+        "tool.pre": [
+            { "type": "command", "name": "policy", "command": "./check.sh | cat", "timeoutMs": 1500 },
+            { "type": "approve", "name": "person" },
+        ],
+        "tool.per": [{ "name": "typo", "command": "true" }],
+    }});
+    let sandbox = Sandbox::new()
+        .file("agent.json", &specs.to_string())
+        .script(
+            "check.sh",
+            "#!/bin/sh\necho '{\"continue\": false, \"reason\": \"not that\"}'\n",
+        );
+    import(&sandbox, &["loom"])
+        .exits(0)
+        .prints("1 hook imported")
+        .prints("person: only loom can run a spec of the type `approve`")
+        .prints("typo: loom has no event `tool.per`");
+    let list = sandbox.json(&["list", "--format", "json"]);
+    assert_eq!(list["hooks"][0]["dialect"], "loom");
+    assert_eq!(list["hooks"][0]["rules"][0]["timeoutMs"], 1500);
+    sandbox.run("tool.pre").blocks_saying("not that");
+}
+
+#[test]
 fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/settings");
     for (host, fixture, file) in [

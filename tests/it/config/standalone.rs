@@ -48,11 +48,41 @@ fn a_file_that_can_be_no_hook_closes_the_gate() {
     let sandbox = Sandbox::new()
         .file("notes.txt", "nothing\n")
         .file("gate.ts", "export default function (pi) {}\n");
-    for file in ["notes.txt", "gate.ts"] {
+    for (file, cause) in [
+        ("notes.txt", "names no event"),
+        ("gate.ts", "is a module that only pi can load"),
+    ] {
         run(&sandbox, "tool.pre", &["--hooks", file])
             .exits(2)
-            .says("names no event");
+            .says(cause);
     }
+}
+
+#[test]
+fn a_module_of_a_hook_system_is_no_hook() {
+    const OMP: &str =
+        "export default function (api) {\n  omp.on('tool_call', () => ({ block: true }));\n}\n";
+    const WOLLI: &str = "export default async function (context) { return { block: true }; }\n";
+    for (place, text, whose) in [
+        ("hooks.d/tool.pre/guard.mjs", OMP, "omp"),
+        ("hooks.d/tool_call/guard.ts", WOLLI, "wolli"),
+        ("hooks.d/tool.pre/guard.mjs", WOLLI, "its own system"),
+        (
+            "hooks.d/tool.pre/guard.ts",
+            &format!("// hookrun: dialect=pi\n{WOLLI}"),
+            "pi",
+        ),
+    ] {
+        let sandbox = Sandbox::new().script(place, &format!("#!/usr/bin/env node\n{text}"));
+        let problems = sandbox.problems(&[]);
+        let wanted = format!("error {place}: is a module that only {whose} can load");
+        assert!(problems[0].starts_with(&wanted), "{problems:?}");
+        sandbox.run("tool.pre").exits(2).says("is a module");
+    }
+    // One that reads its event is a program too.
+    let both = "#!/bin/sh\ncat >/dev/null <<'END'\nexport default 1\nprocess.stdin\nEND\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/both", both);
+    sandbox.run("tool.pre").allows();
 }
 
 #[test]

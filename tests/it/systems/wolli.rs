@@ -410,6 +410,7 @@ fn a_change_of_role_is_rejected_and_the_chain_moves_on() {
     let context = said("assistant", "first");
     sandbox
         .ask("wolli", "message_end", &context)
+        .says("cannot change `message`: its role must stay \"assistant\"")
         .allows_with(said("assistant", "right"));
     assert_eq!(
         sandbox.read_json("seen.json")["message"],
