@@ -5,7 +5,10 @@
 //! blocks a tool call, as does a load error. omp sets no time limit, so that a person may answer
 //! before a tool call; other events keep hookrun's default.
 
-use super::pi::{PLUGIN_CALL, PLUGIN_INPUT, PLUGIN_RESULT, PLUGIN_TEXT, PLUGIN_TOOLS};
+use super::pi::{
+    PLUGIN_CALL, PLUGIN_COMPACT, PLUGIN_INPUT, PLUGIN_MESSAGES, PLUGIN_RESULT, PLUGIN_TEXT,
+    PLUGIN_TOOLS,
+};
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Entry, Field, Reason, Refusal};
 use super::results::ReplySlot;
@@ -67,10 +70,11 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("session_switch", "session.switch").within(28),
     asks("session_before_branch", "session.branch.pre", BLOCKS).within(28),
     asks("session_before_tree", "session.tree.pre", BLOCKS).within(28),
-    asks("session_before_compact", "compact.pre", BLOCKS).within(28),
+    PLUGIN_COMPACT.within(28),
     reports("session_compact", "compact.post").within(28),
     PLUGIN_INPUT.within(28),
     PLUGIN_CALL,
+    PLUGIN_MESSAGES.within(28),
     asks("tool_result", "tool.post", PLUGIN_RESULT).within(28),
     asks("user_bash", "user.bash", BLOCKS).within(28),
     asks("session_stop", "agent.stop", BLOCKS)

@@ -104,16 +104,27 @@ pub(super) const PLUGIN_CALL: HostEvent = asks(
     ],
 );
 
+/// A hook may compact in its place.
+pub(super) const PLUGIN_COMPACT: HostEvent = asks(
+    "session_before_compact",
+    "compact.pre",
+    &[ReplySlot::Refusal, ReplySlot::New("compaction")],
+);
+
+pub(super) const PLUGIN_MESSAGES: HostEvent =
+    asks("context", "model.pre", &[ReplySlot::New("messages")]);
+
 const PLUGIN_EVENTS: &[HostEvent] = &[
     asks("session_start", "session.start", &[ReplySlot::Context]),
     reports("session_shutdown", "session.end"),
     asks("session_before_switch", "session.switch.pre", BLOCKS),
     asks("session_before_fork", "session.branch.pre", BLOCKS),
     asks("session_before_tree", "session.tree.pre", BLOCKS),
-    asks("session_before_compact", "compact.pre", BLOCKS),
+    PLUGIN_COMPACT,
     reports("session_compact", "compact.post"),
     PLUGIN_INPUT,
     PLUGIN_CALL,
+    PLUGIN_MESSAGES,
     asks("tool_result", "tool.post", PLUGIN_RESULT),
     asks("user_bash", "user.bash", BLOCKS),
     reports("turn_start", "turn.start"),

@@ -62,11 +62,11 @@ export default function (pi) {
       const { result } = await ask(name, facts(event), ctx).catch(() => ({ result: {} }));
       if (result.additionalContext) texts.push(result.additionalContext);
     });
-  const gate = (name, facts) =>
+  const gate = (name, facts, replyTo = () => undefined) =>
     on(name, async (event, ctx) => {
       const screen = ctx.hasUI ? ctx.ui : undefined;
-      const { refusal } = await ask(name, facts(event), ctx);
-      if (refusal === undefined) return undefined;
+      const { refusal, result } = await ask(name, facts(event), ctx);
+      if (refusal === undefined) return replyTo(result.update ?? {});
       screen?.notify(refusal, "warning");
       return { cancel: true };
     });
@@ -81,7 +81,12 @@ export default function (pi) {
   gate("session_before_fork", ({ entryId }) => ({ entryId }));
   gate("session_before_branch", ({ entryId }) => ({ entryId }));
   gate("session_before_tree", ({ preparation }) => ({ entryId: preparation?.targetId }));
-  gate("session_before_compact", ({ customInstructions }) => ({ customInstructions }));
+  gate(
+    "session_before_compact",
+    ({ customInstructions, preparation }) =>
+      ({ customInstructions, preparation, tokensBefore: preparation?.tokensBefore }),
+    ({ compaction }) => (compaction ? { compaction } : undefined),
+  );
   // Always: with it the server goes, and what runs in it.
   pi.on("session_shutdown", async ({ reason }, ctx) => {
     if ("session_shutdown" in EVENTS) await ask("session_shutdown", { reason }, ctx);
@@ -158,6 +163,12 @@ export default function (pi) {
       return { ...update, content: isSame ? undefined : [...(changed ?? content), ...blocks] };
     });
   }
+
+  on("context", async ({ messages }, ctx) => {
+    const { result } = await ask("context", { messages }, ctx);
+    const changed = result.update?.messages;
+    return changed === undefined ? undefined : { messages: changed };
+  });
 
   // A person's own command has no word for a block: it gets a result.
   on("user_bash", async ({ command, excludeFromContext }, ctx) => {

@@ -127,6 +127,34 @@ fn a_tool_is_refused_with_the_reason_or_runs_as_hooks_want_it() {
 }
 
 #[test]
+fn a_compaction_and_the_messages_are_what_hooks_make_of_them() {
+    const COMPACT: &str = r#"# hookrun: rewrite
+grep -q '"tokensBefore":7' && echo '{"update": {"compaction": {"summary": "short"}}}'"#;
+    const FILTER: &str = r#"# hookrun: rewrite
+grep -q first && echo '{"update": {"messages": []}}' || true"#;
+    for host in HOSTS {
+        let sandbox = Sandbox::new()
+            .hook_for("compact.pre", "compact", COMPACT)
+            .hook_for("model.pre", "filter", FILTER);
+        let sandbox = installed(host, sandbox);
+        let before =
+            json!({ "on": "session_before_compact", "preparation": { "tokensBefore": 7 } });
+        let messages = |text: &str| json!({ "on": "context", "messages": [{ "role": "user", "content": text }] });
+        let events = [before, messages("first"), messages("second")];
+        let Some(said) = play(&sandbox, host, false, &events) else {
+            return;
+        };
+        let printed = &said["printed"];
+        assert_eq!(
+            printed[0]["result"],
+            json!({ "compaction": { "summary": "short" } })
+        );
+        assert_eq!(printed[1]["result"], json!({ "messages": [] }));
+        assert_eq!(printed[2]["result"], Value::Null, "{said}");
+    }
+}
+
+#[test]
 fn a_result_and_a_prompt_are_what_hooks_make_of_them() {
     for host in HOSTS {
         let redact = "# hookrun: rewrite\necho '{\"update\": {\"result\": \"***\"}}'";
