@@ -10,7 +10,7 @@ use super::manifest::{self, Manifest};
 use super::problem::Problem;
 use super::reader;
 use super::sets::{DeclaredSet, LOCK, Lock, LockedSet};
-use super::trust::{self, FileList, HookFiles, TrustPolicy, TrustStore};
+use super::trust::{FileList, HookFiles, TrustPolicy, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, LayerKind};
 
@@ -128,7 +128,7 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
             "the set `{name}` is not on this machine yet; {verify}"
         ));
     }
-    match digest_in(&folder, TrustStore::of(env).as_ref()) {
+    match digest_in(&folder) {
         Ok(digest) if digest == locked.tree => Ok(folder),
         Ok(_) => Err(format!(
             "files of the set `{name}` were changed in the store; {verify}"
@@ -144,15 +144,14 @@ pub(crate) fn digest_of(files: &HookFiles) -> String {
     files.digest().trim_start_matches(SHA256).to_string()
 }
 
-/// The digest of a set in the store; files are read only if they changed since the last digest.
+/// The digest of a set in the store.
 ///
 /// # Errors
 /// The file that cannot be read.
-pub(crate) fn digest_in(folder: &Path, known: Option<&TrustStore>) -> Result<String, String> {
+pub(crate) fn digest_in(folder: &Path) -> Result<String, String> {
     let list = FileList::exactly(folder).map_err(|error| error.to_string())?;
-    let digest = trust::digest_of(&list, &list.stamps(), known);
-    let digest = digest.map_err(|error| error.to_string())?;
-    Ok(digest.trim_start_matches(SHA256).to_string())
+    let files = list.read().map_err(|error| error.to_string())?;
+    Ok(digest_of(&files))
 }
 
 /// The layer of a set in `folder` that `layer` declares, and its files.

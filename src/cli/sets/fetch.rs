@@ -401,5 +401,5 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
 }
 
 fn is_whole(folder: &Path, digest: &str) -> bool {
-    digest_in(folder, None).is_ok_and(|actual| actual == digest)
+    digest_in(folder).is_ok_and(|actual| actual == digest)
 }

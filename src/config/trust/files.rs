@@ -22,9 +22,6 @@ const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
-/// The most bytes of a set that is always read: a write by shared memory changes no stamp.
-const ALWAYS_READ_BYTES: i64 = 1 << 20;
-
 /// Hidden files of editors and desktops, which no shell glob matches.
 const OF_EDITORS: &[&str] = &[
     ".swp",
@@ -100,8 +97,6 @@ pub enum SetError {
 /// Device, inode, size, mtime and ctime in nanoseconds. A content change alters one, except
 /// for a write through shared memory.
 type FileStamp = [i64; 5];
-
-const SIZE: usize = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedFile {
@@ -215,19 +210,6 @@ impl FileList {
         self.listed
             .values()
             .any(|listed| listed.kind != FileKind::Folder || listed.link.is_some())
-    }
-
-    /// Whether equal stamps suffice as proof of equal content.
-    pub(super) fn believes_stamps(&self) -> bool {
-        let files = self.listed.values();
-        let files = files.filter(|listed| listed.kind == FileKind::File);
-        files.map(|listed| listed.stamp[SIZE]).sum::<i64>() > ALWAYS_READ_BYTES
-    }
-
-    /// Identifies the list; one folder may have several sets, its own and one in a host's folder.
-    #[must_use]
-    pub fn key(&self) -> String {
-        format!("{:?} {:?}", self.folder, self.parts)
     }
 
     /// The stamps of all files: equal bytes mean equal content.

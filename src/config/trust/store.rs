@@ -240,32 +240,6 @@ impl TrustStore {
     pub fn trusted_text(&self, sha256: &str) -> Option<String> {
         fs::read_to_string(self.text(sha256)).ok()
     }
-
-    fn stamps(&self, key: &str) -> PathBuf {
-        self.folder
-            .join("stamps")
-            .join(short_digest(key.as_bytes()))
-    }
-
-    /// The last digest of a list of files, if their stamps are the same.
-    pub fn known_digest(&self, key: &str, stamps: &[u8]) -> Option<String> {
-        let mut known = fs::read(self.stamps(key)).ok()?;
-        let end = known.iter().position(|byte| *byte == b'\n')?;
-        if known[end + 1..] != *stamps {
-            return None;
-        }
-        known.truncate(end);
-        String::from_utf8(known).ok()
-    }
-
-    /// Caches the digest of a list of files; a failure is only logged.
-    pub fn keep_digest(&self, key: &str, stamps: &[u8], digest: &str) {
-        let text = [digest.as_bytes(), b"\n", stamps].concat();
-        let kept = write(&self.stamps(key), &text);
-        if let Err(error) = kept {
-            tracing::debug!(%error, "cannot record the digest of the hooks");
-        }
-    }
 }
 
 /// Whether a file exists and only its owner could write it.
