@@ -258,11 +258,14 @@ impl ExplainedHook {
             write!(out, "  {DIM}{}{DIM:#}", plain(&place))?;
         }
         writeln!(out, "\n    {}", cut(&plain(&self.why)))?;
-        if let Some(reason) = &self.deny {
-            writeln!(out, "    {BAD}deny{BAD:#}: {}", cut(&plain(reason)))?;
-        }
-        if let Some(question) = &self.ask {
-            writeln!(out, "    {DOUBT}ask{DOUBT:#}: {}", cut(&plain(question)))?;
+        for (style, word, text) in [(BAD, "deny", &self.deny), (DOUBT, "ask", &self.ask)] {
+            for (number, line) in text.iter().flat_map(|text| text.lines()).enumerate() {
+                let line = cut(&plain(line));
+                match number {
+                    0 => writeln!(out, "    {style}{word}{style:#}: {line}")?,
+                    _ => writeln!(out, "      {line}")?,
+                }
+            }
         }
         Ok(())
     }

@@ -111,13 +111,14 @@ fn schema_of(spec: &EventSpec) -> Value {
         "title": spec.name,
         "description": format!("Runs when {}.", spec.summary),
         "type": "object",
-        "properties": context(spec),
+        "properties": context_properties(spec),
         "required": required,
         "$defs": { "result": result(spec) },
     })
 }
 
-fn context(spec: &EventSpec) -> Map<String, Value> {
+/// The keys of an event's context, each with its type and its meaning.
+pub(crate) fn context_properties(spec: &EventSpec) -> Map<String, Value> {
     let mut properties = Map::new();
     properties.insert("event".to_string(), json!({ "const": spec.name }));
     for key in spec.context.iter() {

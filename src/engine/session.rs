@@ -8,10 +8,11 @@ pub(crate) mod store;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,6 +76,51 @@ pub trait Session: Send + Sync {
 pub fn folder(root: &Path, id: Option<&str>) -> PathBuf {
     let id = id.filter(|id| !id.is_empty()).unwrap_or(NO_SESSION);
     root.join("sessions").join(file_name(id))
+}
+
+/// How long a session's folder is kept after its last change.
+const KEPT: Duration = Duration::from_hours(30 * 24);
+
+/// How often old sessions are removed, and how long that may take.
+const SWEEP_INTERVAL: Duration = Duration::from_hours(24);
+const SWEEP_LIMIT: Duration = Duration::from_millis(50);
+
+/// The file that records the last sweep. No session has this name.
+const SWEPT: &str = ".swept";
+
+/// Removes the folders of old sessions, once a day. A later session finishes what takes too long.
+pub(crate) fn remove_old(root: &Path) {
+    let sessions = root.join("sessions");
+    let swept = sessions.join(SWEPT);
+    if swept.exists() && !is_older(&swept, SWEEP_INTERVAL) {
+        return;
+    }
+    let started = Instant::now();
+    for entry in fs::read_dir(&sessions).into_iter().flatten().flatten() {
+        if started.elapsed() > SWEEP_LIMIT {
+            return;
+        }
+        if entry.file_name() != NO_SESSION && entry.file_name() != SWEPT && is_old(&entry.path()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    let _ = fs::write(swept, "");
+}
+
+/// Returns true if neither a path nor anything below it has changed within [`KEPT`].
+fn is_old(path: &Path) -> bool {
+    let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    let entries = is_folder.then(|| fs::read_dir(path)).into_iter().flatten();
+    is_older(path, KEPT)
+        && entries
+            .flatten()
+            .flatten()
+            .all(|entry| is_old(&entry.path()))
+}
+
+fn is_older(path: &Path, age: Duration) -> bool {
+    let changed = path.symlink_metadata().and_then(|meta| meta.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|passed| passed > age))
 }
 
 pub fn hook_folder(session: &Path, hook: &str) -> PathBuf {

@@ -61,7 +61,8 @@ hooks that run at tool.pre
     ask: touch .env?
   hookrun.toml:10
     matches runs git push
-    deny: cannot tell what `$P` runs\\ninstead: write it out
+    deny: cannot tell what `$P` runs
+      instead: write it out
 
 hooks that do not run
   10-write.sh  hooks.d/tool.pre/10-write.sh

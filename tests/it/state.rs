@@ -43,6 +43,39 @@ fn prints(sandbox: &Sandbox, arguments: &[&str], text: &str) {
 }
 
 #[test]
+fn sessions_in_which_nothing_has_changed_for_long_are_removed() {
+    let sandbox = with_hook(
+        Sandbox::new(),
+        "hook",
+        "echo x >\"$HOOKRUN_STATE_DIR/file\"",
+    );
+    let run = |session: &str| {
+        let context = format!(r#"{{"sessionId":"{session}"}}"#);
+        sandbox
+            .hookrun(&["run", "tool.pre"], context.as_bytes())
+            .exits(0);
+    };
+    let sessions = sandbox.at("home/.local/state/hookrun/sessions");
+    for session in ["old", "used", "new", ""] {
+        run(session);
+    }
+    let age = "cd home/.local/state/hookrun/sessions\n\
+               find old used no-session -exec touch -d '31 days ago' {} +\n\
+               touch used/hook/file; touch -d '2 days ago' .swept";
+    sandbox.hookrun_by_shell(age, b"").exits(0);
+    run("used");
+    assert!(
+        sessions.join("old").exists(),
+        "it looks when there is a new session"
+    );
+    run("next");
+    assert!(!sessions.join("old").exists());
+    for kept in ["used", "new", "next", "no-session"] {
+        assert!(sessions.join(kept).exists(), "{kept}");
+    }
+}
+
+#[test]
 fn a_text_is_there_in_the_next_run_of_the_hook_and_nowhere_else() {
     let body = "hookrun hook state get count || echo none; hookrun hook state set count \"$$ -x\"\n\
                 hookrun hook state get count | grep -q -- -x || echo lost";

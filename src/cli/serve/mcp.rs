@@ -4,12 +4,13 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts::native;
 
+use crate::cli::schema::context_properties;
 use crate::cli::serve::lines::{LineDoor, LineProtocol, RpcError, RpcMessage, params};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
 
@@ -81,19 +82,21 @@ fn initialized(asked: &InitializeParams) -> Value {
 
 fn tools(events: &[String]) -> Vec<Value> {
     let about = "Decides the event in the arguments, in the format of a command hook's stdin";
-    let mut tools = vec![tool(DECIDE, about)];
+    let mut tools = vec![tool(DECIDE, about, &Map::new())];
     for event in events {
         let mut about = format!("Decides `{event}`");
+        let mut keys = Map::new();
         if let Some(spec) = catalog::find(event) {
             about.push_str(&format!(": {}", spec.summary));
+            keys = context_properties(spec);
         }
-        tools.push(tool(&event.replace('.', "_"), &about));
+        tools.push(tool(&event.replace('.', "_"), &about, &keys));
     }
     tools
 }
 
-fn tool(name: &str, about: &str) -> Value {
-    let schema = json!({ "type": "object", "additionalProperties": true });
+fn tool(name: &str, about: &str, keys: &Map<String, Value>) -> Value {
+    let schema = json!({ "type": "object", "properties": keys, "additionalProperties": true });
     json!({ "name": name, "description": about, "inputSchema": schema })
 }
 

@@ -116,8 +116,13 @@ impl Surroundings {
 
     /// Creates the private state folder of a hook in a session.
     pub(super) fn state_folder(&self, session: Option<&str>, hook: &str) -> io::Result<PathBuf> {
-        let folder = session::hook_folder(&session::folder(&self.state, session), hook);
+        let of_session = session::folder(&self.state, session);
+        let is_new = !of_session.exists();
+        let folder = session::hook_folder(&of_session, hook);
         session::make_private(&self.state, &folder)?;
+        if is_new {
+            session::remove_old(&self.state);
+        }
         Ok(folder)
     }
 

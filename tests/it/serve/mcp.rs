@@ -99,6 +99,8 @@ fn its_tools_are_those_of_the_bound_events() {
             .all(|tool| tool["inputSchema"]["type"] == "object"),
         "{answer}"
     );
+    let keys = &tools[3]["inputSchema"]["properties"];
+    assert_eq!(keys["toolName"]["type"], "string", "{answer}");
     assert_eq!(client.call("ping", json!({}))["result"], json!({}));
     assert_eq!(
         client.call("resources/list", json!({}))["error"]["code"],
