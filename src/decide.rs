@@ -154,7 +154,7 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
     let Some(person) = terms.person else {
         return outcome.answered(false, "cannot ask: no terminal");
     };
-    let session = event.context().string("sessionId").unwrap_or_default();
+    let session = event.given().string("sessionId").unwrap_or_default();
     let patience = Instant::now() + PATIENCE;
     let until = match terms.budget {
         Some(budget) => budget.until.min(patience),

@@ -63,12 +63,13 @@ struct EventFacts {
     given: Context,
     /// Parsed on first use: most events have no hook.
     read: OnceLock<ReadFacts>,
+    /// Includes the action; made on first use, because rules do not read it.
+    shown: OnceLock<Context>,
     links: Option<Links>,
 }
 
 #[derive(Debug, Clone)]
 struct ReadFacts {
-    context: Context,
     action: Option<Action>,
     guesses: Vec<GuessedCommand>,
     changes: Vec<PathChange>,
@@ -117,13 +118,14 @@ impl Event {
         if context.raw("action").is_none() && context.raw("toolName").is_some() {
             Action::check(&context)?;
         } else {
-            let _ = read.set(ReadFacts::of(&spec, context.clone())?);
+            let _ = read.set(ReadFacts::of(&spec, &context)?);
         }
         let facts = EventFacts {
             spec,
             host,
             given: context,
             read,
+            shown: OnceLock::new(),
             links: None,
         };
         Ok(Event {
@@ -142,7 +144,22 @@ impl Event {
     }
 
     pub fn context(&self) -> &Context {
-        &self.facts.read().context
+        self.facts.shown.get_or_init(|| {
+            let mut context = self.facts.given.clone();
+            if let Some(action) = self.action() {
+                let json = match context.raw("action") {
+                    Some(given) => action.completed(given),
+                    None => action.to_json(),
+                };
+                context.set_raw("action", json);
+            }
+            context
+        })
+    }
+
+    /// Returns the facts without the derived action.
+    pub(crate) fn given(&self) -> &Context {
+        &self.facts.given
     }
 
     /// Returns the action of a tool, commit or push, the same in every host; `None` for other
@@ -186,17 +203,10 @@ impl Event {
     pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
         let facts = Arc::make_mut(&mut self.facts);
         facts.links = Some(links);
-        let ReadFacts {
-            context, action, ..
-        } = facts.read_mut();
-        if let Some(action) = action.as_mut().filter(|action| action.resolved.is_empty()) {
+        let action = facts.read_mut().action.as_mut();
+        if let Some(action) = action.filter(|action| action.resolved.is_empty()) {
             action.resolved = resolved;
-            if let Some(raw) = context
-                .raw("action")
-                .filter(|_| !action.resolved.is_empty())
-            {
-                context.set_raw("action", action.completed(raw));
-            }
+            facts.shown = OnceLock::new();
         }
         self
     }
@@ -207,11 +217,11 @@ impl Event {
     /// If the new tool input or list of changes is invalid.
     pub fn rewrite(&mut self, field: &str, value: &Value) -> Result<(), ContextError> {
         let mut changed = EventFacts::clone(&self.facts);
-        let read = changed.read_mut();
-        read.context.set(field, value);
+        changed.shown = OnceLock::new();
+        changed.given.set(field, value);
         if matches!(field, "toolInput" | "toolName" | "changes") {
-            read.context.remove("action");
-            *read = ReadFacts::of(&self.facts.spec, read.context.clone())?;
+            changed.given.remove("action");
+            changed.read = ReadFacts::of(&changed.spec, &changed.given)?.into();
             changed.links = None;
         }
         self.facts = Arc::new(changed);
@@ -222,7 +232,7 @@ impl Event {
 impl EventFacts {
     fn read(&self) -> &ReadFacts {
         self.read.get_or_init(|| {
-            let read = ReadFacts::of(&self.spec, self.given.clone());
+            let read = ReadFacts::of(&self.spec, &self.given);
             read.expect("a context that was checked can be read")
         })
     }
@@ -234,17 +244,16 @@ impl EventFacts {
 }
 
 impl ReadFacts {
-    fn of(spec: &EventSpec, mut context: Context) -> Result<ReadFacts, ContextError> {
+    fn of(spec: &EventSpec, context: &Context) -> Result<ReadFacts, ContextError> {
         let changes = match spec.carries("changes") {
-            true => PathChange::read_all(&context),
+            true => PathChange::read_all(context),
             false => Ok(None),
         };
-        let action = find_action(changes.as_ref(), &mut context)?;
+        let action = find_action(changes.as_ref(), context)?;
         let gated = action.as_ref().filter(|_| spec.blocks);
-        let guesses = gated.map_or_else(Vec::new, |one| one.guessed_commands(&context));
+        let guesses = gated.map_or_else(Vec::new, |one| one.guessed_commands(context));
         let changes = changes.ok().flatten().unwrap_or_default();
         Ok(ReadFacts {
-            context,
             action,
             guesses,
             changes,
@@ -252,35 +261,23 @@ impl ReadFacts {
     }
 }
 
-/// Finds an event's action and writes it into the context. An invalid list of changes is an error
-/// only if the action depends on it.
+/// Returns an event's action. An invalid list of changes is an error only if the action depends on
+/// it.
 fn find_action(
     changes: Result<&Option<Vec<PathChange>>, &ContextError>,
-    context: &mut Context,
+    context: &Context,
 ) -> Result<Option<Action>, ContextError> {
     if let Some(given) = context.raw("action") {
-        let mut action = Action::read(given)?;
-        // Several texts joined into one parse better one by one.
-        if let Ok(Some(derived)) = Action::derive(context)
-            && derived.command == action.command
-        {
-            action.line = derived.line;
-            action.effects = derived.effects;
-        }
-        context.set_raw("action", action.completed(given));
-        return Ok(Some(action));
+        let derived = Action::derive(context).ok().flatten();
+        return Action::read_beside(given, derived).map(Some);
     }
-    let action = match Action::derive(context)? {
-        None => changes
+    match Action::derive(context)? {
+        None => Ok(changes
             .map_err(ContextError::clone)?
             .as_deref()
-            .map(Action::writing),
-        derived => derived,
-    };
-    if let Some(action) = &action {
-        context.set_raw("action", action.to_json());
+            .map(Action::writing)),
+        derived => Ok(derived),
     }
-    Ok(action)
 }
 
 /// Facts from the disk about an event's paths; matching does no I/O.

@@ -35,12 +35,18 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         return event;
     };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
+    let needs_types = hooks.iter().any(|hook| hook.matcher.needs_types());
+    let needs_files = needs_types || hooks.iter().any(|hook| hook.takes_files());
+    let is_known = action.paths.is_empty() || !action.resolved.is_empty();
+    if is_known && !needs_paths && !needs_files {
+        return event;
+    }
     let is_guessed = needs_paths && event.spec().blocks;
     let Guesses {
         texts: guessed,
         is_whole: has_all_guesses,
     } = if is_guessed {
-        action.guessed_paths(event.context())
+        action.guessed_paths(event.given())
     } else {
         Guesses::default()
     };
@@ -90,8 +96,6 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         }));
     }
     let resolved = resolved.unwrap_or_default();
-    let needs_types = hooks.iter().any(|hook| hook.matcher.needs_types());
-    let needs_files = needs_types || hooks.iter().any(|hook| hook.takes_files());
     let links = Links {
         bases: walk.bases,
         is_whole,

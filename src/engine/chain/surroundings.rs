@@ -110,7 +110,7 @@ impl Surroundings {
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
         let unique = format!("{} {}", self.run_id, now.as_nanos());
-        let session = event.context().string("sessionId");
+        let session = event.given().string("sessionId");
         TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
     }
 
@@ -128,7 +128,7 @@ impl Surroundings {
 
     /// Returns the folders to which relative paths in this event refer.
     pub fn place(&self, event: &Event) -> PathBase {
-        let named = event.context().string("cwd").unwrap_or_default();
+        let named = event.given().string("cwd").unwrap_or_default();
         let cwd = if named.is_empty() {
             self.cwd.clone()
         } else {

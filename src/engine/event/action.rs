@@ -85,6 +85,11 @@ impl Action {
     /// # Errors
     /// If it is not an object, or a part has another type than in [`Action`].
     pub fn read(raw: &str) -> Result<Action, ContextError> {
+        Action::read_beside(raw, None)
+    }
+
+    /// As [`Action::read`]; a `derived` action with the same command saves reading it again.
+    pub(super) fn read_beside(raw: &str, derived: Option<Action>) -> Result<Action, ContextError> {
         if !raw.starts_with('{') {
             return Err(wrong("it is not an object"));
         }
@@ -105,15 +110,28 @@ impl Action {
         };
         let mut action = Action::new(kind, strings(raw, "paths")?);
         action.resolved = strings(raw, "resolved")?;
-        action.line = command.as_deref().map(shell::read).unwrap_or_default();
+        match derived.filter(|derived| derived.command == command) {
+            Some(derived) => {
+                action.line = derived.line;
+                action.name_paths(derived.effects);
+            }
+            None => {
+                action.line = command.as_deref().map(shell::read).unwrap_or_default();
+                action.add_effects(Vec::new(), &[]);
+            }
+        }
         action.command = command;
-        action.add_effects(Vec::new(), &[]);
         Ok(action)
     }
 
     /// Adds the file effects of the command line, whose tool may work in these folders.
     fn add_effects(&mut self, patched: Vec<String>, folders: &[String]) {
-        self.effects = LineEffects::read(&self.line, patched).in_folders(folders);
+        let effects = LineEffects::read(&self.line, patched).in_folders(folders);
+        self.name_paths(effects);
+    }
+
+    fn name_paths(&mut self, effects: Vec<Effect>) {
+        self.effects = effects;
         let named = self.effects.iter().filter(|effect| effect.is_named);
         self.paths.extend(named.map(|effect| effect.path.clone()));
         self.paths = distinct(std::mem::take(&mut self.paths));

@@ -240,7 +240,7 @@ impl Hook {
     /// Decides whether it runs for `event`. Fails with the mismatch.
     pub(crate) fn wants(&self, event: &Event, place: &PathBase) -> Result<(), Mismatch> {
         if let Some(convention) = self.convention.as_ref().filter(|one| !one.has(event)) {
-            let found = event.context().string("toolName").into_iter().collect();
+            let found = event.given().string("toolName").into_iter().collect();
             return Err(Mismatch::of_host("tool", convention.event_name(), found));
         }
         self.matcher.decide(event, &self.place(place))

@@ -319,7 +319,7 @@ impl PathQuery<'_> {
         }
         let does_so = self.access.is_none_or(|access| action.kind.may(access));
         let guesses = if is_gate && does_so {
-            action.guessed_paths(event.context())
+            action.guessed_paths(event.given())
         } else {
             Guesses::default()
         };

@@ -35,7 +35,7 @@ impl ToolMatch {
     }
 
     pub(super) fn decide(&self, event: &Event) -> Result<(), Mismatch> {
-        let name = event.context().string("toolName");
+        let name = event.given().string("toolName");
         let kind = event.action().map(|action| action.kind);
         let fits = self.alternatives.iter().any(|word| match word {
             ToolWord::Class(class) => {
