@@ -117,12 +117,13 @@ Examples:
     Report(ReportArgs),
     /// Decide recorded events again, and show changed decisions
     #[command(
-        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. Without --jobs 1, events of a session may be decided out of order.
+        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. The sum goes to stderr.
 
-Exit status: 0 nothing changed, or only allowed changes; 1 a decision changed; 2 an event could not be decided: an unreadable file or line, an incomplete event, hooks with errors.
+Exit status: 0 nothing changed; 1 a decision changed; 2 an event could not be decided: an unreadable file or line, an incomplete event, hooks with errors.
 
 Examples:
-  hookrun replay events.jsonl"
+  hookrun replay events.jsonl
+  zcat logs/*.gz | hookrun replay --hooks new/ --summary"
     )]
     Replay(ReplayArgs),
     /// List hooks in the order in which they run, or show one hook
@@ -251,8 +252,7 @@ impl Command {
         match self {
             Command::Test(args) => args.format.into(),
             Command::Why(args) => args.format.shape(),
-            Command::Report(_) => OutputShape::Json,
-            Command::Replay(args) => args.format.shape(),
+            Command::Report(_) | Command::Replay(_) => OutputShape::Json,
             Command::List(args) => args.format.shape(),
             Command::Explain(args) => args.format.shape(),
             Command::Events(args) => args.format.shape(),

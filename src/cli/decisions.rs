@@ -79,13 +79,14 @@ impl<'a> ChosenDecisions<'a> {
         paths: &Paths,
         show: &mut ShowDecision<'_>,
     ) -> Result<()> {
-        // Open all before reading one, because the log may rotate meanwhile.
-        let mut opened = Vec::new();
-        for file in &self.files {
-            opened.push((file.clone(), FileLines::open(file).map_err(cannot_read)?));
-        }
+        let files = self.files.clone();
+        let mut opened = files.iter().map(|file| FileLines::open(file));
+        // Open all files of the log before reading one, because it may rotate meanwhile.
+        let of_log = if self.log.is_some() { files.len() } else { 0 };
+        let ahead: Vec<_> = opened.by_ref().take(of_log).collect();
         let mut raw = Vec::new();
-        for (file, mut lines) in opened {
+        for (file, lines) in files.iter().zip(ahead.into_iter().chain(opened)) {
+            let mut lines = lines.map_err(cannot_read)?;
             while !streams::has_reader_left() {
                 let number = match lines.next_line(&mut raw) {
                     Ok(None) => break,
@@ -104,7 +105,7 @@ impl<'a> ChosenDecisions<'a> {
                 }
                 match self.show_line(&text, show) {
                     Ok(shown) => shown?,
-                    Err(problem) => self.skip(&ReadError::of_line(&file, number, &problem), paths),
+                    Err(problem) => self.skip(&ReadError::of_line(file, number, &problem), paths),
                 }
             }
         }

@@ -1,21 +1,25 @@
-//! `hookrun replay FILE…`: decides recorded events again and prints changes.
+//! `hookrun replay [FILE…]`: decides recorded events again and prints changes.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Read, Take, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread;
-use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 
 use crate::config::{Config, Environment};
 use crate::engine::complaint::Complaint;
+use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
-use crate::lab::replay::{BrokenHooks, Decider, Hooks, ReplayTotals, ReplayedLine};
+use crate::lab::replay::{BrokenHooks, Decider, Hooks, ReplayResult, ReplayedLine};
+use crate::lab::report::stats::Stats;
+use crate::lab::report::style::counted;
+use crate::lab::report::write_json;
 use crate::log::Redactor;
-use crate::log::read::{FileLines, ReadError};
+use crate::log::read::{FileLines, ReadError, as_it_is};
 
-use crate::cli::args::{ReplayArgs, TextFormat};
+use crate::cli::args::ReplayArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::files::temporary_folder;
 use crate::cli::run::start_up;
@@ -23,16 +27,12 @@ use crate::cli::streams;
 
 const STDIN: &str = "-";
 
-/// How often a waiting replay checks for signals and a closed stdout.
-const TICK: Duration = Duration::from_millis(100);
-
-const MOST_WAITING: usize = 16;
-
-/// A line of a recording: file, number and bytes.
-type RecordedLine = std::result::Result<(String, u64, Vec<u8>), ReadError>;
-
 /// Replays events: 0 unchanged, 1 changed, 2 error, or stdout was closed.
 pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let mut files = args.files.clone();
+    if files.is_empty() {
+        files.push(PathBuf::from(STDIN));
+    }
     let (abort, grounds) = start_up()?;
     let state = temporary_folder("hookrun-replay-", env)?;
     let own_env = Environment {
@@ -45,14 +45,22 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
     let hooks = Hooks::new(args.source.choice(env, ""), own_env, first);
     let redact = hooks.check()?;
     let redactor = Redactor::new(redact.iter().map(String::as_str)).map_err(Complaint::new)?;
-    let mut decider = Decider { hooks, redactor };
-    let lines = lines_of(&args.files, env)?;
-    let names: Vec<String> = args.files.iter().map(|file| name_of(file)).collect();
-    let names = names.join(", ");
-    let mut totals = ReplayTotals::default();
-    loop {
-        let next = lines.recv_timeout(TICK);
-        if let Some(signal) = abort.signal() {
+    let mut replay = Replay {
+        args,
+        decider: Decider {
+            hooks,
+            redactor,
+            shows_all: args.all,
+        },
+        stats: Stats::default(),
+        abort,
+        out: BufWriter::new(out),
+    };
+    let names: Vec<String> = files.iter().map(|file| name_of(file)).collect();
+    for (file, name) in files.iter().zip(&names) {
+        replay.file(file, name, &env.cwd)?;
+        if let Some(signal) = replay.abort.signal() {
+            let names = names.join(", ");
             streams::remark(&format!(
                 "interrupted: not all events of {names} were decided\n"
             ));
@@ -61,46 +69,8 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
         if streams::has_reader_left() {
             return Ok(ExitStatus::CouldNot);
         }
-        let replayed = match next {
-            Ok(Ok((file, number, line))) => decider.line(&line, file, number)?,
-            Ok(Err(error)) => ReplayedLine {
-                file: error.file.display().to_string(),
-                line: error.line,
-                why: Some(error.problem),
-                ..ReplayedLine::default()
-            },
-            Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => break,
-        };
-        if abort.times_raised() > 0 {
-            // Answers of interrupted hooks do not count.
-            continue;
-        }
-        totals.add(&replayed);
-        match args.format {
-            TextFormat::Human => replayed.human(out)?,
-            TextFormat::Json => {
-                serde_json::to_writer(&mut *out, &replayed).map_err(io::Error::from)?;
-                writeln!(out)?;
-            }
-        }
-        out.flush()?;
     }
-    let is_complete = totals.is_complete(args.allow_undecided);
-    if args.format == TextFormat::Human {
-        totals.human(is_complete, out)?;
-    }
-    if totals.events == 0 && totals.unreadable == 0 {
-        return Err(Complaint::with_cure(
-            format!("there is no event in {names}"),
-            "`hookrun run --record FILE` records them",
-        ));
-    }
-    Ok(match totals.changed {
-        _ if !is_complete => ExitStatus::CouldNot,
-        0 => ExitStatus::Yes,
-        _ => ExitStatus::No,
-    })
+    replay.sum(&names.join(", "))
 }
 
 fn name_of(file: &Path) -> String {
@@ -111,53 +81,133 @@ fn name_of(file: &Path) -> String {
     }
 }
 
-/// The lines of all files, read in a thread because a read of stdin cannot be interrupted.
-fn lines_of(files: &[PathBuf], env: &Environment) -> Result<Receiver<RecordedLine>> {
-    let stdins = files.iter().filter(|file| file.as_os_str() == STDIN);
-    if stdins.count() > 1 {
-        return Err(Complaint::with_cure(
-            "`-` appears twice",
-            "stdin can only be read once",
-        ));
-    }
-    let (sender, lines) = sync_channel(MOST_WAITING);
-    let files = files.to_vec();
-    let folder = env.cwd.clone();
-    thread::spawn(move || {
-        for file in files {
-            if read(&file, &folder, &sender).is_none() {
-                return;
-            }
-        }
-    });
-    Ok(lines)
+struct Replay<'a> {
+    args: &'a ReplayArgs,
+    decider: Decider,
+    stats: Stats,
+    abort: Abort,
+    out: BufWriter<&'a mut dyn Write>,
 }
 
-/// Sends the lines of a file; `None` once the receiver is gone.
-fn read(file: &Path, folder: &Path, sender: &SyncSender<RecordedLine>) -> Option<()> {
-    let name = name_of(file);
-    let opened = if file.as_os_str() == STDIN {
-        io::stdin().as_fd().try_clone_to_owned().map(File::from)
-    } else {
-        File::open(folder.join(file))
-    };
-    let mut lines = match FileLines::of(Path::new(&name), opened) {
-        Ok(lines) => lines,
-        Err(error) => return sender.send(Err(error)).ok(),
-    };
-    let mut line = Vec::new();
-    loop {
-        match lines.next_line(&mut line) {
-            Ok(Some(number)) => sender.send(Ok((name.clone(), number, line.clone()))).ok()?,
-            Ok(None) => return Some(()),
-            Err(error) => {
-                // Reading continues after a line that is too long.
-                let is_end = error.line.is_none();
-                sender.send(Err(error)).ok()?;
-                if is_end {
-                    return Some(());
-                }
+impl Replay<'_> {
+    /// Decides the events of a file, until its end, a signal or a closed stdout.
+    fn file(&mut self, file: &Path, name: &str, folder: &Path) -> Result<()> {
+        let opened = if file.as_os_str() == STDIN {
+            io::stdin().as_fd().try_clone_to_owned().map(File::from)
+        } else {
+            File::open(folder.join(file))
+        };
+        let abort = self.abort.clone();
+        let watched = opened
+            .and_then(as_it_is)
+            .map(|file| Box::new(WatchedFile { file, abort }) as Box<dyn Read>);
+        let mut lines = match FileLines::of(Path::new(name), watched) {
+            Ok(lines) => lines,
+            Err(error) => return self.problem(&error),
+        };
+        let mut line = Vec::new();
+        loop {
+            if !lines.has_next_line() {
+                // The next read may wait, and the output must not.
+                self.out.flush()?;
             }
+            match lines.next_line(&mut line) {
+                _ if self.abort.signal().is_some() => return Ok(()),
+                Ok(None) => return Ok(()),
+                Ok(Some(number)) => {
+                    let replayed = self.decider.line(&line, name, number)?;
+                    // Answers of interrupted hooks do not count.
+                    if self.abort.times_raised() == 0 {
+                        self.show(&replayed)?;
+                    }
+                }
+                // Reading continues after a line that is too long.
+                Err(error) if error.line.is_some() => self.problem(&error)?,
+                Err(error) => return self.problem(&error),
+            }
+        }
+    }
+
+    /// Shows a file or line that cannot be read, unless the replay has ended.
+    fn problem(&mut self, error: &ReadError) -> Result<()> {
+        if self.abort.signal().is_some() || streams::has_reader_left() {
+            return Ok(());
+        }
+        self.show(&ReplayedLine {
+            file: error.file.display().to_string(),
+            line: error.line,
+            why: Some(error.problem.clone()),
+            ..ReplayedLine::default()
+        })
+    }
+
+    /// Counts a line, and writes it unless it is unchanged.
+    fn show(&mut self, replayed: &ReplayedLine) -> Result<()> {
+        replayed.count(&mut self.stats);
+        let is_wanted = self.args.all || replayed.result != ReplayResult::Same;
+        if is_wanted && !self.args.summary {
+            serde_json::to_writer(&mut self.out, replayed).map_err(io::Error::from)?;
+            self.out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Writes the sum of all lines.
+    fn sum(mut self, names: &str) -> Result {
+        let sum = self.stats.replayed().clone();
+        if self.args.summary {
+            write_json(&self.stats.report(), &mut self.out)?;
+        }
+        self.out.flush()?;
+        let events = sum.same + sum.changed + sum.undecided;
+        if events + sum.unreadable == 0 {
+            return Err(Complaint::with_cure(
+                format!("there is no event in {names}"),
+                "`hookrun run --record FILE` records them",
+            ));
+        }
+        let events_text = counted(events, "event");
+        streams::remark(&format!(
+            "{events_text}: {} as recorded, {} changed, {} undecided, {} unreadable\n",
+            sum.same, sum.changed, sum.undecided, sum.unreadable
+        ));
+        for (change, count) in &sum.changes {
+            streams::remark(&format!("  {change}: {count}\n"));
+        }
+        let is_incomplete = sum.undecided > 0 && !self.args.allow_undecided;
+        if is_incomplete || sum.unreadable > 0 || events == 0 {
+            return Ok(ExitStatus::CouldNot);
+        }
+        if sum.changed > 0 {
+            return Ok(ExitStatus::No);
+        }
+        Ok(ExitStatus::Yes)
+    }
+}
+
+/// A file or pipe whose reads fail after a signal, or once stdout is closed.
+struct WatchedFile {
+    file: Take<File>,
+    abort: Abort,
+}
+
+impl Read for WatchedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let stdout = io::stdout();
+            let mut streams = [
+                PollFd::new(self.file.get_ref(), PollFlags::IN),
+                PollFd::new(&self.abort, PollFlags::IN),
+                PollFd::new(&stdout, PollFlags::empty()),
+            ];
+            match poll(&mut streams, None) {
+                Err(Errno::INTR) => continue,
+                // With a limit of no descriptors poll fails.
+                Err(_) => {}
+                Ok(_) if streams[1..].iter().all(|one| one.revents().is_empty()) => {}
+                Ok(_) => return Err(io::Error::other("interrupted")),
+            }
+            return self.file.read(buffer);
         }
     }
 }

@@ -2,29 +2,29 @@
 
 mod hooks;
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 pub use self::hooks::{BrokenHooks, Hooks};
-use crate::engine::event::Event;
-use crate::engine::harmless::plain;
-use crate::engine::outcome::{NoticeKind, joined};
-use crate::hosts::native;
-use crate::lab::report::style::{BAD, BOLD, DIM, DOUBT, GOOD, counted, text};
+use crate::engine::event::{Context, ContextError};
+use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
+use crate::lab::report::stats::Stats;
 use crate::log::record::RecordError;
 use crate::log::redact::is_marked;
-use crate::log::report::{Paths, RunReport, run_report};
 use crate::log::{DecisionLine, Redactor};
 
 const LONGEST_ABOUT: usize = 120;
 
 /// The result of replaying one line.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedLine {
+    /// The span of the recorded decision, or a hash of its line: the same in every replay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     pub file: String,
     /// From 1; missing for an unreadable file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub struct ReplayedLine {
     pub is: Option<ComparedOutcome>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReplayResult {
     Same,
@@ -67,7 +67,7 @@ pub enum ReplayResult {
 }
 
 /// The merged outcome of all hooks.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedOutcome {
     /// `allow`, `ask` or `block`.
     pub decision: String,
@@ -87,6 +87,8 @@ pub struct Decider {
     pub hooks: Hooks,
     /// Redacts secrets in hooks' answers, as in the record.
     pub redactor: Redactor,
+    /// Whether unchanged events get an `id` and `about` too.
+    pub shows_all: bool,
 }
 
 impl Decider {
@@ -97,11 +99,11 @@ impl Decider {
     pub fn line(
         &mut self,
         line: &[u8],
-        file: String,
+        file: &str,
         number: u64,
     ) -> Result<ReplayedLine, BrokenHooks> {
         let mut replayed = ReplayedLine {
-            file,
+            file: file.to_string(),
             line: Some(number),
             ..ReplayedLine::default()
         };
@@ -110,15 +112,10 @@ impl Decider {
             Ok(read) => read,
             Err(problem) => {
                 replayed.why = Some(problem.to_string());
-                return Ok(replayed);
+                // A replayed line stays as it is, so that a replay adds up the lines of its parts.
+                return Ok(serde_json::from_slice(line).unwrap_or(replayed));
             }
         };
-        replayed.event = Some(record.event.clone());
-        replayed.host = Some(record.host.clone());
-        replayed.time = Some(record.time.clone());
-        replayed.session.clone_from(&record.session);
-        replayed.about = record.subject().words(LONGEST_ABOUT);
-        replayed.was = Some(was.clone());
         match self.decide(&record)? {
             Ok(is) => {
                 let is_same = was.decision == is.decision && was.cause == is.cause;
@@ -134,6 +131,18 @@ impl Decider {
                 replayed.why = Some(why);
             }
         }
+        replayed.was = Some(was);
+        if self.shows_all || replayed.result != ReplayResult::Same {
+            replayed.id = Some(id_of(&record, line));
+            replayed.about = record.subject().words(LONGEST_ABOUT);
+            if let Some(reason) = replayed.is.as_mut().and_then(|is| is.reason.as_mut()) {
+                *reason = self.redactor.text(reason).into_owned();
+            }
+        }
+        replayed.event = Some(record.event);
+        replayed.host = Some(record.host);
+        replayed.time = Some(record.time);
+        replayed.session = record.session;
         Ok(replayed)
     }
 
@@ -142,7 +151,7 @@ impl Decider {
         &mut self,
         record: &DecisionLine<'_>,
     ) -> Result<Result<ComparedOutcome, String>, BrokenHooks> {
-        let Some(context) = record.context() else {
+        let Some(text) = record.context() else {
             let why = "its context was not recorded: it was blocked before it was read";
             return Ok(Err(why.to_string()));
         };
@@ -151,46 +160,45 @@ impl Decider {
             let why = format!("this hookrun does not know the host `{host}`; update hookrun");
             return Ok(Err(why));
         }
-        let today = self.hooks.of(record)?;
+        let context = Context::parse(text);
+        let sent = context.as_ref().ok().and_then(hooks::sent);
+        let said = sent.as_ref().or(context.as_ref().ok());
+        let today = self.hooks.of(record, said)?;
         if today.has_hooks_for(&record.event) {
             let mut truncated = record.truncated.iter();
             if let Some(name) = truncated.find(|name| !name.starts_with("run")) {
                 return Ok(Err(format!("`{name}` was truncated in the decision log")));
             }
-            if is_marked(context) {
+            if is_marked(text) {
                 let why = "a secret in it was redacted when it was recorded";
                 return Ok(Err(why.to_string()));
             }
         }
-        let event: Event = match today.event(record, context) {
-            Ok(event) => event,
-            Err(why) => {
-                return Ok(Ok(ComparedOutcome {
-                    decision: "block".to_string(),
-                    cause: Some("failure".to_string()),
-                    hook: None,
-                    reason: Some(why),
-                }));
-            }
-        };
-        let run = today.decide(&event);
-        let reply = native::encode(&run.outcome);
-        let mut is = said_by_hooks(&run_report(&run, &reply, &Paths::from("".as_ref())));
-        is.reason = is
-            .reason
-            .map(|reason| self.redactor.text(&reason).into_owned());
-        Ok(Ok(is))
+        let binding = said.and_then(|said| today.binding(&record.event, said));
+        let event = context
+            .map_err(|error: ContextError| error.to_string())
+            .and_then(|context| today.event(record, context, binding));
+        Ok(Ok(match event {
+            Ok(event) => ComparedOutcome::of(&today.decide(&event).outcome),
+            Err(why) => ComparedOutcome {
+                decision: "block".to_string(),
+                cause: Some("failure".to_string()),
+                hook: None,
+                reason: Some(why),
+            },
+        }))
     }
 }
 
-fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
-    let report = record.report()?;
-    let decision = &report.decision;
-    if !["allow", "ask", "block"].contains(&decision.as_ref()) {
-        let problem = format!("its decision is `{decision}`, which this hookrun does not know");
-        return Err(RecordError::Other { problem });
+/// A unique id that does not depend on the file: the span, or a hash of the line.
+fn id_of(record: &DecisionLine<'_>, line: &[u8]) -> String {
+    match &record.trace {
+        Some(trace) => trace.span.clone(),
+        None => Sha256::digest(line)[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
     }
-    Ok(said_by_hooks(&report))
 }
 
 /// The hooks' outcome in a record:
@@ -198,7 +206,13 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
 /// 1. A question that a person answered, or nobody could, is the question.
 /// 2. A block that was let through after too many is the block.
 /// 3. Anything else is the recorded outcome.
-fn said_by_hooks(report: &RunReport) -> ComparedOutcome {
+fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
+    let report = record.report()?;
+    let decision = &report.decision;
+    if !["allow", "ask", "block"].contains(&decision.as_ref()) {
+        let problem = format!("its decision is `{decision}`, which this hookrun does not know");
+        return Err(RecordError::Other { problem });
+    }
     let has_notice = |kind| report.notices.iter().any(|notice| notice.kind == kind);
     let is_allowed = report.decision == "allow";
     let is_answered = is_allowed && !has_notice(NoticeKind::Question);
@@ -206,8 +220,7 @@ fn said_by_hooks(report: &RunReport) -> ComparedOutcome {
         && has_notice(NoticeKind::Own)
         && !has_notice(NoticeKind::Refusal)
         && !has_notice(NoticeKind::Failure);
-    for hook in &report.hooks {
-        let Some(trace) = &hook.trace else { continue };
+    for (hook, trace) in report.traces() {
         let (decision, cause, reason) = match (&trace.verdict, &trace.failure) {
             (Some(verdict), _) => (verdict.decision.as_ref(), "policy", &verdict.reason),
             (None, Some(_)) => (hook.on_failure.as_ref(), "failure", &trace.failure),
@@ -216,138 +229,64 @@ fn said_by_hooks(report: &RunReport) -> ComparedOutcome {
         let asks = decision == "ask" && (is_answered || report.cause.as_deref() == Some("person"));
         let blocks = decision == "block" && is_let_through;
         if asks || blocks {
-            return ComparedOutcome {
+            return Ok(ComparedOutcome {
                 decision: decision.to_string(),
                 cause: blocks.then(|| cause.to_string()),
                 hook: Some(hook.name.clone()),
                 reason: reason.clone(),
-            };
+            });
         }
     }
     let mut outcome = ComparedOutcome {
-        decision: report.decision.to_string(),
-        cause: report.cause.as_deref().map(str::to_string),
-        hook: report.decided_by.clone(),
-        reason: report.reason.clone(),
+        decision: report.decision.into_owned(),
+        cause: report.cause.map(Cow::into_owned),
+        hook: report.decided_by,
+        reason: report.reason,
     };
-    if let Some(first) = report.questions.first() {
-        outcome.hook = Some(first.hook.clone());
-        outcome.reason = Some(joined(&report.questions));
-    }
-    outcome
+    outcome.ask(&report.questions);
+    Ok(outcome)
 }
 
 impl ReplayedLine {
-    /// Writes differences and problems; nothing for an unchanged outcome.
-    pub fn human(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut place = self.file.clone();
-        if let Some(line) = self.line {
-            place.push_str(&format!(":{line}"));
+    pub fn count(&self, stats: &mut Stats) {
+        let replayed = stats.replayed();
+        match self.result {
+            ReplayResult::Same => replayed.same += 1,
+            ReplayResult::Changed => replayed.changed += 1,
+            ReplayResult::Undecided => replayed.undecided += 1,
+            ReplayResult::Unreadable => replayed.unreadable += 1,
         }
-        let place = plain(&place);
-        let event = plain(self.event.as_deref().unwrap_or_default());
-        let why = plain(self.why.as_deref().unwrap_or_default());
-        match (self.result, &self.was, &self.is) {
-            (ReplayResult::Changed, Some(was), Some(is)) => {
-                let time = plain(self.time.as_deref().unwrap_or_default());
-                writeln!(out, "{BAD}was {}, is {}{BAD:#}", was.words(), is.words())?;
-                writeln!(out, "  {BOLD}{place}{BOLD:#}  {event}  {DIM}{time}{DIM:#}")?;
-                if let Some(about) = &self.about {
-                    writeln!(out, "  {}", plain(about))?;
-                }
-                for (label, outcome) in [("was", was), ("is", is)] {
-                    text(out, label, outcome.reason.as_deref().unwrap_or_default())?;
-                }
-                writeln!(out)
-            }
-            (ReplayResult::Same | ReplayResult::Changed, ..) => Ok(()),
-            (ReplayResult::Undecided, ..) => writeln!(
-                out,
-                "{DOUBT}not decided{DOUBT:#}  {place}  {event} cannot be decided again: {why}\n"
-            ),
-            (ReplayResult::Unreadable, ..) => {
-                writeln!(out, "{BAD}not readable{BAD:#}  {place}  {why}\n")
-            }
+        let Some(is) = &self.is else { return };
+        if let (ReplayResult::Changed, Some(was)) = (self.result, &self.was) {
+            let change = format!("{} → {}", was.decision, is.decision);
+            *replayed.changes.entry(change).or_default() += 1;
         }
+        let time = self.time.as_deref().unwrap_or_default();
+        let has_failed = is.cause.as_deref() == Some("failure");
+        stats.add_decision(time, &is.decision, has_failed);
     }
 }
 
 impl ComparedOutcome {
-    fn words(&self) -> String {
-        let word = match self.decision.as_str() {
-            "allow" => "allowed",
-            "ask" => "asked",
-            _ => "blocked",
+    /// Today's outcome. A replay asks nobody and lets no block through.
+    fn of(outcome: &Outcome) -> ComparedOutcome {
+        let refusal = outcome.refusal();
+        let mut compared = ComparedOutcome {
+            decision: outcome.settled.word().to_string(),
+            cause: refusal.map(|refusal| refusal.cause.name().to_string()),
+            hook: refusal.and_then(|refusal| refusal.hook.clone()),
+            reason: refusal.map(|refusal| refusal.reason.clone()),
         };
-        let is_failure = self.cause.as_deref() == Some("failure");
-        let how = if is_failure { " for a failure" } else { "" };
-        match &self.hook {
-            Some(hook) => format!("{word}{how} by {}", plain(hook)),
-            None => format!("{word}{how}"),
+        if let Settled::Asked { questions } = &outcome.settled {
+            compared.ask(questions);
         }
-    }
-}
-
-#[derive(Debug, Clone, Default)]
-pub struct ReplayTotals {
-    pub events: u64,
-    pub same: u64,
-    pub changed: u64,
-    pub undecided: u64,
-    /// Lines and files.
-    pub unreadable: u64,
-    /// Counts by change (`allow → block`).
-    turns: BTreeMap<String, u64>,
-}
-
-impl ReplayTotals {
-    pub fn add(&mut self, replayed: &ReplayedLine) {
-        match replayed.result {
-            ReplayResult::Same => self.same += 1,
-            ReplayResult::Changed => self.changed += 1,
-            ReplayResult::Undecided => self.undecided += 1,
-            ReplayResult::Unreadable => {
-                self.unreadable += 1;
-                return;
-            }
-        }
-        self.events += 1;
-        if let (ReplayResult::Changed, Some(was), Some(is)) =
-            (replayed.result, &replayed.was, &replayed.is)
-        {
-            let turn = format!("{} → {}", was.decision, is.decision);
-            *self.turns.entry(turn).or_default() += 1;
-        }
+        compared
     }
 
-    /// Whether every event was decided, except (with `allows_undecided`) incomplete ones.
-    pub fn is_complete(&self, allows_undecided: bool) -> bool {
-        self.unreadable == 0 && self.events > 0 && (allows_undecided || self.undecided == 0)
-    }
-
-    pub fn human(&self, is_complete: bool, out: &mut dyn Write) -> io::Result<()> {
-        let (style, word) = match self.changed {
-            _ if !is_complete => (BAD, "incomplete"),
-            0 => (GOOD, "as recorded"),
-            _ => (BAD, "changed"),
-        };
-        write!(
-            out,
-            "{style}{word}{style:#}: {}: {} as recorded, {} changed",
-            counted(self.events, "event"),
-            self.same,
-            self.changed
-        )?;
-        if self.undecided > 0 {
-            write!(out, ", {} not decided", self.undecided)?;
+    fn ask(&mut self, questions: &[Question]) {
+        if let Some(first) = questions.first() {
+            self.hook = Some(first.hook.clone());
+            self.reason = Some(joined(questions));
         }
-        if self.unreadable > 0 {
-            write!(out, ", {} not readable", self.unreadable)?;
-        }
-        writeln!(out)?;
-        for (turn, count) in &self.turns {
-            writeln!(out, "  {turn}: {count}")?;
-        }
-        Ok(())
     }
 }

@@ -1,10 +1,18 @@
-//! Reads decision logs and recordings line by line.
+//! Reads decision logs and recordings line by line, also compressed ones.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+
 use super::record::{LONGEST_LINE_BYTES, RecordError};
+
+const BUFFER_BYTES: usize = 64 * 1024;
+
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// A problem with a file or a line. Later lines can be read.
 #[derive(Debug, thiserror::Error)]
@@ -35,29 +43,38 @@ impl ReadError {
 }
 
 /// The lines of a file, without empty ones.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "a source has none")]
 pub struct FileLines {
     file: PathBuf,
-    reader: BufReader<Take<File>>,
+    reader: BufReader<Box<dyn Read>>,
     number: u64,
 }
 
 impl FileLines {
     /// Opens a file and reads up to its current end, since a hook may append to it.
     pub fn open(file: &Path) -> Result<FileLines, ReadError> {
-        FileLines::of(file, File::open(file))
+        let opened = File::open(file).and_then(as_it_is);
+        FileLines::of(file, opened.map(|file| Box::new(file) as Box<dyn Read>))
     }
 
     /// Reads an opened file or pipe, called `name` in messages.
-    pub fn of(name: &Path, opened: io::Result<File>) -> Result<FileLines, ReadError> {
-        let file = opened.map_err(ReadError::of_file(name))?;
-        let meta = file.metadata().map_err(ReadError::of_file(name))?;
-        let length = if meta.is_file() { meta.len() } else { u64::MAX };
+    pub(crate) fn of(
+        name: &Path,
+        opened: io::Result<Box<dyn Read>>,
+    ) -> Result<FileLines, ReadError> {
+        let reader = opened
+            .and_then(decompressed)
+            .map_err(ReadError::of_file(name))?;
         Ok(FileLines {
             file: name.to_path_buf(),
-            reader: BufReader::with_capacity(64 * 1024, file.take(length)),
+            reader: BufReader::with_capacity(BUFFER_BYTES, reader),
             number: 0,
         })
+    }
+
+    /// Whether the next line is buffered, so that reading it cannot wait.
+    pub(crate) fn has_next_line(&self) -> bool {
+        self.reader.buffer().contains(&b'\n')
     }
 
     /// Reads the next line into `into`, without its line break, and returns its number; `None` at
@@ -76,6 +93,50 @@ impl FileLines {
                 Line::Text => return Ok(Some(self.number)),
             }
         }
+    }
+}
+
+/// Limits a file to its current length. Pipes are read to their end.
+pub(crate) fn as_it_is(file: File) -> io::Result<Take<File>> {
+    let meta = file.metadata()?;
+    let length = if meta.is_file() { meta.len() } else { u64::MAX };
+    Ok(file.take(length))
+}
+
+/// Decompresses by the first bytes, because stdin has no name.
+fn decompressed(reader: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    let mut source = BufReader::with_capacity(BUFFER_BYTES, reader);
+    let start = source.fill_buf()?;
+    if start.starts_with(GZIP) {
+        return Ok(Box::new(MultiGzDecoder::new(source)));
+    }
+    if start.starts_with(ZSTD) {
+        let frame = StreamingDecoder::new(source).map_err(io::Error::other)?;
+        return Ok(Box::new(ZstdFrames { frame: Some(frame) }));
+    }
+    Ok(Box::new(source))
+}
+
+/// Decompresses the concatenated frames of a zstd file.
+struct ZstdFrames<R: BufRead> {
+    /// `None` after the last frame, and after an error.
+    frame: Option<StreamingDecoder<R, FrameDecoder>>,
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut frame) = self.frame.take() {
+            let count = frame.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                self.frame = Some(frame);
+                return Ok(count);
+            }
+            let mut rest = frame.into_inner();
+            if !rest.fill_buf()?.is_empty() {
+                self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
+            }
+        }
+        Ok(0)
     }
 }
 

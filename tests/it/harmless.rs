@@ -187,7 +187,7 @@ const OF_ANSWERS: &[Row] = &[
     (&["test", "--suite"], ALL),
     (&["why"], &["human", "json"]),
     (&["why", "--brief", "--all"], &["human"]),
-    (&["replay", "recording"], &["human", "json"]),
+    (&["replay", "--all", "recording"], &[]),
 ];
 
 /// Commands that show what there is.

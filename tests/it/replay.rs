@@ -1,6 +1,7 @@
 //! `hookrun replay`: recorded events decided again, what has changed, and what cannot be decided.
 
 mod broken;
+mod parts;
 
 use serde_json::{Value, json};
 
@@ -36,18 +37,15 @@ fn recorded(guard: &str, commands: &[&str]) -> Sandbox {
     sandbox
 }
 
+/// Changes on stdout, the sum on stderr.
 fn replay(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
-    let all: Vec<&str> = ["replay"]
-        .into_iter()
-        .chain(arguments.iter().copied())
-        .collect();
-    sandbox.hookrun(&all, b"")
+    sandbox.hookrun(&[&["replay"], arguments].concat(), b"")
 }
 
-/// The lines of `--format json`.
+/// A line for each event.
 #[track_caller]
 fn lines(sandbox: &Sandbox, arguments: &[&str]) -> Vec<Value> {
-    let ran = replay(sandbox, &[arguments, &["--format", "json"]].concat());
+    let ran = sandbox.hookrun(&[&["replay", "--all"], arguments].concat(), b"");
     let lines = ran
         .stdout
         .lines()
@@ -86,8 +84,8 @@ fn all_is_as_recorded_with_the_same_hooks() {
 
     let ran = replay(&sandbox, &["events.jsonl"]);
 
-    ran.exits(0).prints("4 events: 4 as recorded, 0 changed");
-    assert_eq!(ran.stderr, "");
+    ran.exits(0).says("4 events: 4 as recorded, 0 changed");
+    assert_eq!(ran.stdout, "");
     assert_eq!(count(&sandbox, "same"), 4);
 }
 
@@ -98,12 +96,13 @@ fn what_is_decided_otherwise_is_told_with_hook_and_reason() {
     let ran = replay(&sandbox, &["events.jsonl"]);
 
     ran.exits(1)
-        .prints("was blocked by 10-guard.sh, is allowed\n  events.jsonl:2  tool.pre")
-        .prints("was allowed, is blocked by 10-guard.sh\n  events.jsonl:3  tool.pre")
-        .prints("bash: cat y\n        is       no cat")
-        .prints("allow → block: 1")
-        .prints("block → allow: 1")
-        .prints("3 events: 1 as recorded, 2 changed");
+        .prints(r#""line":2,"result":"changed","event":"tool.pre""#)
+        .prints(r#""about":"bash: rm x","was":{"decision":"block","cause":"policy","hook":"10-guard.sh","reason":"no rm"},"is":{"decision":"allow"}}"#)
+        .prints(r#""line":3,"result":"changed","event":"tool.pre""#)
+        .prints(r#""about":"bash: cat y","was":{"decision":"allow"},"is":{"decision":"block","cause":"policy","hook":"10-guard.sh","reason":"no cat"}}"#)
+        .says("allow → block: 1")
+        .says("block → allow: 1")
+        .says("3 events: 1 as recorded, 2 changed");
     assert_eq!(
         changes(&sandbox, &["events.jsonl"]),
         ["2: block → allow", "3: allow → block"]
@@ -122,7 +121,8 @@ fn a_hook_that_fails_does_not_do_what_it_did_though_both_refuse() {
     let sandbox = recorded(GUARD, &["rm x"]).hook("10-guard.sh", "kill -SEGV $$");
     replay(&sandbox, &["events.jsonl"])
         .exits(1)
-        .prints("was blocked by 10-guard.sh, is blocked for a failure by 10-guard.sh");
+        .prints(r#""is":{"decision":"block","cause":"failure","hook":"10-guard.sh""#)
+        .says("block → block: 1");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_hook_for_a_host_gets_what_its_host_sent() {
 
     replay(&sandbox, &["events.jsonl"])
         .exits(0)
-        .prints("2 as recorded");
+        .says("2 as recorded");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn an_agents_stop_is_refused_again_though_it_was_let_go() {
 
     replay(&sandbox, &["events.jsonl"])
         .exits(0)
-        .prints("10 as recorded");
+        .says("10 as recorded");
 }
 
 #[test]
@@ -215,11 +215,11 @@ fn nothing_of_the_user_is_touched_and_hooks_know_that_it_is_a_replay() {
 #[test]
 fn events_come_from_stdin_too() {
     let sandbox = recorded(GUARD, &["ls", "rm x"]).hook("10-guard.sh", OTHER_GUARD);
-    let ran = sandbox.hookrun(&["replay", "-"], sandbox.read("events.jsonl").as_bytes());
-    ran.exits(1).prints("stdin:2  tool.pre");
-    replay(&sandbox, &["-", "-"])
-        .exits(2)
-        .says("`-` appears twice");
+    let events = sandbox.read("events.jsonl");
+    for arguments in [&["replay"][..], &["replay", "-"]] {
+        let ran = sandbox.hookrun(arguments, events.as_bytes());
+        ran.exits(1).prints(r#""file":"stdin","line":2,"#);
+    }
 }
 
 #[test]

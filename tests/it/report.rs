@@ -1,8 +1,8 @@
 //! `hookrun report`: the page, looked at in a browser and by its script alone; and what it says of
 //! many decisions, of secrets, and of other people's texts.
 
-mod browser;
-mod exports;
+pub(crate) mod browser;
+pub(crate) mod exports;
 
 use std::fs;
 use std::path::Path;

@@ -92,9 +92,18 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recordings of `hookrun run --record`, or files of the decision log; `-` is stdin
-    #[arg(value_name = "FILE", required = true)]
+    /// Recordings, decision logs or lines of a replay, also compressed (gzip, zstd); by default, and
+    /// for `-`, stdin
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+
+    /// Write a line for each event, not only for changed decisions
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    /// Write statistics instead of lines
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) summary: bool,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -103,10 +112,6 @@ pub(crate) struct ReplayArgs {
     /// (truncated in the decision log, or with a redacted secret)
     #[arg(long)]
     pub(crate) allow_undecided: bool,
-
-    /// The output format; JSON has a line for each event
-    #[arg(long, value_enum, default_value_t = TextFormat::Human)]
-    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]

@@ -61,11 +61,17 @@ impl Hooks {
         Ok(config.log.redact)
     }
 
-    pub(super) fn of(&mut self, record: &DecisionLine<'_>) -> Result<Rc<HostHooks>, BrokenHooks> {
-        let told = if hosts::naming_folders(&record.host).is_some() {
-            told(record)
-        } else {
-            HostFolders::default()
+    /// Returns the hooks for a recorded event; `said` is the host's own context.
+    pub(super) fn of(
+        &mut self,
+        record: &DecisionLine<'_>,
+        said: Option<&Context>,
+    ) -> Result<Rc<HostHooks>, BrokenHooks> {
+        let told = match said {
+            Some(said) if hosts::naming_folders(&record.host).is_some() => {
+                HostFolders::told(&record.host, said)
+            }
+            Some(_) | None => HostFolders::default(),
         };
         let is_meant = |(host, folders): &AskerKey| *host == record.host && *folders == told;
         if let Some((_, found)) = self.ready.iter().find(|(key, _)| is_meant(key)) {
@@ -118,15 +124,9 @@ pub(super) fn is_known(host: &str) -> bool {
     host == native::NAME || hosts::find(host).is_some()
 }
 
-fn told(record: &DecisionLine<'_>) -> HostFolders {
-    let context = record
-        .context()
-        .and_then(|context| Context::parse(context).ok());
-    let came = context.as_ref().and_then(|context| context.raw("raw"));
-    let came = came.and_then(|raw| Context::parse(raw).ok());
-    came.or(context)
-        .map(|context| HostFolders::told(&record.host, &context))
-        .unwrap_or_default()
+/// The host's own context, if it was recorded.
+pub(super) fn sent(context: &Context) -> Option<Context> {
+    Context::parse(context.raw("raw")?).ok()
 }
 
 impl HostHooks {
@@ -135,25 +135,26 @@ impl HostHooks {
     }
 
     /// The event of a record, or the reason hookrun blocks it before any hook runs.
-    pub(super) fn event(&self, record: &DecisionLine<'_>, context: &str) -> Result<Event, String> {
-        let context = Context::parse(context).map_err(|error| error.to_string())?;
-        let binding = self.binding(&record.event, &context);
+    pub(super) fn event(
+        &self,
+        record: &DecisionLine<'_>,
+        context: Context,
+        binding: Option<Binding>,
+    ) -> Result<Event, String> {
         let spec = self.spec(&record.event, binding)?;
         Event::new(spec, record.host.clone(), context).map_err(|error| error.to_string())
     }
 
     /// The row for the event; if several rows share it, the host's name and key select one.
-    fn binding(&self, event: &str, context: &Context) -> Option<Binding> {
+    pub(super) fn binding(&self, event: &str, said: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
         let rows = dialect.events.iter().filter(|row| row.event == event);
         let mut bindings: Vec<Binding> = rows.map(|row| Binding { dialect, row }).collect();
         let first = bindings.first().copied();
-        let sent = context.raw("raw").and_then(|raw| Context::parse(raw).ok());
-        let sent = sent.as_ref().unwrap_or(context);
-        if let Some(name) = sent.string(dialect.names_event_by) {
+        if let Some(name) = said.string(dialect.names_event_by) {
             bindings.retain(|binding| binding.row.is_called(&name));
         }
-        Host::tell_apart(&bindings, sent).ok().or(first)
+        Host::tell_apart(&bindings, said).ok().or(first)
     }
 
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {

@@ -35,8 +35,23 @@ pub struct StatsReport {
     /// The time of the last decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Results of a replay; missing for logged decisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayStats>,
     /// The hook with the most total time first.
     pub hooks: Vec<HookStats>,
+}
+
+/// Counts of a replay's results.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayStats {
+    pub same: u64,
+    pub changed: u64,
+    pub undecided: u64,
+    pub unreadable: u64,
+    /// Counts by change (`allow → block`).
+    pub changes: BTreeMap<String, u64>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
@@ -61,22 +76,31 @@ pub struct HookStats {
 
 impl Stats {
     pub fn add(&mut self, time: &str, run: &RunReport) {
+        self.add_decision(time, &run.decision, run.has_failed());
+        for (hook, trace) in run.traces() {
+            self.add_run(hook, trace);
+        }
+    }
+
+    /// The counts of a replay, which this adds to the report.
+    pub(crate) fn replayed(&mut self) -> &mut ReplayStats {
+        self.report.replayed.get_or_insert_default()
+    }
+
+    pub(crate) fn add_decision(&mut self, time: &str, decision: &str, has_failed: bool) {
         let report = &mut self.report;
         report.decisions += 1;
-        match run.decision.as_ref() {
+        match decision {
             "allow" => report.allowed += 1,
             "ask" => report.asked += 1,
             _ => report.blocked += 1,
         }
-        report.failed += u64::from(run.has_failed());
+        report.failed += u64::from(has_failed);
         if report.from.as_deref().is_none_or(|from| time < from) {
             report.from = Some(time.to_string());
         }
         if report.to.as_deref().is_none_or(|to| time > to) {
             report.to = Some(time.to_string());
-        }
-        for (hook, trace) in run.traces() {
-            self.add_run(hook, trace);
         }
     }
 

@@ -142,6 +142,7 @@ fn name_of(arguments: &[&str], value: &Value) -> Option<&'static str> {
         "test" => "decision-report",
         "why" if has(&["--stats"]) => "stats-report",
         "why" => "why-report",
+        "replay" if has(&["--summary"]) => "stats-report",
         "replay" => "replay-report",
         "list" => "list-report",
         "explain" => "explain-report",
@@ -634,10 +635,8 @@ fn every_key_of_a_report_is_in_some_report() {
     )
     .unwrap();
     fs::write(sandbox.at("broken.jsonl"), "x").unwrap();
-    see(
-        &["replay", "log.jsonl", "broken.jsonl", "--format", "json"],
-        "",
-    );
+    see(&["replay", "log.jsonl", "broken.jsonl", "--all"], "");
+    see(&["replay", "log.jsonl", "broken.jsonl", "--summary"], "");
     let both =
         "[[rule]]\nruns = \"git push\"\ndeny = \"no\"\n[event.\"tool.pre\"]\nstop = \"never\"\n";
     fs::write(sandbox.at("hookrun.toml"), format!("{MANIFEST}\n{both}")).unwrap();

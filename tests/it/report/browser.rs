@@ -29,7 +29,7 @@ pub(super) fn chromium() -> Option<PathBuf> {
     clippy::disallowed_methods,
     reason = "programs are where this process finds them"
 )]
-pub(super) fn program(variable: &str, names: &[&str]) -> Option<PathBuf> {
+pub(crate) fn program(variable: &str, names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = || std::env::split_paths(&path);
     let mut files = names

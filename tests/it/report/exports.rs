@@ -123,7 +123,7 @@ fn the_recipe_for_jq_works() {
 }
 
 /// Python with DuckDB: `HOOKRUN_PYTHON`, or `python3`.
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let python = super::browser::program("HOOKRUN_PYTHON", &["python3"])?;
     let mut imports = Command::new(&python);
     let output = imports.args(["-c", "import duckdb"]).output().ok()?;
@@ -182,6 +182,47 @@ fn the_recipe_for_a_collector_reads_fields_that_the_log_has() {
         return;
     }
     assert!(ran.status.success(), "{ran:?}");
+}
+
+#[test]
+fn the_recipe_for_rsyslog_follows_the_log_through_a_rotation() {
+    let Some(rsyslogd) = super::browser::program("", &["rsyslogd"]) else {
+        skipped("there is no rsyslogd");
+        return;
+    };
+    let recipes = recipes("conf");
+    let [recipe] = &recipes[..] else {
+        panic!("{recipes:?}");
+    };
+    let sandbox = Sandbox::new().hook("10-guard.sh", "exit 0");
+    let folder = sandbox.path().display();
+    let recipe = recipe
+        .replace("/home/you", &format!("{folder}/home"))
+        .replace("/var/spool/rsyslog", &folder.to_string())
+        .replace("/var/log", &folder.to_string());
+    let sandbox = sandbox.file("rsyslog.conf", &recipe);
+    let mut command = Command::new(rsyslogd);
+    command
+        .args(["-n", "-i", "rsyslog.pid", "-f", "rsyslog.conf"])
+        .current_dir(sandbox.path())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let log = sandbox.at("home/.local/state/hookrun/log");
+    for _ in 0..2 {
+        for number in 0..5 {
+            sandbox.run_shell(&format!("echo {number}")).allows();
+        }
+        let _ = std::fs::rename(log.join("decisions.jsonl"), log.join("decisions.1.jsonl"));
+        sandbox.run_shell("true").allows();
+        let seen = || std::fs::read_to_string(sandbox.at("hookrun.jsonl")).unwrap_or_default();
+        let logged = std::fs::read_to_string(log.join("decisions.1.jsonl")).unwrap();
+        wait_until("every line of the full file is there", || {
+            let seen = seen();
+            logged.lines().all(|line| seen.matches(line).count() == 1)
+        });
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
