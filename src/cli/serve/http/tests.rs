@@ -96,6 +96,17 @@ fn a_request_for_two_hosts_is_an_error() {
     assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
 }
 
+/// The length is ignored, and what may be another request is not answered.
+#[test]
+fn a_body_with_a_length_and_chunks_is_read_by_its_chunks_and_ends_the_connection() {
+    let head =
+        "POST /decide HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked";
+    let second = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+    let reply = reply_of(1, &format!("{head}\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n{second}"));
+    assert_eq!(reply.matches("HTTP/1.1 ").count(), 1, "{reply}");
+    assert!(!reply.contains("\"status\":\"ok\""), "{reply}");
+}
+
 #[test]
 fn the_page_has_these_limits() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/embedding.md");
