@@ -25,8 +25,8 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
         return list(&hooks, args.format, out);
     }
     if args.names.is_empty() {
-        let help = "`hookrun add --list` shows what there is";
-        return Err(Complaint::with_cure("no hook, gate or rule is named", help));
+        let help = "`hookrun add --list` lists them";
+        return Err(Complaint::with_cure("no hook, gate or rule given", help));
     }
     let mut plan = plan_of(&args.names, &config, &hooks)?;
     if !plan.changes.is_empty() {
@@ -54,11 +54,10 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
             .iter()
             .find(|change| change.path.symlink_metadata().is_ok());
         if changes.iter().all(FileWrite::is_done) {
-            plan.hints
-                .push(format!("{name} is already here, unchanged"));
+            plan.hints.push(format!("{name} already exists, unchanged"));
         } else if let Some(existing) = existing {
-            let cause = format!("`{}` is there already", existing.path.display());
-            let help = "move it away to have the shipped one; nothing was written";
+            let cause = format!("`{}` already exists", existing.path.display());
+            let help = "move it away to add the built-in version; nothing was written";
             return Err(Complaint::with_cure(cause, help));
         } else {
             plan.changes.extend(changes);

@@ -64,7 +64,7 @@ impl CheckedFiles<'_> {
         let whole = whole.unwrap_or_else(|_| path.to_path_buf());
         let from_top = whole.strip_prefix(&self.top).map(Path::to_path_buf);
         from_top.map_err(|_| {
-            let cause = format!("`{}` is outside of the repository", path.display());
+            let cause = format!("`{}` is outside the repository", path.display());
             Complaint::with_cure(cause, format!("name files in `{}`", self.top.display()))
         })
     }
@@ -91,17 +91,13 @@ impl ChosenFiles for CheckedFiles<'_> {
             }
             let path = self.cwd.join(word);
             if path.symlink_metadata().is_err() {
-                return Err(unknown(
-                    text,
-                    hooks,
-                    "neither a hook of commit.pre nor a file",
-                ));
+                return Err(unknown(text, hooks, "neither a commit.pre hook nor a file"));
             }
             paths.push(self.below_top(&path)?);
         }
         for skipped in &self.args.skip {
             if !hooks.iter().any(|hook| hook.is_called(skipped)) {
-                return Err(unknown(skipped, hooks, "not a hook of commit.pre"));
+                return Err(unknown(skipped, hooks, "not a commit.pre hook"));
             }
         }
         hooks.retain(|hook| {
@@ -136,8 +132,8 @@ impl ChosenFiles for CheckedFiles<'_> {
                     &name,
                 ];
                 if !git.call(words).run("find the commit")?.status.success() {
-                    let cause = format!("there is no commit `{commit}`");
-                    return Err(Complaint::with_cure(cause, "`git fetch` may bring it"));
+                    let cause = format!("no such commit: `{commit}`");
+                    return Err(Complaint::with_cure(cause, "`git fetch` may get it"));
                 }
             }
             git::listing_between(from, to)

@@ -184,14 +184,12 @@ impl<'a> ChosenDecisions<'a> {
         }
         let Some(log) = &self.log else {
             let files: Vec<String> = self.files.iter().map(|file| paths.show(file)).collect();
-            return format!("there is no decision in `{}`\n", files.join("`, `"));
+            return format!("no decisions in `{}`\n", files.join("`, `"));
         };
         let folder = paths.show(log.folder());
         match log.check() {
-            Ok(()) => format!(
-                "no decision is logged yet in `{folder}`: `hookrun run` logs decisions there\n"
-            ),
-            Err(error) => format!("no decision is logged: {error}\n"),
+            Ok(()) => format!("no decisions in `{folder}` yet; `hookrun run` logs them there\n"),
+            Err(error) => format!("decisions are not logged: {error}\n"),
         }
     }
 }

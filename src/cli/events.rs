@@ -271,7 +271,7 @@ fn host_event(binding: Binding, out: &mut dyn Write) -> Result<()> {
 fn waits(wait: Wait) -> String {
     let usual = duration_text(wait.usual);
     if !wait.is_known {
-        return format!("it is undocumented; {usual} are thought safe");
+        return format!("undocumented; {usual} is assumed to be safe");
     }
     match wait.longest {
         None => usual,

@@ -41,7 +41,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
         );
         return Err(Complaint::with_cure(
             cause,
-            "omit --event, or name `tool.post` for example",
+            "omit --event, or name a tool event such as `tool.post`",
         ));
     }
     let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
@@ -90,8 +90,8 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
     };
     match text.trim_end() {
         "" => Err(Complaint::with_cure(
-            "there is no command",
-            "write one in quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
+            "no command given",
+            "quote it: `hookrun explain 'git push'`; `hookrun why` explains the last \
              decision",
         )),
         text => Ok(text.to_string()),

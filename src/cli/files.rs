@@ -70,7 +70,7 @@ impl FileWrite {
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
             let cause = format!(
-                "`{}` cannot be extended: {}",
+                "`{}` cannot be added to: {}",
                 path.display(),
                 error.message()
             );
@@ -171,11 +171,7 @@ impl WritePlan {
         let is_first = !self.hooks.exists();
         write_all(&self.changes, paths)?;
         if is_first && self.hooks.exists() {
-            writeln!(
-                out,
-                "made {}, the first hooks here",
-                paths.show(&self.hooks)
-            )?;
+            writeln!(out, "created {}", paths.show(&self.hooks))?;
         }
         for change in &self.changes {
             let done = match &change.becomes {
@@ -213,7 +209,7 @@ fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
 }
 
 fn is_there(shown: &str) -> Complaint {
-    let cause = format!("`{shown}` is there already");
+    let cause = format!("`{shown}` already exists");
     Complaint::with_cure(
         cause,
         "choose another name, or move it away; nothing was written",

@@ -135,8 +135,8 @@ pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     }
     if !args.all {
         return Err(Complaint::with_cure(
-            "no host is named",
-            "name one, or use --all to uninstall from all",
+            "no host given",
+            "name a host, or use --all",
         ));
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
@@ -277,14 +277,14 @@ impl<'a> Site<'a> {
                 let shown = Paths::from(&self.env.cwd).show(&file);
                 self.report(&format!("original: {shown}"), out)
             }
-            None => self.report("the file is new", out),
+            None => self.report("new file", out),
         }
     }
 
     fn take_out(&self, args: &PlaceArgs, out: &mut dyn Write) -> Result<()> {
         let Some(current) = self.target.text.as_deref() else {
             self.record.forget();
-            return self.report("is not there; nothing was changed", out);
+            return self.report("does not exist; nothing was changed", out);
         };
         let backup = self.record.read();
         let text = self.text_without(current, backup.as_ref())?;
@@ -293,7 +293,7 @@ impl<'a> Site<'a> {
         }
         let is_unchanged = backup.is_some_and(|backup| backup.after == current);
         let done = match &text {
-            Some(text) if text == current => "contains nothing of hookrun's; nothing was changed",
+            Some(text) if text == current => "has no hookrun hooks; nothing was changed",
             Some(text) => {
                 self.target.replace(text)?;
                 if is_unchanged {

@@ -91,7 +91,7 @@ fn tools() -> impl Iterator<Item = ImportTool> {
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let tool = tools().find(|tool| tool.name == args.tool).ok_or_else(|| {
         let names: Vec<&str> = tools().map(|tool| tool.name).collect();
-        let cause = format!("hooks of `{}` cannot be imported", args.tool);
+        let cause = format!("cannot import hooks of `{}`", args.tool);
         Complaint::with_cure(cause, format!("name one of {}", names.join(", ")))
     })?;
     let config = Config::load(&args.place.choice(env), env, ConfigScope::All);
@@ -101,10 +101,10 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         None => files_of(&tool, &config),
     };
     if files.is_empty() {
-        let help = format!("it looks for {}; name another file", tool.files.join(", "));
+        let help = format!("it looks for {}; name the file", tool.files.join(", "));
         let cause = match &args.file {
-            Some(file) => format!("`{}` is not there", file.display()),
-            None => format!("there are no settings of {} here", tool.name),
+            Some(file) => format!("no such file: `{}`", file.display()),
+            None => format!("no {} settings found here", tool.name),
         };
         return Err(Complaint::with_cure(cause, help));
     }
@@ -144,7 +144,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     }
     writeln!(out, "{} imported", counted(new.len(), "hook"))?;
     for hook in known {
-        writeln!(out, "  {}: is already here", plain(&hook.name))?;
+        writeln!(out, "  {}: already exists", plain(&hook.name))?;
     }
     if !imported.left.is_empty() {
         writeln!(out, "not imported")?;

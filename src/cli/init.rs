@@ -61,7 +61,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if !args.yes {
         let Some(person) = Terminal::open(env) else {
-            let cause = "there is no terminal, so nothing was written";
+            let cause = "no terminal, so nothing was written";
             return Err(Complaint::with_cure(
                 cause,
                 "`hookrun init --yes` writes all files",
@@ -82,7 +82,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
         .iter()
         .any(|guard| BLOCKING.contains(&guard.name.as_str()))
     {
-        writeln!(out, "{BOLD}see it work{BOLD:#}\n  {}", proof(env)?)?;
+        writeln!(out, "{BOLD}try it{BOLD:#}\n  {}", proof(env)?)?;
     }
     Ok(exit)
 }
@@ -132,7 +132,7 @@ impl InitPlan {
         let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
         let (scope, hooks) = if args.user {
             let Some(home) = &env.config_home else {
-                return Err(Complaint::with_cure(env.why_no_home(), "set HOME to it"));
+                return Err(Complaint::with_cure(env.why_no_home(), "set HOME"));
             };
             (SettingsScope::User, home.join("hookrun").join(DROP_INS))
         } else {
@@ -191,7 +191,7 @@ impl InitPlan {
         writeln!(out, "{BOLD}guards{BOLD:#}")?;
         for guard in &self.guards {
             let here = is_here(guard, &self.files.hooks);
-            let here = if here { "is already here: " } else { "" };
+            let here = if here { "already exists: " } else { "" };
             writeln!(
                 out,
                 "  {:<18} {DIM}{here}{}{DIM:#}",

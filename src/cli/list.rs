@@ -402,7 +402,7 @@ impl ListedHook {
             Handler::Words { words, .. } => (shell_words::join(words), None),
             Handler::Shell(line) => (format!("sh -c {}", shell_words::quote(line)), None),
             Handler::Function(_) => ("a function".to_string(), None),
-            Handler::Rule(_) => ("nothing: it is a rule".to_string(), hook.handler.rule()),
+            Handler::Rule(_) => ("none: it is a rule".to_string(), hook.handler.rule()),
         };
         let (program, problem) = match command::resolve(&hook.handler, env.search.as_deref()) {
             _ if hook.is_rule() => (None, None),

@@ -53,7 +53,7 @@ fn no_event(name: &str) -> Complaint {
     let help = format!(
         "`hookrun new {name} --event EVENT`; these are the common ones, and `hookrun events` lists all:{common}"
     );
-    Complaint::with_cure("the hook has no event", help)
+    Complaint::with_cure("no event given", help)
 }
 
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<WritePlan> {
@@ -106,9 +106,9 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     let help = match suiting {
         [] => "without `--template` the default template is used".to_string(),
-        names => format!("`--template` takes {} there", names.join(", ")),
+        names => format!("for this event, `--template` takes {}", names.join(", ")),
     };
-    let cause = format!("the template `{name}` does not suit `{}`", spec.name);
+    let cause = format!("the template `{name}` does not work for `{}`", spec.name);
     Complaint::with_cure(cause, help)
 }
 
@@ -132,7 +132,7 @@ fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()
             "hookrun ignores files with such names in hooks.d".to_string()
         }
         Some(command) if command != stem => format!(
-            "the file of a command has its name: `hookrun new {command} --event {}`",
+            "a command's file has the command's name: `hookrun new {command} --event {}`",
             spec.name
         ),
         _ => return Ok(()),

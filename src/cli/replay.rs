@@ -162,7 +162,7 @@ impl Replay<'_> {
         let events = sum.same + sum.changed + sum.undecided;
         if events + sum.unreadable == 0 {
             return Err(Complaint::with_cure(
-                format!("there is no event in {names}"),
+                format!("no events in {names}"),
                 "`hookrun run --record FILE` records them",
             ));
         }

@@ -61,7 +61,7 @@ pub(crate) type Ground = (Abort, Option<Subreaper>);
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
         return Err(Complaint::with_cure(
-            format!("`{}` is an unexpected argument", argument.display()),
+            format!("`{}` is not expected here", argument.display()),
             "arguments after the event are for `--host git`; a context comes on stdin",
         ));
     }

@@ -57,7 +57,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         .iter()
         .any(|set| set.file == file && set.declared.name == *name)
     {
-        let cause = format!("`{}` has a set `{name}` already", paths.show(&file));
+        let cause = format!("`{}` already has a set `{name}`", paths.show(&file));
         let cure = format!("change its `rev` there, then `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }

@@ -292,7 +292,7 @@ fn lines(text: &str) -> String {
     // Report cut text, so that nobody agrees to something unseen.
     let hidden = characters.len().saturating_sub(LONGEST_TEXT);
     if hidden > 0 {
-        shown.push_str(&format!(" … ({hidden} characters are not shown)"));
+        shown.push_str(&format!(" … ({hidden} more characters)"));
     }
     shown
 }

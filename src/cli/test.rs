@@ -51,7 +51,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
         let format = args.format.name();
         return Err(Complaint::with_cure(
             format!("`--format {format}` is only for a suite"),
-            format!("take --format json, or `hookrun test --suite --format {format}`"),
+            format!("use --format json, or `hookrun test --suite --format {format}`"),
         ));
     }
     test_one(args, env, out)
@@ -169,7 +169,7 @@ fn empty_event(event: &str) -> Complaint {
 fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
     let Some(StdinEvent { context, .. }) = input else {
         return Err(Complaint::with_cure(
-            "no event is named, and stdin is empty",
+            "no event given, and stdin is empty",
             "name one to use its sample: `hookrun test EVENT < /dev/null`",
         ));
     };

@@ -137,14 +137,14 @@ fn follow_branch(
         .collect();
     repositories.dedup();
     let [repository] = repositories.as_slice() else {
-        let cause = "there is no repository with hooks here, or several";
+        let cause = "there is no repository with hooks here, or more than one";
         let help = "change to the repository with the hooks";
         return Err(Complaint::with_cure(cause, help));
     };
     let tip = follow::tip_of(&GitRepository::at(repository), branch)?;
     let shown_repository = shown(repository);
     let question = format!(
-        "run any hooks that {} of {shown_repository} has, now and after each fetch?",
+        "run whatever hooks {} of {shown_repository} has, now and after each fetch?",
         plain(branch)
     );
     if !open_terminal(env)?.agrees(&question) {

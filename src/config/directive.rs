@@ -148,8 +148,7 @@ impl DirectiveReader<'_, '_> {
             let name = word.split('=').next().unwrap_or_default().to_string();
             let is_repeated = self.seen.iter().any(|(known, _)| *known == name);
             if is_repeated && !MAY_REPEAT.contains(&name.as_str()) {
-                let cure =
-                    "keep one; only paths, `not`, `type` and `runs` may appear several times";
+                let cure = "keep one; only paths, `not`, `type` and `runs` may be repeated";
                 self.reader
                     .fault(at, format!("`{name}` is set twice"), cure);
             } else if let Err(complaint) = self.word(&word, at) {
@@ -394,7 +393,7 @@ fn value_of(
         ("sandbox", _, Some(other)) if other != "true" && other != "false" => {
             let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
             Err(Complaint::with_cure(
-                format!("`sandbox` takes no {other}"),
+                format!("`sandbox` does not accept {other}"),
                 cure,
             ))
         }

@@ -25,7 +25,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 const MOST_ENTRIES: usize = 100_000;
 
-const WRITE_IT: &str = "write it before this event, or correct `documents`";
+const WRITE_IT: &str = "create it before this event, or correct `documents`";
 
 /// A path into a document, as written and as steps.
 #[derive(Debug, Clone)]

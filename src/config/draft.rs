@@ -293,7 +293,7 @@ fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
             "write `Bash(git *)`, `Edit(src/**)` or a tool's name",
         );
     }
-    let cause = format!("`{written}` cannot be used to match: {error}; no hook would ever run");
+    let cause = format!("`{written}` is not a valid pattern: {error}; no hook would ever run");
     let cure = "write names separated by `|`, or a regular expression without look-around";
     Complaint::with_cure(cause, cure)
 }
@@ -310,7 +310,7 @@ impl Pattern {
                     format!("{{{list}}}")
                 };
                 return Complaint::with_cure(
-                    format!("`{written}` cannot be used to match: {error}"),
+                    format!("`{written}` is not a valid pattern: {error}"),
                     format!("write `{braced}`"),
                 );
             }
@@ -321,16 +321,13 @@ impl Pattern {
             }
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
             Pattern::Document(path) if DocumentPath::read(path).is_err() => {
-                let cause = format!("`{path}` cannot be used in `where`: {error}");
+                let cause = format!("`{path}` is not a valid path in `where`: {error}");
                 return Complaint::with_cure(cause, "write `[]` for each element, `\\.` for a dot");
             }
             Pattern::Command | Pattern::Field(_) | Pattern::Document(_) => {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
             }
         };
-        Complaint::with_cure(
-            format!("`{written}` cannot be used to match: {error}"),
-            cure,
-        )
+        Complaint::with_cure(format!("`{written}` is not a valid pattern: {error}"), cure)
     }
 }

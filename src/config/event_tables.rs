@@ -71,9 +71,9 @@ fn dotted(entry: &TreeEntry) -> Option<String> {
 /// The keys of an `[event."name"]` table: all for a custom event, the first two for a built-in one.
 #[rustfmt::skip]
 pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
-    KeyRow::key("stop", KeyValue::OneOf(|| words(Stop::NAMES)), "\"never\" at git's events, else \"first\"", "when no more hooks run because one has blocked: after the `first` block, after its `group` (the hooks of its priority), or `never`",
+    KeyRow::key("stop", KeyValue::OneOf(|| words(Stop::NAMES)), "\"never\" at git's events, else \"first\"", "when a block stops the remaining hooks: after the `first` block, after the `group` of hooks with the same priority, or `never`",
         |draft, key| key.one_of(Stop::NAMES).map(|stop| draft.stop = Some(stop))),
-    KeyRow::key("timeout", KeyValue::Duration, "\"60s\" at git's events, else \"5s\"", "the longest time that a hook may run, unless it says otherwise",
+    KeyRow::key("timeout", KeyValue::Duration, "\"60s\" at git's events, else \"5s\"", "the timeout of hooks that do not set their own",
         |draft, key| key.duration().map(|time| draft.timeout = Some(time))),
     KeyRow::key("summary", KeyValue::Text, "the event's name", "completes \"runs when …\"",
         |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),

@@ -181,7 +181,7 @@ impl Config {
                 let is_error = problem.severity == Severity::Error;
                 is_error && problem.file == hook.source.file && is_whole_file
             });
-            hook.idle = mistake.map(|mistake| format!("it has a mistake: {}", mistake.cause));
+            hook.idle = mistake.map(|mistake| format!("it has an error: {}", mistake.cause));
         }
         let catalog = &self.catalog;
         let shadowed = commands::shadow(&mut self.hooks, |hook| {

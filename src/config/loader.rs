@@ -320,7 +320,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let event = &spec.name;
     if spec.blocks || command_name(event).is_some() {
         let cause =
-            format!("`lives = \"session\"`: `{event}` needs an answer, and this hook has none");
+            format!("`lives = \"session\"`: `{event}` needs an answer, but this hook gives none");
         let cure = "drop `lives`: a hook that decides starts for each event; or bind it to an event \
                     that only reports, such as `tool.post`";
         return Some(Complaint::with_cure(cause, cure));
@@ -339,7 +339,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
     let cause = format!("`{key}` and `lives = \"session\"` exclude each other");
     let cure = match key {
-        "dialect" => "write it in hookrun's own words, in the folder of hookrun's event",
+        "dialect" => "write it for hookrun's event, in that event's folder",
         _ => "remove one of them: such a hook does not answer events",
     };
     Some(Complaint::with_cure(cause, cure))
@@ -431,11 +431,11 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     let mut add = |cause: String, cure: &str| found.push(Complaint::with_cure(cause, cure));
     if hook.matcher.needs_command() && spec.has_action() && !spec.carries("toolName") {
         let cause =
-            format!("`{name}` matches command lines, and `{event}` has none: it can never run");
+            format!("`{name}` matches command lines, but `{event}` has none: it can never run");
         add(cause, "match paths, or bind it to tool.pre");
     }
     if hook.matcher.needs_action() && !spec.has_action() {
-        let cause = format!("`{name}` matches tools, and `{event}` carries none: it can never run");
+        let cause = format!("`{name}` matches tools, but `{event}` has none: it can never run");
         add(
             cause,
             "drop the tool, path and command matchers, or bind it to tool.pre",
@@ -449,7 +449,8 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
         add(cause, "drop it");
     }
     if hook.rewrite && spec.rewrites.is_empty() {
-        let cause = format!("`rewrite` has no effect: nothing of `{event}` can be rewritten");
+        let cause =
+            format!("`rewrite` has no effect: `{event}` has no fields that a hook may rewrite");
         add(cause, "drop it");
     }
     if hook.background == Background::Detach && hook.containment == Containment::Pidns {

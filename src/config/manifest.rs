@@ -208,7 +208,7 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         let cure = "add `where = { \"resources[].acl\" = \"^public\" }`";
         reader.fault(
             table.offset,
-            "the rule looks for nothing in its documents",
+            "the rule has no `where` for its documents",
             cure,
         );
     }
@@ -256,7 +256,7 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
             "write the command line to run",
         ))
     } else if draft.is_shell && command.contains(FILES) {
-        let cause = format!("`{FILES}` in a line for the shell");
+        let cause = format!("`{FILES}` in a shell command");
         Err(Complaint::with_cure(
             cause,
             "write `\"$@\"` and set `files = true`",

@@ -102,12 +102,12 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
     };
     if locked.git != declared.git || locked.rev != declared.rev {
         return Err(format!(
-            "{LOCK} has another source or `rev` of the set `{name}`; {update}"
+            "{LOCK} has a different source or `rev` for the set `{name}`; {update}"
         ));
     }
     if declared.is_signed && !locked.is_signed {
         return Err(format!(
-            "{LOCK} does not say that the set `{name}` is signed; {update}"
+            "{LOCK} does not mark the set `{name}` as signed; {update}"
         ));
     }
     Ok(locked.clone())

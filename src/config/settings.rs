@@ -170,7 +170,7 @@ impl SettingsReader<'_> {
 
     fn table<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t TreeEntry>> {
         let Some(entries) = tree.entries() else {
-            let cause = format!("{what} is not an object but {}", described(tree));
+            let cause = format!("{what} must be an object, not {}", described(tree));
             self.fault(tree.offset, cause, "write it in braces: { … }");
             return None;
         };

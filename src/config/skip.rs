@@ -82,7 +82,7 @@ fn obstacle(hook: &Hook) -> Option<String> {
         return Some("it is a rule".to_string());
     }
     let layer = hook.source.layer;
-    (layer != LayerKind::Project).then(|| format!("it is of the {} layer", layer.name()))
+    (layer != LayerKind::Project).then(|| format!("it is in the {} layer", layer.name()))
 }
 
 /// Disables the hooks in the local files of `layers`. Returns a line for each.
@@ -122,8 +122,8 @@ pub(super) fn switch_off(
             if obstacles.len() == own.len()
                 && let Some(why) = obstacles.pop()
             {
-                let cause = format!("`{name}` cannot be switched off here: {why}");
-                let cure = "remove it; only hooks of the project at git's events can be";
+                let cause = format!("`{name}` cannot be disabled here: {why}");
+                let cure = "remove it; only the project's hooks at git's events can be disabled";
                 problems.push(Complaint::with_cure(cause, cure).warning(&file, Some(at)));
             }
             for hook in own.into_iter().filter(|hook| obstacle(hook).is_none()) {

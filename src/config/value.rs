@@ -96,7 +96,7 @@ impl KeyValue {
             Some(meant) if matches!(self, KeyValue::Flag) => format!("write `{key} = {meant}`"),
             Some(meant) => format!("write `{key} = \"{meant}\"`"),
             None if written.is_empty() => format!("write `{key} = {example}`"),
-            None => format!("`{key}` is one of {}", words.join(", ")),
+            None => format!("`{key}` must be one of {}", words.join(", ")),
         }
     }
 }
@@ -173,7 +173,7 @@ fn is_files_word(command: &str, start: usize) -> bool {
 
 fn bad_placeholder(name: &str) -> Complaint {
     let cause = if name == FILES {
-        format!("`{FILES}` is not a word by itself, after the program and only once")
+        format!("`{FILES}` must be a separate word after the program, and appear only once")
     } else {
         format!("`{name}` is not a placeholder")
     };

@@ -74,7 +74,7 @@ impl Builder {
                 };
                 self.values = self.values.saturating_add(count(tree));
                 if self.values > MOST_VALUES {
-                    return Err(format!("aliases make more than {MOST_VALUES} values"));
+                    return Err(format!("aliases expand to more than {MOST_VALUES} values"));
                 }
                 let mut tree = tree.clone();
                 tree.offset = offset;

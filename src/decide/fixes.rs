@@ -235,7 +235,7 @@ fn replace(
     let new = tree.folder().join("new");
     write_like(path, &new, text).map_err(failed("write", &new))?;
     if DiskStamp::of(path) != Some(stamp) {
-        return Err(Complaint::new("it was changed meanwhile"));
+        return Err(Complaint::new("it has changed in the meantime"));
     }
     match fs::rename(&new, path) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {

@@ -222,7 +222,7 @@ fn forbidden(reason: String) -> ChangeVerdict {
 }
 
 fn start_error(complaint: Complaint) -> StartError {
-    let usual = "the folder `hookrun` in git's folder may be deleted; it is made again";
+    let usual = "the folder `hookrun` in git's folder can be deleted; hookrun creates it again";
     let cure = complaint.cure.unwrap_or_else(|| usual.to_string());
     StartError::new(complaint.cause, cure)
 }

@@ -107,7 +107,7 @@ impl Reading {
             });
             if let Some(path) = foreign_decision(&key, &key, &value, contract) {
                 let cure = contract.cure();
-                let problem = format!("line {line}: `{path}` decides nothing here; write {cure}");
+                let problem = format!("line {line}: `{path}` has no effect here; write {cure}");
                 self.problem.get_or_insert(problem);
             }
             entries.push((key, value));

@@ -540,7 +540,7 @@ impl Chain<'_> {
             let rule = rule.merge;
             let old = self.value(field);
             let merged = if is_frozen {
-                Err("a person decides on the event as it was then".to_string())
+                Err("a person decides about the event as it was before".to_string())
             } else {
                 merge::rewrite(rule, &old, value, self.merger.has_rewritten(field))
             };

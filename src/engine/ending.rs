@@ -118,8 +118,7 @@ pub const FAILURES: &[FailureRow] = &[
         }
     }),
     row("exited 0 with an invalid answer", || {
-        let problem =
-            "line 1: `contine` decides nothing here; write {\"continue\": false, …".into();
+        let problem = "line 1: `contine` has no effect here; write {\"continue\": false, …".into();
         Ending::Malformed { problem }
     }),
     row(
@@ -204,7 +203,9 @@ impl Ending {
                 let text = format!("timed out after {}", duration_text(*after));
                 // Anyone who set another timeout knows how.
                 if *after == DEFAULT_TIMEOUT {
-                    return Some(format!("{text}; `# hookrun: timeout=60s` gives it more"));
+                    return Some(format!(
+                        "{text}; to allow more, set `# hookrun: timeout=60s`"
+                    ));
                 }
                 Some(text)
             }

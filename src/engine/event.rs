@@ -352,7 +352,7 @@ impl Event {
     /// assert_eq!(event.action().and_then(|action| action.command.as_deref()), Some("ls"));
     ///
     /// let problem = Event::builder("model.pre").with("modl", "m-1").build().unwrap_err();
-    /// assert_eq!(problem.to_string(), "`model.pre` carries no `modl`; did you mean `model`?");
+    /// assert_eq!(problem.to_string(), "`model.pre` has no key `modl`; did you mean `model`?");
     /// # Ok::<(), hookrun::BuildError>(())
     /// ```
     pub fn builder(name: &str) -> EventBuilder {
@@ -463,7 +463,7 @@ fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), BuildError> {
             let nearest = spelling::nearest(key, names);
             let cure = nearest.map(|near| format!("; did you mean `{near}`?"));
             let cure = cure.unwrap_or_default();
-            format!("`{}` carries no `{key}`{cure}", spec.name)
+            format!("`{}` has no key `{key}`{cure}", spec.name)
         }
     };
     Err(BuildError::Part(problem))
@@ -492,7 +492,7 @@ mod tests {
     fn what_the_catalog_does_not_know_is_an_error() {
         assert!(problem(Event::builder("tool.pree")).contains("did you mean `tool.pre`?"));
         let pre = Event::tool_pre("bash", json!({ "command": "ls" }));
-        assert!(problem(pre.clone().with("result", 1)).contains("`tool.pre` carries no `result`"));
+        assert!(problem(pre.clone().with("result", 1)).contains("`tool.pre` has no key `result`"));
         assert_eq!(
             problem(pre.clone().with("turnIndex", "2")),
             "`turnIndex` of `tool.pre` must be a JSON integer"

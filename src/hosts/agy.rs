@@ -122,7 +122,7 @@ pub(super) static AGY: Host = Host {
     install: Install {
         project: ".agents/hooks.json",
         user: UserFile::Home(".gemini/config/hooks.json"),
-        cannot: &["other events cannot be rewritten either; only reasons reach the model"],
+        cannot: &["no other event can be rewritten; only reasons reach the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -77,7 +77,7 @@ impl Binding {
             }
         }
         if reading.asks && reading.question.is_none() {
-            let question = self.reason(answer).unwrap_or("may it go on?");
+            let question = self.reason(answer).unwrap_or("allow it?");
             reading.question = Some(question.to_string());
         }
         if let Some(question) = reading.question {
@@ -230,7 +230,7 @@ impl Translation {
                 .any(|key| key.name == name || key.list() == Some(name))
             {
                 self.notes.push(format!(
-                    "the key `{name}` means nothing in a result of this event and was ignored"
+                    "the key `{name}` has no effect in a result of this event and was ignored"
                 ));
             }
         }
@@ -292,7 +292,7 @@ impl Translation {
             }
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             return Err(format!(
-                "`{name}` is `{said}`, and must be one of `{}`",
+                "`{name}` is `{said}`, but must be one of `{}`",
                 known.join("`, `")
             ));
         };
@@ -325,7 +325,7 @@ fn question(name: &str, value: &Value) -> Result<String, String> {
     }
     let text = parts.join(": ");
     if text.trim().is_empty() {
-        return Err(format!("`{name}` asks nothing; give it a title"));
+        return Err(format!("`{name}` has no question; give it a title"));
     }
     Ok(text)
 }

@@ -110,7 +110,7 @@ pub(super) static CLINE: Host = Host {
     ],
     measured: measured("3.0.65 (command line)", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,
-    trust: Some("in the extension switch hooks on, and each of these in its list"),
+    trust: Some("enable hooks in the extension, and each of these in its list"),
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["clineVersion", "taskId"],

@@ -178,7 +178,7 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     {
         found.push(Distrust {
             file: file.clone(),
-            cause: "the project is not trusted: Codex reads none of its hooks".to_string(),
+            cause: "the project is not trusted: Codex does not read its hooks".to_string(),
             cure: "start `codex` here, and trust the folder",
         });
     }
@@ -187,10 +187,10 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         let place = format!("{}:{place}", snake(event));
         let state = state_of(&config, question.file, &place);
         let why = match state["trusted_hash"].as_str() {
-            _ if state["enabled"] == false => "is switched off in `/hooks`",
-            None => "is untrusted, it was never accepted",
+            _ if state["enabled"] == false => "is disabled in `/hooks`",
+            None => "is untrusted: it was never accepted",
             Some(sum) if sum != codex_sum(event, group, hook) => {
-                "is modified, it has changed since it was accepted"
+                "is modified: it has changed since it was accepted"
             }
             Some(_) => continue,
         };

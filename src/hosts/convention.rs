@@ -220,7 +220,7 @@ fn threw(
         let wrong = match permit.spec.rewrite(field) {
             Some(_) => wrong_kind(permit.spec, field, value),
             None => Some(format!(
-                "its new `{field}` cannot be given to `{}`",
+                "its new `{field}` cannot be passed to `{}`",
                 permit.spec.name
             )),
         };
@@ -252,7 +252,7 @@ fn result(reading: &Reading, binding: Binding, permit: Permit<'_>) -> (Ending, V
             if binding.row.text_teaches {
                 return answered(translated.with_context(&reading.text), Vec::new());
             }
-            let note = format!("text on stdout means nothing to {}", binding.dialect.name);
+            let note = format!("{} ignores text on stdout", binding.dialect.name);
             answered(verdict, vec![note])
         }
     }
@@ -271,7 +271,7 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
     for (field, value) in std::mem::take(&mut verdict.update) {
         if spec.rewrite(&field).is_none() {
             untold.get_or_insert(format!(
-                "its new `{field}` cannot be given to `{}` here",
+                "its new `{field}` cannot be passed to `{}` here",
                 spec.name
             ));
             continue;

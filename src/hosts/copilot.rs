@@ -185,7 +185,7 @@ pub(super) static COPILOT: Host = Host {
     ],
     measured: measured("1.0.102", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,
-    trust: Some("trust the folder; with `-p` the hooks of a project run only in a trusted one"),
+    trust: Some("trust the folder; with `-p`, project hooks run only in a trusted folder"),
     reads: &["claude"],
     signs: &[
         sign(

@@ -77,7 +77,7 @@ pub(super) static CRUSH: Host = Host {
     install: Install {
         project: "crush.json",
         user: UserFile::Config("crush/crush.json"),
-        cannot: &["a new input is merged into the old one: a key that a hook takes out stays"],
+        cannot: &["new input is merged into the old: a key that a hook removes stays"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -60,7 +60,7 @@ pub(super) static FACTORY: Host = Host {
         ROW.told("PreCompact", "compact.pre", &TOLD),
     ],
     measured: measured("0.225.2", "2026-11-23"),
-    unseen: &["prompts of `droid exec`: no `UserPromptSubmit` comes there (0.225.2)"],
+    unseen: &["prompts of `droid exec`, which sends no `UserPromptSubmit` (0.225.2)"],
     settings: Some(HostFile {
         places: &[".factory"],
         ..HostFile::FAMILY
@@ -70,8 +70,7 @@ pub(super) static FACTORY: Host = Host {
         user: UserFile::Home(".factory/settings.json"),
         cannot: &["in auto-approve mode it never asks: the tool runs"],
         must: &[
-            "have no `hooks.json` next to the file: its documents say that it wins, and version \
-             0.225.2 reads `settings.json` alone",
+            "remove any `hooks.json` next to the file: by its documentation that file wins, but version 0.225.2 reads only `settings.json`",
         ],
         beside: &["hooks.json"],
         ..Install::SETTINGS

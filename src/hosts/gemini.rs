@@ -111,8 +111,7 @@ pub(super) static GEMINI: Host = Host {
     ],
     measured: measured("0.61.0", "2026-11-21"),
     trust: Some(
-        "trust the folder, and accept its hooks when it asks: `--skip-trust` runs without the \
-             hooks of the project, GEMINI_CLI_TRUST_WORKSPACE=true with them",
+        "trust the folder, and accept its hooks when it asks: with `--skip-trust` project hooks do not run, with GEMINI_CLI_TRUST_WORKSPACE=true they do",
     ),
     signs: &[
         // For the same event names, Copilot CLI lacks transcript and time; Qwen Code sends both.
@@ -208,8 +207,8 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
     if nearest.is_some_and(|(_, is_trusted)| is_trusted) {
         return Vec::new();
     }
-    let cause = "the folder is not trusted: Gemini CLI runs no hook of the project, with \
-                 `--skip-trust` neither";
+    let cause =
+        "the folder is not trusted: Gemini CLI runs no project hooks, not even with `--skip-trust`";
     let cure =
         "start `gemini` here and trust the folder; in CI set GEMINI_CLI_TRUST_WORKSPACE=true";
     vec![Distrust {

@@ -71,8 +71,7 @@ pub(super) static GROK: Host = Host {
     ],
     measured: measured("1.0.41", "2026-11-23"),
     trust: Some(
-        "have a git repository: it reads the hooks of a project nowhere else; and trust them: \
-             `/hooks-trust`, or start it with `--trust`",
+        "use a git repository, because it reads project hooks only there; trust them with `/hooks-trust`, or start it with `--trust`",
     ),
     reads: &["claude", "cursor"],
     signs: &[sign(

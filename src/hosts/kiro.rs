@@ -44,7 +44,7 @@ pub(super) static KIRO: Host = Host {
             .keys(&[("tool_response", "result")]),
         ROW.told("Stop", "agent.stop", &SILENT),
     ],
-    unseen: &["the input of a tool in Kiro's IDE: it was seen to send `{}` (1.0.165)"],
+    unseen: &["the input of a tool in Kiro's IDE, which sent `{}` when measured (1.0.165)"],
     // One list of hooks, each with its event and an action.
     settings: Some(HostFile {
         places: &[".kiro"],
@@ -65,7 +65,7 @@ pub(super) static KIRO: Host = Host {
     install: Install {
         project: ".kiro/hooks/hookrun.json",
         user: UserFile::Home(".kiro/hooks/hookrun.json"),
-        cannot: &["elsewhere too nothing reaches the model but the reason of a block"],
+        cannot: &["of other events, too, only the reason of a block reaches the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

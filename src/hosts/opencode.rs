@@ -97,7 +97,9 @@ pub(super) static AMP: Host = Host {
             tools: &HostTools::NONE,
             text: include_str!("plugin/amp.js"),
         }),
-        cannot: &["written by its types and documents, and not run: it asks its own server first"],
+        cannot: &[
+            "written from its types and documentation, and not tested: it needs its own server",
+        ],
         must: &["reload its plugins (`plugins: reload`), or start it again"],
         ..Install::NONE
     },

@@ -162,12 +162,12 @@ pub enum DecodeError {
         found: Option<String>,
         known: Vec<&'static str>,
     },
-    #[error("`{theirs}` and `{ours}` are the same; give one of them")]
+    #[error("`{theirs}` and `{ours}` are the same; keep one of them")]
     Twice {
         theirs: &'static str,
         ours: &'static str,
     },
-    #[error("`{key}` is missing, so no hook can know which tool it is")]
+    #[error("`{key}` is missing, so hooks cannot tell which tool it is")]
     NoTool { key: String },
 }
 

@@ -343,7 +343,7 @@ impl Of {
                 inner.trim_start_matches("domain:").replace('*', ""),
             )),
             _ => {
-                let problem = format!("the part in parentheses means nothing for `{tool}`");
+                let problem = format!("the part in parentheses has no meaning for `{tool}`");
                 Err(no_rule(&problem))
             }
         }

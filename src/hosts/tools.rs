@@ -250,7 +250,7 @@ impl Host {
             return Ok(Value::Object(new));
         };
         if self.tools.of(sort).is_none() {
-            return no_way("its tool is another one there");
+            return no_way("the host has a different tool for it");
         }
         if sort == ToolSort::Shell && old.values().any(Value::is_array) {
             return no_way("the host gave its command as a list of words");
@@ -389,7 +389,9 @@ fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
 
 /// The error for an input that cannot be translated back.
 fn no_way(why: &str) -> Result<Value, String> {
-    Err(format!("its new input cannot go back to the host: {why}"))
+    Err(format!(
+        "its new input cannot be returned to the host: {why}"
+    ))
 }
 
 fn input_of(event: &Event) -> Value {

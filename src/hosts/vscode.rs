@@ -82,9 +82,7 @@ pub(super) static VSCODE: Host = Host {
     install: Install {
         project: ".github/hooks/hookrun-vscode.json",
         user: UserFile::Home(".copilot/hooks/hookrun-vscode.json"),
-        must: &[
-            "leave the setting `chat.useHooks` on, which an organisation may have switched off",
-        ],
+        must: &["keep the setting `chat.useHooks` on; an organisation can disable it"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -150,9 +150,9 @@ fn what_is_no_command_line_is_a_mistake() {
         |arguments: &[&str]| Sandbox::new().hookrun(&[&["explain"][..], arguments].concat(), b"");
     explain(&[])
         .exits(2)
-        .says("there is no command")
+        .says("no command given")
         .says("hookrun explain 'git push'");
-    explain(&[" \n"]).exits(2).says("there is no command");
+    explain(&[" \n"]).exits(2).says("no command given");
     explain(&["ls", "--event", "prompt.submit"])
         .exits(2)
         .says("is not a tool event");

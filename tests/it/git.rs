@@ -158,7 +158,7 @@ fn a_policy_on_paths_is_in_order_for_what_changes_paths() {
     assert!(sandbox.problems(&[]).is_empty());
     let problems = sandbox.file("hookrun.toml", command).problems(&[]);
     assert!(
-        problems[0].contains("matches command lines, and `commit.pre` has none"),
+        problems[0].contains("matches command lines, but `commit.pre` has none"),
         "{problems:?}"
     );
 }
@@ -596,7 +596,7 @@ fn arguments_are_only_for_a_host_that_gives_them() {
     sandbox
         .hookrun(&["run", "tool.pre", "more"], b"{}")
         .exits(2)
-        .says("`more` is an unexpected argument");
+        .says("`more` is not expected here");
     let unnamed = sandbox.hookrun(&["run", "--host", "git"], b"{}");
     unnamed
         .exits(2)

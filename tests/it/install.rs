@@ -293,7 +293,7 @@ fn a_host_without_settings_gets_a_file_and_loses_it_again() {
         let before = everything(&sandbox);
         install(&sandbox, host, scope)
             .exits(0)
-            .prints("the file is new")
+            .prints("new file")
             .prints(host.gate);
         let text = sandbox.read(file);
         assert!(text.contains(host.gate) && text.ends_with('\n'), "{text}");
@@ -728,11 +728,11 @@ fn there_is_nothing_to_take_out_where_nothing_was_installed() {
         let sandbox = project();
         uninstall(&sandbox, host, "project")
             .exits(0)
-            .prints("is not there");
+            .prints("does not exist");
         let sandbox = sandbox.file(host.project, host.existing);
         uninstall(&sandbox, host, "project")
             .exits(0)
-            .prints("contains nothing of hookrun's");
+            .prints("has no hookrun hooks");
         assert_eq!(sandbox.read(host.project), host.existing);
     }
 }

@@ -199,9 +199,7 @@ fn without_decisions_there_is_no_report() {
     none.exits(1)
         .says("none of 3 decisions in the log matches\n");
     assert_eq!(none.stdout, "");
-    report(&sandbox, &[])
-        .exits(1)
-        .says("no decision is logged yet");
+    report(&sandbox, &[]).exits(1).says("no decisions in `");
     let sandbox = sandbox.file("log.jsonl", &format!("{}not JSON\n", some(3)));
     report(&sandbox, &["--file", "log.jsonl"])
         .exits(0)

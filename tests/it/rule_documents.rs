@@ -133,7 +133,7 @@ fn a_document_that_cannot_be_read_blocks_with_file_line_and_cure() {
         ran.says("; ");
     }
     let keys = PUBLIC.replace("plan.json", "k8s/*.yaml");
-    decided(&with_rule(&keys)).says("no file matches `k8s/*.yaml`; write it before this event");
+    decided(&with_rule(&keys)).says("no file matches `k8s/*.yaml`; create it before this event");
     let yaml = with_rule(&keys).file("k8s/a.yaml", "a: [1\nb: 2\n");
     decided(&yaml)
         .exits(2)
@@ -168,7 +168,7 @@ fn mistakes_are_errors_of_the_configuration() {
     for (keys, problem) in [
         (
             "documents = \"a.json\"\ndeny = \"no\"",
-            "the rule looks for nothing in its documents",
+            "the rule has no `where` for its documents",
         ),
         (
             "documents = []\nwhere = { a = \"b\" }\ndeny = \"no\"",
@@ -176,11 +176,11 @@ fn mistakes_are_errors_of_the_configuration() {
         ),
         (
             "documents = \"a[\"\nwhere = { a = \"b\" }\ndeny = \"no\"",
-            "`a[` cannot be used to match",
+            "`a[` is not a valid pattern",
         ),
         (
             "documents = \"a.json\"\nwhere = { \"a..b\" = \"b\" }\ndeny = \"no\"",
-            "`a..b` cannot be used in `where`",
+            "`a..b` is not a valid path in `where`",
         ),
         (
             "documents = \"a.json\"\nwhere = { \"a[0]\" = \"b\" }\ndeny = \"no\"",
@@ -192,7 +192,7 @@ fn mistakes_are_errors_of_the_configuration() {
         ),
         (
             "documents = \"a.json\"\nwhere = { a = \"(\" }\ndeny = \"no\"",
-            "`(` cannot be used to match",
+            "`(` is not a valid pattern",
         ),
     ] {
         let ran = with_rule(keys).hookrun(&["validate"], b"");
@@ -302,7 +302,7 @@ fn aliases_and_merges_of_yaml_are_replaced_up_to_a_bound() {
         bomb.push_str(&format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1));
     }
     for (yaml, problem) in [
-        (bomb.as_str(), "aliases make more than 4000000 values"),
+        (bomb.as_str(), "aliases expand to more than 4000000 values"),
         ("a: &x [*x]\n", "an alias without an anchor above it"),
         ("? [a]\n: b\n", "a key must be text"),
         (&"[".repeat(1000), "recursion limit exceeded"),

@@ -196,7 +196,7 @@ fn a_set_that_cannot_be_used_blocks_every_gate_and_says_what_to_do() {
     sets.edit("hookrun.toml", "'v1'", "'main'");
     sets.sandbox
         .run_shell("ls")
-        .blocks_saying("another source or `rev`")
+        .blocks_saying("a different source or `rev`")
         .says(update);
     sets.edit("hookrun.toml", "'main'", "'v1'");
     sets.sandbox.run_shell("ls").allows();
@@ -297,7 +297,7 @@ fn a_user_has_sets_for_all_projects() {
         .prints("(user layer, set own)");
     sets.sets(&add)
         .exits(2)
-        .says("has a set `own` already")
+        .says("already has a set `own`")
         .says("change its `rev` there");
     let sets = sets.repository("empty", &[("README", "nothing\n")]);
     sets.add("none", "empty", "main")

@@ -76,7 +76,7 @@ fn a_file_of_no_shape_that_is_known_is_an_error() {
             "{ // x\n}",
             "error 1:3: not valid JSON: key must be a string",
         ),
-        ("[]", "error 1:1: the file is not an object but a list"),
+        ("[]", "error 1:1: the file must be an object, not a list"),
         ("{\"hooks\": 1}", "error 1:11: `hooks` takes a table, not 1"),
         ("{\"hook\": {}}", "error 1:2: unknown key `hook`"),
         ("{}", "warning 1:1: it has no `hooks`, so nothing runs"),

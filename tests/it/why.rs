@@ -207,7 +207,7 @@ fn where_nothing_is_kept_it_says_why() {
     let sandbox = Sandbox::new();
     why(&sandbox, &[])
         .exits(1)
-        .says("no decision is logged yet in `home/.local/state/hookrun/log`");
+        .says("no decisions in `home/.local/state/hookrun/log` yet");
     let off = Sandbox::new().variable("HOOKRUN_DECISIONS", "off");
     why(&off, &[]).exits(2).says("HOOKRUN_DECISIONS is `off`");
     let homeless = sandbox.hookrun_as(|run| _ = run.env_remove("HOME"), &["why"], b"");
@@ -217,7 +217,7 @@ fn where_nothing_is_kept_it_says_why() {
     let blocked = Sandbox::new().file("home/.local/state/hookrun/log", "in the way");
     why(&blocked, &[])
         .exits(1)
-        .says("no decision is logged: cannot write `");
+        .says("decisions are not logged: cannot write `");
     why(&sandbox, &["--file", "none.jsonl"])
         .exits(2)
         .says("none.jsonl: No such file");

@@ -256,7 +256,10 @@ fn about_events(
         let is_sent = installed.iter().any(|one| one.hook(row).is_some())
             || others.into_iter().any(|(event, _)| event == row.name);
         if !is_sent {
-            let cause = format!("there is no hook for {}: {names} does not run", row.name);
+            let cause = format!(
+                "no hook is installed for {}: {names} does not run",
+                row.name
+            );
             let again = install_again(host, first.file.scope);
             findings.add(error(first.path(), cause, again));
         }

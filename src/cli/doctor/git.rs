@@ -27,7 +27,7 @@ pub(super) fn look(
         Ok(repository) => repository,
         Err(complaint) if is_named => {
             findings.add(complaint.in_file(&env.cwd, None));
-            return Ok(Some("git: this is not a repository".to_string()));
+            return Ok(Some("git: not a repository".to_string()));
         }
         Err(_) => return Ok(None),
     };
@@ -83,7 +83,7 @@ fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
         let is_tracked = file.exists()
             && ask(&layer.folder, &["ls-files", "--error-unmatch", "--", LOCAL])?.is_some();
         if is_tracked {
-            let cause = "git tracks it, so it would switch hooks off for everybody";
+            let cause = "git tracks it, so it would disable hooks for everyone";
             let cure = format!("`git rm --cached {LOCAL}`, and ignore it");
             findings.add(warning(&file, cause, cure));
         }

@@ -72,8 +72,8 @@ pub(super) fn install(
             .any(|(_, change)| matches!(change, Change::Remove { .. }))
     {
         return Err(Complaint::with_cure(
-            "no hook is configured for an event of git",
-            "`hookrun new NAME --event commit.pre` writes one; those of tool.pre are for agents",
+            "no hook is configured for a git event",
+            "`hookrun new NAME --event commit.pre` writes one; tool.pre hooks are for agents",
         ));
     }
     carry_out(&changes, args.place.dry_run, out)?;
@@ -122,7 +122,7 @@ fn check_scope(args: &PlaceArgs) -> Result<()> {
     match args.scope {
         None | Some(SettingsScope::Project) => Ok(()),
         Some(SettingsScope::Local | SettingsScope::User) => Err(Complaint::with_cure(
-            "git has hooks only for one repository",
+            "git hooks belong to one repository",
             "omit --scope, and run it in each repository",
         )),
     }
@@ -146,7 +146,7 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
                 let name = script.hook.name;
                 writeln!(
                     out,
-                    "{name}: left alone; {file} is not hookrun's, and {kept} is kept next to it"
+                    "{name}: unchanged; {file} is not hookrun's, and {kept} exists next to it"
                 )?;
                 continue;
             }
@@ -223,7 +223,7 @@ impl Repository {
         };
         let base = base.map(PathBuf::from).ok_or_else(|| {
             Complaint::with_cure(
-                format!("`{}` is in no git repository", env.cwd.display()),
+                format!("`{}` is not in a git repository", env.cwd.display()),
                 "change into one",
             )
         })?;

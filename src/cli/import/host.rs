@@ -83,11 +83,11 @@ fn entry(
     }
     if let Some(condition) = &wanted.condition {
         return Err(format!(
-            "`if: {condition}` has no key; write it as `match.runs`"
+            "`if: {condition}` has no equivalent; write it as `match.runs`"
         ));
     }
     if !hook.variables.is_empty() || hook.folder.is_some() {
-        return Err("its variables or folder have no key in hookrun".to_string());
+        return Err("its variables or folder have no equivalent in hookrun".to_string());
     }
     let Handler::Words { words, .. } = &hook.handler else {
         return Err("it has no command".to_string());

@@ -70,7 +70,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
                     if is_hook {
                         "it is not a git hook"
                     } else {
-                        "it has no key in hookrun"
+                        "it has no equivalent in hookrun"
                     },
                 );
             }
@@ -95,7 +95,7 @@ fn jobs_of(
     imported: &mut ImportedHooks,
 ) {
     for key in others(table, OF_GROUP) {
-        imported.leave(format!("{place}.{key}"), "it has no key in hookrun");
+        imported.leave(format!("{place}.{key}"), "it has no equivalent in hookrun");
     }
     if table["piped"] == true {
         let why =
@@ -160,7 +160,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     let value = &job.value;
     for key in others(value, OF_JOB) {
         if !value[key].is_null() && value[key] != false {
-            return Err(format!("`{key}` has no key in hookrun"));
+            return Err(format!("`{key}` has no equivalent in hookrun"));
         }
     }
     let condition = condition_of(value)?;
@@ -172,14 +172,14 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     if let Some(placeholder) = placeholder {
         let fits = (placeholder == "{staged_files}") == (at.changes == Changes::Index);
         if !fits || at.changes == Changes::Unknown {
-            return Err(format!("`{placeholder}` has no meaning at {}", at.event));
+            return Err(format!("`{placeholder}` has no effect at {}", at.event));
         }
         run = run.replace(placeholder, "{files}");
     }
     let unknown = ["{all_files}", "{files}", "{lefthook_job_name}"];
     let other = unknown.iter().find(|name| run.contains(**name));
     if let Some(other) = other.filter(|name| !(takes_files && **name == "{files}")) {
-        return Err(format!("`{other}` has no placeholder in hookrun"));
+        return Err(format!("`{other}` has no equivalent in hookrun"));
     }
     let mut made = if takes_files {
         let is_plain = !run.contains(|c: char| "|&;<>()$`\\\"'*?[#~=%\n".contains(c));
@@ -271,7 +271,7 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
         .map(ToString::to_string)
         .collect();
     if !filter.is_empty() && at.changes == Changes::Unknown {
-        return Err(format!("its `glob` has no meaning at {}", at.event));
+        return Err(format!("its `glob` has no effect at {}", at.event));
     }
     Ok(filter)
 }
@@ -290,7 +290,9 @@ fn wide(glob: &str) -> String {
 /// A job's skip conditions as a table `unless`; an error for an unsupported one.
 fn condition_of(job: &Value) -> std::result::Result<Option<String>, String> {
     if !job["only"].is_null() {
-        return Err("`only` has no key in hookrun; write `match = { where = … }`".to_string());
+        return Err(
+            "`only` has no equivalent in hookrun; write `match = { where = … }`".to_string(),
+        );
     }
     let mut states = Vec::new();
     let mut branches = Vec::new();
@@ -303,7 +305,7 @@ fn condition_of(job: &Value) -> std::result::Result<Option<String>, String> {
             (None, Some(branch)) => branches.push(branch_pattern(branch)),
             (None, None) if one.is_null() || *one == false => {}
             (None, None) if *one == true => return Err("it is always skipped".to_string()),
-            _ => return Err(format!("`skip: {one}` has no key in hookrun")),
+            _ => return Err(format!("`skip: {one}` has no equivalent in hookrun")),
         }
     }
     let table = match (states.as_slice(), branches.as_slice()) {

@@ -56,7 +56,7 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     for key in others(&config, OF_FILE) {
         let why = match key {
             "fail_fast" => "write `stop = \"first\"` into `[event.\"commit.pre\"]`",
-            _ => "it has no key in hookrun",
+            _ => "it has no equivalent in hookrun",
         };
         imported.leave(format!("{}, {key}", source.shown()), why);
     }
@@ -210,7 +210,7 @@ fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
             &format!("{line} --commit-msg-filename \"$1\""),
         ),
         Some(_) => {
-            let why = "pre-commit selects its files there from what git gives its own hook";
+            let why = "pre-commit selects its files there from git's input";
             return Err(format!("{why}: leave {} to pre-commit", at.name));
         }
     };

@@ -114,10 +114,10 @@ pub(crate) fn hook(
             "This event cannot be blocked. Its output is shown; a failure is reported, and the\n# host continues."
         }
         (true, "allow") => {
-            "Exit 0 allows. Any other status blocks, and stderr is the reason; here a hook that hangs,\n# crashes or is killed does not block."
+            "Exit 0 allows. Any other status blocks, and stderr is the reason. Here a hook that hangs,\n# crashes or is killed does not block."
         }
         (true, _) => {
-            "Exit 0 allows. Any other status blocks, and stderr is the reason; so does a failure,\n# such as a mistake in this file."
+            "Exit 0 allows. Any other status blocks, and stderr is the reason. A failure, such as a\n# mistake in this file, blocks too."
         }
     };
     let text = include_str!("templates/head.txt")
@@ -184,7 +184,7 @@ const SORTS: &[TemplateSort] = &[
         name: "guard",
         suits: |spec| spec.blocks && spec.carries("toolName"),
         directive: "tool=bash",
-        about: "this hook runs for shell tools only, under any host's\n# name for them.",
+        about: "this hook runs for shell tools only, whatever the host\n# calls them.",
         ..written!("guard": "sh" "bash" "py")
     },
     // A commit or push with changed paths.
@@ -233,7 +233,7 @@ const SORTS: &[TemplateSort] = &[
         name: "findings",
         suits: has_written,
         directive: "tool='write|edit'",
-        about: "this hook runs for tools that write only, under any\n# host's name for them.",
+        about: "this hook runs for tools that write only, whatever\n# the host calls them.",
         ..written!("findings": "sh" "py")
     },
     TemplateSort {
@@ -246,7 +246,7 @@ const SORTS: &[TemplateSort] = &[
         name: "ask",
         suits: |spec| spec.blocks && spec.carries("toolName"),
         directive: "tool=bash",
-        about: "this hook runs for shell tools only, under any host's\n# name for them.",
+        about: "this hook runs for shell tools only, whatever the host\n# calls them.",
         ..written!("ask": "sh" "py")
     },
     TemplateSort {

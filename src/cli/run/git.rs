@@ -89,14 +89,14 @@ pub(crate) fn run_hook(
     let time = TimeLimit::start(args.stdin_timeout, refusal, by);
     let Some(name) = name else {
         return Err(Complaint::with_cure(
-            "git's events need a name",
+            "no git hook given",
             "name the hook: `hookrun run --host git pre-commit`",
         ));
     };
     let Some(hook) = hook else {
         return Err(Complaint::with_cure(
             format!("`{name}` is not a git hook that hookrun supports"),
-            "`hookrun events` shows them under the names of their events, `commit.pre` and so on",
+            "`hookrun events` lists them by event, such as `commit.pre`",
         ));
     };
     let request = GitRequest {
@@ -214,7 +214,7 @@ impl GitRequest<'_> {
             given.stdin = input::read_lines(self.time.stdin, Some(&git.abort))?;
         }
         if let Some(file) = self.hook.message_file(&given) {
-            let what = format!("the message in `{}` cannot be read", file.display());
+            let what = format!("cannot read the message in `{}`", file.display());
             given.message = Some(fs::read(file).map_err(failed(what))?);
         }
         let mut context = self.hook.context(&given).map_err(Complaint::of)?;
@@ -287,10 +287,7 @@ impl GitRequest<'_> {
         } else {
             "\n"
         };
-        let what = format!(
-            "the rewritten message cannot be written to `{}`",
-            file.display()
-        );
+        let what = format!("cannot write the rewritten message to `{}`", file.display());
         fs::write(file, format!("{text}{end}")).map_err(failed(what))
     }
 }
@@ -317,7 +314,7 @@ fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String
                 "`hookrun list` shows them".to_string()
             });
             lines.push(format!(
-                "warning: HOOKRUN_SKIP names `{name}`, and git runs no such hook; {help}"
+                "warning: HOOKRUN_SKIP names `{name}`, which is not a hook of this project at git's events; {help}"
             ));
         }
     }

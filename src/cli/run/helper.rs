@@ -190,7 +190,7 @@ impl<'a> Helper<'a> {
         }
         self.heartbeat.expect_within(longest);
         Some(heard(&stream, &mut lines, longest, abort).map_err(|error| {
-            let cause = format!("the helper for warm hooks gave no decision: {error}");
+            let cause = format!("the helper for warm hooks made no decision: {error}");
             Complaint::with_cure(cause, "try again; `warm = \"off\"` decides without it")
         }))
     }

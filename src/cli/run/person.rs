@@ -99,7 +99,7 @@ fn ended(hook: &Hook, trace: &Trace, from: usize) -> String {
     let mut text = lines(&hook.name, &String::from_utf8_lossy(rest));
     let unshown = trace.stderr.total_bytes.saturating_sub(kept.len() as u64);
     if unshown > 0 {
-        text.push_str(&format!("{}: … {unshown} bytes more\n", plain(&hook.name)));
+        text.push_str(&format!("{}: … {unshown} more bytes\n", plain(&hook.name)));
     }
     let mark = match trace.ending.verdict().map(|verdict| &verdict.decision) {
         // A rule or a function without a message.

@@ -215,7 +215,7 @@ impl DecisionServer {
     /// The reason to reject an event for now.
     pub(crate) fn overload(&self) -> String {
         format!(
-            "{} events are being decided; try again later",
+            "too many events at the same time ({}); try again later",
             self.most_at_once
         )
     }
@@ -363,7 +363,7 @@ impl DecisionServer {
         } else if key.cwd != env.cwd {
             // `run` does the same if its folder is gone.
             env = env.moved_to(PathBuf::from("/"));
-            env.cwd_problem = Some(format!("`{}` is not a folder here", key.cwd.display()));
+            env.cwd_problem = Some(format!("`{}` is not a folder", key.cwd.display()));
         }
         if is_elsewhere {
             // The server's environment does not describe this client.

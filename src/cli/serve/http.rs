@@ -118,7 +118,7 @@ impl HttpDoor {
         let listener = TcpListener::from_std(listener).map_err(cannot())?;
         let address = listener.local_addr().unwrap_or(address);
         let opened = format!(
-            "serves http://{address}; the token is in {}\n",
+            "listening on http://{address}; the token is in {}\n",
             token.display()
         );
         let connections = Arc::clone(&self.connections);
@@ -161,7 +161,7 @@ impl HttpDoor {
         });
         self.acceptors.push(acceptor);
         self._socket = Some(socket);
-        Ok(format!("serves http on the socket {}\n", path.display()))
+        Ok(format!("listening on the socket {}\n", path.display()))
     }
 
     pub(crate) fn wait(&self) {
@@ -191,7 +191,7 @@ impl HttpDoor {
 
 /// Pauses after a failed accept.
 async fn take_breath(error: &io::Error) {
-    tracing::warn!(%error, "no connection can be accepted");
+    tracing::warn!(%error, "cannot accept connections");
     tokio::time::sleep(BREATH).await;
 }
 
@@ -273,7 +273,7 @@ fn read_token(file: &Path) -> Result<String> {
         format!("others can read the token `{shown}`")
     } else if token.len() < 2 * TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let least = 2 * TOKEN_BYTES;
-        format!("the token `{shown}` is not {least} letters or more")
+        format!("the token `{shown}` is shorter than {least} characters")
     } else {
         return Ok(token.to_string());
     };

@@ -272,7 +272,7 @@ impl RpcError {
     }
 
     pub(crate) fn unknown(method: &str) -> RpcError {
-        RpcError::new(UNKNOWN_METHOD, format!("there is no method `{method}`"))
+        RpcError::new(UNKNOWN_METHOD, format!("unknown method `{method}`"))
     }
 }
 

@@ -111,7 +111,7 @@ fn event_of(tool: &str, door: &LineDoor) -> Result<Option<String>, RpcError> {
     }
     match catalog::find(&tool.replace('_', ".")) {
         Some(spec) => Ok(Some(spec.name.to_string())),
-        None => Err(RpcError::invalid(format!("there is no tool `{tool}`"))),
+        None => Err(RpcError::invalid(format!("unknown tool `{tool}`"))),
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn check_host(name: &str) -> Result<(), String> {
     }
     let known: Vec<&str> = dialects().map(|dialect| dialect.name).collect();
     Err(format!(
-        "there is no host `{name}`: use {}, {}",
+        "unknown host `{name}`: use {}, {}",
         native::NAME,
         known.join(", ")
     ))

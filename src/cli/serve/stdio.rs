@@ -132,7 +132,7 @@ impl StdioProtocol {
             .find(|dialog| !DIALOGS.contains(&dialog.as_str()))
         {
             let known = DIALOGS.join(", ");
-            let problem = format!("there is no dialog `{dialog}`; there are {known}");
+            let problem = format!("unknown dialog `{dialog}`; the dialogs are {known}");
             return Err(RpcError::invalid(problem));
         }
         if let Some(host) = &host {

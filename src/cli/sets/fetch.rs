@@ -162,7 +162,7 @@ impl FetchedRepository {
             });
         }
         Err(Complaint::with_cure(
-            format!("git cannot copy `{url}`: {}", on_one_line(&output.stderr)),
+            format!("git cannot clone `{url}`: {}", on_one_line(&output.stderr)),
             "`git ls-remote` with this URL shows whether you may read it",
         ))
     }
@@ -176,7 +176,7 @@ impl FetchedRepository {
                 let now = now.commit;
                 Err(Complaint::with_cure(
                     format!(
-                        "the tag `{rev}` of the set `{name}` was moved: locked is {was}, and now it is {now}"
+                        "the tag `{rev}` of the set `{name}` has moved: the lock has {was}, the repository has {now}"
                     ),
                     format!("ask its authors; `hookrun sets update {name} --moved` accepts it"),
                 ))
@@ -201,8 +201,11 @@ impl FetchedRepository {
             });
         }
         if !is_object(rev) {
-            let cause = format!("the repository has no tag and no branch `{rev}`");
-            return Err(Complaint::with_cure(cause, "name one, or a full commit id"));
+            let cause = format!("the repository has no tag or branch `{rev}`");
+            return Err(Complaint::with_cure(
+                cause,
+                "name a tag, a branch or a full commit id",
+            ));
         }
         if !self.is_reachable(rev)? {
             return Err(unreachable(rev));

@@ -164,8 +164,10 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
         None => format!("no hook is bound to `{event}`"),
     };
     let cause = format!("`{}` proves nothing: {why}", case.name);
-    let complaint =
-        Complaint::with_cure(cause, "bind a hook; if none must run, expect `asked = []`");
+    let complaint = Complaint::with_cure(
+        cause,
+        "bind a hook, or, if none should run, expect `asked = []`",
+    );
     Some(complaint.warning(&loaded.file, Some(case.at)))
 }
 

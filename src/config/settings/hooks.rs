@@ -162,7 +162,7 @@ impl SettingsReader<'_> {
             return self.fault(at, cause, format!("did you mean `{like}`?"));
         }
         let cause = format!("{cause} that hookrun knows: its hooks do not run here");
-        let cure = format!("`hookrun events --host {}` lists those", host.name);
+        let cure = format!("`hookrun events --host {}` lists them", host.name);
         self.warning(at, cause, &cure);
     }
 
@@ -201,7 +201,7 @@ impl SettingsReader<'_> {
         let action = place.file.action_key().and_then(|key| item.at(&[key]));
         entries.extend(action.and_then(Tree::entries).into_iter().flatten());
         if let Some(kind) = other_kind(place.file, &entries) {
-            let cause = format!("{kind} is not run by hookrun, which runs only commands");
+            let cause = format!("hookrun does not run {kind}, only commands");
             let cure = "make it a command, or leave it to its own host";
             return self.warning(item.offset, cause, cure);
         }
@@ -319,10 +319,7 @@ impl SettingsReader<'_> {
         };
         let condition = hook.get(HostHookKey::Condition).and_then(|entry| {
             if subject != Some(MatcherSubject::Tool) {
-                let cause = format!(
-                    "`{}` matches tools, and `{}` is about none",
-                    entry.key, row.name
-                );
+                let cause = format!("`{}` matches tools, but `{}` has none", entry.key, row.name);
                 let cure = "remove it: it would keep the hook from running";
                 self.fault(entry.at, cause, cure);
             }
@@ -392,7 +389,7 @@ impl SettingsReader<'_> {
         if let Some(entry) = hook.get(HostHookKey::Kind) {
             let kind = self.text(&entry.tree, &entry.key)?;
             if kind != COMMAND {
-                let cause = format!("`{kind}` is not a kind of hook");
+                let cause = format!("`{kind}` is not a type of hook");
                 self.fault(hook.at, cause, "did you mean `command`?");
                 return None;
             }
@@ -409,7 +406,7 @@ impl SettingsReader<'_> {
         };
         let line = self.text(&entry.tree, &entry.key)?;
         if line.trim().is_empty() || line.contains('\0') {
-            let cause = "the command is empty, or has a NUL in it";
+            let cause = "the command is empty, or contains a NUL";
             self.fault(entry.tree.offset, cause, "write the command line to run");
             return None;
         }
@@ -446,7 +443,7 @@ fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
         && kind != COMMAND
         && spelling::nearest(kind, [COMMAND]).is_none()
     {
-        return Some(format!("a hook of the kind `{kind}`"));
+        return Some(format!("a hook of type `{kind}`"));
     }
     let runs = [
         HostHookKey::Program,

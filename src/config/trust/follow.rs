@@ -43,10 +43,10 @@ pub(crate) fn accept(
         };
         store
             .follow(repository, &followed)
-            .map_err(|error| format!("the tip of `{branch}` cannot be kept: {error}"))?;
+            .map_err(|error| format!("cannot record the tip of `{branch}`: {error}"))?;
     }
     let files = report.read().map_err(|error| error.to_string())?;
-    let differs = format!("`{branch}` has other hooks");
+    let differs = format!("`{branch}` has different hooks");
     let own = own_content(report, &files).ok_or(&*differs)?;
     let committed = committed_content(report, &git, &now).map_err(|complaint| complaint.cause)?;
     let local = in_repository(report, Path::new(LOCAL));
@@ -69,8 +69,11 @@ pub(crate) fn accept(
 pub(crate) fn tip_of(git: &GitRepository, branch: &str) -> Result<String, Complaint> {
     let commit = git.commit(&format!("refs/remotes/{branch}"))?;
     commit.ok_or_else(|| {
-        let cause = format!("no branch of a remote is named `{branch}` here");
-        Complaint::with_cure(cause, "name one as `origin/main`, and `git fetch` it first")
+        let cause = format!("no remote branch `{branch}` here");
+        Complaint::with_cure(
+            cause,
+            "name one such as `origin/main`, and run `git fetch` first",
+        )
     })
 }
 

@@ -322,7 +322,7 @@ impl Context {
 fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
     let key = key_text(raw);
     if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {
-        let problem = format!("a lone surrogate is in the key {}", raw.get());
+        let problem = format!("the key {} contains a lone surrogate", raw.get());
         return Err(ContextError::Syntax(problem));
     }
     Ok(key)

@@ -193,7 +193,7 @@ fn can_be_reached(path: &Path) -> bool {
 
 pub fn access_cure(path: &Path) -> String {
     format!(
-        "run `chmod o-w {}`; a umask of 0000 makes such files: set 0022 before they are written",
+        "run `chmod o-w {}`; a umask of 0000 creates such files: set it to 0022 first",
         quoted(path)
     )
 }

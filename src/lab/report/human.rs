@@ -358,7 +358,7 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
         "allow" => {
             let nobody = !run.hooks.is_empty() && run.hooks.iter().all(|hook| hook.fate != "ran");
             let why = if nobody { " No hook ran." } else { "" };
-            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} goes on.{why}")?;
+            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} continues.{why}")?;
         }
         "ask" => {
             writeln!(

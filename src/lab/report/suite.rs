@@ -242,7 +242,7 @@ fn miss_text(miss: &Miss) -> String {
         .map(|step| format!("step {step}: "))
         .unwrap_or_default();
     format!(
-        "{step}{} should be {}, and is {}",
+        "{step}{} should be {}, but is {}",
         plain(&miss.key),
         plain_lines(&miss.wanted),
         plain_lines(&miss.found)

@@ -141,7 +141,7 @@ fn what_is_there_is_never_written_over() {
         .blocks_saying("do it without sudo");
     add(&sandbox, &["no-sudo"])
         .exits(0)
-        .prints("no-sudo is already here, unchanged");
+        .prints("no-sudo already exists, unchanged");
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo|doas'\ndeny = 'never'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = add(&sandbox, &["no-reboot", "no-sudo"]);
@@ -149,7 +149,7 @@ fn what_is_there_is_never_written_over() {
         .says("no built-in hook, gate or rule is named `no-reboot`");
     let ran = add(&sandbox, &["no-publishing", "no-sudo"]);
     ran.exits(2)
-        .says("50-no-sudo.toml` is there already")
+        .says("50-no-sudo.toml` already exists")
         .says("move it away");
     sandbox.has_no_file("hooks.d/tool.pre/50-no-publishing.toml");
     assert_eq!(sandbox.read("hooks.d/tool.pre/50-no-sudo.toml"), mine);

@@ -101,7 +101,7 @@ fn hooks_of_hosts_keep_their_events_timeouts_and_order() {
         import(&sandbox, &[host])
             .exits(0)
             .prints("0 hooks imported")
-            .prints("is already here");
+            .prints("already exists");
         assert_eq!(sandbox.read("hookrun.toml"), written);
         assert_eq!(sandbox.read(file), text);
         let block = json!({ "toolName": "bash", "toolInput": { "command": "ls" } });
@@ -156,7 +156,10 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
             "the matcher `(?!x)` is not a valid regular expression",
         ),
         ("PreToolUse[3].hooks[0]", "it runs in the background"),
-        ("PreToolUse[4].hooks[0]", "`if: Bash(git *)` has no key"),
+        (
+            "PreToolUse[4].hooks[0]",
+            "`if: Bash(git *)` has no equivalent",
+        ),
         ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
         (
             "Stop[4].hooks[0]",
@@ -166,7 +169,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ran.prints(&format!("  x/settings.json, hooks.{place}: {why}"));
     }
     for problem in [
-        "a hook of the kind `prompt` is not run by hookrun",
+        "hookrun does not run a hook of type `prompt`",
         "`Brandnew` is not an event of claude that hookrun knows",
         "`PostToolUse` takes a list of hooks, not an object",
         "the group has no `hooks`",
@@ -188,7 +191,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     }
     import(&Sandbox::new(), &["gemini"])
         .exits(2)
-        .says("no settings of gemini here");
+        .says("no gemini settings found here");
     import(&Sandbox::new(), &["make"]).exits(2).says("lefthook");
     let mut many = "a0: &a0 [x, x]\n".to_string();
     for level in 1..40 {
@@ -197,7 +200,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     let bomb = Sandbox::new().file("lefthook.yml", &many);
     import(&bomb, &["lefthook"])
         .exits(2)
-        .says("aliases make more than");
+        .says("aliases expand to more than");
     let broken = Sandbox::new().file("lefthook.yml", "pre-commit: [");
     import(&broken, &["lefthook"])
         .exits(2)
@@ -215,7 +218,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         .says("`.codex/config.toml`: ");
     import(&toml, &["codex", "no.json"])
         .exits(2)
-        .says("`no.json` is not there");
+        .says("no such file: `no.json`");
     let pipe = Sandbox::new().file(".claude/x", "");
     pipe.hookrun_by_shell("mkfifo .claude/settings.json", b"")
         .exits(0);
@@ -436,12 +439,12 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
     let ran = import(&sandbox, &["lefthook"]);
     ran.exits(0).prints("7 hooks imported");
     for left in [
-        "extends: it has no key in hookrun",
-        "pre-commit.follow: it has no key in hookrun",
-        "pre-commit.all: `{all_files}` has no placeholder",
-        "pre-commit.root: `root` has no key",
+        "extends: it has no equivalent in hookrun",
+        "pre-commit.follow: it has no equivalent in hookrun",
+        "pre-commit.all: `{all_files}` has no equivalent",
+        "pre-commit.root: `root` has no equivalent",
         "pre-commit.none: it has no command",
-        "pre-commit.only: `only` has no key",
+        "pre-commit.only: `only` has no equivalent",
         "pre-commit.both.piped: write `stop = \"group\"`",
         "assert: it is not a git hook",
     ] {

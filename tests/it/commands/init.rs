@@ -54,9 +54,7 @@ fn nothing_is_written_before_somebody_agrees() {
     listed
         .exits(2)
         .prints("will be written\n  hooks.d/tool.pre/10-guard-destructive.toml\n");
-    listed
-        .says("there is no terminal, so")
-        .says("`hookrun init --yes`");
+    listed.says("no terminal, so").says("`hookrun init --yes`");
     assert_eq!(
         init(&sandbox, &["--dry-run"]).exits(0).stdout,
         listed.stdout
@@ -87,7 +85,7 @@ fn a_second_time_everything_is_there() {
     let mine = "[[rule]]\nname = 'no-sudo'\nruns = 'sudo'\ndeny = 'no'\n";
     let sandbox = sandbox.file("hooks.d/tool.pre/50-no-sudo.toml", mine);
     let ran = init(&sandbox, &few);
-    ran.prints("is already here: ")
+    ran.prints("already exists: ")
         .prints("is up to date; nothing was changed");
     // `doas` is among its cases, and mine does not know it.
     ran.exits(0);
@@ -111,7 +109,7 @@ fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
     );
     let other = init(&Sandbox::new(), &["--guard", "no-sudo", "--yes"]);
     // Nothing here blocks the command that is shown at work.
-    assert!(!other.exits(0).stdout.contains("see it work"), "{other:?}");
+    assert!(!other.exits(0).stdout.contains("try it"), "{other:?}");
     let linked = Sandbox::new();
     linked
         .hookrun_by_shell("ln -s nowhere hooks.d", b"")

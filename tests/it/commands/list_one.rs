@@ -107,7 +107,7 @@ fn an_unknown_hook_is_refused_with_the_nearest_one() {
     ] {
         let ran = sandbox.hookrun(command, b"{}");
         ran.exits(2)
-            .says("20-env.sh:2:12: `.env|.env.*` cannot be used to match");
+            .says("20-env.sh:2:12: `.env|.env.*` is not a valid pattern");
         ran.says("help: write `{.env,.env.*}`");
         ran.says("error: the hook `20-env.sh` has an error, so it is not loaded");
         assert!(!ran.stderr.contains("no hook"), "{ran:?}");

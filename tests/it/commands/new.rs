@@ -135,7 +135,10 @@ fn every_template_is_shown_by_its_cases(language: &str) {
             match ran.status {
                 0 => count += 1,
                 _ => {
-                    let said = format!("the template `{template}` does not suit `{}`", spec.name);
+                    let said = format!(
+                        "the template `{template}` does not work for `{}`",
+                        spec.name
+                    );
                     ran.exits(2).says(&said).says("--template");
                 }
             }
@@ -175,7 +178,7 @@ fn templates_are_listed_and_lead_to_those_that_suit() {
     let wrong = ["a", "--event", "tool.pre", "--template", "redact"];
     new(&sandbox, &wrong)
         .exits(2)
-        .says("`--template` takes guard, ask, rewrite there");
+        .says("for this event, `--template` takes guard, ask, rewrite");
     let wrong = [
         "a",
         "--event",
@@ -208,7 +211,7 @@ fn what_was_written_and_made_is_told() {
     let ran = new(&sandbox, &["10-guard", "--event", "PreToolUse"]);
     assert_eq!(
         ran.stdout,
-        "made hooks.d, the first hooks here\n\
+        "created hooks.d\n\
          wrote hooks.d/tool.pre/10-guard.sh\n\
          wrote hooks.d/tests/10-guard.toml\n  \
          `hookrun test tool.pre --hook 10-guard.sh` runs it\n  \
@@ -261,7 +264,7 @@ fn nothing_is_written_over() {
     for event in ["tool.pre", "tool.post"] {
         let ran = new(&sandbox, &["guard", "--event", event, "--lang", "bash"]);
         ran.exits(2)
-            .says("is there already")
+            .says("already exists")
             .says("nothing was written");
     }
     assert_eq!(sandbox.read("hooks.d/tool.pre/guard.sh"), before);

@@ -103,7 +103,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["lst"], "'list'"),
         (&["help", "lst"], "unrecognized subcommand 'lst'"),
         (&["run"], "no event on stdin"),
-        (&["test"], "there are no test case files"),
+        (&["test"], "no test case files"),
         (&["hook", "field"], "<PATH>"),
         (&["completions"], "<SHELL>"),
         (&["run", "tool.pre", "--budgt", "1s"], "'--budget'"),

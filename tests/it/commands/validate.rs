@@ -366,8 +366,7 @@ fn a_hook_that_can_never_match_is_a_warning() {
     let problems = sandbox.problems(&[]);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(
-        problems[0]
-            .contains("`x.sh` matches tools, and `turn.start` carries none: it can never run")
+        problems[0].contains("`x.sh` matches tools, but `turn.start` has none: it can never run")
     );
     validate(&sandbox, "human")
         .exits(0)

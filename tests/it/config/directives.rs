@@ -260,17 +260,17 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             5,
             26,
-            "`timeout` is set twice [keep one; only paths, `not`, `type` and `runs` may appear several times]",
+            "`timeout` is set twice [keep one; only paths, `not`, `type` and `runs` may be repeated]",
         ),
         at(
             6,
             12,
-            "`parallel` takes true or false, not \"yes\" [`parallel` is one of true, false]",
+            "`parallel` takes true or false, not \"yes\" [`parallel` must be one of true, false]",
         ),
         at(
             6,
             25,
-            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [`on_failure` is one of block, allow]",
+            "`on_failure` takes one of \"block\", \"allow\", not \"open\" [`on_failure` must be one of block, allow]",
         ),
         at(
             6,
@@ -281,7 +281,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             6,
             56,
             &format!(
-                "`dialect` takes one of \"{}\", not \"clyde\" [`dialect` is one of {}]",
+                "`dialect` takes one of \"{}\", not \"clyde\" [`dialect` must be one of {}]",
                 dialects.join("\", \""),
                 dialects.join(", ")
             ),
@@ -289,12 +289,12 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             7,
             22,
-            &format!("`(` cannot be used to match: unclosed group {regex}"),
+            &format!("`(` is not a valid pattern: unclosed group {regex}"),
         ),
         at(
             7,
             39,
-            &format!("`)` cannot be used to match: unopened group {regex}"),
+            &format!("`)` is not a valid pattern: unopened group {regex}"),
         ),
         at(
             8,
@@ -322,7 +322,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             12,
             57,
-            "`sandbox` takes no yes [write `sandbox` alone, or its keys: `sandbox.write=build`]",
+            "`sandbox` does not accept yes [write `sandbox` alone, or its keys: `sandbox.write=build`]",
         ),
         at(
             13,

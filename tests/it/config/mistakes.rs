@@ -399,12 +399,12 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hookrun.toml:1:1: `x` matches tools, and `turn.start` carries none: it can \
+            "warning hookrun.toml:1:1: `x` matches tools, but `turn.start` has none: it can \
              never run [drop the tool, path and command matchers, or bind it to tool.pre]",
             "warning hookrun.toml:1:1: `on_failure = \"block\"` has no effect: `turn.start` \
              cannot be blocked [drop it]",
-            "warning hookrun.toml:1:1: `rewrite` has no effect: nothing of `turn.start` can be \
-             rewritten [drop it]",
+            "warning hookrun.toml:1:1: `rewrite` has no effect: `turn.start` has no fields \
+             that a hook may rewrite [drop it]",
             "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
              `containment = \"pidns\"`: no process outlives it [remove one of them]",
         ]
@@ -445,7 +445,7 @@ fn a_bad_pattern_of_any_hook_in_a_manifest_closes_every_gate() {
         sandbox
             .run("tool.pre")
             .blocks_saying("hookrun.toml:5:")
-            .blocks_saying("cannot be used");
+            .blocks_saying("is not a valid pattern");
     }
 }
 

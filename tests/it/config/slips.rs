@@ -59,16 +59,16 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
             "unknown setting",
             "limits.KEY, sandbox and sandbox.KEY",
         ),
-        ("enabled=no", "true or false", "is one of true, false"),
+        ("enabled=no", "true or false", "must be one of true, false"),
         (
             "enabled=perhaps",
             "true or false",
-            "`enabled` is one of true, false",
+            "`enabled` must be one of true, false",
         ),
         (
             "on_failure=open",
             "not \"open\"",
-            "`on_failure` is one of block, allow",
+            "`on_failure` must be one of block, allow",
         ),
         (
             "on_failure=alow",
@@ -78,7 +78,7 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         (
             "background=perhaps",
             "not \"perhaps\"",
-            "`background` is one of kill",
+            "`background` must be one of kill",
         ),
     ] {
         let text = format!("#!/bin/sh\n# hookrun: {directive}\nexit 0\n");
@@ -121,13 +121,13 @@ fn tables_of_people_who_know_other_tools_say_what_to_write() {
         ("tool = \"bash\"", "write `match = { tool = … }`"),
         ("match = { tol = \"Bash\" }", "did you mean `tool`?"),
         ("comand = \"true\"", "did you mean `command`?"),
-        ("enabled = \"no\"", "`enabled` is one of true, false"),
-        ("enabled = 0", "`enabled` is one of true, false"),
+        ("enabled = \"no\"", "`enabled` must be one of true, false"),
+        ("enabled = 0", "`enabled` must be one of true, false"),
         (
             "on_failure = \"open\"",
-            "`on_failure` is one of block, allow",
+            "`on_failure` must be one of block, allow",
         ),
-        ("on_failure = false", "`on_failure` is one of"),
+        ("on_failure = false", "`on_failure` must be one of"),
     ] {
         let text = format!(
             "[[hook]]\nname = \"h\"\nevent = \"tool.pre\"\ncommand = \"/bin/true\"\n{line}\n"

@@ -79,7 +79,7 @@ fn a_hook_that_nobody_accepted_in_codex_is_an_error() {
     assert_eq!(status, 1);
     let said = [
         "the project is not trusted",
-        "its hook is untrusted, it was never accepted (SessionStart, PreToolUse)",
+        "its hook is untrusted: it was never accepted (SessionStart, PreToolUse)",
     ];
     assert_eq!(found.len(), said.len(), "{found:?}");
     for (found, said) in found.iter().zip(said) {
@@ -96,10 +96,7 @@ fn a_hook_that_nobody_accepted_in_codex_is_an_error() {
     let off = config.replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
     let (status, found) = problems(&sandbox.file("home/.codex/config.toml", &off), "codex");
     assert_eq!((status, found.len()), (1, 1), "{found:?}");
-    assert!(
-        found[0].contains("is switched off in `/hooks`"),
-        "{found:?}"
-    );
+    assert!(found[0].contains("is disabled in `/hooks`"), "{found:?}");
 
     let sandbox = installed("codex");
     let text = sandbox.read(".codex/hooks.json");

@@ -76,7 +76,7 @@ fn files_that_are_named_are_checked_on_the_disk() {
     check(&git, &["--all"]).exits(0);
     check(&git, &["../s.git"])
         .exits(1)
-        .says("is outside of the repository");
+        .says("is outside the repository");
     git.hookrun(".", &["check"])
         .exits(2)
         .says("is not in a git repository");
@@ -97,7 +97,7 @@ fn a_range_has_what_a_branch_changes() {
     check(&git, &["--from", "HEAD"]).exits(0);
     check(&git, &["--from", "nowhere"])
         .exits(1)
-        .says("there is no commit `nowhere`");
+        .says("no such commit: `nowhere`");
     check(&git, &["--to", "HEAD"]).exits(2);
     check(&git, &["--all", "--from", "main"]).exits(2);
 }

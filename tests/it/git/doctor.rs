@@ -64,7 +64,7 @@ fn outside_of_a_repository_git_is_a_problem_only_if_it_was_named() {
     assert!(!ran.stdout.contains("git:"), "{ran:?}");
     git.hookrun("home", &["doctor", "git"])
         .exits(1)
-        .prints("is in no git repository");
+        .prints("is not in a git repository");
 }
 
 #[test]

@@ -350,15 +350,15 @@ fn a_mistake_about_files_names_its_cure() {
         ),
         (
             "event = 'commit.pre'\ncommand = 'ruff --only={files}'",
-            "`{files}` is not a word by itself",
+            "`{files}` must be a separate word",
         ),
         (
             "event = 'commit.pre'\ncommand = \"ruff '--only={files}'\"",
-            "`{files}` is not a word by itself",
+            "`{files}` must be a separate word",
         ),
         (
             "event = 'commit.pre'\ncommand = 'ruff {files}'\nshell = true",
-            "`{files}` in a line for the shell",
+            "`{files}` in a shell command",
         ),
         (
             "event = 'agent.start'\ncommand = 'ruff {files}'",

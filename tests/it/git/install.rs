@@ -79,10 +79,10 @@ fn without_a_hook_nothing_is_installed() {
     let git = Git::new(wanting("tool.pre"));
     git.hookrun("w", &["install", "git"])
         .exits(2)
-        .says("no hook is configured for an event of git");
+        .says("no hook is configured for a git event");
     git.hookrun("home", &["install", "git"])
         .exits(2)
-        .says("is in no git repository");
+        .says("is not in a git repository");
     assert!(names(&git, "w/.git/hooks").is_empty());
 }
 
@@ -192,7 +192,7 @@ fn a_new_hook_beside_a_kept_one_is_not_lost() {
         .says("an older one is kept next to it");
     git.hookrun("w", &["uninstall", "git"])
         .exits(0)
-        .prints("pre-commit: left alone");
+        .prints("pre-commit: unchanged");
     assert_eq!(git.sandbox.read("w/.git/hooks/pre-commit"), new);
     git.sandbox
         .has_file("w/.git/hooks/pre-commit.before-hookrun");
@@ -309,7 +309,7 @@ fn hooks_of_all_repositories_are_left_alone() {
         .says("core.hooksPath is set globally");
     git.hookrun("w", &["install", "git", "--scope", "user"])
         .exits(2)
-        .says("git has hooks only for one repository");
+        .says("git hooks belong to one repository");
 }
 
 #[test]

@@ -504,7 +504,7 @@ fn what_a_hook_leaves_out_is_checked() {
             "unless = \"merge\"",
             "`unless` takes a table, not \"merge\"",
         ),
-        ("unless = { path = \"[\" }", "`[` cannot be used to match"),
+        ("unless = { path = \"[\" }", "`[` is not a valid pattern"),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", &hook("x", "exit 0", keys));
         let problems = sandbox.problems(&[]);
@@ -544,7 +544,7 @@ fn a_person_skips_hooks_of_the_project_by_a_variable() {
     git.write("w/a.txt");
     let ran = commit_with(&git, "HOOKRUN_SKIP", "elsint,ruff");
     ran.exits(1)
-        .says("warning: HOOKRUN_SKIP names `elsint`, and git runs no such hook; did you mean `eslint`?\n")
+        .says("warning: HOOKRUN_SKIP names `elsint`, which is not a hook of this project at git's events; did you mean `eslint`?\n")
         .says("pre-commit blocked by hook `eslint`");
 
     git.write("w/.env");
@@ -564,7 +564,7 @@ fn nobody_skips_hooks_of_the_user_of_agents_or_of_strangers() {
     git.hookrun("w", &["install", "git"]).exits(0);
     commit_with(&git, "HOOKRUN_SKIP", "mine,tsc")
         .exits(1)
-        .says("cannot skip mine (HOOKRUN_SKIP): it is of the user layer\nskip tsc (HOOKRUN_SKIP)\n")
+        .says("cannot skip mine (HOOKRUN_SKIP): it is in the user layer\nskip tsc (HOOKRUN_SKIP)\n")
         .says("blocked by hook `mine`");
     let call = br#"{"toolName":"bash","toolInput":{"command":"ls"}}"#;
     let ran = git.sandbox.hookrun_as(
@@ -638,13 +638,10 @@ fn a_local_file_switches_nothing_else_off() {
     ]
     .concat();
     for (name, problem) in [
-        (
-            "no-env",
-            "`no-env` cannot be switched off here: it is a rule",
-        ),
+        ("no-env", "`no-env` cannot be disabled here: it is a rule"),
         (
             "agent",
-            "`agent` cannot be switched off here: tool.pre is not an event of git",
+            "`agent` cannot be disabled here: tool.pre is not an event of git",
         ),
         ("tcs", "no hook of this project is named `tcs`"),
     ] {
@@ -716,5 +713,5 @@ fn a_local_file_that_is_committed_is_reported() {
     fs::write(git.sandbox.at("w/hookrun.local.toml"), local).unwrap();
     git.run("w", &["add", "-f", "hookrun.local.toml"]).exits(0);
     let ran = git.hookrun("w", &["doctor", "git"]);
-    ran.prints("git tracks it, so it would switch hooks off for everybody");
+    ran.prints("git tracks it, so it would disable hooks for everyone");
 }

@@ -220,7 +220,7 @@ fn the_times_of_a_host_are_shown() {
     assert!(end.contains("750ms"), "{end}");
     let cursor = shown("stop", "cursor");
     assert!(
-        cursor.contains("it is undocumented; 30s are thought safe"),
+        cursor.contains("undocumented; 30s is assumed to be safe"),
         "{cursor}"
     );
     let all = ["events", "--host", "codex", "--format", "json"];

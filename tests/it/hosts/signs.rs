@@ -318,7 +318,7 @@ fn test_takes_the_event_from_the_payload_and_the_host_too() {
     sandbox
         .hookrun(&["test"], b"")
         .exits(2)
-        .says("there are no test case files");
+        .says("no test case files");
 }
 
 #[test]

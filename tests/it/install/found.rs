@@ -95,7 +95,7 @@ fn what_is_not_meant_is_an_error() {
     sandbox
         .hookrun(&["uninstall"], b"")
         .exits(2)
-        .says("no host is named");
+        .says("no host given");
     sandbox
         .hookrun(&["install", "claude", "--all"], b"")
         .exits(2)

@@ -57,7 +57,7 @@ fn a_gate_needs_an_answer() {
     validated
         .exits(1)
         .prints("hooks.d/tool.pre/watch.sh:2")
-        .prints("`lives = \"session\"`: `tool.pre` needs an answer, and this hook has none")
+        .prints("`lives = \"session\"`: `tool.pre` needs an answer, but this hook gives none")
         .prints("a hook that decides starts for each event");
     sandbox.run("tool.pre").exits(2);
     sandbox.has_no_file("started");

@@ -47,7 +47,7 @@ fn a_recording_without_events_is_no_success() {
     let sandbox = Sandbox::new().file("events.jsonl", "\n");
     replay(&sandbox, &["events.jsonl"])
         .exits(2)
-        .says("there is no event in events.jsonl");
+        .says("no events in events.jsonl");
 }
 
 /// One event of `recorded` with another context or other keys.

@@ -20,8 +20,12 @@ fn a_lock_that_was_edited_by_hand_blocks() {
             "is not on this machine yet",
         ),
         (digest.as_str(), "../../../../r", "`tree` is not a SHA-256"),
-        ("git = \"r\"", "git = \"other\"", "another source"),
-        ("rev = \"v1\"", "rev = \"v2\"", "another source or `rev`"),
+        ("git = \"r\"", "git = \"other\"", "a different source"),
+        (
+            "rev = \"v1\"",
+            "rev = \"v2\"",
+            "a different source or `rev`",
+        ),
         (
             "name = \"base\"",
             "name = \"other\"",

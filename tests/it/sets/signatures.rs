@@ -64,7 +64,7 @@ fn a_signed_commit_is_taken_and_the_lock_says_that_it_was_verified() {
     let at = sets.sandbox.at("hookrun.lock");
     fs::write(&at, lock.replace("signed = true\n", "")).unwrap();
     sets.force_push()
-        .blocks_saying("does not say that the set `base` is signed");
+        .blocks_saying("does not mark the set `base` as signed");
     fs::write(&at, &lock).unwrap();
 
     // What is fetched again is verified again, and so is what is here.
@@ -149,7 +149,7 @@ fn a_signed_tag_is_as_good_as_a_signed_commit_and_a_moved_tag_breaks_no_lock() {
     fs::remove_dir_all(&sets.store()[0]).unwrap();
     sets.sets(&["verify"]).exits(0).prints("fetched base v2");
     sets.force_push().blocks_saying("no force");
-    sets.sets(&["update"]).exits(2).says("was moved");
+    sets.sets(&["update"]).exits(2).says("has moved");
     assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
 
     // An object that the server has no more cannot be had, and the reason says whose fault it is.
@@ -159,7 +159,7 @@ fn a_signed_tag_is_as_good_as_a_signed_commit_and_a_moved_tag_breaks_no_lock() {
     sets.git("r", &["gc", "-q", "--prune=now"]).exits(0);
     sets.sets(&["verify"])
         .exits(1)
-        .says("the tag `v2` of the set `base` was moved");
+        .says("the tag `v2` of the set `base` has moved");
 }
 
 /// The same, and the user trusts the signers of the file `signers`.

@@ -46,9 +46,9 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 3:1: `PreToolUsee` is not an event of claude [did you mean `PreToolUse`?]",
         "error 4:9: `Stop` takes a list of hooks, not an object",
         "error 5:17: the group has no `hooks`",
-        "error 5:37: a group of hooks is not an object but 7",
-        "error 8:15: `[` cannot be used to match",
-        "error 10:3: `comand` is not a kind of hook [did you mean `command`?]",
+        "error 5:37: a group of hooks must be an object, not 7",
+        "error 8:15: `[` is not a valid pattern",
+        "error 10:3: `comand` is not a type of hook [did you mean `command`?]",
         "error 11:3: the hook has no `command`",
         "error 12:35: the command is empty",
         "error 13:54: `timeout` takes seconds, more than 0, not \"5\"",
@@ -59,7 +59,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 19:1: `hooks.PreToolUse[1].hooks[9]` cannot start: no program `powershell` in PATH",
         "warning 20:43: unknown key `once`",
         "error 21:21: `command` appears twice",
-        "error 24:52: `if` matches tools, and `PostCompact` is about none",
+        "error 24:52: `if` matches tools, but `PostCompact` has none",
     ];
     let found = found(".claude/settings.json", text);
     for (found, wanted) in found.iter().zip(wanted) {

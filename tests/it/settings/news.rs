@@ -60,7 +60,7 @@ fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
             let sandbox = with_hook(file, &hook);
             ask(&sandbox, host, "bash").allows();
             let found = problems(&sandbox, host);
-            let cause = format!("a hook of the kind `{kind}` is not run by hookrun");
+            let cause = format!("hookrun does not run a hook of type `{kind}`");
             assert!(
                 found.contains("warning settings.json:1:") && found.contains(&cause),
                 "{host} {kind}: {found}"
@@ -109,7 +109,7 @@ fn a_command_for_another_shell_or_system_closes_its_gate_or_does_not_run() {
         let sandbox = with_hook(file(host), &json!({"type": "command", key: "exit 1"}));
         ask(&sandbox, host, "bash").allows();
         let found = problems(&sandbox, host);
-        let cause = format!("a hook for another system (`{key}`) is not run");
+        let cause = format!("hookrun does not run a hook for another system (`{key}`)");
         assert!(found.contains(&cause), "{host}: {found}");
     }
     let own = if cfg!(target_os = "macos") {

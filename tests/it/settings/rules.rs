@@ -299,7 +299,7 @@ fn what_only_its_host_can_run_is_reported_as_not_run() {
             {"type": kind, "prompt": "ok?"}, hook("echo no >&2; exit 2"),
         ] }]));
         shell(&sandbox, CLAUDE).blocks_saying("no");
-        let cause = format!("a hook of the kind `{kind}` is not run by hookrun");
+        let cause = format!("hookrun does not run a hook of type `{kind}`");
         for command in ["list", "validate"] {
             let ran = sandbox.hookrun(&[command, "--settings", CLAUDE], b"");
             ran.exits(0);
@@ -411,7 +411,7 @@ fn what_cannot_go_back_to_the_host_refuses() {
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": patch}});
     run(&sandbox, "codex", CLAUDE, &payload)
         .exits(2)
-        .says("cannot go back to the host");
+        .says("cannot be returned to the host");
     let payload = json!({"hook_event_name": "BeforeTool", "tool_name": "write_file",
         "tool_input": {"file_path": "a", "content": "x"}});
     let ran = run(&sandbox, "gemini", CLAUDE, &payload);

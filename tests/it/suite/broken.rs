@@ -44,7 +44,7 @@ event = "tool.pre"
         "F:9:1: the case has no `name` [add `name = \"…\"`, the sentence that it proves",
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
         "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
-        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` is one of allow, block, ask",
+        "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` must be one of allow, block, ask",
         "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character literal",
         "F:13:66: `status` takes a whole number, not \"2\" [write `status = 10`",
         "F:14:1: the case expects nothing [add `expect = { decision = \"block\" }`",
@@ -316,12 +316,10 @@ fn mistakes_in_the_hooks_keep_the_cases_from_running() {
 #[test]
 fn nothing_to_run_is_no_success() {
     let none = Sandbox::new().hook("10-guard.sh", GUARD);
-    suite(&none, &[])
-        .exits(2)
-        .says("there are no test case files");
+    suite(&none, &[]).exits(2).says("no test case files");
     suite(&none, &["hooks.d"])
         .exits(2)
-        .says("there are no test case files in `hooks.d`");
+        .says("no test case files in `hooks.d`");
     suite(&none, &["gone"]).exits(2).says("cannot read `gone`");
 
     let some = guarded(&case("x", "bad", "decision = 'block'"));

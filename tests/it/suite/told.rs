@@ -116,7 +116,7 @@ fn tap_is_for_harnesses() {
 1..4
 ok 1 - hooks.d/tests/a,b.toml: refused
 not ok 2 - hooks.d/tests/a,b.toml: 100% \\#1 wrong
-  # decision should be allow, and is block
+  # decision should be allow, but is block
   # stderr of 10-guard.sh:
   # no bad commands
 ok 3 - hooks.d/tests/a,b.toml: later # SKIP not yet
@@ -141,7 +141,7 @@ fn no_name_is_a_directive_of_tap() {
 fn github_gets_annotations_at_the_line_of_the_expectation() {
     assert_eq!(
         suite(&of_each(), &["--format", "github"]).stdout,
-        "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, and is block%0Astderr of 10-guard.sh:%0Ano bad commands
+        "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, but is block%0Astderr of 10-guard.sh:%0Ano bad commands
 ::error file=hooks.d/tests/a%2Cb.toml,line=18,col=1,title=no setup::its `setup` exited with status 3
 4 cases, 1 failed, 1 could not run, 1 skipped
 "
@@ -156,7 +156,7 @@ fn junit_is_for_ci_systems() {
     <testsuite name="hooks.d/tests/a,b.toml" tests="4" skipped="1" failures="1" errors="1" TIME>
         <testcase name="refused" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="1"/>
         <testcase name="100% #1 wrong" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="7">
-            <failure message="decision should be allow, and is block">decision should be allow, and is block</failure>
+            <failure message="decision should be allow, but is block">decision should be allow, but is block</failure>
             <system-err>stderr of 10-guard.sh:
 no bad commands</system-err>
         </testcase>
@@ -289,7 +289,7 @@ fn a_case_that_fails_shows_what_its_hooks_wrote_in_every_format() {
         (
             "github",
             &[
-                "and is allow%0Astdout of a.sh:%0A… 10 lines before",
+                "but is allow%0Astdout of a.sh:%0A… 10 lines before",
                 "stderr of a.sh:%0Ajqq: not found%0A::error::x \\u{1b}[2J\n",
             ],
         ),

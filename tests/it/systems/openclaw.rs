@@ -327,7 +327,7 @@ fn arguments_under_both_names_are_refused() {
                        "params": { "command": "rm -rf /" } });
     let ran = openclaw(&Sandbox::new(), "before-tool-call", &both);
     assert_eq!(result(ran.exits(2))["block"], true);
-    ran.says("are the same; give one of them");
+    ran.says("are the same; keep one of them");
 }
 
 // How they run

@@ -106,7 +106,7 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_refused() {
         .says("the context is of the event `tool_result`, not of `tool_call`");
     ask("tool_call", "omp", json!({ "input": {}, "toolInput": {} }))
         .exits(2)
-        .says("`input` and `toolInput` are the same; give one of them");
+        .says("`input` and `toolInput` are the same; keep one of them");
     ask("session", "pi", json!({ "reason": "because" }))
         .exits(2)
         .says("`reason` says which `session` event it is, but `because` is unknown")

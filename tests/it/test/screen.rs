@@ -99,7 +99,7 @@ tool.pre  a tool is about to run
 
 No hook is bound to this event.
 
-ALLOWED  tool.pre goes on.
+ALLOWED  tool.pre continues.
         took     N ms
 
 The host gets
@@ -165,9 +165,7 @@ fn without_a_name_an_empty_stdin_of_any_sort_plays_the_suite() {
         assert_eq!(ran.stderr, if is_noted { note } else { "" }, "{line}");
     }
     let unnamed = sandbox.hookrun_by_shell("\"$0\" test --budget 5s < empty.json", b"");
-    unnamed
-        .exits(2)
-        .says("no event is named, and stdin is empty");
+    unnamed.exits(2).says("no event given, and stdin is empty");
 }
 
 #[test]
@@ -198,7 +196,7 @@ fn a_failure_that_is_let_through_says_so() {
         .prints("FAILED  x.sh\n")
         .prints("killed by SIGKILL")
         .prints("a failure allows (on_failure = allow)\n")
-        .prints("ALLOWED  tool.pre goes on.");
+        .prints("ALLOWED  tool.pre continues.");
 }
 
 #[test]

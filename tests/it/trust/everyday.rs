@@ -130,7 +130,7 @@ fn what_is_only_in_the_work_tree_or_in_another_branch_needs_a_person() {
     let held = sandbox.holds();
     assert!(
         held.stdout.contains("hooks.d/tool.pre/20-own.sh")
-            && held.stdout.contains("`origin/main` has other hooks"),
+            && held.stdout.contains("`origin/main` has different hooks"),
         "{held:?}"
     );
     git(sandbox.path(), &["add", "hooks.d"]);
@@ -173,7 +173,7 @@ fn only_a_person_follows_a_branch_that_is_there() {
     sandbox
         .hookrun(&["trust", "--follow", "origin/main"], b"")
         .exits(2)
-        .says("no branch of a remote is named `origin/main` here");
+        .says("no remote branch `origin/main` here");
     let sandbox = following();
     sandbox
         .hookrun(&["trust", "--follow", "origin/main"], b"y\n")

@@ -50,7 +50,7 @@ fn hooks_decide_warm_as_they_do_cold() {
         ("block", "SIGKILL", "import os; os.kill(os.getpid(), 9)"),
         (
             "block",
-            "decides nothing here",
+            "has no effect here",
             "print('{\"contiune\": false}')",
         ),
     ];

@@ -67,7 +67,7 @@ impl HttpService {
     async fn route(&self, request: Request<Incoming>) -> Result<HttpAnswer, HttpFault> {
         let (head, body) = request.into_parts();
         if head.headers.get_all(HOST).iter().count() > 1 {
-            return Err(HttpFault::malformed("the request has two `Host`"));
+            return Err(HttpFault::malformed("the request has two `Host` headers"));
         }
         let path = head.uri.path();
         let own_method = if path == "/health" {
@@ -78,11 +78,11 @@ impl HttpService {
         };
         let host = path.strip_prefix("/hooks/").map(decoded);
         if host.is_none() && path != "/health" && path != "/decide" {
-            let reason = format!("there is nothing at `{path}`");
+            let reason = format!("no such path: `{path}`");
             return Err(HttpFault::new(StatusCode::NOT_FOUND, reason));
         }
         if head.method != own_method {
-            let reason = format!("`{path}` takes no {}", head.method);
+            let reason = format!("`{path}` does not accept {}", head.method);
             return Err(HttpFault::new(StatusCode::METHOD_NOT_ALLOWED, reason));
         }
         if let Some(host) = host {
@@ -119,7 +119,7 @@ impl HttpService {
         {
             return Ok(());
         }
-        let reason = "send `Authorization: Bearer TOKEN` with what is in the token file";
+        let reason = "send `Authorization: Bearer TOKEN` with the token from the token file";
         Err(HttpFault::new(StatusCode::UNAUTHORIZED, reason))
     }
 
@@ -191,7 +191,7 @@ impl HttpService {
         let decided = deciding.await;
         cancel.0 = None;
         decided.map_err(|error| {
-            let reason = format!("it cannot be decided: {error}");
+            let reason = format!("cannot decide the event: {error}");
             HttpFault::new(StatusCode::SERVICE_UNAVAILABLE, reason)
         })
     }
@@ -205,7 +205,7 @@ impl HttpService {
                 Ok(Ok(whole)) => return Ok(whole.to_bytes().into()),
                 Ok(Err(error)) if error.is::<LengthLimitError>() => {}
                 Ok(Err(error)) => {
-                    let reason = format!("the body cannot be read: {error}");
+                    let reason = format!("cannot read the body: {error}");
                     return Err(HttpFault::malformed(reason));
                 }
                 Err(_) => {
@@ -249,7 +249,7 @@ fn hook_question(
     let mut projects = headers.get_all(PROJECT).iter();
     let project = projects.next().map(|value| PathBuf::from(text_of(value)));
     if projects.next().is_some() {
-        return Err(Complaint::new(format!("`{PROJECT}` is there twice")));
+        return Err(Complaint::new(format!("`{PROJECT}` appears twice")));
     }
     Ok(ClientQuestion {
         host: Some(host.to_string()),

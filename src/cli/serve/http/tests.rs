@@ -84,7 +84,7 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
         let reply = reply_of(0, &post(path, body.len(), body));
         let is_right = reply.starts_with(&format!("HTTP/1.1 {status}")) && reply.contains(words);
         assert!(
-            is_right && reply.contains("0 events are being decided"),
+            is_right && reply.contains("too many events at the same time (0)"),
             "{path}: {reply}"
         );
     }

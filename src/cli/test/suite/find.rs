@@ -47,9 +47,9 @@ pub(super) fn find(
     files.retain(|file| seen.insert(file.path.clone()));
     if files.is_empty() {
         let help = format!(
-            "cases are files `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; hookrun-suite(5) describes them. One event is decided by `hookrun test EVENT`"
+            "test cases are in `{DROP_INS}/{SUITES}/*.toml`, or `{SUITES}/*.toml` next to {MANIFEST}; see hookrun-suite(5). To decide one event, use `hookrun test EVENT`"
         );
-        return Err(Complaint::with_cure("there are no test case files", help));
+        return Err(Complaint::with_cure("no test case files", help));
     }
     Ok(files)
 }
@@ -91,8 +91,8 @@ fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
         files.extend(toml_files(path, false)?);
     }
     if files.is_empty() {
-        let help = format!("cases are files `{SUITES}/*.toml` in a folder of hooks");
-        let cause = format!("there are no test case files in `{shown}`");
+        let help = format!("test cases are in `{SUITES}/*.toml` in a folder of hooks");
+        let cause = format!("no test case files in `{shown}`");
         return Err(Complaint::with_cure(cause, help));
     }
     Ok(files)

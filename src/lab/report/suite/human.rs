@@ -134,7 +134,7 @@ fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result
 fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<()> {
     if step.hooks.is_empty() {
         let why = match step.cause.as_deref() {
-            Some("failure") => "none ran: hookrun had blocked before",
+            Some("failure") => "none ran: hookrun blocked before",
             _ => "none for this event",
         };
         return label(out, &name, why);

@@ -101,7 +101,7 @@ fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     fails(&sandbox, &http, "others can read the token", "run `rm ");
     fs::write(sandbox.at(TOKEN), "short\n").unwrap();
     mode(0o600).unwrap();
-    fails(&sandbox, &http, "is not 64 letters or more", "run `rm ");
+    fails(&sandbox, &http, "is shorter than 64 characters", "run `rm ");
     let pipe = sandbox.at("pipe");
     assert!(
         std::process::Command::new("mkfifo")

@@ -156,7 +156,7 @@ fn the_hooks_are_those_of_the_project_that_the_client_works_in() {
         .ask_with("POST", path, &[&header, &below], bare)
         .json();
     assert!(
-        told["reason"].as_str().unwrap().contains("is there twice"),
+        told["reason"].as_str().unwrap().contains("appears twice"),
         "{told}"
     );
     let told = server
