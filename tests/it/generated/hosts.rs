@@ -77,7 +77,8 @@ pub(super) fn capabilities() -> String {
         let measured = can
             .measured
             .map_or("–".to_string(), |it| it.version.to_string());
-        let (host, blocks) = (code(can.name), blocks.join(", "));
+        let host = format!("[`{}`](hosts/{}.md)", can.name, can.name);
+        let blocks = blocks.join(", ");
         [
             host,
             blocks,
