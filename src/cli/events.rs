@@ -230,11 +230,6 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
         out,
         "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"
     )?;
-    if host.nearest_wins {
-        let layers =
-            "Of hooks with the same event, tool matcher and name, the nearest layer's runs";
-        writeln!(out, "{DIM}{layers}.{DIM:#}")?;
-    }
     if host.is_installable() {
         let mut about = host_json(host);
         for key in ["name", "documented", "measured"] {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
 use crate::engine::complaint::Complaint;
-use crate::hosts;
 use crate::lab::report::CheckFormat;
 use crate::lab::report::problems::CheckedFile;
 
@@ -26,7 +25,6 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
         ..choice
     };
     let config = Config::load(&choice, env, ConfigScope::All);
-    let config = config.for_host(hosts::find(&args.hooks.dialect));
     let mut findings = Findings::default();
     findings.add_hooks(&config, &choice, env);
     findings.tidy();

@@ -1,5 +1,5 @@
-//! Commands (`hooks.d/command/`, and `command.NAME` in `hookrun.toml`), and shadowing: of hooks
-//! with the same key only the first runs.
+//! Commands (hooks in `hooks.d/command/`, and hooks of `command.NAME` in `hookrun.toml`): of several
+//! with one name the first one runs, and the others never do.
 //!
 //! The nearest layer comes first (explicit, project, user, system); within a layer, drop-ins in
 //! byte order, then the tables of `hookrun.toml`. A disabled hook shadows nothing, so a lower layer
@@ -7,7 +7,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use super::directive;
@@ -87,70 +86,40 @@ pub(super) fn command_of(file: &DropIn) -> Option<&str> {
     (!file.is_folder).then_some(name)
 }
 
-/// Keeps one hook for each command, and warns about others in its layer.
-pub(super) fn shadow_commands(hooks: &mut [Hook]) -> Vec<Problem> {
-    let shadowed = shadow(hooks, |hook| command_name(&hook.event).map(str::to_string));
+/// Lets one hook answer each command: the others are idle. One that is hidden by another of its own
+/// layer is probably a mistake.
+pub(super) fn shadow(hooks: &mut [Hook]) -> Vec<Problem> {
+    let mut first: HashMap<String, usize> = HashMap::new();
     let mut problems = Vec::new();
-    for ShadowedHook { hook, by } in shadowed {
-        if hooks[hook].source.layer == hooks[by].source.layer {
-            let cure = "give one of them another name, or remove it";
-            problems.push(shadow_warning(&hooks[hook], cure));
+    let mut nearest: Vec<usize> = (0..hooks.len()).collect();
+    nearest.sort_by_key(|at| Reverse(hooks[*at].source.layer));
+    for at in nearest {
+        let hook = &hooks[at];
+        let Some(name) = command_name(&hook.event).filter(|_| hook.is_on()) else {
+            continue;
+        };
+        let by = *first.entry(name.to_string()).or_insert(at);
+        if by == at {
+            continue;
         }
-    }
-    problems
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ShadowedHook {
-    pub(super) hook: usize,
-    pub(super) by: usize,
-}
-
-/// Makes every hook after the first with the same key idle; hooks without a key stay.
-pub(super) fn shadow<K: Eq + Hash>(
-    hooks: &mut [Hook],
-    key: impl Fn(&Hook) -> Option<K>,
-) -> Vec<ShadowedHook> {
-    let keys: Vec<Option<K>> = hooks
-        .iter()
-        .map(|hook| key(hook).filter(|_| hook.enabled && hook.idle.is_none()))
-        .collect();
-    let mut first: HashMap<&K, usize> = HashMap::new();
-    for (at, key) in keys.iter().enumerate() {
-        let Some(key) = key else { continue };
-        let winner = first.entry(key).or_insert(at);
-        if hooks[at].source.layer > hooks[*winner].source.layer {
-            *winner = at;
-        }
-    }
-    let mut shadowed = Vec::new();
-    for (at, key) in keys.iter().enumerate() {
-        let Some(key) = key else { continue };
-        let by = first[key];
-        if by != at {
-            shadowed.push(ShadowedHook { hook: at, by });
-        }
-    }
-    for ShadowedHook { hook, by } in &shadowed {
-        let source = &hooks[*by].source;
+        let source = &hooks[by].source;
         let line = source
             .line
             .map(|line| format!(":{line}"))
             .unwrap_or_default();
         let file = source.file.display();
-        let layer = source.layer_text();
-        hooks[*hook].idle = Some(format!("shadowed by {file}{line} ({layer})"));
+        let why = format!("shadowed by {file}{line} ({})", source.layer_text());
+        if hook.source.layer == source.layer {
+            let cause = format!("`{}` never runs: {why}", hook.name);
+            let cure = "give one of them another name, or remove it";
+            let place = hook.source.line.map(Position::of_line);
+            let problem = Complaint::with_cure(cause, cure).warning(&hook.source.file, place);
+            problems.push(Problem {
+                events: vec![hook.event.clone()],
+                ..problem
+            });
+        }
+        hooks[at].idle = Some(why);
     }
-    shadowed
-}
-
-pub(super) fn shadow_warning(hook: &Hook, cure: &str) -> Problem {
-    let why = hook.idle.as_deref().unwrap_or_default();
-    let complaint = Complaint::with_cure(format!("`{}` never runs: {why}", hook.name), cure);
-    let place = hook.source.line.map(Position::of_line);
-    let problem = complaint.warning(&hook.source.file, place);
-    Problem {
-        events: vec![hook.event.clone()],
-        ..problem
-    }
+    problems
 }

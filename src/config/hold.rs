@@ -305,10 +305,7 @@ fn handlers(manifests: &[(PathBuf, Manifest)]) -> impl Iterator<Item = (&Path, &
 /// Turns an untrusted folder's hooks at gates into blocking rules. Returns the other hooks.
 fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     let mut held = Vec::new();
-    for hook in hooks
-        .iter_mut()
-        .filter(|hook| hook.enabled && hook.idle.is_none())
-    {
+    for hook in hooks.iter_mut().filter(|hook| hook.is_on()) {
         let why = format!("{why}; `{}` did not run", hook.name);
         let blocks = catalog
             .find(&hook.event)

@@ -21,7 +21,6 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::hook::{Handler, Hook, LayerKind};
-use crate::hosts::Host;
 
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -152,7 +151,8 @@ impl Config {
             trusted.retain(|layer| trust.report_against(layer).is_none());
             skipped = skip::switch_off(&mut hooks, &trusted, &project, scope, &mut problems);
         }
-        problems.extend(commands::shadow_commands(&mut hooks));
+        problems.extend(commands::shadow(&mut hooks));
+        stop_mistaken(&mut hooks, &problems);
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);
         let problems = in_order(problems);
@@ -167,38 +167,6 @@ impl Config {
             trust,
             skipped,
         }
-    }
-
-    /// The configuration for a host of `dialect`; if only its nearest hooks run, others are idle.
-    #[must_use]
-    pub(crate) fn for_host(mut self, dialect: Option<&Host>) -> Config {
-        if !dialect.is_some_and(|dialect| dialect.nearest_wins) {
-            return self;
-        }
-        for hook in self.hooks.iter_mut().filter(|hook| hook.idle.is_none()) {
-            let mistake = self.problems.iter().find(|problem| {
-                let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
-                let is_error = problem.severity == Severity::Error;
-                is_error && problem.file == hook.source.file && is_whole_file
-            });
-            hook.idle = mistake.map(|mistake| format!("it has an error: {}", mistake.cause));
-        }
-        let catalog = &self.catalog;
-        let shadowed = commands::shadow(&mut self.hooks, |hook| {
-            let tools = hook.matcher.tools().map(str::to_string);
-            // No layer replaces hooks of the system, or guards of another layer.
-            let may_be_shadowed = hook.source.layer != LayerKind::System;
-            let is_gate = catalog.find(&hook.event).is_ok_and(|spec| spec.blocks);
-            let layer = is_gate.then_some(hook.source.layer);
-            may_be_shadowed.then(|| (hook.event.clone(), tools, hook.name.clone(), layer))
-        });
-        for shadowed in shadowed {
-            let cure = "rename one of them if both must run";
-            self.problems
-                .push(commands::shadow_warning(&self.hooks[shadowed.hook], cure));
-        }
-        self.problems = in_order(self.problems);
-        self
     }
 
     /// The nearest project folder with hooks.
@@ -226,6 +194,19 @@ impl Config {
     /// A summary with the first error. `None` without errors.
     pub(crate) fn complaint(&self) -> Option<String> {
         complaint_of(self.problems.iter())
+    }
+}
+
+/// Makes hooks idle that have a mistake: what they would do is not what their author meant. The
+/// others do not wait for them.
+fn stop_mistaken(hooks: &mut [Hook], problems: &[Problem]) {
+    for hook in hooks.iter_mut().filter(|hook| hook.is_on()) {
+        let mistake = problems.iter().find(|problem| {
+            let is_whole_file = hook.source.line.is_none() || problem.events.is_empty();
+            let is_error = problem.severity == Severity::Error;
+            is_error && problem.file == hook.source.file && is_whole_file
+        });
+        hook.idle = mistake.map(|mistake| format!("it has an error: {}", mistake.cause));
     }
 }
 

@@ -98,7 +98,7 @@ impl LoadedHooks {
     fn runnable(&self, event: &str) -> Vec<String> {
         let mut names = Vec::new();
         for hook in self.runner.registry().bound(event).iter() {
-            if hook.enabled && hook.idle.is_none() {
+            if hook.is_on() {
                 names.push(hook.name.clone());
             }
         }

@@ -129,7 +129,7 @@ impl<'a> EventRequest<'a> {
             [] => ConfigScope::Event(&self.name),
             names => ConfigScope::Events(names),
         };
-        Config::load(choice, env, scope).for_host(self.dialect)
+        Config::load(choice, env, scope)
     }
 
     /// Loads the event's hooks again if the context is from another folder. `config` was loaded
@@ -146,10 +146,6 @@ impl<'a> EventRequest<'a> {
             return config;
         }
         self.load(&told, env)
-    }
-
-    pub fn load_all(&self, choice: &Choice, env: &Environment) -> Config {
-        Config::load(choice, env, ConfigScope::All).for_host(self.dialect)
     }
 
     pub fn check(&self, config: &Config) -> Result<(), Complaint> {

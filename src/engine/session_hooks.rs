@@ -401,7 +401,7 @@ impl SharedState {
 }
 
 fn lives_on(hook: &Hook) -> bool {
-    hook.lives == Lives::Session && hook.enabled && hook.idle.is_none()
+    hook.lives == Lives::Session && hook.is_on()
 }
 
 /// Reason of a normal end.

@@ -89,7 +89,6 @@ pub(super) static OMP: Host = Host {
     name: "omp",
     aliases: &["oh-my-pi"],
     title: "oh-my-pi",
-    nearest_wins: true,
     events: &[
         TOLD.named("session_start", "session.start"),
         BEFORE

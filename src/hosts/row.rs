@@ -30,9 +30,6 @@ pub struct Host {
     pub is_system: bool,
     /// The event key that holds the event's name.
     pub names_event_by: &'static str,
-    /// Of hooks with the same event, tool matcher and name, only the nearest layer's runs
-    /// (explicit, project, user, system). A hook with a mistake is skipped; the others run.
-    pub nearest_wins: bool,
     /// The spelling of keys that a row does not list.
     pub spelling: KeySpelling,
     /// Of identical hooks of one event, only the first runs.
@@ -79,7 +76,6 @@ impl Host {
         program: None,
         is_system: false,
         names_event_by: "type",
-        nearest_wins: false,
         spelling: KeySpelling::Camel,
         runs_once: false,
         tools: &HostTools::NONE,

@@ -64,7 +64,7 @@ impl SourceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
-    /// Load the hooks as a host of this hook system does: a hook may shadow another
+    /// Load the hooks as this host does
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true, hide_possible_values = true)]
     pub(crate) dialect: String,
 

@@ -40,7 +40,8 @@ pub(super) fn install(
     }
     let config = usable_config(args, env, &repository, verify, out)?;
     let complaint = config.complaint();
-    let registry = registry_of(config);
+    let hooks = config.hooks.into_iter().filter(|hook| hook.is_on());
+    let registry = Registry::loaded(hooks, config.catalog);
     let path = own_path(env)?;
     let budget = args
         .budget
@@ -196,12 +197,6 @@ fn usable_config(
     }
     verify(&config, out, &there)?;
     Ok(Config::load(&Choice::default(), &there, ConfigScope::All))
-}
-
-fn registry_of(config: Config) -> Registry {
-    let mut hooks = config.hooks;
-    hooks.retain(|hook| hook.enabled && hook.idle.is_none());
-    Registry::loaded(hooks, config.catalog)
 }
 
 #[derive(Debug)]

@@ -173,6 +173,11 @@ impl Hook {
         (self.priority, number)
     }
 
+    /// Whether nothing keeps it from running, for an event or as long as a session.
+    pub(crate) fn is_on(&self) -> bool {
+        self.enabled && self.idle.is_none()
+    }
+
     /// Returns why it skips events although it is enabled.
     pub(crate) fn idle_reason(&self) -> Option<&str> {
         let waits = self.lives == Lives::Session;

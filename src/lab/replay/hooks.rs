@@ -57,7 +57,7 @@ impl Hooks {
 
     /// Returns the user's redaction rules, or the first configuration error.
     pub fn check(&self) -> Result<Vec<String>, BrokenHooks> {
-        let config = self.load(None, &HostFolders::default())?;
+        let config = self.load(&HostFolders::default())?;
         Ok(config.log.redact)
     }
 
@@ -78,7 +78,7 @@ impl Hooks {
             return Ok(Rc::clone(found));
         }
         let dialect = hosts::find(&record.host);
-        let config = self.load(dialect, &told)?;
+        let config = self.load(&told)?;
         let catalog = config.catalog.clone();
         let runner = Runner::from_config(config, &self.env)
             .beside(&self.first)
@@ -96,16 +96,12 @@ impl Hooks {
         Ok(hooks)
     }
 
-    fn load(
-        &self,
-        dialect: Option<&'static Host>,
-        told: &HostFolders,
-    ) -> Result<Config, BrokenHooks> {
+    fn load(&self, told: &HostFolders) -> Result<Config, BrokenHooks> {
         let choice = Choice {
             told: told.clone(),
             ..self.choice.clone()
         };
-        let mut config = Config::load(&choice, &self.env, ConfigScope::All).for_host(dialect);
+        let mut config = Config::load(&choice, &self.env, ConfigScope::All);
         if let Some(complaint) = config.complaint() {
             return Err(BrokenHooks(complaint));
         }

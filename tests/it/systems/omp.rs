@@ -1,6 +1,6 @@
 //! oh-my-pi's "Hooks" document, sentence by sentence: its hooks and hookrun's own in a host that
 //! speaks oh-my-pi, and its hooks in other hosts. What differs on purpose stands in
-//! `docs/systems.md`; what is found and what is shadowed, in `omp_discovery`.
+//! `docs/systems.md`; what is found, in `omp_discovery`.
 
 use serde_json::{Value, json};
 

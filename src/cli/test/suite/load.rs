@@ -10,7 +10,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::spelling;
-use crate::hosts::{self, events_called, native};
+use crate::hosts::{events_called, native};
 use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::coverage::Who;
 use crate::lab::scenario::{self, Case, CaseStep, PlacedValue, StepInput, Suite};
@@ -20,10 +20,10 @@ use crate::cli::args::{SourceArgs, TestArgs};
 use crate::decide::EventRequest;
 use crate::decide::hooks::nearest_hook;
 
+/// The hooks that cases test.
 #[derive(Debug)]
 pub(super) struct TestedHooks {
     choice: Choice,
-    host: String,
     pub(super) config: Config,
 }
 
@@ -169,15 +169,14 @@ impl SuiteLoader<'_> {
         Some(choice)
     }
 
-    /// Loads the hooks of `choice` for `host` and reports their problems.
-    fn tested(&mut self, choice: &Choice, host: &str) -> Arc<TestedHooks> {
+    /// The hooks of `choice`; their mistakes are reported.
+    fn tested(&mut self, choice: &Choice) -> Arc<TestedHooks> {
         for tested in &self.loaded.tested {
-            if tested.choice == *choice && tested.host == host {
+            if tested.choice == *choice {
                 return Arc::clone(tested);
             }
         }
-        let dialect = hosts::find(host);
-        let config = Config::load(choice, self.env, ConfigScope::All).for_host(dialect);
+        let config = Config::load(choice, self.env, ConfigScope::All);
         for problem in &config.problems {
             if problem.severity == Severity::Error {
                 self.problem(problem.clone());
@@ -185,7 +184,6 @@ impl SuiteLoader<'_> {
         }
         let tested = Arc::new(TestedHooks {
             choice: choice.clone(),
-            host: host.to_string(),
             config,
         });
         self.loaded.tested.push(Arc::clone(&tested));
@@ -194,7 +192,7 @@ impl SuiteLoader<'_> {
 
     /// The hooks of a step; `None` if there is a mistake, which is reported.
     fn step_hooks(&mut self, file: &Path, step: &CaseStep, choice: &Choice) -> Option<StepHooks> {
-        let tested = self.tested(choice, &step.host.value);
+        let tested = self.tested(choice);
         let config = &tested.config;
         if config.has_errors() {
             return None;
