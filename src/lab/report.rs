@@ -26,8 +26,6 @@ pub enum CheckFormat {
     Json,
     /// JUnit XML
     Junit,
-    /// Test Anything Protocol
-    Tap,
     /// Annotations of GitHub Actions
     Github,
     /// SARIF, for code scanning
@@ -39,8 +37,8 @@ pub enum CheckFormat {
 }
 
 names! {
-    CheckFormat: Human "human", Json "json", Junit "junit", Tap "tap", Github "github",
-    Sarif "sarif", Gitlab "gitlab", Azure "azure",
+    CheckFormat: Human "human", Json "json", Junit "junit", Github "github", Sarif "sarif",
+    Gitlab "gitlab", Azure "azure",
 }
 
 impl CheckFormat {
@@ -50,16 +48,13 @@ impl CheckFormat {
         paths: &Paths,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        match self {
-            CheckFormat::Human => report.human(paths, out),
-            CheckFormat::Json => report.json(paths, out),
-            CheckFormat::Junit
-            | CheckFormat::Tap
-            | CheckFormat::Github
-            | CheckFormat::Sarif
-            | CheckFormat::Gitlab
-            | CheckFormat::Azure => self.write_list(&report.checks(paths), out),
+        if self == CheckFormat::Human {
+            return report.human(paths, out);
         }
+        if self == CheckFormat::Json {
+            return report.json(paths, out);
+        }
+        self.write_list(&report.checks(paths), out)
     }
 
     /// Writes checks in a CI format; nothing for the others.
@@ -67,7 +62,6 @@ impl CheckFormat {
         match self {
             CheckFormat::Human | CheckFormat::Json => Ok(()),
             CheckFormat::Junit => junit::junit(list, out),
-            CheckFormat::Tap => check::tap(list, out),
             CheckFormat::Github => check::github(list, out),
             CheckFormat::Sarif => check::sarif(list, out),
             CheckFormat::Gitlab => check::gitlab(list, out),
@@ -77,12 +71,7 @@ impl CheckFormat {
 
     /// Whether readers expect paths relative to the checkout.
     pub fn names_files_of_checkout(self) -> bool {
-        match self {
-            CheckFormat::Github | CheckFormat::Sarif | CheckFormat::Gitlab | CheckFormat::Azure => {
-                true
-            }
-            CheckFormat::Human | CheckFormat::Json | CheckFormat::Junit | CheckFormat::Tap => false,
-        }
+        self.is_of_lists() && self != CheckFormat::Junit
     }
 
     /// Whether the format can express only a list of checks.

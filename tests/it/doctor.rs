@@ -394,11 +394,7 @@ fn a_gate_that_a_host_only_tells_of_and_a_hook_that_matches_nothing_are_named() 
 #[test]
 fn every_format_of_validate_is_a_format_of_doctor() {
     let sandbox = installed("claude");
-    for (format, start) in [
-        ("tap", "TAP version 13"),
-        ("junit", "<?xml"),
-        ("github", ""),
-    ] {
+    for (format, start) in [("junit", "<?xml"), ("github", "")] {
         let ran = sandbox.hookrun(&["doctor", "--format", format], b"");
         assert!(ran.exits(0).stdout.starts_with(start), "{ran:?}");
     }

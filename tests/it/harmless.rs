@@ -178,7 +178,7 @@ fn harmless(ran: &Ran, arguments: &[&str]) {
 /// A command, and its formats.
 type Row = (&'static [&'static str], &'static [&'static str]);
 
-const ALL: &[&str] = &["human", "json", "junit", "tap", "github"];
+const ALL: &[&str] = &["human", "json", "junit", "github"];
 
 /// Commands that show what hooks said.
 const OF_ANSWERS: &[Row] = &[

@@ -202,37 +202,6 @@ impl CheckState {
     }
 }
 
-/// Test Anything Protocol, version 13.
-pub(super) fn tap(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "TAP version 13\n1..{}", list.checks.len())?;
-    for (number, check) in (1..).zip(&list.checks) {
-        let mark = if check.state.is_bad() { "not ok" } else { "ok" };
-        let mut name = check.name.clone();
-        if let Some(place) = &check.place {
-            name = format!("{}: {name}", place.file);
-        }
-        let name = name.replace('\\', "\\\\").replace('#', "\\#");
-        write!(out, "{mark} {number} - {name}")?;
-        if let CheckState::Skipped(why) = &check.state {
-            write!(out, " # SKIP {why}")?;
-        }
-        writeln!(out)?;
-        let written = check.written.iter().map(|one| one.text.as_str());
-        let texts = std::iter::once(check.details.as_str()).chain(written);
-        for line in texts.flat_map(str::lines) {
-            writeln!(out, "  # {line}")?;
-        }
-    }
-    for line in &list.totals {
-        writeln!(out, "# {line}")?;
-    }
-    if list.is_stopped {
-        // Without this line a harness would report success for cases that never ran.
-        writeln!(out, "Bail out! hookrun was interrupted")?;
-    }
-    Ok(())
-}
-
 /// Workflow commands of GitHub Actions, which become annotations: on a line of the diff if they
 /// have a file and a line, else on the job.
 ///

@@ -134,7 +134,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["run", "--host", "cluade"], "for '--host <NAME>'"),
         (
             &["validate", "--format", "xml"],
-            "[possible values: human, json, junit, tap, github, sarif, gitlab, azure]",
+            "[possible values: human, json, junit, github, sarif, gitlab, azure]",
         ),
         (
             &["list", "--format", "xml"],

@@ -80,19 +80,6 @@ fn programs_get_json() {
 }
 
 #[test]
-fn tap_has_a_line_for_every_file() {
-    let ran = validate(&broken(), "tap");
-    ran.exits(1);
-    assert_eq!(
-        ran.stdout,
-        "TAP version 13\n1..2\nnot ok 1 - hookrun.toml\n\
-         \x20 # error: hookrun.toml:5:1: unknown key `timout`\n\
-         \x20 #   help: did you mean `timeout`?\n\
-         ok 2 - hooks.d/tool.pre/good.sh\n"
-    );
-}
-
-#[test]
 fn github_gets_annotations_with_everything_escaped() {
     let sandbox = Sandbox::new()
         .hook("a,b:c%.sh", "# hookrun: 100%=1")
@@ -189,7 +176,7 @@ fn entities_are_known(text: &str) {
 #[test]
 fn every_format_has_the_same_exit_status() {
     let warned = Sandbox::new().hook("x.sh", "# hookrun: tool=bsah");
-    for format in ["human", "json", "junit", "tap", "github"] {
+    for format in ["human", "json", "junit", "github"] {
         validate(&broken(), format).exits(1);
         validate(&warned, format).exits(0);
         validate(&Sandbox::new(), format).exits(0);

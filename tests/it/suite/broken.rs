@@ -346,9 +346,9 @@ fn options_for_one_event_are_refused_beside_a_suite() {
         let ran = suite(&some, &[&format!("--coverage={wrong}")]);
         ran.exits(2).says("write a number from 0 to 100");
     }
-    let one = some.hookrun(&["test", "tool.pre", "--format", "tap"], b"");
-    one.exits(2).says("`--format tap` is only for a suite");
-    for format in ["tap", "junit", "github"] {
+    let one = some.hookrun(&["test", "tool.pre", "--format", "junit"], b"");
+    one.exits(2).says("`--format junit` is only for a suite");
+    for format in ["junit", "github"] {
         let sent = some.hookrun(&["test", "--format", format], b"{}");
         sent.exits(2)
             .says(&format!("`--format {format}` is only for a suite"));

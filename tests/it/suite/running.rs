@@ -208,15 +208,13 @@ fn a_signal_ends_what_prepares_a_case() {
             case("x", "bad", "decision = 'block'").trim_end()
         );
         fs::write(sandbox.at("hooks.d/tests/guard.toml"), one).unwrap();
-        let running = Running::start(&sandbox, &["test", "--suite", "--format", "tap"]);
+        let running = Running::start(&sandbox, &["test", "--suite", "--format", "github"]);
         let running = running.feed(b"");
         wait_for_text(&sandbox, "started");
         end(running.pid(), signal);
         // `ended` holds that no process is left.
         let ran = running.ended().ran;
-        ran.exits(status)
-            .prints("1..1\nok 1 - hooks.d/tests/guard.toml: x # SKIP not run\n");
-        ran.prints("\nBail out! hookrun was interrupted\n");
+        ran.exits(status).prints("1 case, 1 not run\n");
     }
 }
 
@@ -315,7 +313,6 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
         &["--filter", "bad"],
         &["--jobs", "1"],
         &["--hook", "10-guard.sh"],
-        &["--format", "tap"],
         &["--format", "junit"],
         &["--format", "github"],
         &["--format", "json"],

@@ -60,7 +60,6 @@ fn a_hook_that_cannot_start_fails_though_no_case_asks_it() {
     assert!(timeless(&broken.stdout).ends_with("FAILED (a hook cannot run): 1 case in TIME\n"));
     assert_eq!(report(&sandbox, &[])["ok"], false);
     for (format, said) in [
-        ("tap", "\nnot ok 2 - "),
         ("junit", "failures=\"1\""),
         ("github", "::error file=hooks.d/tool.pre/e.sh"),
     ] {
@@ -106,35 +105,6 @@ skip   later: not yet
 ERROR: 4 cases, 1 failed, 1 could not run, 1 skipped in TIME
 "
     );
-}
-
-#[test]
-fn tap_is_for_harnesses() {
-    assert_eq!(
-        suite(&of_each(), &["--format", "tap"]).stdout,
-        "TAP version 13
-1..4
-ok 1 - hooks.d/tests/a,b.toml: refused
-not ok 2 - hooks.d/tests/a,b.toml: 100% \\#1 wrong
-  # decision should be allow, but is block
-  # stderr of 10-guard.sh:
-  # no bad commands
-ok 3 - hooks.d/tests/a,b.toml: later # SKIP not yet
-not ok 4 - hooks.d/tests/a,b.toml: no setup
-  # its `setup` exited with status 3
-# 4 cases, 1 failed, 1 could not run, 1 skipped
-"
-    );
-}
-
-#[test]
-fn no_name_is_a_directive_of_tap() {
-    let cases = case(r"a # SKIP b \\# TODO c", "bad", "decision = 'allow'");
-    let sandbox = Sandbox::new()
-        .hook("10-guard.sh", GUARD)
-        .file("hooks.d/tests/a.toml", &cases);
-    let ran = suite(&sandbox, &["--format", "tap"]);
-    ran.prints(r"not ok 1 - hooks.d/tests/a.toml: a \# SKIP b \\\# TODO c");
 }
 
 #[test]
@@ -232,7 +202,7 @@ fn a_hook_cannot_write_to_the_terminal_and_folders_have_names() {
     let sandbox = Sandbox::new()
         .hook("hook", hook)
         .file("hooks.d/tests/x.toml", &cases);
-    for format in ["human", "tap", "github", "junit"] {
+    for format in ["human", "github", "junit"] {
         let ran = suite(&sandbox, &["--format", format]);
         ran.exits(1).prints("{case.folder}");
         assert!(!ran.stdout.contains('\u{1b}'), "{ran:?}");
@@ -244,7 +214,7 @@ fn mistakes_are_told_in_every_format() {
     let sandbox = Sandbox::new()
         .hook("hook", "true")
         .file("hooks.d/tests/x.toml", "[[case]]\nname = 'x'\n");
-    for format in ["human", "json", "junit", "tap", "github"] {
+    for format in ["human", "json", "junit", "github"] {
         let ran = suite(&sandbox, &["--format", format]);
         ran.exits(2).prints("the case has no `event`");
         if format == "json" {
@@ -271,13 +241,6 @@ fn a_case_that_fails_shows_what_its_hooks_wrote_in_every_format() {
                 "stdout   … 10 lines before",
                 "                 30\n        stderr   jqq: not found\n                 : :error::x \\u{1b}[2J\n",
             ][..],
-        ),
-        (
-            "tap",
-            &[
-                "  # stdout of a.sh:\n  # … 10 lines before",
-                "  # stderr of a.sh:\n  # jqq: not found\n  # ::error::x \\u{1b}[2J\n",
-            ],
         ),
         (
             "junit",
