@@ -47,22 +47,15 @@ names! {
     MessagesWithDigit "messages with a digit",
 }
 
-/// The table's keywords, parsed at compile time because every run searches for them.
+/// The words of the table, by their first two bytes.
 #[derive(Debug)]
-struct Keywords {
-    list: [Keyword; MOST_KEYWORDS],
-    length: usize,
-    /// One more than the index of each bucket's first keyword; 0 if empty.
-    buckets: [u16; BUCKETS],
-}
+struct Keywords(Vec<Vec<Keyword>>);
 
 #[derive(Debug, Clone, Copy)]
 struct Keyword {
     word: &'static str,
     follows: Follows,
     rules: u64,
-    /// The next keyword of the bucket, encoded as in `buckets`.
-    next: u16,
 }
 
 /// Required text after a keyword.
@@ -80,8 +73,6 @@ enum Follows {
 }
 
 const TABLE: &str = include_str!("redact/secrets.txt");
-
-static KEYWORDS: Keywords = Keywords::read();
 
 /// Returns the rules in order of precedence.
 pub fn rules() -> Vec<SecretRule> {
@@ -101,109 +92,57 @@ pub fn rules() -> Vec<SecretRule> {
         }
     }
     for rule in &mut rules {
-        if rule.words.as_bytes() == NAMES {
+        if rule.words == NAMES {
             rule.words = names;
         }
     }
     rules
 }
 
-const MOST_KEYWORDS: usize = 256;
-
 const BUCKETS: usize = 1024;
 
 /// Placeholder for the words of the line `names`.
-const NAMES: &[u8] = b"@names";
+const NAMES: &str = "@names";
 
 /// Returns the bucket for words with these first bytes, ignoring case.
-const fn bucket(first: u8, second: u8) -> usize {
-    let first = (first | 0x20) as usize;
-    let second = (second | 0x20) as usize;
+fn bucket(first: u8, second: u8) -> usize {
+    let first = usize::from(first | 0x20);
+    let second = usize::from(second | 0x20);
     ((first << 5) ^ second) % BUCKETS
 }
 
-/// Splits at the first `divider`; without one, the rest is empty.
-const fn divided(text: &str, divider: u8) -> (&str, &str) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() && bytes[at] != divider {
-        at += 1;
+impl Default for Keywords {
+    fn default() -> Keywords {
+        let mut buckets: Vec<Vec<Keyword>> = vec![Vec::new(); BUCKETS];
+        for (number, rule) in rules().iter().enumerate() {
+            let bit = 1 << number;
+            for (word, follows) in rule.words.split(' ').map(keyword) {
+                let bytes = word.as_bytes();
+                let bucket = &mut buckets[bucket(bytes[0], bytes[1])];
+                match bucket.iter_mut().find(|known| known.word == word) {
+                    Some(known) => known.rules |= bit,
+                    None => bucket.push(Keyword {
+                        word,
+                        follows,
+                        rules: bit,
+                    }),
+                }
+            }
+        }
+        Keywords(buckets)
     }
-    let (before, after) = text.split_at(at);
-    if after.is_empty() {
-        return (before, after);
-    }
-    (before, after.split_at(1).1)
 }
 
 impl Keywords {
-    const fn read() -> Keywords {
-        let none = Keyword {
-            word: "",
-            follows: Follows::Anything,
-            rules: 0,
-            next: 0,
-        };
-        let mut keywords = Keywords {
-            list: [none; MOST_KEYWORDS],
-            length: 0,
-            buckets: [0; BUCKETS],
-        };
-        let mut names = "";
-        let mut rules_of_names = 0;
-        let mut next_rule = 1;
-        let mut rule = 0;
-        let mut lines = TABLE;
-        while !lines.is_empty() {
-            let (line, after) = divided(lines, b'\n');
-            let (key, rest) = divided(line, b' ');
-            match (key.as_bytes(), rest.as_bytes()) {
-                (b"rule", _) => {
-                    rule = next_rule;
-                    next_rule <<= 1;
-                }
-                (b"names", _) => names = rest,
-                (b"words", NAMES) => rules_of_names |= rule,
-                (b"words", _) => keywords = keywords.with(rest, rule),
-                _ => {}
-            }
-            lines = after;
-        }
-        keywords.with(names, rules_of_names)
-    }
-
-    const fn with(mut self, words: &'static str, rules: u64) -> Keywords {
-        let mut left = words;
-        while !left.is_empty() {
-            let (written, after) = divided(left, b' ');
-            let (word, follows) = keyword(written);
-            let bytes = word.as_bytes();
-            let bucket = bucket(bytes[0], bytes[1]);
-            self.list[self.length] = Keyword {
-                word,
-                follows,
-                rules,
-                next: self.buckets[bucket],
-            };
-            self.length += 1;
-            self.buckets[bucket] = self.length as u16;
-            left = after;
-        }
-        self
-    }
-
     /// Returns the bit set of rules that may match `text`, which may be JSON.
     fn candidates(&self, text: &str) -> u64 {
         let mut rules = 0;
         let bytes = text.as_bytes();
         for (at, pair) in bytes.windows(2).enumerate() {
-            let mut next = self.buckets[bucket(pair[0], pair[1])];
-            while next != 0 {
-                let keyword = &self.list[usize::from(next) - 1];
+            for keyword in &self.0[bucket(pair[0], pair[1])] {
                 if keyword.begins(&bytes[at..]) {
                     rules |= keyword.rules;
                 }
-                next = keyword.next;
             }
         }
         rules
@@ -211,9 +150,9 @@ impl Keywords {
 }
 
 /// Splits a keyword into its text and the required text after it.
-const fn keyword(written: &'static str) -> (&'static str, Follows) {
+fn keyword(written: &'static str) -> (&'static str, Follows) {
     let bytes = written.as_bytes();
-    let (word, _) = written.split_at(bytes.len() - 1);
+    let word = &written[..bytes.len() - 1];
     match bytes[bytes.len() - 1] {
         b'=' => (word, Follows::Assignment),
         b'~' => (word, Follows::Value),
@@ -327,6 +266,7 @@ impl CompiledRule {
 /// Redacts secrets by [`rules`] and by a user's expressions.
 #[derive(Debug, Default)]
 pub struct Redactor {
+    keywords: Keywords,
     /// Compiled rules by number.
     compiled: Mutex<HashMap<usize, Arc<CompiledRule>>>,
     own: Vec<Regex>,
@@ -347,7 +287,7 @@ impl Redactor {
 
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
-        let mut candidates = KEYWORDS.candidates(text);
+        let mut candidates = self.keywords.candidates(text);
         while candidates != 0 {
             let at = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
@@ -366,7 +306,7 @@ impl Redactor {
 
     /// Appends a JSON document, or a prefix of one, with redacted strings.
     pub fn json(&self, raw: &str, out: &mut String) {
-        if self.own.is_empty() && !has_hidden(raw) && KEYWORDS.candidates(raw) == 0 {
+        if self.own.is_empty() && !has_hidden(raw) && self.keywords.candidates(raw) == 0 {
             out.push_str(raw);
             return;
         }
