@@ -372,11 +372,12 @@ impl<'a> Site<'a> {
 
     /// Reports commands that run hookrun but were not written by `install`; they stay.
     fn name_other_commands(&self, text: &str, out: &mut dyn Write) -> Result<()> {
-        let document = self.document(text).ok().flatten();
-        for hook in document.iter().flat_map(Document::hooks) {
-            let command = hook.command_line();
+        let Ok(Some(document)) = self.document(text) else {
+            return Ok(());
+        };
+        for (event, handler) in document.handlers() {
+            let command = document.command_line(&handler);
             if !self.is_own(&command) && runs_hookrun(&command, self.env) {
-                let event = &hook.event;
                 writeln!(
                     out,
                     "  note: `{command}` of {event} runs hookrun in a custom way and stays"

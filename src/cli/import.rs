@@ -29,6 +29,7 @@ use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
 use crate::cli::streams;
+use crate::cli::trust::offer;
 
 #[derive(Clone, Copy)]
 pub(crate) struct ImportTool {
@@ -140,7 +141,8 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     if args.place.dry_run {
         plan.show(&paths, out)?;
     } else if !plan.changes.is_empty() {
-        plan.write_and_offer(env, out)?;
+        plan.write_untrusted(&paths, out)?;
+        offer(env, out)?;
     }
     writeln!(out, "{} imported", counted(new.len(), "hook"))?;
     for hook in known {

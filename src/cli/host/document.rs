@@ -80,31 +80,6 @@ impl EditError {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SettingsEntry {
-    pub(crate) event: String,
-    pub(crate) keys: Map<String, Value>,
-    pub(crate) command: Option<String>,
-    pub(crate) matcher: Option<String>,
-}
-
-impl SettingsEntry {
-    /// The command with separate arguments; empty for another kind of hook.
-    pub(crate) fn command_line(&self) -> String {
-        let Some(command) = &self.command else {
-            return String::new();
-        };
-        let Some(arguments) = self.keys.get("args").and_then(Value::as_array) else {
-            return command.clone();
-        };
-        if arguments.is_empty() {
-            return command.clone();
-        }
-        let arguments = arguments.iter().filter_map(Value::as_str);
-        shell_words::join(std::iter::once(command.as_str()).chain(arguments))
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(super) root: CstRootNode,
@@ -154,23 +129,7 @@ impl Document {
         }
     }
 
-    pub(crate) fn hooks(&self) -> Vec<SettingsEntry> {
-        self.handlers()
-            .iter()
-            .map(|(event, handler)| self.settings_entry(event, handler))
-            .collect()
-    }
-
-    fn settings_entry(&self, event: &str, handler: &CstObject) -> SettingsEntry {
-        SettingsEntry {
-            event: event.to_string(),
-            command: self.command(handler),
-            matcher: self.matcher(event, handler),
-            keys: self.keys(handler),
-        }
-    }
-
-    fn keys(&self, handler: &CstObject) -> Map<String, Value> {
+    pub(super) fn keys(&self, handler: &CstObject) -> Map<String, Value> {
         let Some(Value::Object(mut keys)) = handler.to_serde_value() else {
             return Map::new();
         };
@@ -179,6 +138,20 @@ impl Document {
             keys.extend(action);
         }
         keys
+    }
+
+    /// The command with the arguments that some hosts list beside it; empty for another kind of hook.
+    pub(super) fn command_line(&self, handler: &CstObject) -> String {
+        let command = self.command(handler).unwrap_or_default();
+        let keys = self.keys(handler);
+        let arguments = keys.get("args").and_then(Value::as_array);
+        match arguments.filter(|list| !command.is_empty() && !list.is_empty()) {
+            None => command,
+            Some(list) => {
+                let arguments = list.iter().filter_map(Value::as_str);
+                shell_words::join(std::iter::once(command.as_str()).chain(arguments))
+            }
+        }
     }
 
     pub(super) fn command(&self, handler: &CstObject) -> Option<String> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun};
-use super::document::{Document, EditError, SettingsEntry};
+use super::document::{Document, EditError};
 use super::files::Target;
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
@@ -181,12 +181,19 @@ impl HostSite<'_> {
             .map_err(|wrong| Box::new(wrong.complaint.in_file(&file.path, wrong.at)))?;
         let mut hooks = Vec::new();
         let mut others = Vec::new();
-        for entry in document.hooks() {
-            let line = entry.command_line();
-            let is_plain = entry.command.as_ref() == Some(&line);
+        for (event, handler) in document.handlers() {
+            let keys = document.keys(&handler);
+            let own = document.command(&handler).unwrap_or_default();
+            let line = document.command_line(&handler);
             match InstalledCommand::read(&line, self.host, self.env) {
-                Some(command) if is_plain => hooks.push(InstalledHook::of(entry, command, shape)),
-                _ if runs_hookrun(&line, self.env) => others.push((entry.event, line)),
+                Some(command) if own == line => hooks.push(InstalledHook {
+                    command,
+                    limit: limit(&keys, shape),
+                    matcher: document.matcher(&event, &handler),
+                    event,
+                    keys,
+                }),
+                _ if runs_hookrun(&line, self.env) => others.push((event, line)),
                 _ => {}
             }
         }
@@ -229,25 +236,15 @@ impl HostSite<'_> {
 }
 
 impl InstalledHook {
-    fn of(entry: SettingsEntry, command: InstalledCommand, shape: &HostFile) -> InstalledHook {
-        let time = shape
-            .key(HostHookKey::Time)
-            .and_then(|key| entry.keys.get(key));
-        let seconds = time
-            .and_then(Value::as_f64)
-            .map(|written| written / f64::from(shape.per_second));
-        InstalledHook {
-            event: entry.event,
-            command,
-            limit: seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-            keys: entry.keys,
-            matcher: entry.matcher,
-        }
-    }
-
     pub(crate) fn launch(&self) -> &Launch {
         &self.command.launch
     }
+}
+
+/// How long the host waits, if the hook says so.
+fn limit(keys: &Map<String, Value>, shape: &HostFile) -> Option<Duration> {
+    let written = keys.get(shape.key(HostHookKey::Time)?)?.as_f64()?;
+    Duration::try_from_secs_f64(written / f64::from(shape.per_second)).ok()
 }
 
 /// Whether the user has the host, or the project its file.
@@ -344,7 +341,7 @@ impl HooksByEvent {
     pub(crate) fn of<'a>(hooks: impl IntoIterator<Item = &'a Hook>) -> HooksByEvent {
         let mut events: BTreeMap<String, EventHooks> = BTreeMap::new();
         for hook in hooks {
-            if !hook.enabled || hook.idle.is_some() {
+            if !hook.is_on() {
                 continue;
             }
             let bound = events.entry(hook.event.clone()).or_default();
