@@ -212,7 +212,7 @@ const SORTS: &[TemplateSort] = &[
     },
     // An event with a characteristic text.
     TemplateSort {
-        fits: |spec| spec.blocks && !looked_at(spec).key.is_empty(),
+        fits: |spec| spec.blocks && !looked_at(spec).0.is_empty(),
         about: "how long this hook may run; where.@KEY@=REGEX would\n# run it only for such events.",
         ..written!("value": "sh" "bash" "py")
     },
@@ -277,14 +277,6 @@ fn rewrites(spec: &EventSpec, field: &str) -> bool {
     spec.rewrites.iter().any(|one| one.field == field)
 }
 
-struct LookResult<'s> {
-    /// Empty for an event without any.
-    key: &'s str,
-    word: &'static str,
-    /// A TOML value of that key, with the text for `@`.
-    sample: &'static str,
-}
-
 /// Keys that policies usually check, with sample words; the first in the event is used.
 const LOOKED_AT: &[(&str, &str)] = &[
     ("command", "rm -rf"),
@@ -297,54 +289,18 @@ const LOOKED_AT: &[(&str, &str)] = &[
     ("taskSubject", "everything"),
 ];
 
-/// Keys of every event, which do not characterize it.
-const PASSED_OVER: &[&str] = &[
-    "sessionId",
-    "cwd",
-    "transcriptPath",
-    "permissionMode",
-    "toolUseId",
-    "agentId",
-];
-
-/// The key that an event's new hook checks.
-fn looked_at(spec: &EventSpec) -> LookResult<'_> {
-    let mut keys = spec.context.iter().filter(|key| {
-        let is_text = !matches!(
-            key.kind,
-            JsonType::Boolean | JsonType::Integer | JsonType::Number
-        );
-        is_text && !PASSED_OVER.contains(&key.name.as_ref())
+/// The text of an event that its new hook looks at, and a word in it; nothing for most events.
+fn looked_at(spec: &EventSpec) -> (&'static str, &'static str) {
+    let mut known = LOOKED_AT.iter();
+    let known = known.find(|(name, _)| {
+        spec.key(name)
+            .is_some_and(|key| key.kind == JsonType::String)
     });
-    let known = LOOKED_AT.iter().find_map(|(name, word)| {
-        let key = keys.clone().find(|key| key.name == *name)?;
-        Some((key, *word))
-    });
-    let Some((key, word)) = known.or_else(|| Some((keys.next()?, "forbidden"))) else {
-        return LookResult {
-            key: "",
-            word: "",
-            sample: "",
-        };
-    };
-    let sample = match key.kind {
-        JsonType::Object => "{ text = \"@\" }",
-        JsonType::Array => "[\"@\"]",
-        JsonType::String
-        | JsonType::Integer
-        | JsonType::Number
-        | JsonType::Boolean
-        | JsonType::Any => "\"@\"",
-    };
-    LookResult {
-        key: &key.name,
-        word,
-        sample,
-    }
+    known.copied().unwrap_or_default()
 }
 
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
-    let LookResult { key, word, sample } = looked_at(spec);
+    let (key, word) = looked_at(spec);
     let printed = if spec.conduct.text_teaches {
         "The output of this hook is for the model."
     } else {
@@ -357,7 +313,5 @@ fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
         .replace("@COMMAND@", command_name(&spec.name).unwrap_or_default())
         .replace("@KEY@", key)
         .replace("@WORD@", word)
-        .replace("@BAD@", &sample.replace("@", word))
-        .replace("@LOUD@", &sample.replace("@", &word.to_uppercase()))
-        .replace("@GOOD@", &sample.replace("@", "all is well"))
+        .replace("@LOUD@", &word.to_uppercase())
 }
