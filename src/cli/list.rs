@@ -16,7 +16,9 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
-use crate::engine::hook::{Containment, DEFAULT_PRIORITY, Fixes, Handler, Hook, Reads, Sees, Warm};
+use crate::engine::hook::{
+    Containment, DEFAULT_PRIORITY, Fixes, Handler, Hook, Reads, Sandbox, Sees, Warm,
+};
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
 use crate::engine::spelling::did_you_mean;
@@ -48,7 +50,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
             request.check(&config)?;
             config
         }
-        None => Config::load(&choice, env, ConfigScope::All).for_host(dialect),
+        None => Config::load(&choice, env, ConfigScope::All),
     };
     let paths = Paths::from(&env.cwd);
     streams::problems(&config.problems, &paths);
@@ -310,7 +312,7 @@ struct ListedHook {
     warm: &'static str,
     limits: ListedLimits,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sandbox: Option<ListedSandbox>,
+    sandbox: Option<Sandbox>,
     /// `pidns`: it runs in a separate process namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     containment: Option<&'static str>,
@@ -377,18 +379,6 @@ struct ListedLimits {
     output_bytes: Option<u64>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct ListedSandbox {
-    /// Readable paths; missing for all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    read: Option<Vec<String>>,
-    /// Writable paths.
-    write: Vec<String>,
-    network: bool,
-    /// Whether it fails without the sandbox.
-    required: bool,
-}
-
 impl ListedHook {
     fn of(
         hook: &Hook,
@@ -450,12 +440,7 @@ impl ListedHook {
                 files: hook.limits.files,
                 output_bytes: hook.limits.output_bytes,
             },
-            sandbox: hook.sandbox.as_ref().map(|sandbox| ListedSandbox {
-                read: sandbox.read.clone(),
-                write: sandbox.write.clone(),
-                network: sandbox.network,
-                required: sandbox.required,
-            }),
+            sandbox: hook.sandbox.clone(),
             containment: (hook.containment != Containment::Auto).then(|| hook.containment.name()),
             rewrite: hook.rewrite,
             reads: hook.reads.map(Reads::name),

@@ -11,6 +11,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::action::TOOLS;
 use crate::engine::event::catalog;
 use crate::engine::exec::command;
+use crate::engine::hook::matcher::kind;
 use crate::engine::hook::{Handler, Hook, Lives};
 use crate::engine::spelling;
 
@@ -141,10 +142,13 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
         ));
     }
     let line = command::interpreter_of(&program.path)?;
-    let interpreter = program_of(&line)?;
-    if !interpreter.contains('/') && !is_there(interpreter, env) {
+    let interpreter = kind::program_of_line(&line)?;
+    let search = env.search.as_deref();
+    if !interpreter.contains('/') && command::find_in_path(interpreter, search).is_none() {
         let cause = format!("cannot start: its first line needs `{interpreter}`, not in PATH");
-        let near = command::near_program(interpreter, |name| is_there(name, env));
+        let near = command::near_program(interpreter, |name| {
+            command::find_in_path(name, search).is_some()
+        });
         return Some(wrong(
             Some(1),
             cause,
@@ -157,27 +161,6 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
         format!("does not parse: {said}"),
         "correct its syntax",
     ))
-}
-
-fn is_there(name: &str, env: &Environment) -> bool {
-    let handler = Handler::Words {
-        words: vec![name.to_string()],
-        base: PathBuf::new(),
-    };
-    command::resolve(&handler, env.search.as_deref()).is_ok()
-}
-
-/// The interpreter in a script's first line, also behind `env`.
-fn program_of(line: &str) -> Option<&str> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let is_env = words.first().is_some_and(|word| word.ends_with("/env"));
-    if !is_env {
-        return words.first().copied();
-    }
-    words[1..]
-        .iter()
-        .find(|word| !word.starts_with('-') && !word.contains('='))
-        .copied()
 }
 
 /// The line and message of a script's first syntax error, from its interpreter.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::command::{INTERPRETERS, without_version};
+use crate::engine::exec::command::{INTERPRETERS, is_interpreter};
 use crate::engine::hook::FILES;
 use crate::engine::shell;
 
@@ -108,11 +108,9 @@ fn interpreter<W: AsRef<str>>(words: &[W]) -> Option<usize> {
     let first = base_name(words.first()?.as_ref());
     let is_wrapped = RUNNERS.contains(&first) || shell::is_wrapper(first);
     let among = if is_wrapped { words.len() } else { 1 };
-    words[..among].iter().position(|word| {
-        let name = without_version(base_name(word.as_ref()));
-        let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
-        known.any(|known| without_version(known) == name)
-    })
+    words[..among]
+        .iter()
+        .position(|word| is_interpreter(base_name(word.as_ref())))
 }
 
 fn base_name(word: &str) -> &str {

@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use super::git::EventGit;
 use super::tree::{
-    DiskStamp, FileChange, IndexEntry, PrivateTree, failed, lines, names, read_line, shown,
-    with_nul,
+    self, FileChange, IndexEntry, PrivateTree, failed, lines, names, read_line, shown, with_nul,
 };
 use crate::engine::complaint::Complaint;
+use crate::engine::exec::command::FileStamp;
 
 /// Number of attempts while the index is locked, and the pause between them.
 const TRIES: usize = 20;
@@ -33,12 +33,12 @@ pub(super) type FixList = BTreeMap<PathBuf, Fix>;
 pub(super) struct Fix {
     blobs: [String; 2],
     hooks: BTreeSet<String>,
-    stamp: Option<DiskStamp>,
+    stamp: Option<FileStamp>,
 }
 
 /// Adds the changes of `hook` in `tree`, and drops fixes that it has undone.
 pub(super) fn add(fixes: &mut FixList, change: FileChange, tree: &PrivateTree, hook: &str) {
-    let stamp = DiskStamp::of(&tree.top().join(&change.path));
+    let stamp = tree::stamp(&tree.top().join(&change.path));
     let known = fixes.remove(&change.path);
     let [before, fixed] = change.blobs;
     let mut fix = match known {
@@ -67,7 +67,7 @@ pub(super) fn stage(
 ) -> Result<String, Complaint> {
     // A later hook may have changed the files.
     let is_spoilt = fixes.iter().any(|(path, fix)| {
-        let stamp = DiskStamp::of(&tree.top().join(path));
+        let stamp = tree::stamp(&tree.top().join(path));
         stamp.is_none() || fix.stamp != stamp
     });
     if is_spoilt {
@@ -168,7 +168,7 @@ impl Staging<'_> {
     ) -> Result<OnDisk, Complaint> {
         let file = self.tree.work_tree.join(path);
         let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
-        let stamp = DiskStamp::of(&file).filter(|_| folder.as_deref() == file.parent());
+        let stamp = tree::stamp(&file).filter(|_| folder.as_deref() == file.parent());
         let Some(stamp) = stamp else {
             return Ok(OnDisk::Left("is not a file there"));
         };
@@ -177,7 +177,7 @@ impl Staging<'_> {
         let mut new = Some(fixed.as_slice());
         let mut done = OnDisk::Fixed;
         let merged;
-        if !entry.is_some_and(|entry| entry.is_still_staged(stamp)) {
+        if !entry.is_some_and(|entry| entry.is_on_disk && entry.stamp == Some(stamp)) {
             let disk = fs::read(&file).map_err(failed("read", &file))?;
             let staged = self.staged_text(path, fix)?;
             if disk != staged && disk != fixed {
@@ -229,12 +229,12 @@ impl Staging<'_> {
 fn replace(
     tree: &PrivateTree,
     path: &Path,
-    stamp: DiskStamp,
+    stamp: FileStamp,
     text: &[u8],
 ) -> Result<(), Complaint> {
     let new = tree.folder().join("new");
     write_like(path, &new, text).map_err(failed("write", &new))?;
-    if DiskStamp::of(path) != Some(stamp) {
+    if tree::stamp(path) != Some(stamp) {
         return Err(Complaint::new("it has changed in the meantime"));
     }
     match fs::rename(&new, path) {

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use super::fixes::{self, FixList};
 use super::git::EventGit;
-use super::tree::{self, DiskStamp, FileChange, IndexEntry, PrivateTree, names, with_nul};
+use super::tree::{self, FileChange, IndexEntry, PrivateTree, names, with_nul};
 use crate::engine::complaint::Complaint;
 use crate::engine::ending::StartError;
 use crate::engine::hook::{ChangeVerdict, Departure, Fixes, Hook, Sees, StagedFolder, StagedText};
@@ -64,7 +64,7 @@ impl StagedFiles {
     fn are_current(&self, entries: &HashMap<PathBuf, IndexEntry>, files: &[PathBuf]) -> bool {
         files.iter().all(|path| {
             let stamp = entries.get(path).and_then(|entry| entry.stamp);
-            stamp == DiskStamp::of(&self.top.join(path))
+            stamp == tree::stamp(&self.top.join(path))
         })
     }
 

@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use super::git::{EventGit, GitCall};
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
+use crate::engine::exec::command::{FileStamp, stamp_of};
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, StagedFolder, duration_text};
 
@@ -34,33 +35,13 @@ pub(super) struct IndexEntry {
     pub(super) is_on_disk: bool,
     /// Whether git keeps it out of the work tree: it is skipped, or assumed unchanged.
     pub(super) is_skipped: bool,
-    pub(super) stamp: Option<DiskStamp>,
+    pub(super) stamp: Option<FileStamp>,
 }
 
-impl IndexEntry {
-    pub(super) fn is_still_staged(&self, stamp: DiskStamp) -> bool {
-        self.is_on_disk && self.stamp == Some(stamp)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DiskStamp {
-    file: (u64, u64),
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl DiskStamp {
-    pub(super) fn of(path: &Path) -> Option<DiskStamp> {
-        let meta = path.symlink_metadata().ok()?;
-        meta.is_file().then(|| DiskStamp {
-            file: (meta.dev(), meta.ino()),
-            size: meta.len(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        })
-    }
+/// A file as it is now; any change of it gives another stamp. `None` if there is no file.
+pub(super) fn stamp(path: &Path) -> Option<FileStamp> {
+    let meta = path.symlink_metadata().ok()?;
+    meta.is_file().then(|| stamp_of(&meta))
 }
 
 /// Compares the index entries of these files, relative to `top`, with the disk.
@@ -69,9 +50,9 @@ pub(super) fn compare(
     top: &Path,
     paths: &[PathBuf],
 ) -> Result<HashMap<PathBuf, IndexEntry>, Complaint> {
-    let stamps: HashMap<&PathBuf, DiskStamp> = paths
+    let stamps: HashMap<&PathBuf, FileStamp> = paths
         .iter()
-        .filter_map(|path| Some((path, DiskStamp::of(&top.join(path))?)))
+        .filter_map(|path| Some((path, stamp(&top.join(path))?)))
         .collect();
     let listing = ["-c", "core.fsmonitor=false", "ls-files", "-z", "-v"];
     let kinds = ["-s", "-c", "-m", "-d", "--full-name", "--"];

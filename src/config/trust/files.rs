@@ -16,6 +16,7 @@ use toml::de::DeTable;
 
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
+use crate::engine::exec::command::{FileStamp, stamp_of};
 
 /// Larger sets are rejected, because each file is checked for every event.
 const MOST_FILES: usize = 10_000;
@@ -94,10 +95,6 @@ pub enum SetError {
     TooLong(PathBuf),
 }
 
-/// Device, inode, size, mtime and ctime in nanoseconds. A content change alters one, except
-/// for a write through shared memory.
-type FileStamp = [i64; 5];
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedFile {
     /// The target of a link at its path.
@@ -170,7 +167,7 @@ impl FileList {
         let mut meta = there(whole.symlink_metadata()).map_err(unreadable)?;
         let mut link = None;
         if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
-            link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp(own)));
+            link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp_of(own)));
             meta = there(whole.metadata()).map_err(unreadable)?;
         }
         let kind = match &meta {
@@ -182,7 +179,7 @@ impl FileList {
         let is_program = meta
             .as_ref()
             .is_some_and(|meta| meta.is_file() && meta.mode() & 0o100 != 0);
-        let stamp = meta.as_ref().map(stamp).unwrap_or_default();
+        let stamp = meta.as_ref().map(stamp_of).unwrap_or_default();
         let listed = ListedFile {
             link,
             kind,
@@ -314,20 +311,6 @@ fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
         return Ok(None);
     }
     found.map(Some)
-}
-
-fn stamp(meta: &Metadata) -> FileStamp {
-    [
-        meta.dev().cast_signed(),
-        meta.ino().cast_signed(),
-        meta.size().cast_signed(),
-        nanoseconds(meta.mtime(), meta.mtime_nsec()),
-        nanoseconds(meta.ctime(), meta.ctime_nsec()),
-    ]
-}
-
-fn nanoseconds(seconds: i64, more: i64) -> i64 {
-    seconds.saturating_mul(1_000_000_000).saturating_add(more)
 }
 
 /// The files of a set with their content.

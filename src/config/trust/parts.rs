@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::layer::{HIDDEN, LOCAL, Layer};
 use crate::config::sets::LOCK;
-use crate::engine::exec::command::{INTERPRETERS, without_version};
+use crate::engine::exec::command::{is_interpreter, without_version};
 use crate::engine::hook::Handler;
 use crate::engine::names::words;
 use crate::engine::shell;
@@ -128,7 +128,7 @@ fn words_that_run(line: &str) -> Option<HashSet<String>> {
             let rest = &words[place + 1..];
             if RUN_ANYTHING.contains(&name) {
                 code.extend(rest.iter().map(|word| (*word).to_string()));
-            } else if is_interpreter(name) {
+            } else if RUN_A_SCRIPT.contains(&name) || is_interpreter(name) {
                 let script = up_to_script(rest)?;
                 code.extend(script.iter().map(|word| value_of(word).to_string()));
             }
@@ -140,11 +140,6 @@ fn words_that_run(line: &str) -> Option<HashSet<String>> {
 
 /// Stands for an unknown word, which may be stdin.
 const UNKNOWN: &str = "-";
-
-fn is_interpreter(name: &str) -> bool {
-    let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
-    RUN_A_SCRIPT.contains(&name) || known.any(|known| without_version(known) == name)
-}
 
 /// Letters of options, in any interpreter, that take a value and do not end the options.
 const VALUE_LETTERS: &str = "CEFIMOWXdlorvz";

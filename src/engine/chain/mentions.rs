@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use regex::bytes::Regex;
 
-use crate::engine::exec::command::{self, INTERPRETERS, Program};
+use crate::engine::exec::command::{self, Program};
 use crate::engine::hook::{Handler, Hook};
 
 const MOST_FILES: usize = 256;
@@ -102,7 +102,11 @@ impl MentionSearch<'_> {
         let Ok(file) = named.canonicalize() else {
             return false;
         };
-        if is_interpreter(named) || !self.seen.insert(file.clone()) {
+        let name = named.file_name().and_then(OsStr::to_str);
+        let name = name.unwrap_or_default();
+        // The commands of hookrun look at no variable about an action.
+        let is_aside = name == "hookrun" || command::is_interpreter(name);
+        if is_aside || !self.seen.insert(file.clone()) {
             return false;
         }
         let is_searchable = file
@@ -177,16 +181,4 @@ impl MentionSearch<'_> {
         }
         found
     }
-}
-
-/// Returns true for programs that run scripts, and for hookrun, whose commands read no variable
-/// about an action.
-fn is_interpreter(file: &Path) -> bool {
-    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let bare = command::without_version(name);
-    name == "hookrun"
-        || INTERPRETERS
-            .iter()
-            .flat_map(|(_, programs)| programs.iter())
-            .any(|program| command::without_version(program) == bare)
 }

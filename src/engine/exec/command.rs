@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -250,6 +250,12 @@ pub const INTERPRETERS: &[(&[&str], &[&str])] = &[
     (&["R", "r"], &["Rscript"]),
 ];
 
+/// Whether a program with this base name runs scripts, in any version.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    let mut known = INTERPRETERS.iter().flat_map(|(_, names)| *names);
+    known.any(|known| without_version(known) == without_version(name))
+}
+
 pub fn first_line(interpreter: &str) -> String {
     match interpreter {
         "sh" => "#!/bin/sh".to_string(),
@@ -396,4 +402,19 @@ pub(crate) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let opened = File::open(file).ok()?;
     opened.take(256).read_to_end(&mut start).ok()?;
     Some(start)
+}
+
+/// Device, inode, size, mtime and ctime in nanoseconds. A content change alters at least one, except
+/// a write through shared memory.
+pub(crate) type FileStamp = [i64; 5];
+
+pub(crate) fn stamp_of(meta: &Metadata) -> FileStamp {
+    let [modified, changed] = [
+        (meta.mtime(), meta.mtime_nsec()),
+        (meta.ctime(), meta.ctime_nsec()),
+    ]
+    .map(|(seconds, more)| seconds.saturating_mul(1_000_000_000).saturating_add(more));
+    let size = meta.size().cast_signed();
+    let device = meta.dev().cast_signed();
+    [device, meta.ino().cast_signed(), size, modified, changed]
 }

@@ -69,9 +69,11 @@ pub(crate) struct ProcessLimits {
 /// folder, and not use the network.
 ///
 /// Paths are as written: relative to the project root, or `~/` for the home folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Sandbox {
     /// Readable and executable paths; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<Vec<String>>,
     /// Readable and writable paths.
     pub write: Vec<String>,

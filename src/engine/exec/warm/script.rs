@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Resource;
 
 use super::served::identity;
-use crate::engine::exec::command::{Program, first_bytes, without_version};
+use crate::engine::exec::command::{FileStamp, Program, first_bytes, without_version};
 use crate::engine::run::ColdReason;
 
 /// Python options that a forked process shares with its interpreter.
@@ -185,8 +185,8 @@ const LIMITS: &[Resource] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct WarmKey {
     interpreter: PathBuf,
-    /// Device, inode, size and times, to detect a replaced file.
-    file: [i64; 5],
+    /// Another file may be there by now.
+    file: FileStamp,
     name: OsString,
     options: Vec<OsString>,
     /// `NAME=VALUE` of variables that count at the start.

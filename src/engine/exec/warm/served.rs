@@ -4,14 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::engine::exec::child::{Child, GIVE_UP, Status, reap_within};
-use crate::engine::exec::command::Program;
+use crate::engine::exec::command::{FileStamp, Program, stamp_of};
 use crate::engine::exec::job::Job;
 use crate::engine::exec::spawn::Spawn;
 use crate::engine::exec::tree::{self, SparedHooks};
@@ -197,15 +196,8 @@ impl Drop for ServedPool {
     }
 }
 
-pub(super) fn identity(file: &Path) -> Option<[i64; 5]> {
-    let meta = file.metadata().ok()?;
-    Some([
-        meta.dev().cast_signed(),
-        meta.ino().cast_signed(),
-        meta.size().cast_signed(),
-        meta.mtime(),
-        meta.ctime() * 1_000_000_000 + meta.ctime_nsec(),
-    ])
+pub(super) fn identity(file: &Path) -> Option<FileStamp> {
+    Some(stamp_of(&file.metadata().ok()?))
 }
 
 /// Files of a program: its executable, the files in its arguments, and their folders.
@@ -213,7 +205,7 @@ pub(super) fn identity(file: &Path) -> Option<[i64; 5]> {
 struct WatchedFiles {
     named: Vec<PathBuf>,
     folders: BTreeSet<PathBuf>,
-    seen: Vec<(PathBuf, Option<[i64; 5]>)>,
+    seen: Vec<(PathBuf, Option<FileStamp>)>,
     seen_at: Instant,
 }
 
@@ -246,7 +238,7 @@ impl WatchedFiles {
         self.look() != self.seen
     }
 
-    fn look(&self) -> Vec<(PathBuf, Option<[i64; 5]>)> {
+    fn look(&self) -> Vec<(PathBuf, Option<FileStamp>)> {
         let mut files = self.named.clone();
         for folder in &self.folders {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -139,17 +139,19 @@ fn interpreter(start: &[u8]) -> Option<&str> {
         .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')
         .next()?;
-    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
-    let mut program = base_name(words.next()?);
-    if program == "env" {
-        let is_program = |word: &&str| !word.starts_with('-') && !word.contains('=');
-        program = base_name(words.find(is_program)?);
-    }
-    Some(program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+    let program = program_of_line(std::str::from_utf8(line).ok()?)?;
+    let name = program.rsplit('/').next()?;
+    Some(name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
 }
 
-fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+/// The program that runs a script, by the text after `#!`: the first word, or what `env` looks for.
+pub(crate) fn program_of_line(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let program = words.next()?;
+    if !program.ends_with("/env") {
+        return Some(program);
+    }
+    words.find(|word| !word.starts_with('-') && !word.contains('='))
 }
 
 #[cfg(test)]
