@@ -2,7 +2,6 @@
 
 mod add;
 mod args;
-mod check;
 mod decisions;
 mod doctor;
 mod events;
@@ -106,7 +105,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
     match &cli.command {
         Command::Run(args) if args.host() == crate::hosts::git::NAME => git::run(args, env),
         Command::Run(args) => run::run(args, env),
-        Command::Check(args) => check::check(args, env),
+        Command::Check(args) => run::git::check(args, env),
         Command::Test(args) => test::test(args, env, out),
         Command::Serve(args) => serve::serve(args, env),
         Command::Helper => serve::helper::helper(env),

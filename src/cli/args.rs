@@ -19,7 +19,7 @@ pub(crate) use look::{
     SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
-pub(crate) use run::{CheckArgs, RunArgs, RunFormat, ServeArgs};
+pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, RunFormat, ServeArgs};
 pub(crate) use sets::{AddedSet, OutdatedSets, SetsAction, SetsArgs, UpdatedSets};
 pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs, WritePlace};
 

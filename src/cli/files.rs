@@ -19,7 +19,7 @@ use crate::cli::args::WritePlace;
 use crate::cli::exit::{Result, failed};
 use crate::cli::host::files::{Target, unified};
 use crate::cli::host::installed::missing_events;
-use crate::cli::trust::{keeping, offer, untrusted_note};
+use crate::cli::trust::{keeping, untrusted_note};
 
 /// The mode of an executable file, before the umask.
 pub(super) const PROGRAM: u32 = 0o777;
@@ -158,12 +158,6 @@ impl WritePlan {
             self.write_untrusted(&Paths::from(&env.cwd), out)
                 .map(|()| ((), written))
         })
-    }
-
-    /// Writes files with content from elsewhere, then asks at the terminal whether they may run.
-    pub(super) fn write_and_offer(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
-        self.write_untrusted(&Paths::from(&env.cwd), out)?;
-        offer(env, out).map(drop)
     }
 
     /// Writes and reports all files, without trusting them.

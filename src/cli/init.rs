@@ -205,7 +205,11 @@ impl InitPlan {
         for (host, path) in self.settings(env) {
             let mut names = Vec::new();
             for row in host.rows() {
-                if self.guards.iter().any(|guard| guard.is_for(row.event)) {
+                if self
+                    .guards
+                    .iter()
+                    .any(|guard| guard.events.iter().any(|one| one == row.event))
+                {
                     names.push(row.name);
                 }
             }

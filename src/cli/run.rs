@@ -207,7 +207,9 @@ impl EventRun<'_> {
         if context.is_none() && naming_folders(request.host()).is_some() {
             context = Some(self.read_event(&abort)?);
         }
-        let choice = args.source.trusting(&args.trust, env, request.host());
+        let choice = args
+            .source
+            .trusting(&args.deciding.trust, env, request.host());
         let choice = choice.told_in(request.host(), context.as_ref());
         // Usually before reading stdin, while the host still writes the event.
         let mut config = request.load(&choice, env);
@@ -239,7 +241,7 @@ impl EventRun<'_> {
             abort: &abort,
             person: person.as_ref().map(|person| person as &dyn Respondent),
             detached: DetachedRun::InProcess(&|event: &Event| hand_over(event, args, env)),
-            is_watched: is_for_people(args.format),
+            is_watched: args.format.of_job().is_some() || person::is_watched(args.format),
             heartbeat: Some(&self.time.heartbeat),
         };
         let mut decision = decide(hosted, &hooks, &hooks.runner, &terms);
@@ -272,15 +274,10 @@ fn equipped(
     if let Some(person) = person {
         runner = runner.ui(person.ui());
     }
-    if let Some(jobs) = args.jobs {
+    if let Some(jobs) = args.deciding.jobs {
         runner = runner.jobs(jobs);
     }
     runner
-}
-
-/// Whether stderr is for a person or a CI log.
-fn is_for_people(format: RunFormat) -> bool {
-    format.of_job().is_some() || person::is_watched(format)
 }
 
 /// Adds the report, for formats that print it.
@@ -337,7 +334,7 @@ fn give(
         Watchdog::leave_it_to_it();
     }
     let status = write(&decision, args.format, env, time, abort);
-    let unwritten = decision.keep(Door::Command, env, args.record.as_deref());
+    let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());
     if let Some(problem) = unwritten.recording {
         streams::remark(&format!("the event is not recorded: {problem}\n"));
     }
@@ -471,13 +468,13 @@ fn supervise_arguments(event: &Event, args: &RunArgs, env: &Environment) -> Vec<
     if args.source.discover {
         arguments.push("--discover".into());
     }
-    if let Some(jobs) = args.jobs {
+    if let Some(jobs) = args.deciding.jobs {
         arguments.push(format!("--jobs={jobs}").into());
     }
-    for digest in &args.trust {
+    for digest in &args.deciding.trust {
         arguments.push(format!("--trust={digest}").into());
     }
-    if let Some(file) = &args.record {
+    if let Some(file) = &args.deciding.record {
         arguments.push(with_value("--record=", &env.cwd.join(file)));
     }
     arguments
@@ -500,14 +497,14 @@ pub(crate) fn supervise(
     let context = input::needed(Deadline::soon(), Some(abort), "no event on stdin", cure)?;
     let event = args.event.as_deref().unwrap_or_default();
     let request = EventRequest::new(event, args.host());
-    let choice = args.source.trusting(&args.trust, env, args.host());
+    let choice = args.source.trusting(&args.deciding.trust, env, args.host());
     let choice = choice.told_in(args.host(), Some(&context));
     let config = request.load(&choice, env);
     let hosted = request.event(&config, context)?;
     let hooks = LoadedHooks::new(config, env, |runner| {
         let runner = runner.with_program(env).one_shot();
         let runner = runner.abort(abort.clone()).subreaper(subreaper);
-        match args.jobs {
+        match args.deciding.jobs {
             Some(jobs) => runner.jobs(jobs),
             None => runner,
         }
@@ -521,7 +518,7 @@ pub(crate) fn supervise(
         heartbeat: None,
     };
     let decision = decide(hosted, &hooks, &hooks.runner, &terms);
-    let unwritten = decision.keep(Door::Command, env, args.record.as_deref());
+    let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());
     if let Some(problem) = unwritten.recording {
         streams::remark(&format!("the event is not recorded: {problem}\n"));
     }

@@ -61,8 +61,9 @@ pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
     )
 }
 
-pub(crate) fn columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+/// The width of a stream, if it is a terminal.
+pub(crate) fn columns(stream: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
@@ -357,7 +358,7 @@ fn offer(stream: impl AsFd, piece: &[u8]) -> rustix::io::Result<usize> {
 pub(crate) enum OutputShape {
     /// For people, with hookrun's colours.
     People,
-    /// Lines of text: TAP, XML, a diff.
+    /// Lines of text: XML, a diff.
     Lines,
     Json,
     /// hookrun's workflow commands, with escaped data.
@@ -373,7 +374,7 @@ impl From<CheckFormat> for OutputShape {
             CheckFormat::Human => OutputShape::People,
             CheckFormat::Json | CheckFormat::Sarif | CheckFormat::Gitlab => OutputShape::Json,
             CheckFormat::Github | CheckFormat::Azure => OutputShape::Annotations,
-            CheckFormat::Junit | CheckFormat::Tap => OutputShape::Lines,
+            CheckFormat::Junit => OutputShape::Lines,
         }
     }
 }

@@ -115,8 +115,7 @@ impl Terminal {
     }
 
     pub(crate) fn columns(&self) -> Option<usize> {
-        let size = rustix::termios::tcgetwinsize(&self.file).ok()?;
-        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+        streams::columns(&self.file)
     }
 
     fn head(&self, asker: &Asker<'_>, title: &str) {

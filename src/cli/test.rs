@@ -99,7 +99,14 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             (hosted, EventOrigin::Sent { bytes, from })
         }
         // An earlier step that failed to write the event must not look like an allowed one.
-        None if input::promises_event() => return Err(empty_event(&request.name)),
+        None if input::promises_event() => {
+            let name = &request.name;
+            let help = format!(
+                "check the program that writes it; to use the event's sample, run `hookrun test {name} < /dev/null`"
+            );
+            let cause = "stdin is an empty file or pipe";
+            return Err(Complaint::with_cure(cause, help));
+        }
         None => (request.sample(&config, &env.cwd)?, EventOrigin::Sample),
     };
     let event = hosted.event;
@@ -156,13 +163,6 @@ fn tell_untrusted(args: &TestArgs, env: &Environment) {
     {
         streams::remark(&format!("note: {note}\n"));
     }
-}
-
-fn empty_event(event: &str) -> Complaint {
-    let help = format!(
-        "check the program that writes it; to use the event's sample, run `hookrun test {event} < /dev/null`"
-    );
-    Complaint::with_cure("stdin is an empty file or pipe", help)
 }
 
 /// Guesses the event and the host if the context does not tell, and prints the guess.

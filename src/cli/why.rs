@@ -36,7 +36,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
         format: args.format,
         is_brief: args.brief || args.follow,
         is_everywhere: chosen.is_everywhere(),
-        columns: streams::columns(),
+        columns: streams::columns(std::io::stdout()),
         paths: Paths::from(&env.cwd),
     };
     if args.follow {

@@ -36,12 +36,6 @@ pub(super) enum ShippedContent {
     Link(String),
 }
 
-impl ShippedHook {
-    pub(crate) fn is_for(&self, event: &str) -> bool {
-        self.events.iter().any(|one| one == event)
-    }
-}
-
 impl ShippedFile {
     pub(crate) fn is_suite(&self) -> bool {
         self.path.starts_with(SUITES) && self.path.ends_with(".toml")

@@ -34,12 +34,6 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
-    /// Trust the project's hooks if they have this digest; repeatable
-    ///
-    /// `hookrun trust --show` prints it.
-    #[arg(long, value_name = "DIGEST", value_parser = digest)]
-    pub(crate) trust: Vec<String>,
-
     /// The time limit; after it the event is blocked [default: the host's, less a margin]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
@@ -48,15 +42,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub(crate) stdin_timeout: Duration,
 
-    /// How many hooks may run in parallel [default: twice the processors, at most 16]
-    #[arg(long, value_name = "N", value_parser = jobs)]
-    pub(crate) jobs: Option<usize>,
-
-    /// Append the event and its decision to this file, as a line of JSON
-    ///
-    /// Secrets are redacted. Also set by HOOKRUN_RECORD.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) deciding: DecidingArgs,
 
     /// The output format: the reply for the host, or a full report
     #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
@@ -177,6 +164,13 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
+    #[command(flatten)]
+    pub(crate) deciding: DecidingArgs,
+}
+
+/// How events are decided, one or many.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct DecidingArgs {
     /// Trust a project's hooks if they have this digest; repeatable
     ///
     /// `hookrun trust --show` prints it.

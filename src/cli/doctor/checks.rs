@@ -153,6 +153,27 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     }
 }
 
+/// Keys with which a hook does not run for every call or its answer is lost, but for a JSON value.
+const HARMFUL_KEYS: &[(HostHookKey, &str, &str)] = &[
+    (HostHookKey::Condition, "", "it runs only for some calls"),
+    (
+        HostHookKey::Async,
+        "false",
+        "the host does not wait for its answer",
+    ),
+    (HostHookKey::Enabled, "true", "it is disabled"),
+    (
+        HostHookKey::Arguments,
+        "",
+        "it runs without the shell that its command needs",
+    ),
+    (
+        HostHookKey::Shell,
+        "\"bash\"",
+        "its shell cannot run the command",
+    ),
+];
+
 /// Why a hook of hookrun does not run for every call, or may lose a block.
 fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> {
     let mut faults = Vec::new();
@@ -168,29 +189,12 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
         let Some(value) = hook.keys.get(key.name) else {
             continue;
         };
-        let what = match key.says {
-            HostHookKey::Condition => "it runs only for some calls",
-            HostHookKey::Async if value == true => "the host does not wait for its answer",
-            HostHookKey::Enabled if value == false => "it is disabled",
-            HostHookKey::Arguments => "it runs without the shell that its command needs",
-            HostHookKey::Shell if value != "bash" => "its shell cannot run the command",
-            HostHookKey::Async | HostHookKey::Enabled | HostHookKey::Shell => continue,
-            HostHookKey::Event
-            | HostHookKey::Action
-            | HostHookKey::Matcher
-            | HostHookKey::Kind
-            | HostHookKey::Command
-            | HostHookKey::OwnCommand
-            | HostHookKey::Program
-            | HostHookKey::Time
-            | HostHookKey::Closed
-            | HostHookKey::Variables
-            | HostHookKey::Folder
-            | HostHookKey::Name
-            | HostHookKey::About
-            | HostHookKey::Idle => continue,
-        };
-        faults.push(format!("`{}` is `{value}`: {what}", key.name));
+        let value = value.to_string();
+        for (says, harmless, what) in HARMFUL_KEYS {
+            if key.says == *says && value != *harmless {
+                faults.push(format!("`{}` is `{value}`: {what}", key.name));
+            }
+        }
     }
     let closed = shape.closed();
     let is_closed = closed

@@ -1,13 +1,16 @@
 //! `hookrun run --host git HOOK [-- ARG…]`: decides for git. Exit 0 continues, 1 blocks. If hookrun
 //! fails, every gate blocks.
 
+mod check;
 mod head;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::config::discover::work_tree;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::decide::git::{EventGit, OWN_WORK};
 use crate::decide::hooks::{check_depth, nearest_hook};
@@ -15,7 +18,7 @@ use crate::decide::staged::StagedFiles;
 use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Respondent, Terms, find_event};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec};
-use crate::engine::hook::{Hook, StagedText};
+use crate::engine::hook::StagedText;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run};
 use crate::engine::spelling::did_you_mean;
@@ -23,38 +26,20 @@ use crate::hosts::git::{self, GitHook, GitInput, read_changes};
 use crate::hosts::{LATEST, native};
 use serde_json::{Map, Value};
 
-use crate::cli::args::RunArgs;
+use crate::cli::args::{CheckArgs, DecidingArgs, RunArgs};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input;
 use crate::cli::run::person::{self, Person};
 use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
-
-/// A user's selection of files and hooks, instead of those of a commit.
-pub(crate) trait ChosenFiles {
-    /// Keeps the selected hooks, and returns the named files and folders, relative to the work
-    /// tree.
-    ///
-    /// # Errors
-    /// If a word names neither a hook nor a path.
-    fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>>;
-
-    /// The files to check, as changes.
-    ///
-    /// # Errors
-    /// If git cannot list them.
-    fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>>;
-
-    /// Why fixes are not staged; `None` if they are.
-    fn no_fixes(&self) -> Option<&'static str>;
-}
+use check::CheckedFiles;
 
 struct GitRequest<'a> {
     hook: &'static GitHook,
     args: &'a RunArgs,
     env: &'a Environment,
     time: &'a TimeLimit,
-    check: Option<&'a dyn ChosenFiles>,
+    check: Option<&'a CheckedFiles<'a>>,
 }
 
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
@@ -62,12 +47,41 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     run_hook(hook, args, env, None)
 }
 
+/// Runs the hooks of `commit.pre` on chosen files.
+pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
+    let top = work_tree(&env.cwd).ok_or_else(|| {
+        let cause = format!("`{}` is not in a git repository", env.cwd.display());
+        Complaint::with_cure(cause, "`hookrun check` asks git for the files to check")
+    })?;
+    let run = RunArgs {
+        dialect: Some(git::NAME.to_string()),
+        source: args.source.clone(),
+        deciding: DecidingArgs {
+            trust: args.trust.clone(),
+            ..DecidingArgs::default()
+        },
+        stdin_timeout: Duration::from_secs(5),
+        format: args.format,
+        ..RunArgs::default()
+    };
+    let own_env = Environment {
+        cwd: top.clone(),
+        ..env.clone()
+    };
+    let check = CheckedFiles {
+        args,
+        cwd: &env.cwd,
+        top,
+    };
+    run_hook(Some(&git::CHECK), &run, &own_env, Some(&check))
+}
+
 /// Decides for a git hook, or for `hookrun check`.
-pub(crate) fn run_hook(
+fn run_hook(
     hook: Option<&'static GitHook>,
     args: &RunArgs,
     env: &Environment,
-    check: Option<&dyn ChosenFiles>,
+    check: Option<&CheckedFiles<'_>>,
 ) -> Result {
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
@@ -135,7 +149,7 @@ impl GitRequest<'_> {
             check,
         } = self;
         check_depth(env)?;
-        let choice = args.source.trusting(&args.trust, env, git::NAME);
+        let choice = args.source.trusting(&args.deciding.trust, env, git::NAME);
         let mut config = Config::load(&choice, env, ConfigScope::Event(hook.event));
         let skips = skip_lines(&mut config, &choice, env);
         let spec = find_event(&config, hook.event)?;
@@ -155,7 +169,7 @@ impl GitRequest<'_> {
             equipped(runner, ground, time, args, env, person.as_ref())
         });
         // git runs some hooks very often, so do not list changes for none.
-        let is_recorded = args.record.is_some() || env.record.is_some();
+        let is_recorded = args.deciding.record.is_some() || env.record.is_some();
         let has_hooks = hooks.runner.registry().has(&spec.name);
         let is_idle = complaint.is_none() && !has_hooks && !is_recorded;
         let context = if is_idle {

@@ -30,7 +30,7 @@ use crate::engine::lock::wait_readable;
 use crate::engine::session::make_private;
 use crate::hosts::Reply;
 
-use crate::cli::args::{RunArgs, RunFormat, SourceArgs};
+use crate::cli::args::{DecidingArgs, RunArgs, RunFormat, SourceArgs};
 use crate::cli::exit::Result;
 use crate::cli::run::person::Person;
 use crate::engine::errand;
@@ -128,17 +128,13 @@ impl<'a> Helper<'a> {
         let RunArgs {
             source,
             require,
-            trust,
-            jobs,
-            record,
+            deciding,
             format,
             ..
         } = self.args;
         let is_plain = *source == SourceArgs::default()
             && require.is_empty()
-            && trust.is_empty()
-            && jobs.is_none()
-            && record.is_none()
+            && *deciding == DecidingArgs::default()
             && *format == RunFormat::Reply;
         let is_warm = config
             .hooks

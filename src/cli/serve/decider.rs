@@ -96,7 +96,7 @@ pub(crate) struct ReadyEvent {
     sessions: Option<SessionShare>,
     hosted: HostedEvent,
     budget: Option<Budget>,
-    request: Option<String>,
+    pub(super) request: Option<String>,
 }
 
 /// Counts an event in progress until dropped.
@@ -117,7 +117,7 @@ impl DecisionServer {
             .with_program(env)
             .abort(abort.clone())
             .subreaper(subreaper);
-        if let Some(jobs) = args.jobs {
+        if let Some(jobs) = args.deciding.jobs {
             runner = runner.jobs(jobs);
         }
         let hooks = Some(HooksCache::default());
@@ -370,13 +370,13 @@ impl DecisionServer {
             env.host_projects.clear();
         }
         let args = &self.args;
-        let mut choice = args.source.trusting(&args.trust, &env, key.host);
+        let mut choice = args.source.trusting(&args.deciding.trust, &env, key.host);
         let projects = std::mem::replace(&mut choice.told, key.told.clone()).roots;
         choice.told.roots.splice(0..0, projects);
         let config = if key.event.is_some() {
             request.load(&choice, &env)
         } else {
-            request.load_all(&choice, &env)
+            Config::load(&choice, &env, ConfigScope::All)
         };
         ReadHooks {
             hooks: LoadedHooks::new(config, &env, |runner| runner.beside(&self.runner())),
@@ -402,7 +402,7 @@ impl DecisionServer {
 
     /// Logs a decision. Reports a failing log once on stderr.
     fn keep(&self, decision: EventDecision, env: &Environment) {
-        let record = self.args.record.as_deref();
+        let record = self.args.deciding.record.as_deref();
         let unwritten = decision.keep(self.door, env, record);
         if let Some(problem) = unwritten.recording {
             streams::remark(&format!("the event is not recorded: {problem}\n"));
@@ -436,11 +436,6 @@ impl ReadyEvent {
     /// Whether the decision starts nothing and waits for nothing.
     pub(crate) fn is_idle(&self) -> bool {
         self.hooks.hooks.runner.is_idle(&self.hosted.event)
-    }
-
-    /// Sets the client's id, which dialogs and messages repeat.
-    pub(crate) fn of_request(self, request: Option<String>) -> ReadyEvent {
-        ReadyEvent { request, ..self }
     }
 
     /// Decides on this thread until `cancel` is raised. Any failure blocks in the client's format.

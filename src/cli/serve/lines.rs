@@ -181,7 +181,7 @@ impl LineDoor {
             let why = self.decider.overload();
             return self.fail(id.as_deref(), RpcError::new(UNAVAILABLE, why));
         };
-        let ready = match self.decider.prepare(question) {
+        let mut ready = match self.decider.prepare(question) {
             Ok(ready) if !ready.is_idle() => ready,
             Ok(ready) => return self.tell(id.as_deref(), told(&ready.decide(None))),
             Err(answer) => return self.tell(id.as_deref(), told(&answer)),
@@ -193,7 +193,7 @@ impl LineDoor {
         });
         let door = self.clone();
         let of_thread = Arc::clone(&request);
-        let ready = ready.of_request(id.as_ref().map(|id| id.get().to_string()));
+        ready.request = id.as_ref().map(|id| id.get().to_string());
         let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
         let started = thread.spawn(move || {
             door.tell(of_thread.id.as_deref(), told(&ready.decide(cancel)));

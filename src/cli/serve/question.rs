@@ -140,12 +140,6 @@ pub(crate) struct ReadHooks {
     pub(crate) reading_took: Duration,
 }
 
-impl ReadHooks {
-    fn is_fresh(&self) -> bool {
-        self.read_at.elapsed() < FRESH.max(self.reading_took * TIMES_READING)
-    }
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct HooksCache {
     hooks: Mutex<HashMap<HooksKey, Arc<ReadHooks>>>,
@@ -159,7 +153,9 @@ impl HooksCache {
         read: impl FnOnce(&HooksKey) -> ReadHooks,
     ) -> Arc<ReadHooks> {
         let known = locked(&self.hooks).get(&key).cloned();
-        if let Some(known) = known.filter(|known| known.is_fresh()) {
+        if let Some(known) = known
+            && known.read_at.elapsed() < FRESH.max(known.reading_took * TIMES_READING)
+        {
             return known;
         }
         let loaded = Arc::new(read(&key));

@@ -320,25 +320,16 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
     if old == new {
         return Ok(());
     }
-    let null = &Value::Null;
     if let (Value::Object(before), Value::Object(after)) = (old, new) {
-        for key in before
+        let added = after.keys().filter(|key| !before.contains_key(*key));
+        return before
             .keys()
-            .chain(after.keys().filter(|key| !before.contains_key(*key)))
-        {
-            let old = before.get(key).unwrap_or(null);
-            let new = after.get(key).unwrap_or(null);
-            difference(&format!("{path}.{key}"), old, new, out)?;
-        }
-        return Ok(());
+            .chain(added)
+            .try_for_each(|key| difference(&format!("{path}.{key}"), &old[key], &new[key], out));
     }
     if let (Value::Array(before), Value::Array(after)) = (old, new) {
-        for at in 0..before.len().max(after.len()) {
-            let old = before.get(at).unwrap_or(null);
-            let new = after.get(at).unwrap_or(null);
-            difference(&format!("{path}.{at}"), old, new, out)?;
-        }
-        return Ok(());
+        return (0..before.len().max(after.len()))
+            .try_for_each(|at| difference(&format!("{path}.{at}"), &old[at], &new[at], out));
     }
     if !old.is_null() {
         let line = cut(&plain(&format!("{path}: {old}")));

@@ -3,55 +3,28 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli::args::{CheckArgs, RunArgs};
+use crate::cli::args::CheckArgs;
 use crate::cli::exit::Result;
-use crate::cli::run::git::{ChosenFiles, run_hook};
-use crate::config::Environment;
-use crate::config::discover::work_tree;
 use crate::decide::git::EventGit;
 use crate::decide::hooks::nearest_hook;
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Hook, Sees};
+use crate::engine::spelling::did_you_mean;
 use crate::hosts::git;
 
 /// Appended to the reason of a hook that fixes files.
 const ONLY_REPORTS: &str = "and `hookrun check` only reports it; with --fix it fixes";
 
-struct CheckedFiles<'a> {
-    args: &'a CheckArgs,
+/// The files and hooks that a person chooses, instead of those of a commit.
+pub(super) struct CheckedFiles<'a> {
+    pub(super) args: &'a CheckArgs,
     /// The caller's working directory, the base of relative paths.
-    cwd: &'a Path,
+    pub(super) cwd: &'a Path,
     /// The work tree's root, where git runs hooks.
-    top: PathBuf,
-}
-
-pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
-    let top = work_tree(&env.cwd).ok_or_else(|| {
-        let cause = format!("`{}` is not in a git repository", env.cwd.display());
-        Complaint::with_cure(cause, "`hookrun check` asks git for the files to check")
-    })?;
-    let run = RunArgs {
-        dialect: Some(git::NAME.to_string()),
-        source: args.source.clone(),
-        trust: args.trust.clone(),
-        stdin_timeout: Duration::from_secs(5),
-        format: args.format,
-        ..RunArgs::default()
-    };
-    let own_env = Environment {
-        cwd: top.clone(),
-        ..env.clone()
-    };
-    let check = CheckedFiles {
-        args,
-        cwd: &env.cwd,
-        top,
-    };
-    run_hook(Some(&git::CHECK), &run, &own_env, Some(&check))
+    pub(super) top: PathBuf,
 }
 
 impl CheckedFiles<'_> {
@@ -73,10 +46,13 @@ impl CheckedFiles<'_> {
     fn is_of_index(&self, paths: &[PathBuf]) -> bool {
         !self.args.all && self.args.from.is_none() && paths.is_empty()
     }
-}
 
-impl ChosenFiles for CheckedFiles<'_> {
-    fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
+    /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
+    /// top of the work tree.
+    ///
+    /// # Errors
+    /// When a word names neither a hook nor a path.
+    pub(super) fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
         if hooks.is_empty() {
             let cure = "`hookrun doctor` shows where hookrun looks for hooks";
             return Err(Complaint::with_cure("there is no hook of commit.pre", cure));
@@ -115,11 +91,16 @@ impl ChosenFiles for CheckedFiles<'_> {
         Ok(paths)
     }
 
-    fn no_fixes(&self) -> Option<&'static str> {
+    /// Why hooks stage no fixes; `None` if they do.
+    pub(super) fn no_fixes(&self) -> Option<&'static str> {
         (!self.args.fix).then_some(ONLY_REPORTS)
     }
 
-    fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>> {
+    /// The files to check, as changes.
+    ///
+    /// # Errors
+    /// When git cannot list them.
+    pub(super) fn changes(&self, git: &EventGit, paths: &[PathBuf]) -> Result<Vec<Value>> {
         let listing = if let Some(from) = &self.args.from {
             let to = self.args.to.as_deref().unwrap_or("HEAD");
             for commit in [from, to] {
@@ -171,9 +152,8 @@ fn path_of(change: &Value) -> String {
 
 fn unknown(word: &str, hooks: &[Hook], why: &str) -> Complaint {
     let names = hooks.iter().map(|hook| hook.name.as_str());
-    let cure = match nearest_hook(word, names) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => "`hookrun list --event commit.pre` shows the hooks".to_string(),
-    };
+    let cure = did_you_mean(nearest_hook(word, names), || {
+        "`hookrun list --event commit.pre` shows the hooks".to_string()
+    });
     Complaint::with_cure(format!("`{word}` is {why}"), cure)
 }
