@@ -32,7 +32,7 @@ use serde::Serialize;
 use crate::cli::args::{ListArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::host::installed::missing_events;
-use crate::cli::problems::{SearchedPlaces, not_loaded, tool_problems};
+use crate::cli::problems::{not_loaded, searched_places, tool_problems};
 use crate::cli::streams;
 use crate::decide::EventRequest;
 use crate::decide::hooks::nearest_hook;
@@ -59,16 +59,15 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
     if let Some(name) = &args.name {
         hooks = hooks_called(name, hooks, &config)?;
     } else {
-        let searched = SearchedPlaces {
-            choice: &choice,
-            env,
-        };
-        let unbound = searched.near_misses();
-        let tools = config.hooks.iter().flat_map(tool_problems);
-        streams::problems(tools.chain(unbound), &paths);
+        streams::problems(config.hooks.iter().flat_map(tool_problems), &paths);
         if args.format == TextFormat::Human {
             if hooks.is_empty() {
-                nothing_found(&searched, &paths, out)?;
+                writeln!(out, "No hooks found.")?;
+                for place in searched_places(&choice, env) {
+                    writeln!(out, "  looked in {}", plain(&paths.show(&place)))?;
+                }
+                let how = "An executable file in hooks.d/EVENT/ is a hook; see hookrun-hook(5).";
+                writeln!(out, "{how}")?;
             }
             let specs = config.catalog.iter();
             for spec in specs.filter(|spec| registry.has(&spec.name)) {
@@ -114,18 +113,6 @@ fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Ve
         "`hookrun list` shows what is configured".to_string()
     });
     Err(Complaint::with_cure(format!("no hook `{name}`"), help))
-}
-
-fn nothing_found(searched: &SearchedPlaces<'_>, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "No hooks found.")?;
-    for place in searched.places() {
-        writeln!(out, "  looked in {}", plain(&paths.show(&place)))?;
-    }
-    writeln!(
-        out,
-        "An executable file in hooks.d/EVENT/ is a hook; see hookrun-hook(5)."
-    )?;
-    Ok(())
 }
 
 /// Prints the hooks of an event, once for each of the host's events bound to it.

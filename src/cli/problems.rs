@@ -1,15 +1,13 @@
 //! Problems of hooks beyond their configuration: missing programs, syntax errors, misspelled tools;
 //! and misnamed hook folders.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::discover::{self, DROP_INS};
+use crate::config::discover;
 use crate::config::{Choice, Config, Environment, Position, Problem, Severity, line_of_directive};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::action::TOOLS;
-use crate::engine::event::catalog;
 use crate::engine::exec::command;
 use crate::engine::hook::matcher::kind;
 use crate::engine::hook::{Handler, Hook, Lives};
@@ -225,68 +223,28 @@ fn numbered<'m>(message: &'m str, script: &str) -> (Option<usize>, &'m str) {
     }
 }
 
-pub(crate) struct SearchedPlaces<'a> {
-    pub(crate) choice: &'a Choice,
-    pub(crate) env: &'a Environment,
+/// Returns where hooks are looked for.
+pub(crate) fn searched_places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
+    let named = choice.explicit.iter().chain(&choice.settings);
+    let mut places: Vec<PathBuf> = named.map(|path| env.cwd.join(path)).collect();
+    if places.is_empty() || choice.discover {
+        places.extend(discover::places(choice, env));
+    }
+    places
 }
 
-impl SearchedPlaces<'_> {
-    pub(crate) fn places(&self) -> Vec<PathBuf> {
-        let SearchedPlaces { choice, env } = self;
-        let named = choice.explicit.iter().chain(&choice.settings);
-        let mut places: Vec<PathBuf> = named.map(|path| env.cwd.join(path)).collect();
-        if places.is_empty() || choice.discover {
-            places.extend(discover::places(choice, env));
-        }
-        places
+/// Reports that there are no hooks, which allows everything.
+pub(crate) fn no_hooks(config: &Config, choice: &Choice, env: &Environment) -> Option<Problem> {
+    if !config.hooks.is_empty() || config.has_errors() {
+        return None;
     }
-
-    /// Reports that there are no hooks, which allows everything, and possibly misnamed folders.
-    pub(crate) fn problems(&self, config: &Config) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        if config.hooks.is_empty() && !config.has_errors() {
-            let places = self.places();
-            let shown: Vec<String> = places
-                .iter()
-                .map(|place| place.display().to_string())
-                .collect();
-            let cause = format!("no hooks were found; looked in {}", shown.join(", "));
-            let cure =
-                "put an executable file into hooks.d/EVENT/, or name the folder with --hooks";
-            let first = places.first().cloned().unwrap_or_default();
-            problems.push(Complaint::with_cure(cause, cure).warning(&first, None));
-        }
-        problems.extend(self.near_misses());
-        problems
-    }
-
-    /// Folders with event folders, but not named hooks.d.
-    pub(crate) fn near_misses(&self) -> Vec<Problem> {
-        let mut found = Vec::new();
-        for place in self.places() {
-            let entries = fs::read_dir(place).into_iter().flatten().flatten();
-            found.extend(entries.map(|entry| entry.path()).filter(|it| is_near(it)));
-        }
-        found.sort();
-        let cause = format!("nothing in it runs: hookrun looks for hooks in {DROP_INS}");
-        let complaint = Complaint::with_cure(cause, format!("rename it to {DROP_INS}"));
-        found
-            .iter()
-            .map(|path| complaint.clone().warning(path, None))
-            .collect()
-    }
-}
-
-/// Whether a folder with a name like hooks.d contains an event folder.
-fn is_near(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let plain = name.trim_start_matches('.').to_ascii_lowercase();
-    if !plain.starts_with("hook") || name == DROP_INS {
-        return false;
-    }
-    let mut inside = fs::read_dir(path).into_iter().flatten().flatten();
-    inside.any(|entry| {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        name.contains('.') && catalog::find(&name).is_some()
-    })
+    let places = searched_places(choice, env);
+    let shown: Vec<String> = places
+        .iter()
+        .map(|place| place.display().to_string())
+        .collect();
+    let cause = format!("no hooks were found; looked in {}", shown.join(", "));
+    let cure = "put an executable file into hooks.d/EVENT/, or name the folder with --hooks";
+    let complaint = Complaint::with_cure(cause, cure);
+    Some(complaint.warning(places.first()?, None))
 }

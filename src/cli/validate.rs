@@ -13,7 +13,7 @@ use crate::lab::report::problems::CheckedFile;
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::problems::SearchedPlaces;
+use crate::cli::problems::no_hooks;
 use crate::cli::problems::problems_of;
 use crate::cli::run::paths;
 
@@ -74,7 +74,7 @@ impl Findings {
             self.extend(problems_of(hook, env));
         }
         self.extend(config.problems.iter().cloned());
-        self.extend(SearchedPlaces { choice, env }.problems(config));
+        self.extend(no_hooks(config, choice, env));
     }
 
     /// Warns about enabled hooks that never run, perhaps because of another layer.

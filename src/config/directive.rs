@@ -92,13 +92,8 @@ impl DirectiveReader<'_, '_> {
         while let Some(line) = lines.next() {
             let text = line.trim();
             let offset = offset_of(line);
-            if offset == 0 && text.starts_with("#!") {
-                if let Some(complaint) = line_end(head, self.reader.file) {
-                    self.reader.complain(offset, complaint);
-                }
-                continue;
-            }
-            if text.is_empty() {
+            let is_first = offset == 0 && text.starts_with("#!");
+            if is_first || text.is_empty() {
                 continue;
             }
             if comment_of(text).is_none() {
@@ -220,19 +215,6 @@ impl DirectiveReader<'_, '_> {
             complaint
         })
     }
-}
-
-/// Reports a first line in CR LF, which makes `env` look for a program with CR in its name.
-fn line_end(head: &str, file: &Path) -> Option<Complaint> {
-    let (first, _) = head.split_once('\n')?;
-    let interpreter = first.strip_prefix("#!")?.split_whitespace().next()?;
-    if !first.ends_with('\r') || !interpreter.ends_with("/env") {
-        return None;
-    }
-    let cause = "its first line ends in CR LF, so the system cannot find its interpreter";
-    let file = file.display();
-    let cure = format!("save it with Unix line endings: `sed -i 's/\\r$//' '{file}'`");
-    Some(Complaint::with_cure(cause, cure))
 }
 
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {

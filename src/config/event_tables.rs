@@ -38,13 +38,6 @@ pub(super) fn set_events(
     let mut tables: Vec<&TreeEntry> = tables.iter().collect();
     tables.sort_by(|a, b| a.key.cmp(&b.key));
     for entry in tables {
-        if let Some(meant) = dotted(entry) {
-            let cause = format!("`{meant}` in a table header is two tables");
-            key.reader
-                .fault(entry.at, cause, format!("write `[event.\"{meant}\"]`"));
-            events.misdeclared.push(meant);
-            continue;
-        }
         if let Some(known) = catalog::find(&entry.key) {
             let settings = read_settings(key.reader, entry, known);
             events.settings.extend(settings);
@@ -56,16 +49,6 @@ pub(super) fn set_events(
         }
     }
     Ok(())
-}
-
-/// The name in `[event.deploy.pre]`, which TOML reads as nested tables.
-fn dotted(entry: &TreeEntry) -> Option<String> {
-    let keys = names(EVENT_KEYS);
-    let mut inner = entry.tree.entries()?.iter();
-    let inner = inner
-        .find(|inner| !keys.contains(&inner.key.as_str()) && inner.tree.entries().is_some())?;
-    let below = dotted(inner).unwrap_or_else(|| inner.key.clone());
-    Some(format!("{}.{below}", entry.key))
 }
 
 /// The keys of an `[event."name"]` table: all for a custom event, the first two for a built-in one.
