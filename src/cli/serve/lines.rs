@@ -245,7 +245,6 @@ pub(crate) struct RpcMessage<'l> {
     pub(crate) params: Option<&'l RawValue>,
     #[serde(borrow)]
     pub(crate) result: Option<&'l RawValue>,
-    #[serde(default)]
     pub(crate) error: Option<IgnoredAny>,
 }
 

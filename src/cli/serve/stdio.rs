@@ -25,31 +25,24 @@ const DIALOGS: &[&str] = &["select", "confirm", "input", "editor", "notify", "st
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct HelloParams {
-    #[serde(default)]
     cwd: Option<PathBuf>,
-    #[serde(default)]
     host: Option<String>,
     #[serde(default)]
     dialogs: Vec<String>,
     #[serde(default)]
     messages: bool,
     /// The client's identification, for the log.
-    #[serde(default)]
     client: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DecideParams<'l> {
-    #[serde(default)]
     host: Option<String>,
-    #[serde(default)]
     event: Option<String>,
     #[serde(borrow)]
     context: &'l RawValue,
-    #[serde(default)]
     cwd: Option<PathBuf>,
-    #[serde(default)]
     budget_ms: Option<u64>,
 }
 

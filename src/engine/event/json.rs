@@ -322,38 +322,3 @@ impl Scanner {
         None
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_is_found_wherever_the_bytes_are_cut() {
-        let document = br#"  {"a":"}\"]{","b":[1,{"c":"\\"}]}  trailing"#;
-        for cut in 0..document.len() {
-            let mut scanner = Scanner::default();
-            scanner.scan(&document[..cut]);
-            assert_eq!(
-                scanner.scan(document),
-                FrameState::Complete { end: 34 },
-                "cut at {cut}"
-            );
-        }
-    }
-
-    #[test]
-    fn every_beginning_is_understood() {
-        let deep = "[".repeat(MAX_DEPTH);
-        for (text, framed) in [
-            ("yes", FrameState::Hopeless(Hopeless::NotJson)),
-            ("}", FrameState::Hopeless(Hopeless::NotJson)),
-            ("\n ", FrameState::Empty),
-            ("{\"a\":\"}", FrameState::Open),
-            ("\u{feff}{}", FrameState::Complete { end: 5 }),
-            (deep.as_str(), FrameState::Open),
-            (&format!("{deep}["), FrameState::Hopeless(Hopeless::TooDeep)),
-        ] {
-            assert_eq!(Scanner::default().scan(text.as_bytes()), framed, "{text}");
-        }
-    }
-}

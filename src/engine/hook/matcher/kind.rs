@@ -190,16 +190,4 @@ mod tests {
         assert!(is_a("python", "bin/gone", None));
         assert!(is_a("executable", "bin/gone", None));
     }
-
-    #[test]
-    fn a_type_that_there_is_not_has_a_near_one_in_its_error() {
-        let problem = WantedType::read("pyhton").unwrap_err().problem;
-        assert_eq!(problem, "unknown file type; did you mean `python`?");
-        assert!(
-            WantedType::read("cobol")
-                .unwrap_err()
-                .problem
-                .contains("terraform")
-        );
-    }
 }
