@@ -101,7 +101,7 @@ pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> R
 /// If no hook has this name.
 fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Vec<Arc<Hook>>> {
     let mut called = hooks.clone();
-    called.retain(|hook| hook.name == name);
+    called.retain(|hook| hook.has_name(name));
     if !called.is_empty() {
         return Ok(called);
     }

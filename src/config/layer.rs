@@ -44,7 +44,18 @@ pub struct Layer {
     pub(crate) set: Option<String>,
     /// The folder of the layer that declares the set.
     pub(crate) declared_in: Option<PathBuf>,
+    /// Its place in a project that declares it as a member.
+    pub(crate) member: Option<Membership>,
     pub(crate) is_signed: bool,
+}
+
+/// How a layer is a member of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Membership {
+    /// Its folder, from that of the layer that declares it. Its hooks are named after it.
+    pub(super) name: String,
+    /// It was found around the working directory too: its hooks of other events run as well.
+    pub(super) is_around: bool,
 }
 
 impl Layer {
@@ -59,6 +70,7 @@ impl Layer {
             loose: Vec::new(),
             set: None,
             declared_in: None,
+            member: None,
             is_signed: false,
         }
     }

@@ -11,12 +11,12 @@ use super::event_tables::EventSettings;
 use super::hold::{ProjectTrust, TrustJudge, owner_policy};
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
-use super::manifest::{self, Manifest};
+use super::manifest::{self, LayerFiles, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
 use super::trust::{TrustReport, is_about_trust};
-use super::{commands, reader, set_layers, skip, sources};
+use super::{commands, members, reader, set_layers, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
@@ -75,22 +75,16 @@ impl Config {
         let discover::DiscoveredLayers {
             mut layers,
             project,
-            looked,
+            mut looked,
             mut problems,
         } = discover::find_layers(choice, env);
-        let mut manifests: Vec<Vec<(PathBuf, Manifest)>> = Vec::new();
+        let mut manifests: Vec<LayerFiles> = Vec::new();
         for layer in &layers {
             let operator = Operator {
                 env,
                 host: layer.settings_of,
             };
-            let mut read = Vec::with_capacity(layer.manifests.len() + layer.settings.len());
-            for file in &layer.manifests {
-                read.push((
-                    file.clone(),
-                    reader::load(file, &mut problems, manifest::read),
-                ));
-            }
+            let mut read = manifest::read_files(&layer.manifests, &mut problems);
             for file in &layer.settings {
                 let manifest = reader::load(file, &mut problems, |text, file| {
                     settings::read(text, file, operator)
@@ -99,6 +93,13 @@ impl Config {
             }
             manifests.push(read);
         }
+        members::add(
+            &mut layers,
+            &mut manifests,
+            &mut looked,
+            scope,
+            &mut problems,
+        );
         let mut judge = TrustJudge::new(choice, env, read_since);
         let policy = owner_policy(&layers, &manifests, env, &mut problems);
         let sets = set_layers::add(&mut layers, &mut manifests, env, &policy, &mut problems);
@@ -126,6 +127,7 @@ impl Config {
                     hook.root = Some(folder.clone());
                 }
             }
+            members::bind(&mut loader, first, layer);
             set_defaults(&mut loader.hooks[first..], layer, &layers, &manifests);
             if let Some(set) = &layer.set {
                 set_layers::bind(&mut loader, first, set);
@@ -329,8 +331,8 @@ fn own_events(
 }
 
 /// Sets the timeout of `layer`'s hooks and the doubt of its rules without one, from files' defaults.
-/// A file's default applies to its layer and its shared sets; the user's and the system's also to
-/// later layers. The last one counts.
+/// A file's default applies to its layer, its shared sets and members; the user's and the system's also
+/// to later layers. The last one counts.
 fn set_defaults(
     hooks: &mut [Hook],
     layer: &Layer,
@@ -342,7 +344,9 @@ fn set_defaults(
     for (other, files) in layers.iter().zip(manifests) {
         let is_owners = matches!(other.kind, LayerKind::System | LayerKind::User);
         let is_before = is_owners && other.kind < layer.kind && other.set.is_none();
-        if is_before || other == layer || layer.declared_in.as_ref() == Some(&other.folder) {
+        let is_member_of = layer.member.is_some() && layer.folder.starts_with(&other.folder);
+        let is_declared = layer.declared_in.as_ref() == Some(&other.folder) || is_member_of;
+        if is_before || other == layer || is_declared {
             settings.extend(files.iter().flat_map(|(_, file)| &file.events.settings));
             doubt = files
                 .iter()

@@ -7,13 +7,14 @@ use super::discover::MANIFEST;
 use super::draft::HookDraft;
 use super::event_tables::{self, EVENT_TABLE, EventTables};
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
-use super::problem::{Position, Problem, Severity};
-use super::reader::{DocumentReader, KeyRow, Setting, specs};
+use super::problem::{PlacedValue, Position, Problem, Severity};
+use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
 use super::sets::{self, DeclaredSet};
 use super::tree::Tree;
 use super::trust::{TRUST_KEYS, TrustTable};
 use super::value::{KeyValue, split_command, words};
 use crate::engine::complaint::Complaint;
+use crate::engine::hook::matcher::row::path_glob;
 use crate::engine::hook::{FILES, Handler, OnDoubt};
 
 #[derive(Debug, Default)]
@@ -27,6 +28,8 @@ pub struct Manifest {
     pub(super) doubt: Option<OnDoubt>,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
+    /// Folders and globs of `members`.
+    pub(super) members: Vec<PlacedValue<String>>,
     /// Whether it declares shared sets and nothing else.
     pub(super) has_only_sets: bool,
 }
@@ -50,6 +53,8 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "the decision log",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
     KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(sets::SET_KEYS))), "none", "shared hook sets, by name", set_sets),
+    KeyRow::key("project", KeyValue::Table(|| specs(PROJECT_KEYS)), "none", "the project in whose root the file is",
+        |manifest, key| key.take(PROJECT_KEYS, "", manifest)),
     KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "trust in projects' hooks; only in the system's or user's file",
         |manifest, key| {
             manifest.trust.at = Some(key.at());
@@ -63,8 +68,21 @@ impl Manifest {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
         let log = self.log.off.map(|at| ("log.enabled", at));
         let trust = self.trust.at.map(|at| ("trust", at));
-        sets.chain(log).chain(trust).collect()
+        let members = self.members.first().map(|one| ("project.members", one.at));
+        sets.chain(log).chain(trust).chain(members).collect()
     }
+}
+
+/// The files of a layer with their content.
+pub(super) type LayerFiles = Vec<(PathBuf, Manifest)>;
+
+/// Reads the files of a layer, and adds their problems to `problems`.
+pub(super) fn read_files(files: &[PathBuf], problems: &mut Vec<Problem>) -> LayerFiles {
+    let mut all = Vec::with_capacity(files.len());
+    for file in files {
+        all.push((file.clone(), reader::load(file, problems, read)));
+    }
+    all
 }
 
 pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
@@ -296,6 +314,28 @@ pub(super) const DEFAULT_KEYS: &[KeyRow<Option<OnDoubt>>] = &[
     KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "as `doubt` of a rule, for each that does not set it",
         |doubt, key| key.one_of(OnDoubt::NAMES).map(|word| *doubt = Some(word))),
 ];
+
+#[rustfmt::skip]
+pub const PROJECT_KEYS: &[KeyRow<Manifest>] = &[
+    KeyRow::key("members", KeyValue::Texts, "none", "folders with their own hooks, or globs such as `services/*`; at git's events these hooks get the changes in their folder", set_members),
+];
+
+/// Reads `members`.
+fn set_members(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for PlacedValue { value, at } in key.texts()? {
+        let name = value.trim_end_matches('/').to_string();
+        let mut parts = name.split('/');
+        if parts.all(|part| !matches!(part, "" | "." | ".." | "**")) && path_glob(&name).is_ok() {
+            manifest.members.push(PlacedValue { value: name, at });
+            continue;
+        }
+        let cause = format!("`{value}` is neither a folder in the project nor a glob for some");
+        let complaint = Complaint::with_cure(cause, "write `web`, `services/*` or `libs/*/*`");
+        let problem = complaint.in_file(key.reader.file, Some(at));
+        key.reader.problems.push(problem);
+    }
+    Ok(())
+}
 
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[

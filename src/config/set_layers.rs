@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 use super::env::Environment;
 use super::layer::{Layer, layer_in};
 use super::loader::ConfigLoader;
-use super::manifest::{self, Manifest};
+use super::manifest::{self, LayerFiles};
 use super::problem::Problem;
-use super::reader;
 use super::sets::{DeclaredSet, LOCK, Lock, LockedSet};
 use super::trust::{FileList, HookFiles, TrustPolicy, TrustStore};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, LayerKind};
-
-type LayerFiles = Vec<(PathBuf, Manifest)>;
 
 #[derive(Debug, Clone)]
 pub struct UsedSet {
@@ -166,16 +163,15 @@ fn open(
     };
     set.set = Some(name.to_string());
     set.declared_in = Some(layer.folder.clone());
-    let mut files = Vec::new();
-    for file in &set.manifests {
-        let mut manifest = reader::load(file, problems, manifest::read);
+    set.member.clone_from(&layer.member);
+    let mut files = manifest::read_files(&set.manifests, problems);
+    for (file, manifest) in &mut files {
         if let Some((what, at)) = manifest.own_settings().first() {
             let cause = format!("a set cannot contain `{what}`");
             let cure = "set it in your own hookrun.toml";
             problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
         }
         manifest.sets.clear();
-        files.push((file.clone(), manifest));
     }
     Ok((set, files))
 }

@@ -104,11 +104,14 @@ pub(super) fn switch_off(
             let mut own: Vec<&mut Hook> = Vec::new();
             let mut names = Vec::new();
             for hook in hooks.iter_mut() {
-                if hook.root.as_deref().unwrap_or(project) != folder {
+                let own_folder = hook.root.as_deref().unwrap_or(project);
+                let is_of_member =
+                    hook.scope.is_some() && own_folder.starts_with(folder) && hook.name == name;
+                if own_folder != folder && !is_of_member {
                     continue;
                 }
                 names.push(hook.name.clone());
-                if hook.name == name {
+                if hook.has_name(&name) {
                     own.push(hook);
                 }
             }
@@ -128,7 +131,7 @@ pub(super) fn switch_off(
             }
             for hook in own.into_iter().filter(|hook| obstacle(hook).is_none()) {
                 hook.enabled = false;
-                lines.push(format!("skip {name} ({LOCAL})"));
+                lines.push(format!("skip {} ({LOCAL})", hook.name));
                 let cause = format!("`{name}` does not run at {}", hook.event);
                 let note = Complaint::new(cause).in_file(&file, Some(at));
                 problems.push(Problem {
@@ -153,15 +156,15 @@ pub(super) fn local_file(layer: &Layer) -> Option<PathBuf> {
 /// Skips the hooks named `name` for `HOOKRUN_SKIP`. Returns a line for each; empty without any.
 pub(super) fn by_variable(hooks: &mut [Hook], name: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    for hook in hooks.iter_mut().filter(|hook| hook.name == name) {
+    for hook in hooks.iter_mut().filter(|hook| hook.has_name(name)) {
         if let Some(why) = obstacle(hook) {
-            lines.push(format!("cannot skip {name} ({VARIABLE}): {why}"));
+            lines.push(format!("cannot skip {} ({VARIABLE}): {why}", hook.name));
             continue;
         }
         if hook.may_run() {
             hook.idle = Some(format!("skipped by {VARIABLE}"));
         }
-        lines.push(format!("skip {name} ({VARIABLE})"));
+        lines.push(format!("skip {} ({VARIABLE})", hook.name));
     }
     lines
 }

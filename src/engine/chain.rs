@@ -13,10 +13,9 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::engine::event::context::Payload;
 use crate::engine::event::{Event, Merge, OnFailure, Stop};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
-use crate::engine::hook::{Departure, EditedField, Handler, Hook, Reads, verdict_of_rule};
+use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
@@ -25,8 +24,8 @@ use crate::engine::run::{
 };
 use edited::EditedFile;
 pub use links::follow;
+use preparation::{HookInputs, add_notes, refuses};
 pub(crate) use preparation::{HookTurn, Preparation};
-use preparation::{add_notes, refuses};
 use staged::{Left, StagedPlace};
 pub(crate) use surroundings::EventVariables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES};
@@ -138,12 +137,6 @@ struct Chain<'c> {
     is_settled: bool,
     /// Second run of hooks, for their decisions only.
     is_asking_again: bool,
-}
-
-#[derive(Default)]
-struct HookInputs {
-    payload: Option<Arc<Payload>>,
-    variables: Option<Arc<EventVariables>>,
 }
 
 /// Hook that has had its turn, matching or not.
@@ -312,8 +305,13 @@ impl Chain<'_> {
         self.original.as_ref().unwrap_or(&self.event)
     }
 
+    fn seen_by(&self, hook: &Hook) -> &Event {
+        hook.seen(self.seen()).unwrap_or(self.seen())
+    }
+
     fn turns(&self, hook: &Arc<Hook>) -> Vec<HookTurn> {
-        let place = StagedPlace::find(self.engine, hook, self.seen(), self.surroundings);
+        let seen = self.seen_by(hook);
+        let place = StagedPlace::find(self.engine, hook, seen, self.surroundings);
         let Some(convention) = &hook.convention else {
             return vec![HookTurn {
                 place,
@@ -321,10 +319,10 @@ impl Chain<'_> {
             }];
         };
         let mut turns = Vec::new();
-        for part in convention.parts(self.seen(), &hook.matcher) {
+        for part in convention.parts(seen, &hook.matcher) {
             let mut turn = HookTurn {
                 part,
-                arguments: convention.arguments(self.seen()),
+                arguments: convention.arguments(seen),
                 place: place.clone(),
                 ..HookTurn::whole(hook)
             };
@@ -358,28 +356,6 @@ impl Chain<'_> {
         EditedFile::copy(field, event, &folder.join(unique))
     }
 
-    fn payload(&mut self, turn: &HookTurn) -> Arc<Payload> {
-        if turn.hook.reads == Some(Reads::Nothing) {
-            return Arc::default();
-        }
-        if let Some(convention) = &turn.hook.convention {
-            let theirs = convention.payload(self.seen(), &turn.part);
-            return Arc::new(theirs);
-        }
-        let seen = self.original.as_ref().unwrap_or(&self.event);
-        let payload = &mut self.inputs.payload;
-        Arc::clone(payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
-    }
-
-    fn variables(&mut self) -> Arc<EventVariables> {
-        let seen = self.original.as_ref().unwrap_or(&self.event);
-        let variables = &mut self.inputs.variables;
-        Arc::clone(
-            variables
-                .get_or_insert_with(|| EventVariables::of(seen, self.surroundings, self.trace)),
-        )
-    }
-
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
         let after = self.started.elapsed();
         let mut traces = self.run_together(turns);
@@ -392,6 +368,7 @@ impl Chain<'_> {
                 turn.place
                     .leave(self.engine, &turn.hook, trace, Departure::BlockedAgain);
             }
+            turn.place_findings(trace, &self.surroundings.place(&self.event).cwd);
         }
         traces.iter_mut().for_each(|trace| trace.after = after);
         traces
@@ -404,7 +381,7 @@ impl Chain<'_> {
         if let [HookTurn { hook, .. }] = turns
             && let Handler::Rule(decision) = &hook.handler
         {
-            let seen = self.seen();
+            let seen = self.seen_by(hook);
             let place = self.surroundings.place(seen);
             let said = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
             let ending = match said {
@@ -417,22 +394,28 @@ impl Chain<'_> {
         if hooks.iter().all(|hook| hook.handler.is_function()) {
             let jobs: Vec<Job<'_>> = hooks
                 .iter()
-                .filter_map(|hook| preparation::call(hook, self.seen()))
+                .filter_map(|hook| preparation::call(hook, self.seen_by(hook)))
                 .collect();
             return self.engine.step(&jobs, self.budget, &self.settles(&hooks));
         }
-        let payloads: Vec<_> = turns.iter().map(|turn| self.payload(turn)).collect();
-        let variables = self.variables();
-        let preparation = Preparation::new(
-            self.seen(),
-            self.engine,
-            self.surroundings,
-            variables,
-            &self.pipes,
-        );
+        let mut inputs = std::mem::take(&mut self.inputs);
+        let mut preparations = Vec::with_capacity(turns.len());
+        let mut payloads = Vec::with_capacity(turns.len());
+        for turn in turns {
+            let seen = self.seen_by(&turn.hook);
+            payloads.push(inputs.payload(turn, seen));
+            let variables = inputs.variables(&turn.hook, seen, self.surroundings, self.trace);
+            preparations.push(Preparation::new(
+                seen,
+                self.engine,
+                self.surroundings,
+                variables,
+                &self.pipes,
+            ));
+        }
         let mut counts = Vec::with_capacity(turns.len());
         let mut jobs: Vec<Job<'_>> = Vec::with_capacity(turns.len());
-        for (turn, payload) in turns.iter().zip(payloads) {
+        for ((turn, payload), preparation) in turns.iter().zip(payloads).zip(&preparations) {
             let calls = turn.calls();
             counts.push(calls.len());
             for files in &calls {
@@ -456,8 +439,9 @@ impl Chain<'_> {
         for (turn, trace) in turns.iter().zip(&mut traces) {
             turn.take_edit(trace);
         }
-        let cwd_note = preparation.cwd_note.clone();
+        let cwd_note = preparations.first().and_then(|one| one.cwd_note.clone());
         add_notes(cwd_note, self.seen(), &hooks, &mut traces);
+        self.inputs = inputs;
         traces
     }
 

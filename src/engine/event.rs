@@ -193,6 +193,28 @@ impl Event {
             .collect()
     }
 
+    /// Returns the event of a folder below `cwd`, the event's own: with the changes there and paths
+    /// relative to it. `None` if nothing changes there.
+    pub(crate) fn in_folder(&self, folder: &Path, cwd: &Path) -> Option<Event> {
+        let Ok(below) = folder.strip_prefix(cwd) else {
+            return Some(self.clone());
+        };
+        let mut below = below.to_string_lossy().into_owned();
+        if !below.is_empty() {
+            below.push('/');
+        }
+        let changes = self.context().value("changes").ok().flatten()?;
+        let mut changes = changes.as_array()?.clone();
+        changes.retain_mut(|change| PathChange::move_into(change, &below));
+        if changes.is_empty() {
+            return None;
+        }
+        let mut own = self.clone();
+        own.rewrite("cwd", &folder.to_string_lossy().into()).ok()?;
+        own.rewrite("changes", &changes.into()).ok()?;
+        Some(own)
+    }
+
     /// Returns the link targets of its paths; `None` until links are followed.
     pub fn links(&self) -> Option<&Links> {
         self.facts.links.as_ref()
@@ -296,6 +318,8 @@ pub struct Links {
     /// Facts about files, by absolute path: files named by a tool, and files whose name does not
     /// tell their type.
     pub(crate) files: HashMap<PathBuf, FileFacts>,
+    /// The event as hooks with a scope see it, by scope.
+    pub(crate) folders: Vec<(PathBuf, Event)>,
 }
 
 #[derive(Debug, Clone)]

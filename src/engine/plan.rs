@@ -7,6 +7,8 @@ use crate::engine::hook::{Hook, Mismatch, PathBase};
 
 /// Reason to skip a hook that takes files, for an event without any.
 const NO_FILES: &str = "no files";
+/// Reason to skip a hook with a scope in which nothing changes.
+const NO_CHANGES: &str = "no changes in its folder";
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
@@ -124,6 +126,9 @@ impl Selection {
         if let Some(selection) = Selection::of_settings(hook) {
             return selection;
         }
+        let Some(event) = hook.seen(event) else {
+            return Selection::Idle(NO_CHANGES.to_string());
+        };
         if hook.takes_files() && hook.files_of(event, place).is_empty() {
             return Selection::Idle(NO_FILES.to_string());
         }

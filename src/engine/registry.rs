@@ -137,5 +137,6 @@ fn canonical(mut hook: Hook, catalog: &Catalog) -> Result<Hook, UnknownEvent> {
 }
 
 fn place(hook: &Hook) -> impl Ord + use<> {
-    (hook.priority, hook.source.layer)
+    // Nested folders come after the root of their project.
+    (hook.priority, hook.source.layer, hook.root.is_some())
 }

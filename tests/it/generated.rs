@@ -25,7 +25,9 @@ use hookrun::internals::chain::VARIABLES;
 use hookrun::internals::config::keys::{
     HOOK_KEYS, LIMIT_KEYS, MATCH_KEYS, RULE_KEYS, SANDBOX_KEYS,
 };
-use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, SET_KEYS, names as names_of};
+use hookrun::internals::config::{
+    EVENT_KEYS, KeyRow, LOG_KEYS, PROJECT_KEYS, SET_KEYS, names as names_of,
+};
 use hookrun::internals::event::action::TOOLS;
 use hookrun::internals::event::catalog::EVENTS;
 use hookrun::internals::exec::sandbox::{DEVICES, SYSTEM_PATHS};
@@ -161,6 +163,7 @@ fn the_page_of_the_configuration_names_every_key_and_its_words() {
     wanted.extend(names_of(EVENT_KEYS));
     wanted.extend(names_of(LOG_KEYS));
     wanted.extend(names_of(SET_KEYS));
+    wanted.extend(names_of(PROJECT_KEYS));
     wanted.extend(secret_rules().iter().map(|rule| rule.kind));
     wanted.extend(SYSTEM_PATHS.iter().chain(DEVICES));
     wanted.extend(

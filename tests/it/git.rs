@@ -5,6 +5,7 @@ mod contract;
 mod doctor;
 mod files;
 mod install;
+mod members;
 mod results;
 mod staged;
 

@@ -320,7 +320,7 @@ fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String
         let mut hooks = Config::load(choice, env, ConfigScope::All).hooks;
         hooks.retain(|hook| git::find(&hook.event).is_some());
         for name in unknown {
-            if hooks.iter().any(|hook| hook.name == *name) {
+            if hooks.iter().any(|hook| hook.has_name(name)) {
                 continue;
             }
             let names = hooks.iter().map(|hook| hook.name.as_str());

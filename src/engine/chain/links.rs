@@ -25,13 +25,33 @@ const MOST_NAMES: usize = 65_536;
 /// Maximum links in a chain, as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// Returns `event` with its links followed. Does nothing without hooks or paths, or if links were
-/// followed before.
+/// Returns `event` with its links followed, also for hooks with a scope. Does nothing without hooks
+/// or paths, or if links were followed before.
 pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) -> Event {
-    if hooks.is_empty() {
+    if hooks.is_empty() || event.links().is_some() {
         return event;
     }
-    let Some(action) = event.action().filter(|_| event.links().is_none()) else {
+    let mut folders: Vec<(PathBuf, Event)> = Vec::new();
+    for folder in hooks.iter().filter_map(|hook| hook.scope.as_ref()) {
+        if folders.iter().any(|(known, _)| known == folder) {
+            continue;
+        }
+        let cwd = surroundings.place(&event).cwd;
+        if let Some(own) = event.in_folder(folder, &cwd) {
+            let own = with_links(own, hooks, surroundings, Vec::new());
+            folders.push((folder.clone(), own));
+        }
+    }
+    with_links(event, hooks, surroundings, folders)
+}
+
+fn with_links(
+    event: Event,
+    hooks: &[Arc<Hook>],
+    surroundings: &Surroundings,
+    folders: Vec<(PathBuf, Event)>,
+) -> Event {
+    let Some(action) = event.action() else {
         return event;
     };
     let needs_paths = hooks.iter().any(|hook| hook.matcher.needs_paths());
@@ -110,6 +130,7 @@ pub fn follow(event: Event, hooks: &[Arc<Hook>], surroundings: &Surroundings) ->
         } else {
             HashMap::new()
         },
+        folders,
     };
     let texts = resolved
         .into_iter()

@@ -1,7 +1,7 @@
 //! Prepares the job of a hook: environment, folder, sandbox, program and connection.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::edited::EditedFile;
@@ -15,9 +15,11 @@ use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
-use crate::engine::hook::{Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit};
+use crate::engine::hook::{
+    Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
+};
 use crate::engine::outcome::Decision;
-use crate::engine::run::{Ending, StartError, Trace};
+use crate::engine::run::{Ending, StartError, Trace, TraceContext};
 use crate::engine::ui::{Connection, Tenure};
 
 /// Inputs shared by the jobs of all hooks that see one event.
@@ -134,6 +136,44 @@ pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
     Some(Job::new(hook, runs, hook.timeout(seen.spec()), permit))
 }
 
+/// Input for hooks without a scope, cleared by each rewrite.
+#[derive(Default)]
+pub(super) struct HookInputs {
+    /// Context for native hooks.
+    payload: Option<Arc<Payload>>,
+    variables: Option<Arc<EventVariables>>,
+}
+
+impl HookInputs {
+    pub(super) fn payload(&mut self, turn: &HookTurn, seen: &Event) -> Arc<Payload> {
+        if turn.hook.reads == Some(Reads::Nothing) {
+            return Arc::default();
+        }
+        if let Some(convention) = &turn.hook.convention {
+            return Arc::new(convention.payload(seen, &turn.part));
+        }
+        if turn.hook.scope.is_some() {
+            return Arc::new(Payload::of(seen.context()));
+        }
+        let payload = &mut self.payload;
+        Arc::clone(payload.get_or_insert_with(|| Arc::new(Payload::of(seen.context()))))
+    }
+
+    pub(super) fn variables(
+        &mut self,
+        hook: &Hook,
+        seen: &Event,
+        surroundings: &Surroundings,
+        trace: &TraceContext,
+    ) -> Arc<EventVariables> {
+        if hook.scope.is_some() {
+            return EventVariables::of(seen, surroundings, trace);
+        }
+        let variables = &mut self.variables;
+        Arc::clone(variables.get_or_insert_with(|| EventVariables::of(seen, surroundings, trace)))
+    }
+}
+
 /// Note for a path matcher that matches although the event names no such path.
 const MORE_GUESSES: &str = "the tool's input has too many possible paths: every `path` matches";
 
@@ -191,6 +231,17 @@ impl HookTurn {
         }
         program.arguments.extend(arguments);
         Ok(program)
+    }
+
+    /// Makes the paths of findings relative to `cwd`, also for a hook with a scope.
+    pub(super) fn place_findings(&self, trace: &mut Trace, cwd: &Path) {
+        if let (Some(scope), Ending::Answered(verdict)) = (&self.hook.scope, &mut trace.ending) {
+            let below = scope.strip_prefix(cwd).unwrap_or(scope);
+            for finding in &mut verdict.findings {
+                let path = below.join(&finding.path);
+                finding.path = path.to_string_lossy().into_owned();
+            }
+        }
     }
 
     /// Turns an allowing hook's change of its file into a rewrite of the event.

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::context::{Context, ContextError};
 use super::json::{child, elements, key_text, raw_entries, string_text};
@@ -413,6 +413,28 @@ impl PathChange {
             path,
             mode,
         })
+    }
+
+    /// Makes the paths of a change relative to `folder`, which ends with `/` or is empty. Returns
+    /// false if the change is elsewhere.
+    pub(crate) fn move_into(change: &mut Value, folder: &str) -> bool {
+        if change.is_string() {
+            *change = json!({ "path": change.take() });
+        }
+        let path = change["path"].as_str();
+        let Some(path) = path.and_then(|path| path.strip_prefix(folder)) else {
+            return false;
+        };
+        change["path"] = path.into();
+        if let Some(digits) = change["pathHex"].as_str() {
+            change["pathHex"] = digits.get(2 * folder.len()..).into();
+        }
+        if let Some(to) = change["to"].as_str() {
+            let up = "../".repeat(folder.matches('/').count());
+            let outside = format!("{up}{to}");
+            change["to"] = to.strip_prefix(folder).unwrap_or(&outside).into();
+        }
+        true
     }
 
     /// Returns the files that exist after these changes: not deleted or renamed, and neither links

@@ -58,6 +58,8 @@ pub struct Hook {
     pub variables: Vec<(String, String)>,
     /// Working directory. `None`: the event's.
     pub folder: Option<PathBuf>,
+    /// Folder whose changes it sees, with paths relative to it. `None`: all.
+    pub scope: Option<PathBuf>,
     /// Project folder that relative paths in its matcher and sandbox refer to. `None`: the root.
     pub root: Option<PathBuf>,
     /// Whether it may rewrite the event's rewritable fields.
@@ -117,6 +119,7 @@ impl Hook {
             warm: None,
             variables: Vec::new(),
             folder: None,
+            scope: None,
             root: None,
             rewrite: false,
             reads: None,
@@ -166,9 +169,10 @@ impl Hook {
     /// (`10-format.sh`), which also orders hooks.
     pub(crate) fn group(&self) -> (i64, Option<u64>) {
         let mut number = None;
-        if let Handler::File(_) = self.handler {
-            let after = self.name.trim_start_matches(|c: char| c.is_ascii_digit());
-            number = self.name[..self.name.len() - after.len()].parse().ok();
+        if let Handler::File(file) = &self.handler {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let after = name.trim_start_matches(|c: char| c.is_ascii_digit());
+            number = name[..name.len() - after.len()].parse().ok();
         }
         (self.priority, number)
     }
@@ -189,10 +193,18 @@ impl Hook {
         self.enabled && self.idle_reason().is_none()
     }
 
+    /// Returns true for its name with or without that of its member: `web:lint`, `lint`.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        let before = self.name.strip_suffix(name);
+        before.is_some_and(|before| {
+            before.is_empty() || self.scope.is_some() && before.ends_with(':')
+        })
+    }
+
     /// Returns true for its name and the name of its file, which may have several hooks.
     #[doc(hidden)]
     pub fn is_called(&self, name: &str) -> bool {
-        self.name == name
+        self.has_name(name)
             || self
                 .source
                 .file
@@ -253,13 +265,13 @@ impl Hook {
 
     /// Returns the folders to which its relative paths refer; `place` are the project's.
     pub(crate) fn place<'p>(&self, place: &'p PathBase) -> Cow<'p, PathBase> {
-        match &self.root {
-            None => Cow::Borrowed(place),
-            Some(root) => Cow::Owned(PathBase {
-                cwd: place.cwd.clone(),
-                project: root.clone(),
-            }),
+        if self.root.is_none() && self.scope.is_none() {
+            return Cow::Borrowed(place);
         }
+        Cow::Owned(PathBase {
+            cwd: self.scope.as_ref().unwrap_or(&place.cwd).clone(),
+            project: self.root.as_ref().unwrap_or(&place.project).clone(),
+        })
     }
 
     pub fn dialect_name(&self) -> &'static str {

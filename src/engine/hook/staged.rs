@@ -7,6 +7,19 @@ use std::path::{Path, PathBuf};
 
 use super::spec::Hook;
 use crate::engine::ending::StartError;
+use crate::engine::event::Event;
+
+impl Hook {
+    /// Returns the event as it sees it; `None` if nothing changes in its scope.
+    pub(crate) fn seen<'e>(&self, event: &'e Event) -> Option<&'e Event> {
+        let Some(scope) = &self.scope else {
+            return Some(event);
+        };
+        let mut folders = event.links()?.folders.iter();
+        let own = folders.find(|(folder, _)| folder == scope);
+        own.map(|(_, event)| event)
+    }
+}
 
 pub(crate) trait StagedText: fmt::Debug + Send + Sync {
     /// Returns the folder in which `hook` finds the staged text of `files` (absolute paths on disk)

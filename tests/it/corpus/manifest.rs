@@ -8,7 +8,7 @@ use std::path::Path;
 use hookrun::Decision;
 use hookrun::internals::config::keys::{HOOK_KEYS, MATCH_KEYS};
 use hookrun::internals::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
-use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, SET_KEYS, TOP_KEYS};
+use hookrun::internals::config::{EVENT_KEYS, KeyRow, LOG_KEYS, PROJECT_KEYS, SET_KEYS, TOP_KEYS};
 use hookrun::internals::hook::{Background, DEFAULT_PRIORITY, Handler, Hook, parse_duration};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -233,6 +233,9 @@ impl Case<'_> {
                 }
                 ("rules", DeValue::Table(_)) => {}
                 ("log", DeValue::Table(log)) => self.check_keys(log, LOG_KEYS, "log"),
+                ("project", DeValue::Table(table)) => {
+                    self.check_keys(table, PROJECT_KEYS, "project");
+                }
                 ("sets", DeValue::Table(sets)) => {
                     for set in sets.values() {
                         if let DeValue::Table(set) = set.get_ref() {

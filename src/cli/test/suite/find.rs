@@ -54,17 +54,18 @@ pub(super) fn find(
     Ok(files)
 }
 
-/// The project's hook folder, and those of its shared sets.
+/// The project's hook folder, and those of its members and shared sets.
 fn project_folders(env: &Environment) -> Vec<PathBuf> {
     let config = Config::load(&Choice::default(), env, ConfigScope::Events(&[]));
     let mut folders = Vec::new();
     for layer in &config.layers {
-        if layer.is_own_of_project() && folders.is_empty() {
+        if layer.is_own_of_project() && layer.member.is_none() && folders.is_empty() {
             folders.push(layer.folder.clone());
         }
     }
     for layer in &config.layers {
-        if layer.kind == LayerKind::Project && layer.declared_in.is_some() {
+        let is_more = layer.declared_in.is_some() || layer.member.is_some();
+        if layer.kind == LayerKind::Project && is_more {
             folders.push(layer.folder.clone());
         }
     }
