@@ -298,14 +298,15 @@ impl ImportSource<'_> {
 }
 
 /// A command line with relative programs and scripts resolved from the project.
-fn anchored(line: &str) -> std::result::Result<String, String> {
+fn anchored(line: &str, folder: &str) -> std::result::Result<String, String> {
     const MOST_WORDS: usize = 20;
     let mut line = line.to_string();
     for _ in 0..MOST_WORDS {
         let Some(word) = relative::adrift(&line) else {
             return Ok(line);
         };
-        let path = word.trim_start_matches("./");
+        let path = Path::new(folder).join(word.trim_start_matches("./"));
+        let path = path.display();
         let Some((at, before)) =
             find_word(&line, &word).filter(|(_, before)| *before != Some('\''))
         else {

@@ -323,6 +323,9 @@ struct ListedHook {
     /// Ignored folders to link beside the staged text.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Vec<PathBuf>>,
+    /// Its working directory, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
     /// The convention of the hook.
     dialect: String,
     enabled: bool,
@@ -436,6 +439,7 @@ impl ListedHook {
             sees: hook.sees.map(Sees::name),
             fixes: hook.fixes.map(Fixes::name),
             link: hook.link.clone(),
+            cwd: hook.folder.as_ref().map(|folder| paths.show(folder)),
             dialect: hook.dialect_name().to_string(),
             enabled: hook.enabled,
             idle: hook.idle_reason().map(str::to_string),

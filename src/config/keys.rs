@@ -1,6 +1,6 @@
 //! The keys of a hook: one table for `hookrun.toml`, directives, messages and docs.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use super::draft::{HookDraft, Pattern};
 use super::reader::{KeyRow, Setting, specs};
@@ -61,6 +61,8 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "it changes its files before a commit, in a private folder: `stage` stages the changes, `refuse` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
     KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "ignored folders that it needs beside the staged text", set_links),
+    KeyRow::directive("cwd", KeyValue::Text, "the event's", "a folder of the project that it runs in; of an event with changes it sees those in this folder",
+        |draft, key| path_below(key.text()?, key).map(|folder| draft.hook.folder = Some(folder))),
     KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder with git's name", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
@@ -245,20 +247,25 @@ fn set_lives(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Com
 fn set_links(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     let links = draft.hook.link.get_or_insert_default();
     for folder in key.texts()? {
-        let path = Path::new(&folder.value);
-        let is_below = path
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)));
-        if !is_below || folder.value.is_empty() {
-            let cause = format!(
-                "`{}` in `link` is not below the hook's folder",
-                folder.value
-            );
-            return Err(Complaint::with_cure(cause, "write `node_modules`"));
-        }
-        links.push(path.to_path_buf());
+        links.push(path_below(&folder.value, key)?);
     }
     Ok(())
+}
+
+fn path_below(written: &str, key: &Setting<'_, '_>) -> Result<PathBuf, Complaint> {
+    let path = Path::new(written);
+    let mut parts = path.components();
+    if parts.all(|part| matches!(part, Component::Normal(_))) && !written.is_empty() {
+        return Ok(path.to_path_buf());
+    }
+    let cause = format!(
+        "`{written}` in `{}` is not below the hook's folder",
+        key.name
+    );
+    Err(Complaint::with_cure(
+        cause,
+        "write a path such as `node_modules`",
+    ))
 }
 
 fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {

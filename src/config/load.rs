@@ -127,7 +127,7 @@ impl Config {
                     hook.root = Some(folder.clone());
                 }
             }
-            members::bind(&mut loader, first, layer);
+            members::bind(&mut loader, first, layer, &project);
             set_defaults(&mut loader.hooks[first..], layer, &layers, &manifests);
             if let Some(set) = &layer.set {
                 set_layers::bind(&mut loader, first, set);

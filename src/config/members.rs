@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::layer::{self, Layer, Membership, is_there, layer_in};
 use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, LayerFiles};
-use super::problem::{PlacedValue, Problem};
+use super::problem::{PlacedValue, Position, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::hook::LayerKind;
@@ -148,29 +148,43 @@ fn obstacle(folder: &Path, real: &Path) -> Option<(&'static str, &'static str)> 
     }
 }
 
-/// Binds the hooks from `first` on to their member, if `layer` is one: they get what changes in it.
-pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer) {
-    let Some(member) = &layer.member else {
-        return;
-    };
-    let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
+/// Binds the hooks from `first` on to their folders: those of a member to it, others to their `cwd` in
+/// `project`. A hook with a folder sees only what changes there.
+pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, project: &Path) {
+    let own = layer.declared_in.as_ref().unwrap_or(&layer.folder);
     for mut hook in loader.hooks.split_off(first) {
-        hook.root = Some(folder.clone());
-        if lists_changes(&hook.event) {
-            hook.name = format!("{}:{}", member.name, hook.name);
-            hook.folder.get_or_insert_with(|| folder.clone());
-            hook.scope = hook.folder.clone();
-            loader.hooks.push(hook);
-        } else if git::find(&hook.event).is_some() {
-            let cause = format!(
-                "`{}` does not run: `{}` lists no changes of a member",
-                hook.name, hook.event
-            );
-            let complaint = Complaint::with_cure(cause, "move it to the project's root");
-            let problem = complaint.warning(&hook.source.file, None);
-            loader.problems.push(problem);
-        } else if member.is_around {
-            loader.hooks.push(hook);
+        let lists_changes = lists_changes(&hook.event);
+        let at = hook.source.line.map(Position::of_line);
+        if let Some(member) = &layer.member {
+            hook.root = Some(own.clone());
+            if lists_changes {
+                hook.name = format!("{}:{}", member.name, hook.name);
+                hook.folder.get_or_insert_with(|| own.clone());
+            } else if git::find(&hook.event).is_some() {
+                let (name, event) = (&hook.name, &hook.event);
+                let cause =
+                    format!("`{name}` does not run: `{event}` lists no changes of a member");
+                let complaint = Complaint::with_cure(cause, "move it to the project's root");
+                let problem = complaint.warning(&hook.source.file, at);
+                loader.problems.push(problem);
+                continue;
+            } else if !member.is_around {
+                continue;
+            }
         }
+        if let Some(folder) = &hook.folder {
+            let folder = hook.root.as_deref().unwrap_or(project).join(folder);
+            if !folder.is_dir() {
+                let cause = format!("`{}`: its `cwd` is not a folder in the project", hook.name);
+                let complaint = Complaint::with_cure(cause, "create the folder, or correct `cwd`");
+                let problem = complaint.warning(&hook.source.file, at);
+                loader.problems.push(problem);
+            }
+            if lists_changes {
+                hook.scope = Some(folder.clone());
+            }
+            hook.folder = Some(folder);
+        }
+        loader.hooks.push(hook);
     }
 }

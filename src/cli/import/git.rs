@@ -64,6 +64,8 @@ pub(super) struct Filter {
     pub(super) paths: Vec<String>,
     pub(super) not: Vec<String>,
     pub(super) types: Vec<String>,
+    /// A further key of `match`.
+    pub(super) condition: Option<String>,
 }
 
 impl Filter {
@@ -86,6 +88,7 @@ impl Filter {
                 several => parts.push(format!("{key} = [{}]", several.join(", "))),
             }
         }
+        parts.extend(self.condition.clone());
         if parts.is_empty() {
             return hook;
         }

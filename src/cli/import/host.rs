@@ -61,7 +61,7 @@ fn of_spec(
         return Err(format!("{host} has no event `{event}`"));
     }
     // The host starts it with `/bin/sh -c`.
-    let mut entry = ImportedHook::new(host, name, event, &anchored(command)?)
+    let mut entry = ImportedHook::new(host, name, event, &anchored(command, "")?)
         .with("shell", "true")
         .with("dialect", toml_text(host));
     if let Some(milliseconds) = spec["timeoutMs"].as_u64() {
@@ -93,9 +93,9 @@ fn entry(
         return Err("it has no command".to_string());
     };
     let (command, is_shell) = match words.as_slice() {
-        [shell, flag, line] if flag == "-c" && shell == "sh" => (anchored(line)?, true),
+        [shell, flag, line] if flag == "-c" && shell == "sh" => (anchored(line, "")?, true),
         [shell, flag, line] if flag == "-c" && shell == "bash" => {
-            let line = anchored(line)?;
+            let line = anchored(line, "")?;
             (format!("bash -c {}", shell_words::quote(&line)), false)
         }
         [shell, flag, _] if flag == "-c" => return Err(format!("a shell `{shell}` runs it")),

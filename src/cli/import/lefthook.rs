@@ -44,6 +44,7 @@ const OF_JOB: &[&str] = &[
     "only",
     "timeout",
     "use_stdin",
+    "root",
 ];
 
 /// The first job's priority; later jobs count up.
@@ -163,7 +164,8 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
             return Err(format!("`{key}` has no equivalent in hookrun"));
         }
     }
-    let condition = condition_of(value)?;
+    let root = text(value, "root").trim_start_matches("./");
+    let root = root.trim_end_matches(['/', '.']);
     let mut run = command_of(value, at, templates)?;
     let placeholder = ["{staged_files}", "{push_files}"]
         .into_iter()
@@ -182,7 +184,8 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
         return Err(format!("`{other}` has no equivalent in hookrun"));
     }
     let mut made = if takes_files {
-        let is_plain = !run.contains(|c: char| "|&;<>()$`\\\"'*?[#~=%\n".contains(c));
+        let is_plain = !run.contains(|c: char| "|&;<>()$`\\\"'*?[#~=%\n".contains(c))
+            && (root.is_empty() || !run.contains("./"));
         let words = if is_plain {
             run
         } else {
@@ -193,16 +196,19 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
             if line.contains("{files}") {
                 return Err(format!("`{line}` has its files twice"));
             }
-            let line = anchored(&line)?;
+            let line = anchored(&line, root)?;
             format!("sh -c {} sh {{files}}", shell_words::quote(&line))
         };
         entry(source, &job.name, at, &words)
     } else {
-        entry_of_git(source, &job.name, at, &anchored(run.trim())?)
+        entry_of_git(source, &job.name, at, &anchored(run.trim(), root)?)
     };
     made = filter_of(value, at)?.put_into(made);
-    if let Some(condition) = condition {
-        made = made.with("unless", condition);
+    if let Some(condition) = condition_of(value, "skip")? {
+        made = made.with("unless", format!("{{ {condition} }}"));
+    }
+    if !root.is_empty() {
+        made = made.with("cwd", toml_text(root));
     }
     if value["stage_fixed"] == true {
         if !takes_files {
@@ -270,6 +276,7 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
         .iter()
         .map(ToString::to_string)
         .collect();
+    filter.condition = condition_of(job, "only")?;
     if !filter.is_empty() && at.changes == Changes::Unknown {
         return Err(format!("its `glob` has no effect at {}", at.event));
     }
@@ -287,40 +294,33 @@ fn wide(glob: &str) -> String {
     }
 }
 
-/// A job's skip conditions as a table `unless`; an error for an unsupported one.
-fn condition_of(job: &Value) -> std::result::Result<Option<String>, String> {
-    if !job["only"].is_null() {
-        return Err(
-            "`only` has no equivalent in hookrun; write `match = { where = … }`".to_string(),
-        );
-    }
+/// The conditions of `skip` or `only` as keys of `match`; an error for an unsupported one.
+fn condition_of(job: &Value, key: &str) -> std::result::Result<Option<String>, String> {
     let mut states = Vec::new();
     let mut branches = Vec::new();
-    let skip = &job["skip"];
-    let single = [skip.clone()];
-    for one in skip.as_array().map_or(single.as_slice(), Vec::as_slice) {
+    let single = [job[key].clone()];
+    for one in job[key].as_array().map_or(single.as_slice(), Vec::as_slice) {
         match (one.as_str(), one["ref"].as_str()) {
             (Some("merge" | "merge-commit"), _) => states.push("merge".to_string()),
             (Some("rebase"), _) => states.push("rebase".to_string()),
             (None, Some(branch)) => branches.push(branch_pattern(branch)),
-            (None, None) if one.is_null() || *one == false => {}
-            (None, None) if *one == true => return Err("it is always skipped".to_string()),
-            _ => return Err(format!("`skip: {one}` has no equivalent in hookrun")),
+            (None, None) if one.is_null() || *one == (key == "only") => {}
+            (None, None) if one.is_boolean() => return Err("it is always skipped".to_string()),
+            _ => return Err(format!("`{key}: {one}` has no equivalent in hookrun")),
         }
     }
-    let table = match (states.as_slice(), branches.as_slice()) {
-        ([], []) => return Ok(None),
-        (states, []) => format!(
-            "state = {}",
-            toml_text(&format!("^({})$", states.join("|")))
-        ),
-        ([], branches) => format!(
-            "branch = {}",
-            toml_text(&format!("^({})$", branches.join("|")))
-        ),
-        _ => return Err("`skip` names a state and a branch: write two hooks".to_string()),
+    let (name, values) = match (states.is_empty(), branches.is_empty()) {
+        (true, true) => return Ok(None),
+        (false, true) => ("state", states),
+        (true, false) => ("branch", branches),
+        (false, false) => {
+            return Err(format!(
+                "`{key}` names a state and a branch: write two hooks"
+            ));
+        }
     };
-    Ok(Some(format!("{{ where = {{ {table} }} }}")))
+    let pattern = toml_text(&format!("^({})$", values.join("|")));
+    Ok(Some(format!("where = {{ {name} = {pattern} }}")))
 }
 
 fn branch_pattern(glob: &str) -> String {

@@ -403,10 +403,10 @@ pre-commit:
       env: { HOW: --strict }
     fix: { run: "sed -i s/x/y/ {staged_files}", glob: "*.js", stage_fixed: true }
     deep: { run: "false {staged_files}", glob: "web/*.ts" }
-    root: { run: "x {staged_files}", root: web/ }
+    root: { run: "./x.sh {staged_files}", root: web/, only: { ref: "ma*" } }
     all: { run: "x {all_files}" }
     none: { run: "" }
-    only: { run: x, only: { ref: main } }
+    only: { run: x, only: [{ run: z }] }
   jobs:
     - name: both
       group:
@@ -433,18 +433,18 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
             "grep -q '^fix: ' \"$1\"\n",
         )
         .file("a.js", "x\n")
+        .file("web/.keep", "")
         .file("a.txt", "bad");
     let top = sandbox.path().display().to_string();
     let sandbox = sandbox.variable("TOP", &top);
     let ran = import(&sandbox, &["lefthook"]);
-    ran.exits(0).prints("7 hooks imported");
+    ran.exits(0).prints("8 hooks imported");
     for left in [
         "extends: it has no equivalent in hookrun",
         "pre-commit.follow: it has no equivalent in hookrun",
         "pre-commit.all: `{all_files}` has no equivalent",
-        "pre-commit.root: `root` has no equivalent",
         "pre-commit.none: it has no command",
-        "pre-commit.only: `only` has no equivalent",
+        "pre-commit.only: `only: {\"run\":\"z\"}` has no equivalent",
         "pre-commit.both.piped: write `stop = \"group\"`",
         "assert: it is not a git hook",
     ] {
@@ -457,6 +457,8 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         "unless = { where = { branch = '^(release/.*)$' } }",
         "match = { path = 'web/**/*.ts' }",
         "fixes = 'stage'",
+        "cwd = 'web'",
+        "match = { where = { branch = '^(ma.*)$' } }",
     ] {
         assert!(written.contains(part), "no {part} in {written}");
     }
@@ -472,9 +474,16 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
     sandbox
         .hookrun_by_shell("git show :a.js", b"")
         .prints("y\n");
-    let sandbox = sandbox.file("web/b.ts", "b");
+    let sandbox = sandbox.file("web/b.ts", "b").script(
+        "web/x.sh",
+        "#!/bin/sh\necho \"$PWD: $*\" >>\"$TOP/rooted\"\n",
+    );
     repository(&sandbox, "web");
     asked(&sandbox, "pre-commit").exits(1).says("deep");
+    assert_eq!(
+        sandbox.read("rooted"),
+        format!("{top}/web: .keep b.ts x.sh\n")
+    );
     let sandbox = sandbox.file("message", "wip it\n");
     asked(&sandbox, "commit-msg -- message")
         .exits(1)

@@ -163,7 +163,7 @@ fn a_check_names_hooks_with_or_without_their_member() {
         .exits(1)
         .says(found);
     check(&git, &["--all", "--skip", "web:lint"]).exits(0);
-    check(&git, &["docs"]).exits(1).says("neither a hook");
+    check(&git, &["docs"]).exits(1).says("`docs` is neither a");
     let mut skipping = git.sandbox.command(&["check", "--all"]);
     skipping.env("HOOKRUN_SKIP", "lint");
     git.command(skipping, "w")
@@ -190,6 +190,33 @@ fn findings_of_a_member_name_files_of_the_repository() {
     check(&git, &["50-find.sh", "web/src/a.ts", "--format", "github"])
         .exits(0)
         .prints("::error file=web/src/a.ts,line=2,title=web%3A50-find.sh::long\n");
+}
+
+#[test]
+fn a_hook_with_a_working_directory_sees_only_that_folder() {
+    let keys = "cwd = \"web\"\nmatch = { path = \"src/**\" }\nsees = \"staged\"\n";
+    let table = "[[hook]]\nname = \"in-web\"\nevent = \"commit.pre\"\nfiles = true\n\
+        command = \"sh -c 'echo $(basename $PWD): $HOOKRUN_EVENT $* >&2' sh\"\n";
+    let table = format!("{table}{keys}");
+    let git = Git::new(Sandbox::new().file("w/hookrun.toml", &table));
+    git.hookrun("w", &["install", "git"]).exits(0);
+    git.hookrun("w", &["list"])
+        .says("warning: hookrun.toml:1:1: `in-web`: its `cwd` is not a folder in the project");
+    git.change("src/a.ts", "");
+    let ran = git.commit(&[]);
+    assert_eq!(ran.exits(0).stderr, "");
+    git.change("web/src/a.ts", "");
+    git.change("web/b.ts", "");
+    git.commit(&[])
+        .exits(0)
+        .says("in-web: web: commit.pre src/a.ts\n");
+    git.hookrun("w", &["list", "in-web"])
+        .prints("cwd         web\n");
+    let outside = table.replace("\"web\"", "\"../web\"");
+    let sandbox = Sandbox::new().file("hookrun.toml", &outside);
+    sandbox
+        .hookrun(&["list"], b"")
+        .says("`../web` in `cwd` is not below");
 }
 
 #[test]
@@ -254,7 +281,7 @@ fn what_cannot_be_a_member_is_named_with_its_line() {
         .file("other/.git", "gitdir: ../.git/modules/other\n")
         .file(
             "late/hookrun.toml",
-            &WEB.replace("[\"commit.pre\", \"push.pre\"]", "\"commit.msg\""),
+            "[[hook]]\nname = \"x\"\nevent = \"commit.msg\"\ncommand = \"true\"\n",
         );
     for (members, problem) in [
         (
@@ -287,7 +314,7 @@ fn what_cannot_be_a_member_is_named_with_its_line() {
         ),
         (
             "late",
-            "warning: late/hookrun.toml: `lint` does not run: `commit.msg` lists no changes",
+            "warning: late/hookrun.toml:1:1: `x` does not run: `commit.msg` lists no changes",
         ),
         (
             "../x",

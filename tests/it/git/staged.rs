@@ -300,6 +300,51 @@ fn a_merge_that_git_commits_itself_takes_no_fixes_and_git_commit_completes_it() 
 }
 
 #[test]
+fn a_patch_is_checked_as_it_is_staged_and_takes_no_fixes() {
+    let table = hook("format", "fixes = \"stage\"") + &hook("lint", "");
+    let table = table.replace("\"merge.pre\"", "\"patch.pre\"");
+    let sandbox = Sandbox::new().file("hookrun.toml", &table);
+    let sandbox = sandbox.script("format.sh", FORMAT).script("lint.sh", LINT);
+    let git = Git::new(sandbox);
+    git.stage("a.txt", &lines("2", "8"));
+    git.stage("b.txt", "b\n");
+    git.commits(&[]);
+    for (name, second) in [
+        ("clean", "clean"),
+        ("blanks", "blanks  "),
+        ("other", "other"),
+    ] {
+        git.git(&["checkout", "-q", "-b", name, "main"]).exits(0);
+        git.stage("a.txt", &lines(second, "8"));
+        git.commits(&[]);
+        let patch = git.git(&["format-patch", "-1", "--stdout"]).stdout;
+        fs::write(git.sandbox.at(name), patch).unwrap();
+    }
+    git.git(&["checkout", "-q", "main"]).exits(0);
+    git.hookrun("w", &["install", "git"]).exits(0);
+    git.put("b.txt", "mine  \n");
+
+    git.git(&["am", "-q", "../blanks"])
+        .exits(1)
+        .says("`format` would change a.txt, and git takes no fixes here");
+    let blanks = lines("blanks  ", "8");
+    git.has("a.txt", &lines("2", "8"), &blanks, &blanks);
+    git.git(&["am", "--abort"]).exits(0);
+    git.git(&["am", "-q", "../clean"]).exits(0);
+
+    // The person settles a conflict, and changes the file once more.
+    assert_ne!(git.git(&["am", "-q", "-3", "../other"]).status, 0);
+    git.stage("a.txt", "BAD\n");
+    git.put("a.txt", "good\n");
+    git.git(&["am", "--continue"]).exits(1).says("1:BAD");
+    git.stage("a.txt", "good\n");
+    git.put("a.txt", "BAD\n");
+    git.git(&["am", "--continue"]).exits(0);
+    git.has("a.txt", "good\n", "good\n", "BAD\n");
+    git.has("b.txt", "b\n", "b\n", "mine  \n");
+}
+
+#[test]
 fn a_rebase_and_a_cherry_pick_commit_what_is_fixed() {
     let git = formatting();
     git.stage("a.txt", "1\n");
