@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b\\u{1b}[2J\\u{7}c");
         let long = lines(&"x".repeat(2000));
         assert!(
-            long.ends_with("xx … (1000 characters are not shown)"),
+            long.ends_with("xx … (1000 more characters)"),
             "{long}"
         );
     }

@@ -61,7 +61,7 @@ fn one_event_too_many_is_refused_and_the_next_is_decided_when_there_is_room() {
         refused["error"]["message"]
             .as_str()
             .unwrap()
-            .contains("1 events are"),
+            .contains("too many events at the same time (1)"),
         "{refused}"
     );
     drop(all);

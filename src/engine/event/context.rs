@@ -433,7 +433,7 @@ mod tests {
         assert_eq!(context.text("b.a").as_deref(), Some("2"));
         assert_eq!(json(&context), text);
         let problem = Context::parse(r#"{"\ud800":1}"#).unwrap_err().to_string();
-        assert!(problem.ends_with(r#"a lone surrogate is in the key "\ud800""#));
+        assert!(problem.ends_with(r#"the key "\ud800" contains a lone surrogate"#));
     }
 
     #[test]
