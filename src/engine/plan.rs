@@ -129,13 +129,13 @@ impl Selection {
         let Some(event) = hook.seen(event) else {
             return Selection::Idle(NO_CHANGES.to_string());
         };
+        if let Err(mismatch) = hook.wants(event, place) {
+            return Selection::Unwanted(mismatch);
+        }
         if hook.takes_files() && hook.files_of(event, place).is_empty() {
             return Selection::Idle(NO_FILES.to_string());
         }
-        match hook.wants(event, place) {
-            Ok(()) => Selection::Wanted,
-            Err(mismatch) => Selection::Unwanted(mismatch),
-        }
+        Selection::Wanted
     }
 }
 

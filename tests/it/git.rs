@@ -8,6 +8,7 @@ mod install;
 mod members;
 mod results;
 mod staged;
+mod templates;
 
 use std::ffi::OsStr;
 use std::fs;

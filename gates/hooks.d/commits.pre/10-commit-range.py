@@ -8,7 +8,8 @@
 #
 #   subject    the first line is empty, longer than 72 characters, ends with a full stop, does not
 #              match HOOKRUN_COMMITS_SUBJECT, or is not followed by an empty line. Subjects of
-#              Dependabot and Renovate, which name packages and versions, may have 200 characters.
+#              Dependabot and Renovate, which name packages and versions, may have 200 characters and
+#              need not match; nor need those of `git revert`.
 #   sign-off   no Signed-off-by with the author's address, or with Dependabot's
 #   fixup      fixup!, squash!, amend! or WIP: the commit is unfinished
 #   secret     an added line, also in a binary file, or the message looks like a key or a password
@@ -42,6 +43,8 @@ UPDATE = re.compile(
     r"(?:[\w-]+(?:\([^()]*\))?!?: )?(?:(?:bump|update) .+ to \S+(?: in \S+)?|bump the .+ group\b.* with \d+ updates?)",
     re.IGNORECASE,
 )
+# Subjects of git's own, which HOOKRUN_COMMITS_SUBJECT does not apply to either.
+OTHERS = re.compile('(?:Revert|Reapply) "')
 # Authors that sign off with another address of theirs.
 BOTS = {"49699333+dependabot[bot]@users.noreply.github.com": "support@github.com"}
 DOCUMENTED_KEYS = [
@@ -204,7 +207,7 @@ def judge_message(parents, author, message):
         yield "subject", f"its subject has {len(subject)} characters, {most} are the most"
     elif subject.endswith("."):
         yield "subject", "its subject ends with a full stop"
-    elif wanted and not re.search(wanted, subject):
+    elif wanted and not re.search(wanted, subject) and not OTHERS.match(subject) and not UPDATE.fullmatch(subject):
         yield "subject", f"its subject does not match {wanted}"
     if rest and not rest.startswith("\n"):
         yield "subject", "no empty line follows its subject"

@@ -78,6 +78,10 @@ macro_rules! row {
 #[rustfmt::skip]
 const HOOKS: &[ShippedRow] = &[
     row!("hooks.d/command/handoff.sh" "hooks.d/tests/handoff.toml"),
+    row!("hooks.d/commit.msg/10-conventional-commits.toml" "hooks.d/tests/conventional-commits.toml"),
+    row!("hooks.d/commit.pre/10-format.sh" "hooks.d/tests/format.toml"),
+    row!("hooks.d/commit.pre/20-lint.sh" "hooks.d/tests/lint.toml"),
+    row!("hooks.d/commit.pre/30-no-large-files.sh" "hooks.d/tests/no-large-files.toml"),
     row!("hooks.d/compact.pre/10-summarize-requests.py" "hooks.d/tests/summarize-requests.toml"),
     row!("hooks.d/model.pre/10-drop-debug-messages.py" "hooks.d/tests/drop-debug-messages.toml"),
     row!("hooks.d/model.pre/20-trigger-file.sh" "hooks.d/tests/trigger-file.toml"),
