@@ -10,8 +10,10 @@ use crate::config::{Config, ConfigScope, Environment, Severity, commands};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
+use crate::hosts::git;
 use crate::lab::report::Paths;
 
+use super::add::find;
 use super::files::{FileWrite, PROGRAM, WritePlan};
 use crate::cli::args::NewArgs;
 use crate::cli::events::COMMON;
@@ -58,10 +60,18 @@ fn no_event(name: &str) -> Complaint {
 
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<WritePlan> {
     let spec = find_spec(config, event)?;
-    let sort = match &args.template {
-        None => templates::sort_of(&spec),
-        Some(name) => {
+    // git's own name for the event asks for git's own contract.
+    let of_git = git::find(event).filter(|hook| hook.name == event && hook.name != spec.name);
+    let sort = match (&args.template, of_git) {
+        (None, None) => templates::sort_of(&spec),
+        (None, Some(hook)) => templates::sort_of_git(hook),
+        (Some(name), None) => {
             templates::chosen(name, &spec).map_err(|suiting| unsuited(name, &spec, &suiting))?
+        }
+        (Some(_), Some(hook)) => {
+            let cause = format!("a hook of `{event}` with git's input has no templates");
+            let help = format!("hooks with hookrun's input have: `--event {}`", hook.event);
+            return Err(Complaint::with_cure(cause, help));
         }
     };
     let languages: Vec<&Language> = templates::languages(sort).collect();
@@ -83,11 +93,12 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let stem = args.name.strip_suffix(&ending).unwrap_or(&args.name);
     let file = format!("{stem}{ending}");
     check_name(&args.name, stem, &file, &spec)?;
-    let folder = match command_name(&spec.name) {
-        Some(_) => commands::FOLDER,
-        None => spec.name.as_ref(),
+    let folder = match (command_name(&spec.name), of_git) {
+        (Some(_), _) => commands::FOLDER,
+        (None, Some(hook)) => hook.name,
+        (None, None) => spec.name.as_ref(),
     };
-    let text = templates::hook(sort, &spec, language, &file);
+    let text = templates::hook(sort, &spec, of_git, language, &file);
     let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
     let text = templates::cases(sort, &spec, language, &file);
     let cases = FileWrite::cases(&hooks, stem, &text);
@@ -105,6 +116,9 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
 
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     let help = match suiting {
+        _ if !templates::is_known(name) && find(name).is_ok() => {
+            format!("`hookrun add {name}` writes the built-in hook")
+        }
         [] => "without `--template` the default template is used".to_string(),
         names => format!("for this event, `--template` takes {}", names.join(", ")),
     };

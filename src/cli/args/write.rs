@@ -145,12 +145,14 @@ pub(crate) struct NewArgs {
     /// The name of the hook, without file extension
     pub(crate) name: String,
 
-    /// The event of the hook, by its name or a host's name for it, or one to declare
+    /// The event of the hook: its name, a host's name for it, or one to declare. With git's name,
+    /// such as commit-msg, the hook gets git's arguments and lines
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
     /// The starting point: guard (block commands), ask (a person), rewrite (a command), redact
-    /// (the output of a tool), context (for the model), test-gate (the tests must pass) or findings
+    /// (the output of a tool), context (for the model), test-gate (the tests must pass), findings,
+    /// lint or format (the files of a commit)
     /// [default: the usual one for the event]
     #[arg(long, value_name = "TEMPLATE")]
     pub(crate) template: Option<String>,

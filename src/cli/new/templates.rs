@@ -4,6 +4,7 @@
 use crate::engine::event::catalog::command_name;
 use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
+use crate::hosts::git::{self, Argument, Changes, GitHook};
 
 pub(crate) struct Language {
     pub(crate) name: &'static str,
@@ -85,6 +86,10 @@ fn templates() -> impl Iterator<Item = &'static TemplateSort> {
     SORTS.iter().filter(|sort| !sort.name.is_empty())
 }
 
+pub(crate) fn is_known(name: &str) -> bool {
+    templates().any(|sort| sort.name == name)
+}
+
 /// The template of that name, or the names that suit the event.
 pub(crate) fn chosen(
     name: &str,
@@ -103,12 +108,44 @@ pub(crate) fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static La
         .filter(|language| sort.body(language).is_some())
 }
 
+/// The template of a hook with git's own contract.
+pub(crate) fn sort_of_git(hook: &GitHook) -> &'static TemplateSort {
+    let mut templates = OF_GIT.iter();
+    let found = templates.find(|template| (template.fits)(hook));
+    &found.expect("one template has every hook").sort
+}
+
+/// How a hook with git's own contract gets what git says.
+fn reading_of_git(hook: &GitHook) -> String {
+    let arguments = hook.arguments.iter().map(|argument| match argument {
+        Argument::MessageFile => "the file of the message",
+        Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => key,
+    });
+    let arguments: Vec<&str> = arguments.collect();
+    let arguments = match arguments.as_slice() {
+        [] => "git passes no arguments".to_string(),
+        names => format!("git's arguments are: {}", names.join(", ")),
+    };
+    match hook.lines {
+        None => format!("{arguments}."),
+        Some(lines) => format!(
+            "{arguments}. A line on stdin has: {}.",
+            lines.words.join(" ")
+        ),
+    }
+}
+
 pub(crate) fn hook(
     sort: &TemplateSort,
     spec: &EventSpec,
+    of_git: Option<&GitHook>,
     language: &Language,
     file: &str,
 ) -> String {
+    let reading = match of_git {
+        Some(hook) => reading_of_git(hook),
+        None => language.reading.to_string(),
+    };
     let rule = match (spec.blocks, spec.on_failure.name()) {
         (false, _) => {
             "This event cannot be blocked. Its output is shown; a failure is reported, and the\n# host continues."
@@ -122,7 +159,7 @@ pub(crate) fn hook(
     };
     let text = include_str!("templates/head.txt")
         .replace("@SHEBANG@", &first_line(language.interpreter))
-        .replace("@READING@", language.reading)
+        .replace("@READING@", &reading)
         .replace("@RULE@", rule)
         .replace("@ABOUT@", sort.about)
         .replace("@DIRECTIVE@", sort.directive);
@@ -169,6 +206,36 @@ macro_rules! written {
         }
     };
 }
+
+/// A template of hooks in folders with git's names.
+struct GitTemplate {
+    fits: fn(&GitHook) -> bool,
+    sort: TemplateSort,
+}
+
+/// Every such template. A hook gets the first that fits it.
+const OF_GIT: &[GitTemplate] = &[
+    GitTemplate {
+        fits: |hook| !hook.is_gate(),
+        sort: written!("watch": "sh"),
+    },
+    GitTemplate {
+        fits: |hook| hook.arguments.first() == Some(&Argument::MessageFile),
+        sort: written!("git-message": "sh" "py"),
+    },
+    GitTemplate {
+        fits: |hook| hook.lines.is_some(),
+        sort: written!("git-refs": "sh" "py"),
+    },
+    GitTemplate {
+        fits: |hook| hook.changes == Changes::Index,
+        sort: written!("git-staged": "sh"),
+    },
+    GitTemplate {
+        fits: |_| true,
+        sort: written!("freeze": "sh"),
+    },
+];
 
 /// All templates. An event gets the first that fits; rows after the general one need `--template`.
 const SORTS: &[TemplateSort] = &[
@@ -263,7 +330,28 @@ const SORTS: &[TemplateSort] = &[
         about: "this hook may rewrite, and how long it may run.",
         ..written!("redact": "py")
     },
+    // The files of a commit are checked.
+    TemplateSort {
+        name: "lint",
+        suits: |spec| of_commit(spec).is_some(),
+        directive: "files type=python",
+        about: "it gets the files of this type as arguments;\n# path=GLOB and not=GLOB select further.",
+        ..written!("lint": "sh")
+    },
+    // They are changed, and staged again.
+    TemplateSort {
+        name: "format",
+        suits: |spec| of_commit(spec).is_some_and(|hook| hook.no_fixes().is_none()),
+        directive: "files fixes=stage type=python",
+        about: "it gets the files of this type as arguments, and\n# its changes are staged.",
+        ..written!("format": "sh")
+    },
 ];
+
+/// The hook of git for an event about what is staged.
+fn of_commit(spec: &EventSpec) -> Option<&'static GitHook> {
+    git::find(&spec.name).filter(|hook| hook.changes == Changes::Index)
+}
 
 fn never(_: &EventSpec) -> bool {
     false
