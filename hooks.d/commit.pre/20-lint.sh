@@ -23,9 +23,9 @@ lint() {
         *) read -r ending <"$file" || : ;;
         esac
         case $ending in
-        '#!'*python*) ending=py ;;
-        '#!'*node*) ending=js ;;
-        '#!'*sh*) ending=sh ;;
+        '#!'*python*) ending='py' ;;
+        '#!'*node*) ending='js' ;;
+        '#!'*sh*) ending='sh' ;;
         esac
         case " $endings " in *" $ending "*) set -- "$@" "$file" ;; esac
     done
@@ -42,7 +42,7 @@ lint() {
 if [ -e .flake8 ]; then
     lint "py pyi" "pip install flake8" flake8 "$@"
 else
-    lint "py pyi" "uv tool install ruff, or pip install ruff" "ruff check --force-exclude" "$@"
+    lint "py pyi" "uv tool install ruff, or pip install ruff" "ruff check --quiet --force-exclude" "$@"
 fi
 lint "sh bash dash ksh" "apt-get install shellcheck, or brew install shellcheck" shellcheck "$@"
 if [ -e biome.json ] || [ -e biome.jsonc ]; then

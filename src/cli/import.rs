@@ -1,4 +1,5 @@
-//! `hookrun import`: adds other tools' hooks to hookrun.toml. Their own files stay unchanged.
+//! `hookrun import`: adds other tools' hooks to hookrun.toml, and copies git's own scripts into hooks.d.
+//! The tools' files stay unchanged.
 
 mod git;
 mod host;
@@ -24,10 +25,11 @@ use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 
-use super::files::{FileWrite, WritePlan, tell_idle, toml_text};
+use super::files::{FileWrite, PROGRAM, WritePlan, tell_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
+use crate::cli::host::git::Repository;
 use crate::cli::streams;
 use crate::cli::trust::offer;
 
@@ -75,6 +77,11 @@ const OF_GIT: &[ImportTool] = &[
         files: &[".husky"],
         read: git::husky,
     },
+    ImportTool {
+        name: git_table::NAME,
+        files: &["git's folder of hooks"],
+        read: git::script,
+    },
 ];
 
 /// All tools with importable hooks: hosts, and runners of git hooks.
@@ -99,6 +106,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     let paths = Paths::from(&env.cwd);
     let files = match &args.file {
         Some(file) => files_in(&env.cwd.join(file)),
+        None if tool.name == git_table::NAME => files_in(&Repository::around(env)?.hooks),
         None => files_of(&tool, &config),
     };
     if files.is_empty() {
@@ -119,6 +127,8 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         })?;
         imported.hooks.extend(read.hooks);
         imported.left.extend(read.left);
+        imported.scripts.extend(read.scripts);
+        imported.notes.extend(read.notes);
         streams::problems(&read.problems, &paths);
     }
     number_names(&mut imported.hooks);
@@ -138,15 +148,28 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
             .push(FileWrite::added(manifest, &text.join("\n"))?);
         plan.hints = hints(&tool, &new);
     }
+    let mut known: Vec<String> = known.into_iter().map(|hook| hook.name).collect();
+    let mut count = new.len();
+    for (path, text) in imported.scripts {
+        let script = FileWrite::new(plan.hooks.join(&path), text, PROGRAM);
+        if script.path.exists() {
+            known.push(paths.show(&script.path));
+            continue;
+        }
+        count += 1;
+        plan.changes.push(script);
+        plan.hints = vec![SCRIPTS_RUN.to_string()];
+    }
+    plan.hints.extend(imported.notes);
     if args.place.dry_run {
         plan.show(&paths, out)?;
     } else if !plan.changes.is_empty() {
         plan.write_untrusted(&paths, out)?;
         offer(env, out)?;
     }
-    writeln!(out, "{} imported", counted(new.len(), "hook"))?;
-    for hook in known {
-        writeln!(out, "  {}: already exists", plain(&hook.name))?;
+    writeln!(out, "{} imported", counted(count, "hook"))?;
+    for name in known {
+        writeln!(out, "  {}: already exists", plain(&name))?;
     }
     if !imported.left.is_empty() {
         writeln!(out, "not imported")?;
@@ -201,7 +224,7 @@ fn files_in(path: &Path) -> Vec<PathBuf> {
     }
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.retain(|file| file.is_file());
+    files.retain(|file| file.is_file() || file.is_symlink());
     files.sort();
     files
 }
@@ -217,6 +240,10 @@ fn number_names(hooks: &mut [ImportedHook]) {
         }
     }
 }
+
+/// What to do after scripts of git's were copied.
+const SCRIPTS_RUN: &str = "`hookrun install git` makes them run, instead of the scripts in git's folder; \
+    each has 60 s, or what `# hookrun: timeout=10m` in it says";
 
 fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     let of_git = new
@@ -250,6 +277,10 @@ struct ImportSource<'a> {
 struct ImportedHooks {
     hooks: Vec<ImportedHook>,
     left: Vec<(String, String)>,
+    /// git's own scripts: the path below hooks.d, and the text.
+    scripts: Vec<(PathBuf, String)>,
+    /// What to check after the import.
+    notes: Vec<String>,
     problems: Vec<Problem>,
 }
 

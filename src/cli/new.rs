@@ -13,7 +13,6 @@ use crate::engine::event::catalog::{command_event, command_name, is_command_name
 use crate::hosts::git;
 use crate::lab::report::Paths;
 
-use super::add::find;
 use super::files::{FileWrite, PROGRAM, WritePlan};
 use crate::cli::args::NewArgs;
 use crate::cli::events::COMMON;
@@ -98,7 +97,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         (None, Some(hook)) => hook.name,
         (None, None) => spec.name.as_ref(),
     };
-    let text = templates::hook(sort, &spec, of_git, language, &file);
+    let text = templates::hook(sort, &spec, of_git.is_some(), language, &file);
     let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
     let text = templates::cases(sort, &spec, language, &file);
     let cases = FileWrite::cases(&hooks, stem, &text);
@@ -116,9 +115,6 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
 
 fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
     let help = match suiting {
-        _ if !templates::is_known(name) && find(name).is_ok() => {
-            format!("`hookrun add {name}` writes the built-in hook")
-        }
         [] => "without `--template` the default template is used".to_string(),
         names => format!("for this event, `--template` takes {}", names.join(", ")),
     };

@@ -110,7 +110,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     if script.has_kept() && !script.is_shim() {
         let cause = format!("`{name}` is no longer hookrun's, and this hook does not run");
         findings.add(warning(&script.kept, cause, cure_of_both(script)));
-    } else if script.has_kept() && !is_executable(&script.kept) {
+    } else if script.has_kept() && script.runs_kept() && !is_executable(&script.kept) {
         let cause = "it is not executable: neither git nor hookrun runs it";
         findings.add(warning(&script.kept, cause, chmod(&script.kept)));
     }

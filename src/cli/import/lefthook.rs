@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::git::{Entry, Filter, entry, entry_of_git, items, others, text, texts};
+use super::git::{Entry, Filter, entry, entry_of_git, items, others, plain_glob, text, texts};
 use super::{ImportSource, ImportedHooks, anchored};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
@@ -22,7 +22,7 @@ const OF_FILE: &[&str] = &[
 ];
 
 const OF_GROUP: &[&str] = &[
-    "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files",
+    "parallel", "piped", "commands", "jobs", "scripts", "skip", "only", "exclude", "files", "glob",
 ];
 
 /// Keys of a job that are imported, or do not affect a run.
@@ -132,7 +132,7 @@ fn jobs_of(
         } else {
             first + number as i64
         };
-        for key in ["skip", "only", "exclude", "files"] {
+        for key in ["skip", "only", "exclude", "files", "glob"] {
             if !table[key].is_null() && value[key].is_null() {
                 value[key] = table[key].clone();
             }
@@ -178,13 +178,21 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
         }
         run = run.replace(placeholder, "{files}");
     }
+    // Before `stage_fixed`, people staged the fixes themselves.
+    let mut stages = value["stage_fixed"] == true;
+    if let Some((before, "")) = run.trim().rsplit_once("&& git add {files}") {
+        run = before.trim_end().to_string();
+        stages = true;
+    }
+    let adds = run.contains("git add");
     let unknown = ["{all_files}", "{files}", "{lefthook_job_name}"];
     let other = unknown.iter().find(|name| run.contains(**name));
     if let Some(other) = other.filter(|name| !(takes_files && **name == "{files}")) {
         return Err(format!("`{other}` has no equivalent in hookrun"));
     }
     let mut made = if takes_files {
-        let is_plain = !run.contains(|c: char| "|&;<>()$`\\\"'*?[#~=%\n".contains(c))
+        let is_plain = run.matches("{files}").count() == 1
+            && !run.contains(|c: char| "|&;<>()$`\\\"'*?[#~=%\n".contains(c))
             && (root.is_empty() || !run.contains("./"));
         let words = if is_plain {
             run
@@ -192,11 +200,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
             let line = run
                 .replace("'{files}'", "{files}")
                 .replace("\"{files}\"", "{files}");
-            let line = line.replacen("{files}", "\"$@\"", 1);
-            if line.contains("{files}") {
-                return Err(format!("`{line}` has its files twice"));
-            }
-            let line = anchored(&line, root)?;
+            let line = anchored(&line.replace("{files}", "\"$@\""), root)?;
             format!("sh -c {} sh {{files}}", shell_words::quote(&line))
         };
         entry(source, &job.name, at, &words)
@@ -210,7 +214,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     if !root.is_empty() {
         made = made.with("cwd", toml_text(root));
     }
-    if value["stage_fixed"] == true {
+    if stages {
         if !takes_files {
             return Err("`stage_fixed` without `{staged_files}`: hookrun stages only files that it hands over".to_string());
         }
@@ -222,7 +226,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     if job.priority != FIRST {
         made = made.with("priority", job.priority.to_string());
     }
-    Ok(if job.is_parallel {
+    Ok(if job.is_parallel && !adds {
         made
     } else {
         made.with("parallel", "false")
@@ -267,10 +271,10 @@ fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Resu
 fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
     let mut filter = Filter::default();
     for glob in texts(&job["glob"]) {
-        filter.paths.push(wide(glob));
+        filter.paths.push(wide(plain_glob(glob)?));
     }
     for glob in texts(&job["exclude"]) {
-        filter.not.push(wide(glob));
+        filter.not.push(wide(plain_glob(glob)?));
     }
     filter.types = texts(&job["file_types"])
         .iter()
@@ -285,6 +289,7 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
 
 /// The glob with `**` for lefthook's `*`.
 fn wide(glob: &str) -> String {
+    let glob = glob.strip_prefix("*/").unwrap_or(glob);
     let Some((folder, name)) = glob.rsplit_once('/') else {
         return format!("**/{glob}");
     };

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::git::{Filter, entry, texts};
+use super::git::{Filter, entry, plain_glob, texts};
 use super::{ImportSource, ImportedHooks};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
@@ -36,6 +36,7 @@ fn of_glob(
     commands: &Value,
     at: &GitHook,
 ) -> super::git::Entry {
+    let glob = plain_glob(glob)?;
     let commands = texts(commands);
     let first = commands.first().ok_or("it has no command")?;
     let program = first.split_whitespace().next().unwrap_or_default();

@@ -60,14 +60,26 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
         };
         imported.leave(format!("{}, {key}", source.shown()), why);
     }
+    // Without stages a hook runs at every git hook that is installed, as far as its repository allows.
+    let mut usual = texts(&config["default_stages"]);
+    let installed = texts(&config["default_install_hook_types"]);
+    if usual.is_empty() && !installed.is_empty() && !installed.contains(&"pre-commit") {
+        usual = installed;
+    } else if usual.is_empty() {
+        usual = vec!["pre-commit"];
+        if installed.len() > 1 {
+            let why = "hooks without `stages` are imported for pre-commit only";
+            imported.leave(
+                format!("{}, default_install_hook_types", source.shown()),
+                why,
+            );
+        }
+    }
     for repo in items(&config["repos"]) {
         for hook in items(&repo["hooks"]) {
             let mut stages = texts(&hook["stages"]);
             if stages.is_empty() {
-                stages = texts(&config["default_stages"]);
-            }
-            if stages.is_empty() {
-                stages = vec!["pre-commit"];
+                stages = usual.clone();
             }
             for stage in stages {
                 let stage = match stage {
@@ -79,7 +91,14 @@ pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
                     Some(at) => of_hook(source, &config, repo, hook, at),
                     None => Err(format!("`{stage}` is not a git hook")),
                 };
-                imported.take(place, taken);
+                // `pre-commit run ID` runs every hook with that id.
+                let is_repeated = taken.as_ref().is_ok_and(|hook| {
+                    let mut hooks = imported.hooks.iter();
+                    hooks.any(|known| known.event == hook.event && known.keys == hook.keys)
+                });
+                if !is_repeated {
+                    imported.take(place, taken);
+                }
             }
         }
     }
@@ -99,7 +118,13 @@ fn of_hook(
     };
     match own {
         Some(own) if own.problem().is_none() => Ok(own),
-        _ => by_pre_commit(source, text(hook, "id"), at),
+        _ => {
+            // Only prek has globs and hooks of its own.
+            let text = config.to_string();
+            let is_for_prek = text.contains("\"glob\":") || text.contains("\"repo\":\"builtin\"");
+            let runner = if is_for_prek { "prek" } else { "pre-commit" };
+            by_runner(source, runner, hook, at)
+        }
     }
 }
 
@@ -163,15 +188,15 @@ fn of_own(
 /// A hook's files; `None` if globs and types cannot express the selection.
 fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     let mut filter = Filter::default();
-    let own = globs_of(text(hook, "files"))?;
-    let general = globs_of(text(config, "files"))?;
+    let own = globs_at(hook, "files")?;
+    let general = globs_at(config, "files")?;
     filter.paths = match (own.is_empty(), general.is_empty()) {
         (_, true) => own,
         (true, false) => general,
         (false, false) => return None,
     };
     for table in [config, hook] {
-        filter.not.extend(globs_of(text(table, "exclude"))?);
+        filter.not.extend(globs_at(table, "exclude")?);
     }
     // All of `types` and one of `types_or` must match. Every file is a `file`.
     let mut types = texts(&hook["types"]);
@@ -186,6 +211,18 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     Some(filter)
 }
 
+/// The globs of a key: a regular expression, or a table of prek's with `glob`.
+fn globs_at(table: &Value, key: &str) -> Option<Vec<String>> {
+    let pattern = &table[key];
+    if !pattern.is_object() {
+        return globs_of(text(table, key));
+    }
+    let globs = texts(&pattern["glob"]).into_iter().map(str::to_string);
+    others(pattern, &["glob"])
+        .is_empty()
+        .then(|| globs.collect())
+}
+
 fn type_called(name: &str) -> String {
     let other = match name {
         "javascript" | "jsx" => "js",
@@ -198,9 +235,12 @@ fn type_called(name: &str) -> String {
 }
 
 /// A hook that runs by `pre-commit run`, not in parallel, because each run locks the index.
-fn by_pre_commit(source: &ImportSource<'_>, id: &str, at: &GitHook) -> Entry {
+fn by_runner(source: &ImportSource<'_>, runner: &str, hook: &Value, at: &GitHook) -> Entry {
+    let names = ["alias", "id"].map(|key| text(hook, key));
+    let id = names.into_iter().find(|name| !name.is_empty());
+    let id = id.unwrap_or_default();
     let id_word = shell_words::quote(id);
-    let line = format!("pre-commit run {id_word} --hook-stage {}", at.name);
+    let line = format!("{runner} run {id_word} --hook-stage {}", at.name);
     let made = match at.arguments.first() {
         None => entry(source, id, at, &line),
         Some(Argument::MessageFile) => entry_of_git(

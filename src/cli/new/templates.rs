@@ -67,6 +67,9 @@ pub(crate) const LANGUAGES: &[Language] = &[
 
 const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
 
+const OF_GITHOOKS: &str =
+    "It gets git's arguments and its lines on stdin, as githooks(5) describes them.";
+
 const CASES: &str = "# Test cases of @FILE@; run them with `hookrun test --suite`.
 
 [defaults]
@@ -84,10 +87,6 @@ pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
 
 fn templates() -> impl Iterator<Item = &'static TemplateSort> {
     SORTS.iter().filter(|sort| !sort.name.is_empty())
-}
-
-pub(crate) fn is_known(name: &str) -> bool {
-    templates().any(|sort| sort.name == name)
 }
 
 /// The template of that name, or the names that suit the event.
@@ -110,41 +109,30 @@ pub(crate) fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static La
 
 /// The template of a hook with git's own contract.
 pub(crate) fn sort_of_git(hook: &GitHook) -> &'static TemplateSort {
-    let mut templates = OF_GIT.iter();
-    let found = templates.find(|template| (template.fits)(hook));
-    &found.expect("one template has every hook").sort
-}
-
-/// How a hook with git's own contract gets what git says.
-fn reading_of_git(hook: &GitHook) -> String {
-    let arguments = hook.arguments.iter().map(|argument| match argument {
-        Argument::MessageFile => "the file of the message",
-        Argument::Text(key) | Argument::Flag(key) | Argument::Rest(key) => key,
-    });
-    let arguments: Vec<&str> = arguments.collect();
-    let arguments = match arguments.as_slice() {
-        [] => "git passes no arguments".to_string(),
-        names => format!("git's arguments are: {}", names.join(", ")),
-    };
-    match hook.lines {
-        None => format!("{arguments}."),
-        Some(lines) => format!(
-            "{arguments}. A line on stdin has: {}.",
-            lines.words.join(" ")
-        ),
+    if !hook.is_gate() {
+        AFTER
+    } else if hook.arguments.first() == Some(&Argument::MessageFile) {
+        MESSAGE
+    } else if hook.lines.is_some() {
+        REFERENCES
+    } else if hook.changes == Changes::Index {
+        STAGED
+    } else {
+        FREEZE
     }
 }
 
 pub(crate) fn hook(
     sort: &TemplateSort,
     spec: &EventSpec,
-    of_git: Option<&GitHook>,
+    is_of_git: bool,
     language: &Language,
     file: &str,
 ) -> String {
-    let reading = match of_git {
-        Some(hook) => reading_of_git(hook),
-        None => language.reading.to_string(),
+    let reading = if is_of_git {
+        OF_GITHOOKS
+    } else {
+        language.reading
     };
     let rule = match (spec.blocks, spec.on_failure.name()) {
         (false, _) => {
@@ -159,7 +147,7 @@ pub(crate) fn hook(
     };
     let text = include_str!("templates/head.txt")
         .replace("@SHEBANG@", &first_line(language.interpreter))
-        .replace("@READING@", &reading)
+        .replace("@READING@", reading)
         .replace("@RULE@", rule)
         .replace("@ABOUT@", sort.about)
         .replace("@DIRECTIVE@", sort.directive);
@@ -207,35 +195,12 @@ macro_rules! written {
     };
 }
 
-/// A template of hooks in folders with git's names.
-struct GitTemplate {
-    fits: fn(&GitHook) -> bool,
-    sort: TemplateSort,
-}
-
-/// Every such template. A hook gets the first that fits it.
-const OF_GIT: &[GitTemplate] = &[
-    GitTemplate {
-        fits: |hook| !hook.is_gate(),
-        sort: written!("watch": "sh"),
-    },
-    GitTemplate {
-        fits: |hook| hook.arguments.first() == Some(&Argument::MessageFile),
-        sort: written!("git-message": "sh" "py"),
-    },
-    GitTemplate {
-        fits: |hook| hook.lines.is_some(),
-        sort: written!("git-refs": "sh" "py"),
-    },
-    GitTemplate {
-        fits: |hook| hook.changes == Changes::Index,
-        sort: written!("git-staged": "sh"),
-    },
-    GitTemplate {
-        fits: |_| true,
-        sort: written!("freeze": "sh"),
-    },
-];
+// Of hooks in folders with git's names.
+const AFTER: &TemplateSort = &written!("watch": "sh");
+const MESSAGE: &TemplateSort = &written!("git-message": "sh" "py");
+const REFERENCES: &TemplateSort = &written!("git-refs": "sh" "py");
+const STAGED: &TemplateSort = &written!("git-staged": "sh");
+const FREEZE: &TemplateSort = &written!("freeze": "sh");
 
 /// All templates. An event gets the first that fits; rows after the general one need `--template`.
 const SORTS: &[TemplateSort] = &[

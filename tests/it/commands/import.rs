@@ -565,3 +565,60 @@ fn scripts_of_husky_run_as_husky_runs_them() {
         ".husky/commit-msg, .husky/pre-commit, .husky/pre-push has hooks: `hookrun import husky`",
     );
 }
+
+/// What people write into such files besides: fixes that they stage themselves, the glob of a group, a
+/// file of prek's, and an id that is there twice.
+#[test]
+fn files_as_people_write_them_keep_their_meaning() {
+    let lefthook = r#"
+pre-commit:
+  commands:
+    old: { run: "fmt {staged_files} && git add {staged_files}", glob: "*/a.js" }
+    twice: { run: "test {staged_files} = {staged_files}" }
+  jobs:
+    - glob: "*.go"
+      group: { jobs: [{ name: go, run: make test }] }
+"#;
+    let sandbox = Sandbox::new().file("lefthook.yml", lefthook);
+    let ran = import(&sandbox, &["lefthook"]);
+    ran.exits(0).prints("3 hooks imported\n");
+    assert!(!ran.stdout.contains("not imported"), "{ran:?}");
+    let written = sandbox.read("hookrun.toml");
+    for part in [
+        "command = 'fmt {files}'\ntimeout = \"10m\"\nmatch = { path = '**/a.js' }\nfixes = 'stage'\n",
+        "sh -c 'test \\\"$@\\\" = \\\"$@\\\"' sh {files}",
+        "command = 'make test'\ntimeout = \"10m\"\nshell = true\nmatch = { path = '**/*.go' }\n",
+    ] {
+        assert!(written.contains(part), "no {part} in {written}");
+    }
+    let globs = r#"{ "!(*test).js": "x", "*.@(ts|tsx)": "x", "!*.css": "x", "*.{ts,tsx}": "x" }"#;
+    let sandbox = Sandbox::new().file(".lintstagedrc.json", globs);
+    import(&sandbox, &["lint-staged"])
+        .exits(0)
+        .prints("1 hook imported\n")
+        .prints("!(*test).js: hookrun has no such glob")
+        .prints("*.@(ts|tsx): hookrun has no such glob")
+        .prints("!*.css: hookrun has no such glob");
+    let prek = r#"
+exclude: { glob: "**/snapshots/**" }
+default_install_hook_types: [pre-commit, pre-push]
+repos:
+  - repo: builtin
+    hooks: [{ id: check-yaml }, { id: check-yaml, args: [x] }, { id: check-yaml, alias: other }]
+  - repo: local
+    hooks: [{ id: own, entry: own, language: system, types: [rust] }]
+"#;
+    let sandbox = Sandbox::new().file(".pre-commit-config.yaml", prek);
+    import(&sandbox, &["pre-commit"])
+        .exits(0)
+        .prints("3 hooks imported\n")
+        .prints("default_install_hook_types: hooks without `stages`");
+    let written = sandbox.read("hookrun.toml");
+    for part in [
+        "'prek run check-yaml --hook-stage pre-commit'",
+        "'prek run other --hook-stage pre-commit'",
+        "match = { not = '**/snapshots/**', type = 'rust' }",
+    ] {
+        assert!(written.contains(part), "no {part} in {written}");
+    }
+}
