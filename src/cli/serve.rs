@@ -63,4 +63,75 @@ fn raise_descriptors() {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    //! More events in parallel than a server allows, over line protocols.
+
+    use std::io::{self, BufRead, BufReader};
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::decider::DecisionServer;
+    use super::lines::{LineDoor, UNAVAILABLE};
+    use super::question::{ClientPlace, ClientQuestion};
+    use crate::cli::args::ServeArgs;
+    use crate::config::Environment;
+    use crate::decide::Door;
+    use crate::engine::event::Context;
+    use crate::engine::exec::Abort;
+
+    /// A server without hooks that allows so many events in parallel, and its folder.
+    pub(super) fn idle_server(most_at_once: usize) -> (Arc<DecisionServer>, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let env = Environment::apart(
+            Vec::new(),
+            folder.path().into(),
+            folder.path().join("state"),
+        );
+        let env = Environment {
+            system: folder.path().join("etc"),
+            ..env
+        };
+        let args = ServeArgs::default();
+        let abort = Abort::new().unwrap();
+        let mut server = DecisionServer::new(Door::Http, args, &env, abort, None).unwrap();
+        server.most_at_once = most_at_once;
+        (Arc::new(server), folder)
+    }
+
+    #[test]
+    fn one_event_too_many_is_refused_and_the_next_is_decided_when_there_is_room() {
+        let (server, _folder) = idle_server(1);
+        let (reader, writer) = io::pipe().unwrap();
+        let mut lines = BufReader::new(reader).lines();
+        let door = LineDoor::of(server, writer.into());
+        let id = serde_json::value::to_raw_value(&7).unwrap();
+        let mut decide = || -> Value {
+            let question = ClientQuestion {
+                host: None,
+                event: Some("tool.pre".to_string()),
+                context: Context::parse(r#"{"toolName":"bash"}"#).unwrap(),
+                place: ClientPlace::OfServer,
+                budget: None,
+            };
+            door.decide(question, Some(&id), |answer| Ok(json!(answer.reply.status)));
+            serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+        };
+        let all = door.decider.slot();
+        let refused = decide();
+        assert_eq!(
+            (&refused["id"], &refused["error"]["code"]),
+            (&json!(7), &json!(UNAVAILABLE))
+        );
+        assert!(
+            refused["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("too many events at the same time (1)"),
+            "{refused}"
+        );
+        drop(all);
+        assert_eq!(decide()["result"], 0);
+        assert_eq!(decide()["result"], 0);
+    }
+}

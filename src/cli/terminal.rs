@@ -304,9 +304,6 @@ mod tests {
     fn a_text_keeps_its_lines_and_cannot_move_the_cursor() {
         assert_eq!(lines("a\r\nb\u{1b}[2J\u{7}c\n"), "a\n  b\\u{1b}[2J\\u{7}c");
         let long = lines(&"x".repeat(2000));
-        assert!(
-            long.ends_with("xx … (1000 more characters)"),
-            "{long}"
-        );
+        assert!(long.ends_with("xx … (1000 more characters)"), "{long}");
     }
 }

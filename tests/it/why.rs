@@ -144,7 +144,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
         .says("'claude'");
     why(&sandbox, &["--since", "60y"])
         .exits(2)
-        .says("that is before 1970");
+        .says("the time is before 1970");
 }
 
 #[test]

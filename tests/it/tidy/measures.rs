@@ -59,7 +59,7 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            76_041,
+            74_387,
         ),
         Measure::falling("files of src", sources.len(), 260, 283),
         Measure::falling(
@@ -73,7 +73,7 @@ fn the_house_keeps_its_measures() {
             "dependencies of the program",
             tree_of_dependencies().len(),
             130,
-            139,
+            142,
         ),
         Measure::reached(
             "dependencies of the engine alone",
