@@ -133,7 +133,8 @@ impl Matcher {
     }
 
     /// Sets the meaning of uncertainty, if it is not set.
-    pub(crate) fn default_doubt(&mut self, doubt: OnDoubt) {
+    #[doc(hidden)]
+    pub fn default_doubt(&mut self, doubt: OnDoubt) {
         self.doubt.get_or_insert(doubt);
     }
 
