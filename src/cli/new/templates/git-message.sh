@@ -1,4 +1,4 @@
-# The first line that is no comment.
+# The first line that is not a comment.
 subject=$(grep -v '^#' "$1" | head -n 1)
 case $subject in
 [Ww][Ii][Pp]*)
