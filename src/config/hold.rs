@@ -197,9 +197,10 @@ impl<'j> TrustJudge<'j> {
                     .iter()
                     .any(|name| main.join(name).exists())
             {
-                let (folder, main) = (folder.display(), main.display());
                 self.found.elsewhere = Some(format!(
-                    "the work tree {folder} has no hooks; its repository has hooks in {main}"
+                    "the work tree {} has no hooks; its repository has hooks in {}",
+                    folder.display(),
+                    main.display()
                 ));
             }
         }

@@ -161,9 +161,10 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, p
                 hook.name = format!("{}:{}", member.name, hook.name);
                 hook.folder.get_or_insert_with(|| own.clone());
             } else if git::find(&hook.event).is_some() {
-                let (name, event) = (&hook.name, &hook.event);
-                let cause =
-                    format!("`{name}` does not run: `{event}` lists no changes of a member");
+                let cause = format!(
+                    "`{}` does not run: `{}` lists no changes of a member",
+                    hook.name, hook.event
+                );
                 let complaint = Complaint::with_cure(cause, "move it to the project's root");
                 let problem = complaint.warning(&hook.source.file, at);
                 loader.problems.push(problem);

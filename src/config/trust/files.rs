@@ -242,21 +242,12 @@ impl FileList {
     pub fn read(&self) -> Result<HookFiles, SetError> {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
-        for (
-            path,
-            ListedFile {
-                link,
-                kind,
-                is_program,
-                ..
-            },
-        ) in &self.listed
-        {
-            if *kind == FileKind::Folder && link.is_none() {
+        for (path, listed) in &self.listed {
+            if listed.kind == FileKind::Folder && listed.link.is_none() {
                 continue;
             }
             let mut bytes = Vec::new();
-            let content = match kind {
+            let content = match listed.kind {
                 FileKind::Folder => "folder".to_string(),
                 FileKind::Missing => "missing".to_string(),
                 FileKind::File => {
@@ -279,8 +270,8 @@ impl FileList {
                     }
                 }
             };
-            let mut mark = FileMark::of(path, *is_program, content);
-            mark.link = link.as_ref().map(|(to, _)| escaped(to));
+            let mut mark = FileMark::of(path, listed.is_program, content);
+            mark.link = listed.link.as_ref().map(|(to, _)| escaped(to));
             files.push(ContentFile {
                 path: path.clone(),
                 mark,

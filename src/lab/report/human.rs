@@ -19,7 +19,7 @@ use crate::log::report::{HookReport, Paths, RunReport, StreamReport, TraceReport
 
 const STREAM_LINES: usize = 20;
 
-/// From this many hooks on, those that do not match are one line.
+/// The fewest hooks without a match that share one line.
 const FEWEST_TOGETHER: usize = 4;
 
 /// What 80 columns leave for their names.
