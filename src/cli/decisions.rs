@@ -1,16 +1,16 @@
 //! Selects logged decisions by filters, for several commands; and `hookrun report`, which writes
-//! them as a page or as JSON lines.
+//! them as a page.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::args::{FilterArgs, ReportArgs, ReportFormat};
+use crate::cli::args::FilterArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::hosts;
-use crate::lab::export::{self, HtmlReport};
+use crate::lab::export::HtmlReport;
 use crate::lab::report::Paths;
 use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
@@ -195,7 +195,7 @@ impl<'a> ChosenDecisions<'a> {
 }
 
 /// Writes the report: 0 written, 1 no such decision, 2 error.
-pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(crate) fn report(args: &FilterArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
     if let Some(cause) = config.complaint() {
         // Reports are shared, and unreadable configuration may define secrets.
@@ -204,30 +204,24 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     }
     let redact = config.log.redact.iter().map(String::as_str);
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
-    let is_page = args.format == ReportFormat::Html;
-    if is_page && io::stdout().is_terminal() {
+    if io::stdout().is_terminal() {
         return Err(Complaint::with_cure(
             "the report is an HTML page, and stdout is a terminal",
             "write it to a file: `hookrun report >report.html`",
         ));
     }
     let paths = Paths::from(&env.cwd);
-    let mut chosen = ChosenDecisions::of(&args.filter, env)?;
+    let mut chosen = ChosenDecisions::of(args, env)?;
     let mut page = HtmlReport::default();
     chosen.each(Some(&redactor), &paths, &mut |_, line, run| {
-        if is_page {
-            page.add(line, run);
-            return Ok(());
-        }
-        Ok(export::json_line(line, run, out)?)
+        page.add(line, run);
+        Ok(())
     })?;
     if chosen.found == 0 {
         streams::remark(&chosen.nothing(&paths));
         return Ok(ExitStatus::No);
     }
-    if is_page {
-        page.write(out)?;
-    }
+    page.write(out)?;
     Ok(ExitStatus::Yes)
 }
 

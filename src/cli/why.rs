@@ -12,9 +12,8 @@ use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::lab::report::human::{self, About, EventOrigin};
-use crate::lab::report::stats::Stats;
 use crate::lab::report::style::decision_style;
-use crate::lab::report::{Paths, plain, write_json};
+use crate::lab::report::{Paths, plain};
 use crate::log::DecisionLog;
 use crate::log::record::{DecisionLine, RecordError};
 use crate::log::report::RunReport;
@@ -42,12 +41,9 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     if args.follow {
         return follow(args.number.unwrap_or(PAST), &mut chosen, &view, out);
     }
-    let mut stats = Stats::default();
     let mut newest = VecDeque::new();
-    chosen.each(None, &view.paths, &mut |text, line, run| {
-        if args.stats {
-            stats.add(&line.time, run);
-        } else if args.all && args.number.is_none() {
+    chosen.each(None, &view.paths, &mut |text, _, _| {
+        if args.all && args.number.is_none() {
             view.show(text, out)?;
         } else {
             newest.push_back(text.to_string());
@@ -67,13 +63,6 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     // Otherwise an older decision would look like the last one.
     if let Some(Err(error)) = chosen.log.as_ref().map(DecisionLog::check) {
         streams::remark(&format!("newer decisions are not logged: {error}\n"));
-    }
-    if args.stats {
-        let report = stats.report();
-        match args.format {
-            TextFormat::Human => report.human(out)?,
-            TextFormat::Json => write_json(&report, out)?,
-        }
     }
     Ok(ExitStatus::Yes)
 }

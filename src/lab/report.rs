@@ -6,7 +6,6 @@ pub mod human;
 mod junit;
 pub mod problems;
 pub mod run_checks;
-pub mod stats;
 pub mod style;
 pub mod suite;
 

@@ -1,18 +1,15 @@
-//! Reads decision logs and recordings line by line, also compressed ones.
+//! Reads decision logs and recordings line by line.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
-
 use super::record::{LONGEST_LINE_BYTES, RecordError};
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+/// The first bytes of compressed files, and the program that decompresses them.
+const COMPRESSED: &[(&[u8], &str)] = &[(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd")];
 
 /// A problem with a file or a line. Later lines can be read.
 #[derive(Debug, thiserror::Error)]
@@ -62,12 +59,22 @@ impl FileLines {
         name: &Path,
         opened: io::Result<Box<dyn Read>>,
     ) -> Result<FileLines, ReadError> {
-        let reader = opened
-            .and_then(decompressed)
-            .map_err(ReadError::of_file(name))?;
+        let opened = opened.map_err(ReadError::of_file(name))?;
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, opened);
+        let start = reader.fill_buf().map_err(ReadError::of_file(name))?;
+        let mut known = COMPRESSED.iter();
+        if let Some((_, program)) = known.find(|(magic, _)| start.starts_with(magic)) {
+            let file = name.to_path_buf();
+            let problem = format!("it is compressed: pipe the output of `{program} -dc` to stdin");
+            return Err(ReadError {
+                file,
+                line: None,
+                problem,
+            });
+        }
         Ok(FileLines {
             file: name.to_path_buf(),
-            reader: BufReader::with_capacity(BUFFER_BYTES, reader),
+            reader,
             number: 0,
         })
     }
@@ -101,43 +108,6 @@ pub(crate) fn as_it_is(file: File) -> io::Result<Take<File>> {
     let meta = file.metadata()?;
     let length = if meta.is_file() { meta.len() } else { u64::MAX };
     Ok(file.take(length))
-}
-
-/// Decompresses by the first bytes, because stdin has no name.
-fn decompressed(reader: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
-    let mut source = BufReader::with_capacity(BUFFER_BYTES, reader);
-    let start = source.fill_buf()?;
-    if start.starts_with(GZIP) {
-        return Ok(Box::new(MultiGzDecoder::new(source)));
-    }
-    if start.starts_with(ZSTD) {
-        let frame = StreamingDecoder::new(source).map_err(io::Error::other)?;
-        return Ok(Box::new(ZstdFrames { frame: Some(frame) }));
-    }
-    Ok(Box::new(source))
-}
-
-/// Decompresses the concatenated frames of a zstd file.
-struct ZstdFrames<R: BufRead> {
-    /// `None` after the last frame, and after an error.
-    frame: Option<StreamingDecoder<R, FrameDecoder>>,
-}
-
-impl<R: BufRead> Read for ZstdFrames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(mut frame) = self.frame.take() {
-            let count = frame.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                self.frame = Some(frame);
-                return Ok(count);
-            }
-            let mut rest = frame.into_inner();
-            if !rest.fill_buf()?.is_empty() {
-                self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
-            }
-        }
-        Ok(0)
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
