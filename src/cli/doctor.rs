@@ -1,30 +1,31 @@
-//! `hookrun doctor`: checks that hosts reach hookrun, and hooks their events.
+//! `hookrun doctor`: checks that hosts and git reach hookrun, and hooks their events.
 
 mod checks;
-mod git;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::config::layer::LOCAL;
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
-use crate::engine::hook::Warm;
-use crate::engine::run::ColdReason;
-use crate::hosts::{self, Host, HostFolders, installable, native};
+use crate::hosts::{Host, HostFolders, git, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
-use crate::log::read::newest_first;
+use crate::log::files::newest_first;
 use crate::log::record::DecisionLine;
-use crate::log::report::RunReport;
 
 use crate::cli::args::DoctorArgs;
 use crate::cli::decisions::is_of_project;
 use crate::cli::exit::Result;
+use crate::cli::host::command::Launch;
+use crate::cli::host::git::{HookScript, Repository, ask, is_executable};
 use crate::cli::host::installed::{HooksByEvent, HostSite, Installation, is_here};
 use crate::cli::validate::{Findings, error, note, warning};
+
+const AGAIN: &str = "`hookrun install git` repairs it";
 
 /// Checks hosts and hooks: 0 no errors, 1 errors, 2 could not check.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -38,8 +39,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     findings.add_idle(&config);
     about_log(env, &mut findings);
     let wanted = HooksByEvent::of(&config.hooks);
-    let mut seen = Seen::of(&config, env);
-    let mut lines = std::mem::take(&mut seen.cold);
+    let seen = Seen::of(&config, env);
+    let mut lines = Vec::new();
     let mut without = Vec::new();
     for host in installable() {
         if args.host.as_deref().is_some_and(|name| name != host.name) {
@@ -74,9 +75,15 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     } else if args.host.is_none() && lines.is_empty() {
         lines.push("no agent was found here, and none calls hookrun".to_string());
     }
-    let is_git_named = args.host.as_deref() == Some(hosts::git::NAME);
+    let is_git_named = args.host.as_deref() == Some(git::NAME);
     if is_git_named || args.host.is_none() {
-        lines.extend(git::look(&config, env, is_git_named, &seen, &mut findings)?);
+        lines.extend(look_at_git(
+            &config,
+            env,
+            is_git_named,
+            &seen,
+            &mut findings,
+        )?);
     }
     if args.format == CheckFormat::Human {
         for line in lines {
@@ -129,8 +136,6 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
 struct Seen {
     /// The last run of each host in the project; `None` without a log.
     last: Option<BTreeMap<String, SystemTime>>,
-    /// The reason for each hook that could start warm but last started cold.
-    cold: Vec<String>,
 }
 
 impl Seen {
@@ -140,23 +145,11 @@ impl Seen {
             return Seen::default();
         };
         let mut last = BTreeMap::new();
-        let mut cold = Vec::new();
-        let mut pending: BTreeSet<&str> = config
-            .hooks
-            .iter()
-            .filter(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off))
-            .map(|hook| hook.name.as_str())
-            .collect();
         for file in DecisionLog::in_folder(folder).files() {
             for line in newest_first(&file).unwrap_or_default() {
                 let Ok(record) = DecisionLine::parse(&line) else {
                     continue;
                 };
-                if !pending.is_empty()
-                    && let Ok(run) = record.report()
-                {
-                    cold.extend(cold_starts(&run, &mut pending));
-                }
                 if !last.contains_key(&record.host)
                     && was_in(&record, &config.project)
                     && let Ok(time) = humantime::parse_rfc3339(&record.time)
@@ -165,10 +158,7 @@ impl Seen {
                 }
             }
         }
-        Seen {
-            last: Some(last),
-            cold,
-        }
+        Seen { last: Some(last) }
     }
 
     fn about(&self, host: &Host, file: &Path) -> Problem {
@@ -211,21 +201,6 @@ impl Seen {
     }
 }
 
-fn cold_starts(run: &RunReport, pending: &mut BTreeSet<&str>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (hook, trace) in run.traces() {
-        let name = hook.name.as_str();
-        if let Some(start) = &trace.start
-            && pending.remove(name)
-            && let Some((reason, word)) = ColdReason::NAMES.iter().find(|(_, it)| it == start)
-        {
-            let why = reason.about();
-            lines.push(format!("`{name}` last started cold ({word}): {why}"));
-        }
-    }
-    lines
-}
-
 fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
     if is_of_project(record, project) {
         return true;
@@ -250,4 +225,122 @@ fn ago(time: SystemTime) -> String {
     let count = seconds / size;
     let end = if count == 1 { "" } else { "s" };
     format!("{count} {unit}{end} ago")
+}
+
+/// Checks the repository around the working directory. Returns a summary line; `None` outside one.
+fn look_at_git(
+    config: &Config,
+    env: &Environment,
+    is_named: bool,
+    seen: &Seen,
+    findings: &mut Findings,
+) -> Result<Option<String>> {
+    let repository = match Repository::around(env) {
+        Ok(repository) => repository,
+        Err(complaint) if is_named => {
+            findings.add(complaint.in_file(&env.cwd, None));
+            return Ok(Some("git: not a repository".to_string()));
+        }
+        Err(_) => return Ok(None),
+    };
+    about_local_files(config, findings)?;
+    let scripts = repository.scripts()?;
+    let asking = scripts.iter().filter(|script| script.asks()).count();
+    let wanted = HooksByEvent::of(&config.hooks);
+    for script in &scripts {
+        about_script(script, config, findings);
+        let Some(bound) = wanted.bound(script.hook.event) else {
+            continue;
+        };
+        if asking > 0 && !script.asks() {
+            let what = if script.is_foreign() {
+                "is not hookrun's"
+            } else {
+                "does not call hookrun"
+            };
+            let name = script.hook.name;
+            let names = bound.names();
+            let cause = format!("`{name}` {what}: {names} does not run");
+            let cure = if script.is_foreign() && script.has_kept() {
+                cure_of_both(script)
+            } else {
+                "`hookrun install git`".to_string()
+            };
+            findings.add(error(&script.file, cause, cure));
+        }
+    }
+    let path = repository.hooks.as_path();
+    if asking == 0 {
+        if is_named && !findings.has_error() {
+            let cause = "git does not call hookrun";
+            findings.add(error(path, cause, "`hookrun install git`"));
+        }
+        return Ok(Some("git: does not call hookrun".to_string()));
+    }
+    findings.check(path);
+    findings.add(seen.about_dialect(git::NAME, "git", None, path));
+    let noun = if asking == 1 { "hook" } else { "hooks" };
+    Ok(Some(format!(
+        "git: installed in {asking} {noun} of this repository"
+    )))
+}
+
+fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
+    for layer in config
+        .layers
+        .iter()
+        .filter(|layer| layer.is_own_of_project())
+    {
+        let file = layer.folder.join(LOCAL);
+        let is_tracked = file.exists()
+            && ask(&layer.folder, &["ls-files", "--error-unmatch", "--", LOCAL])?.is_some();
+        if is_tracked {
+            let cause = "git tracks it, so it would disable hooks for everyone";
+            let cure = format!("`git rm --cached {LOCAL}`, and ignore it");
+            findings.add(warning(&file, cause, cure));
+        }
+    }
+    Ok(())
+}
+
+/// The fix if another hook has replaced the shim and a kept one exists too.
+fn cure_of_both(script: &HookScript) -> String {
+    format!(
+        "move both into `{}` and remove `{}`, then `hookrun install git`",
+        script.file.display(),
+        script.kept.display()
+    )
+}
+
+fn chmod(path: &Path) -> String {
+    format!("`chmod +x {}`", path.display())
+}
+
+fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
+    let file = script.file.as_path();
+    let name = script.hook.name;
+    if script.has_kept() && !script.is_shim() {
+        let cause = format!("`{name}` is no longer hookrun's, and this hook does not run");
+        findings.add(warning(&script.kept, cause, cure_of_both(script)));
+    } else if script.has_kept() && script.runs_kept() && !is_executable(&script.kept) {
+        let cause = "it is not executable: neither git nor hookrun runs it";
+        findings.add(warning(&script.kept, cause, chmod(&script.kept)));
+    }
+    if !script.is_shim() {
+        return;
+    }
+    if script.is_asked_by_husky {
+        let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
+        findings.add(warning(file, cause, AGAIN));
+    }
+    if !is_executable(file) {
+        let cause = "it is not executable: git skips it";
+        findings.add(error(file, cause, chmod(file)));
+    }
+    let path = script.path().filter(|path| Path::new(path).exists());
+    let launch = path.map_or(Launch::Search, Launch::Path);
+    if let Err(why) = launch.version(config.nearest_folder()) {
+        let cause = format!("git does not reach hookrun: {why}");
+        findings.add(error(file, cause, AGAIN));
+    }
 }

@@ -20,7 +20,7 @@ use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
-use command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun, write_plugin};
+use command::{InstalledCommand, Launch, NAME, read_plugin, write_plugin};
 use document::{Document, EditError};
 use files::{FileBackup, InstallRecord, Target, unified};
 use installed::{HooksByEvent, HostSite, is_here};
@@ -308,8 +308,7 @@ impl<'a> Site<'a> {
             }
         };
         self.record.forget();
-        self.report(done, out)?;
-        self.name_other_commands(text.as_deref().unwrap_or_default(), out)
+        self.report(done, out)
     }
 
     fn text_with(&self, rows: &[&HostEvent], launch: &Launch) -> Result<String> {
@@ -368,23 +367,6 @@ impl<'a> Site<'a> {
             )),
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Reports commands that run hookrun but were not written by `install`; they stay.
-    fn name_other_commands(&self, text: &str, out: &mut dyn Write) -> Result<()> {
-        let Ok(Some(document)) = self.document(text) else {
-            return Ok(());
-        };
-        for (event, handler) in document.handlers() {
-            let command = document.command_line(&handler);
-            if !self.is_own(&command) && runs_hookrun(&command, self.env) {
-                writeln!(
-                    out,
-                    "  note: `{command}` of {event} runs hookrun in a custom way and stays"
-                )?;
-            }
-        }
-        Ok(())
     }
 
     fn is_own(&self, text: &str) -> bool {

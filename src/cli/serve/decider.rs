@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
 use crate::engine::ui::{Asker, DialogAnswer, Ui, yes_or_no};
-use crate::hosts::{Binding, HostFolders, Reply, native};
+use crate::hosts::{HostFolders, native};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::Result;
@@ -66,7 +66,6 @@ pub(crate) struct DecisionServer {
     hooks: Option<HooksCache>,
     /// Cloned for each event in progress.
     deciding: DecisionSlot,
-    decided: AtomicU64,
     /// Whether the last decision was not logged, which is reported once.
     is_log_lost: AtomicBool,
 }
@@ -146,7 +145,6 @@ impl DecisionServer {
             sessions: Mutex::default(),
             hooks,
             deciding: Arc::default(),
-            decided: AtomicU64::new(0),
             is_log_lost: AtomicBool::new(false),
         }
     }
@@ -202,10 +200,6 @@ impl DecisionServer {
 
     pub(crate) fn abort(&self) -> &Abort {
         &self.abort
-    }
-
-    pub(crate) fn decided(&self) -> u64 {
-        self.decided.load(Ordering::Relaxed)
     }
 
     pub(crate) fn deciding(&self) -> usize {
@@ -291,10 +285,7 @@ impl DecisionServer {
         };
         match request.reply_to_unknown() {
             Ok(None) => Ok(request),
-            Ok(Some(reply)) => {
-                let answer = self.answer(reply, Outcome::default(), None);
-                Err(Box::new(answer))
-            }
+            Ok(Some(reply)) => Err(Box::new(ClientAnswer::of(reply, Outcome::default(), None))),
             Err(failure) => Err(self.blocked(&request, &failure)),
         }
     }
@@ -393,7 +384,7 @@ impl DecisionServer {
             EventDecision::blocked(&request.name, request.host(), &reason, reply.clone());
         self.keep(decision, &self.env);
         let outcome = Outcome::own_failure(reason);
-        let answer = self.answer(reply, outcome, request.refusing());
+        let answer = ClientAnswer::of(reply, outcome, request.refusing());
         Box::new(ClientAnswer {
             host: request.host(),
             ..answer
@@ -417,19 +408,6 @@ impl DecisionServer {
             ));
         }
     }
-
-    fn answer(&self, reply: Reply, outcome: Outcome, binding: Option<Binding>) -> ClientAnswer {
-        let number = self.decided.fetch_add(1, Ordering::Relaxed);
-        let id = format!("{}-{number}", self.env.run_id);
-        let host = binding.map_or(native::NAME, |binding| binding.dialect.name);
-        ClientAnswer {
-            reply,
-            outcome,
-            id,
-            host,
-            binding,
-        }
-    }
 }
 
 impl ReadyEvent {
@@ -440,12 +418,11 @@ impl ReadyEvent {
 
     /// Decides on this thread until `cancel` is raised. Any failure blocks in the client's format.
     pub(crate) fn decide(self, cancel: Option<Abort>) -> ClientAnswer {
-        let decider = Arc::clone(&self.decider);
         let binding = self.hosted.binding;
         let decided = catch_unwind(AssertUnwindSafe(|| self.try_to_decide(cancel)));
         decided.unwrap_or_else(|_| {
             let outcome = Outcome::own_failure("hookrun itself failed: a thread panicked");
-            decider.answer(reply_to(binding, &outcome), outcome, binding)
+            ClientAnswer::of(reply_to(binding, &outcome), outcome, binding)
         })
     }
 
@@ -481,6 +458,6 @@ impl ReadyEvent {
         }
         let reply = decision.reply.clone();
         decider.keep(decision, env);
-        decider.answer(reply, outcome, binding)
+        ClientAnswer::of(reply, outcome, binding)
     }
 }

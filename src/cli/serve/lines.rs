@@ -21,7 +21,7 @@ use crate::cli::streams;
 use crate::engine::exec::Abort;
 use crate::engine::lock::{locked, wait_readable};
 use crate::engine::ui::Asker;
-use crate::log::read::{Line, read_line};
+use crate::log::files::{Line, read_line};
 
 /// The time for decisions to end once the client is gone; hooks have their grace.
 const LEAVING: Duration = Duration::from_secs(10);

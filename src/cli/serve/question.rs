@@ -85,14 +85,21 @@ pub(crate) struct ClientAnswer {
     /// The output and exit status of `hookrun run`.
     pub(crate) reply: Reply,
     pub(crate) outcome: Outcome,
-    /// Unique for each decision of this server.
-    pub(crate) id: String,
     pub(crate) host: &'static str,
     /// The client's event; `None` for a native or an unknown one.
     pub(crate) binding: Option<Binding>,
 }
 
 impl ClientAnswer {
+    pub(crate) fn of(reply: Reply, outcome: Outcome, binding: Option<Binding>) -> ClientAnswer {
+        ClientAnswer {
+            reply,
+            outcome,
+            host: binding.map_or(native::NAME, |binding| binding.dialect.name),
+            binding,
+        }
+    }
+
     /// The document for a host that sees neither exit status nor stderr.
     pub(crate) fn document(&self) -> String {
         let reply = &self.reply;

@@ -128,7 +128,6 @@ impl HttpService {
         let mut health = json!({ "status": "ok" });
         if self.token.is_none() {
             health["version"] = env!("CARGO_PKG_VERSION").into();
-            health["decided"] = self.decider.decided().into();
             health["inProgress"] = self.decider.deciding().into();
         }
         json_answer(StatusCode::OK, &health)
@@ -320,8 +319,7 @@ fn json_answer(status: StatusCode, body: &Value) -> HttpAnswer {
 
 fn with_decision(written: HttpAnswer, answer: &ClientAnswer) -> HttpAnswer {
     let word = answer.outcome.settled.word();
-    let written = with_header(written, "x-hookrun-decision", word);
-    with_header(written, "x-hookrun-decision-id", &answer.id)
+    with_header(written, "x-hookrun-decision", word)
 }
 
 fn with_header(mut answer: HttpAnswer, name: &'static str, value: &str) -> HttpAnswer {
