@@ -27,7 +27,6 @@ mod terminal;
 mod test;
 mod trust;
 mod validate;
-mod why;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -109,7 +108,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Test(args) => test::test(args, env, out),
         Command::Serve(args) => serve::serve(args, env),
         Command::Helper => serve::helper::helper(env),
-        Command::Why(args) => why::why(args, env, out),
+        Command::Why(args) => decisions::why(args, env, out),
         Command::Report(args) => decisions::report(args, env, out),
         Command::Replay(args) => replay::replay(args, env, out),
         Command::List(args) => list::list(args, env, out),

@@ -3,9 +3,7 @@
 //! Both have a line of JSON per event ([`record`]), with secrets redacted ([`redact`]). Writing is
 //! best effort: decisions never wait for it or fail because of it.
 
-mod cut;
 pub mod files;
-pub mod read;
 pub mod record;
 pub mod redact;
 pub mod report;

@@ -1,16 +1,13 @@
 //! The arguments of all commands. Parsing only.
 
-mod hosts;
 mod inside;
 mod look;
 mod options;
 mod run;
-mod sets;
 mod write;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use hosts::{DoctorArgs, InstallArgs, PlaceArgs, SettingsScope};
 pub(crate) use inside::{
     Dialog, DocumentFormat, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs,
 };
@@ -19,8 +16,10 @@ pub(crate) use look::{
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, RunFormat, ServeArgs};
-pub(crate) use sets::{AddedSet, OutdatedSets, SetsAction, SetsArgs, UpdatedSets};
-pub(crate) use write::{AddArgs, ImportArgs, InitArgs, NewArgs, TestArgs, TrustArgs, WritePlace};
+pub(crate) use write::{
+    AddArgs, AddedSet, DoctorArgs, ImportArgs, InitArgs, InstallArgs, NewArgs, OutdatedSets,
+    PlaceArgs, SetsAction, SetsArgs, SettingsScope, TestArgs, TrustArgs, UpdatedSets, WritePlace,
+};
 
 use crate::cli::streams::{Color, OutputShape};
 

@@ -4,8 +4,6 @@
 mod git;
 mod host;
 mod lefthook;
-mod lint_staged;
-mod paths;
 mod pre_commit;
 
 use std::collections::BTreeMap;
@@ -70,7 +68,7 @@ const OF_GIT: &[ImportTool] = &[
             ".lintstagedrc.yaml",
             ".lintstagedrc.yml",
         ],
-        read: lint_staged::read,
+        read: git::lint_staged,
     },
     ImportTool {
         name: "husky",

@@ -16,7 +16,7 @@ use crate::engine::runner::Runner;
 use crate::lab::replay::{BrokenHooks, Decider, Hooks, ReplayResult, ReplayedLine};
 use crate::lab::report::style::counted;
 use crate::log::Redactor;
-use crate::log::read::{FileLines, ReadError, as_it_is};
+use crate::log::files::{FileLines, ReadError, as_it_is};
 
 use crate::cli::args::ReplayArgs;
 use crate::cli::exit::{ExitStatus, Result};

@@ -3,7 +3,6 @@
 
 pub mod check;
 pub mod human;
-mod junit;
 pub mod problems;
 pub mod run_checks;
 pub mod style;
@@ -60,7 +59,7 @@ impl CheckFormat {
     pub fn write_list(self, list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         match self {
             CheckFormat::Human | CheckFormat::Json => Ok(()),
-            CheckFormat::Junit => junit::junit(list, out),
+            CheckFormat::Junit => check::junit(list, out),
             CheckFormat::Github => check::github(list, out),
             CheckFormat::Sarif => check::sarif(list, out),
             CheckFormat::Gitlab => check::gitlab(list, out),

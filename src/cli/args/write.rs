@@ -1,14 +1,17 @@
-//! The arguments of `test`, `init`, `new`, `add`, `import` and `trust`.
+//! The arguments of `test`, and of commands that write or set up something.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::hosts::native;
 use crate::lab::report::CheckFormat;
-use clap::{ArgGroup, Args, ValueHint};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 use regex::Regex;
 
-use super::options::{SourceArgs, TextFormat, agent_name, dialect_name, digest, duration, jobs};
+use super::options::{
+    SourceArgs, TextFormat, agent_name, dialect_name, digest, duration, installable_name, jobs,
+};
+use crate::cli::streams::OutputShape;
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
@@ -239,4 +242,154 @@ pub(crate) struct TrustArgs {
     /// Trust the hooks if they have this digest, without asking
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) digest: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// Install for every event of the host, also those without a hook; always with
+    /// `--scope user`
+    #[arg(long)]
+    pub(crate) all_events: bool,
+
+    /// Only for git: the time limit of a whole run; after it hookrun blocks where git allows it
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) budget: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// The host
+    #[arg(value_parser = installable_name())]
+    pub(crate) host: Option<String>,
+
+    /// All hosts found here
+    #[arg(long, conflicts_with = "host")]
+    pub(crate) all: bool,
+
+    /// The settings to change [default: the project's, if the host reads any there]
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<SettingsScope>,
+
+    /// Print the changes as a unified diff, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SettingsScope {
+    /// The settings that the project shares
+    Project,
+    /// Your settings in this project, not committed
+    Local,
+    /// Your settings, in every project
+    User,
+}
+
+impl SettingsScope {
+    pub(crate) const ALL: [SettingsScope; 3] = [
+        SettingsScope::Project,
+        SettingsScope::Local,
+        SettingsScope::User,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SettingsScope::Project => "project",
+            SettingsScope::Local => "local",
+            SettingsScope::User => "user",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Check only this host
+    #[arg(value_parser = installable_name())]
+    pub(crate) host: Option<String>,
+
+    /// The output format
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    pub(crate) format: CheckFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetsArgs {
+    #[command(subcommand)]
+    pub(crate) action: SetsAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SetsAction {
+    /// Declare a set in hookrun.toml, fetch it and lock it
+    Add(AddedSet),
+    /// Fetch the declared revisions, and lock them
+    Update(UpdatedSets),
+    /// Check the files of all locked sets, and fetch missing ones; the lock does not change
+    Verify,
+    /// Show which locked sets are behind their newest version, in these projects: 1 if one is
+    Outdated(OutdatedSets),
+    /// Show the sets, and whether they are usable
+    List {
+        /// The output format
+        #[arg(long, value_enum, default_value_t = TextFormat::Human)]
+        format: TextFormat,
+    },
+}
+
+impl SetsAction {
+    pub(crate) fn shape(&self) -> OutputShape {
+        match self {
+            SetsAction::List { format } => format.shape(),
+            SetsAction::Outdated(args) if args.json => OutputShape::Json,
+            SetsAction::Add(_) | SetsAction::Update(_) => OutputShape::People,
+            SetsAction::Verify | SetsAction::Outdated(_) => OutputShape::People,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddedSet {
+    /// The name of the set here
+    pub(crate) name: String,
+
+    /// Its repository: an https, ssh, git or file URL, or a path
+    #[arg(long, value_name = "URL", allow_hyphen_values = true)]
+    pub(crate) git: String,
+
+    /// A tag, a branch or a full commit id
+    #[arg(long, value_name = "REV", allow_hyphen_values = true)]
+    pub(crate) rev: String,
+
+    /// Require a commit signature that `git verify-commit` accepts
+    #[arg(long)]
+    pub(crate) signed: bool,
+
+    /// Declare it in your own hookrun.toml, for all projects
+    #[arg(long)]
+    pub(crate) user: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutdatedSets {
+    /// Folders of projects [default: the working directory]
+    #[arg(value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdatedSets {
+    /// Only this set [default: all sets whose lock you can write]
+    #[arg(value_name = "SET")]
+    pub(crate) name: Option<String>,
+
+    /// Accept a tag that was moved to another commit
+    #[arg(long)]
+    pub(crate) moved: bool,
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
-use hookrun::internals::log::read::{FileLines, newest_first};
+use hookrun::internals::log::files::{FileLines, newest_first};
 use hookrun::internals::log::{DecisionLog, Recording};
 
 /// How much is read at once.
