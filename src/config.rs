@@ -18,7 +18,6 @@ mod members;
 pub mod problem;
 pub(crate) mod reader;
 pub(crate) mod relative;
-mod served;
 pub(crate) mod set_layers;
 pub(crate) mod sets;
 pub(crate) mod settings;

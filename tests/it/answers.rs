@@ -44,8 +44,8 @@ impl Speaker {
         let permit = Permit {
             spec: &spec,
             hook: &hook,
-            given: None,
-            about: None,
+            event: None,
+            part: None,
         };
         judge(
             Exit::Status(status),

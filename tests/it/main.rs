@@ -44,7 +44,6 @@ mod rules;
 mod run;
 mod secrets;
 mod serve;
-mod served;
 mod sets;
 mod settings;
 mod shell;

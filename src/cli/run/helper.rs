@@ -136,10 +136,7 @@ impl<'a> Helper<'a> {
             && require.is_empty()
             && *deciding == DecidingArgs::default()
             && *format == RunFormat::Reply;
-        let is_warm = config
-            .hooks
-            .iter()
-            .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
+        let is_warm = config.hooks.iter().any(|hook| hook.warm == Warm::Fork);
         let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
         if !is_possible || self.env.cwd_problem.is_some() || Person::find(self.env).is_some() {
             return None;

@@ -7,7 +7,6 @@
 //! that, nothing runs twice.
 
 mod script;
-mod served;
 mod zygote;
 
 use std::collections::HashMap;
@@ -20,10 +19,8 @@ use std::sync::{Arc, Mutex};
 use rustix::process::Pid;
 
 pub use script::inherited_traits;
-pub(super) use served::{MARK, ServedLife};
 
 use script::{ScriptCommand, WarmKey};
-use served::ServedPool;
 use zygote::{SOON, Spare, Zygote, ZygoteState};
 
 use super::command::Program;
@@ -42,11 +39,9 @@ const MOST_ZYGOTES: usize = 8;
 /// one more than allowed would start theirs in vain.
 const UNUSED_AFTER: u64 = 32;
 
+/// The interpreters of a program.
 #[derive(Debug, Default)]
-pub(super) struct WarmPool {
-    interpreters: Mutex<Interpreters>,
-    pub(super) served: ServedPool,
-}
+pub(super) struct WarmPool(Mutex<Interpreters>);
 
 #[derive(Debug, Default)]
 struct Interpreters {
@@ -101,7 +96,7 @@ impl WarmPool {
             return Err(ColdReason::NoScript);
         }
         let packet = packet(spawn.program, &command, &file, &cwd, &variables)?;
-        let mut interpreters = locked(&self.interpreters);
+        let mut interpreters = locked(&self.0);
         interpreters.asked += 1;
         if !interpreters.zygotes.contains_key(&key) {
             interpreters.make_room()?;

@@ -30,8 +30,8 @@ fn judged(
     let permit = Permit {
         spec,
         hook: &hook,
-        given: None,
-        about: None,
+        event: None,
+        part: None,
     };
     judge(Exit::Status(status), stdout, &captured(b""), permit)
 }

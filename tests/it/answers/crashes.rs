@@ -21,8 +21,8 @@ fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let permit = Permit {
         spec,
         hook: &hook,
-        given: None,
-        about: None,
+        event: None,
+        part: None,
     };
     let stderr = CapturedStream {
         head: stderr.as_bytes().to_vec(),
@@ -216,8 +216,8 @@ fn a_hook_that_quotes_its_event_decides() {
         let permit = Permit {
             spec,
             hook: &hook,
-            given: None,
-            about: Some(&event),
+            event: Some(&event),
+            part: None,
         };
         let stderr = CapturedStream {
             head: stderr.as_bytes().to_vec(),
