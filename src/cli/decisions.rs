@@ -11,14 +11,13 @@ use std::time::Duration;
 use crate::cli::args::{FilterArgs, TextFormat, WhyArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
-use crate::cli::terminal::cut;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts;
 use crate::lab::export::HtmlReport;
 use crate::lab::report::human::{self, About, EventOrigin};
-use crate::lab::report::style::{counted, decision_style};
+use crate::lab::report::style::{column, counted, decision_style};
 use crate::lab::report::{Paths, plain};
 use crate::log::DecisionLog;
 use crate::log::files::{FileLines, ReadError};
@@ -241,11 +240,13 @@ impl DecisionView {
         let most = self.columns.map_or(200, |columns| columns / 4);
         parts.extend(line.subject().words(most));
         parts.push(said(run));
-        let mut shown = plain(&parts.join("  "));
-        if let Some(columns) = self.columns {
-            let before = "2026-01-31 09:30:00  BLOCK  ".len();
-            shown = cut(&shown, columns.saturating_sub(before).max(10));
-        }
+        let shown = match self.columns {
+            Some(columns) => {
+                let before = "2026-01-31 09:30:00  BLOCK  ".len();
+                column(&parts.join("  "), columns.saturating_sub(before).max(10))
+            }
+            None => plain(&parts.join("  ")),
+        };
         let time = plain(&time.replace('T', " "));
         writeln!(out, "{time}  {style}{word:<5}{style:#}  {shown}")?;
         Ok(())

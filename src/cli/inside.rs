@@ -24,11 +24,9 @@ use crate::cli::args::{
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
-use crate::cli::terminal::{Terminal, cut};
+use crate::cli::terminal::Terminal;
 
 const MOST_KEYS: usize = 12;
-
-const USUAL_COLUMNS: usize = 80;
 
 pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write) -> Result {
     let inside = Environment::inside();
@@ -193,8 +191,8 @@ fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn
             set_status(key, text, session.as_deref(), env, inside);
             return Ok(ExitStatus::Yes);
         }
-        Dialog::Status { session, width, .. } => {
-            return print_status(session.as_deref(), width, env, inside, out);
+        Dialog::Status { session, .. } => {
+            return print_status(session.as_deref(), env, inside, out);
         }
     };
     let is_notice = matches!(request, Request::Notify { .. });
@@ -257,7 +255,6 @@ fn set_status(
 /// Prints a session's status line, with entries sorted by key.
 fn print_status(
     session: Option<&str>,
-    width: Option<usize>,
     env: &Environment,
     inside: &Inside,
     out: &mut dyn Write,
@@ -268,10 +265,8 @@ fn print_status(
         let text = texts_of_key.last().map(|text| on_one_line(text));
         texts.extend(text.filter(|text| !text.is_empty()));
     }
-    let columns = width.or_else(|| Terminal::open(env)?.columns());
-    let line = cut(&texts.join(" "), columns.unwrap_or(USUAL_COLUMNS));
-    if !line.is_empty() {
-        writeln!(out, "{line}")?;
+    if !texts.is_empty() {
+        writeln!(out, "{}", texts.join(" "))?;
     }
     Ok(ExitStatus::Yes)
 }

@@ -15,7 +15,6 @@ use crate::engine::errand;
 use crate::engine::harmless::plain;
 use crate::engine::ui::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui, WaitEnd};
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const LONGEST_LINE_BYTES: usize = 8192;
 
@@ -112,10 +111,6 @@ impl Terminal {
         }
         let line = String::from_utf8_lossy(&line).into_owned();
         Some(line.trim_end_matches(['\r', '\n']).to_string())
-    }
-
-    pub(crate) fn columns(&self) -> Option<usize> {
-        streams::columns(&self.file)
     }
 
     fn head(&self, asker: &Asker<'_>, title: &str) {
@@ -255,28 +250,6 @@ impl Drop for OpenPrompt<'_> {
     fn drop(&mut self) {
         let _ = rustix::termios::tcsetattr(self.file.as_fd(), OptionalActions::Flush, &self.before);
     }
-}
-
-/// Cuts a line to `columns` of a terminal, with a mark.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_string();
-    }
-    let mut cut = String::new();
-    let mut left = columns;
-    for c in text.chars() {
-        // The mark takes a column.
-        let width = c.width().unwrap_or(0);
-        if width >= left {
-            break;
-        }
-        left -= width;
-        cut.push(c);
-    }
-    if columns > 0 {
-        cut.push('…');
-    }
-    cut
 }
 
 /// Escapes and indents a text, so that no line looks like a prompt of hookrun.

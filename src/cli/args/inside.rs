@@ -110,10 +110,6 @@ pub(crate) enum Dialog {
         /// The session [default: the hook's, else that of events without a session]
         #[arg(long, value_name = "ID")]
         session: Option<String>,
-
-        /// The width of the line in columns [default: the terminal's, else 80]
-        #[arg(long, value_name = "N", conflicts_with = "key")]
-        width: Option<usize>,
     },
 }
 

@@ -121,7 +121,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         ),
         (
             &["run", "tool.pre", "--format", "xml"],
-            "[possible values: reply, json, github, sarif, gitlab, azure, junit]",
+            "[possible values: json, junit, github, sarif, gitlab, azure]",
         ),
         (&["run", "tool.pre", "--hooks"], "--hooks <DIR>"),
         (&["run", "--host=cluade"], "similar value exists: 'claude'"),
@@ -147,10 +147,6 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (
             &["hook", "ui", "notify", "x", "--type", "loud"],
             "[possible values: info, warning, error]",
-        ),
-        (
-            &["hook", "ui", "status", "key", "--width", "3"],
-            "cannot be used with",
         ),
         (&["hook", "ui", "selct", "a", "b"], "'select'"),
         (&["hook", "send"], "<TEXT"),
