@@ -273,36 +273,6 @@ impl Host {
         self.says_before_a_tool(|on| *on == ReplySlot::Context)
     }
 
-    /// The measured version and the date of the documentation, as a sentence.
-    pub fn known(&self) -> String {
-        let measured = match self.measured {
-            Some(it) => format!("Measured with version {} on {}", it.version, it.date),
-            None => "Not measured".to_string(),
-        };
-        format!("{measured}; follows its documentation as of {DOCUMENTED}.")
-    }
-
-    /// The failures of hookrun after which the host still runs the tool.
-    pub fn open_on(&self) -> &'static [&'static str] {
-        match self.fails_closed {
-            FailsClosed::Never => &[
-                "cannot start",
-                "is killed",
-                "prints invalid output",
-                "hangs",
-            ],
-            FailsClosed::OnCrash | FailsClosed::Always => self.open_when_installed(),
-        }
-    }
-
-    /// The same with `install`'s shell line, which blocks by status 2 if hookrun fails.
-    pub fn open_when_installed(&self) -> &'static [&'static str] {
-        match self.fails_closed {
-            FailsClosed::Never | FailsClosed::OnCrash => &["prints invalid output", "hangs"],
-            FailsClosed::Always => &[],
-        }
-    }
-
     pub fn runs_hooks_of(&self, host: &str) -> bool {
         self.reads.contains(&host) || self.converts.contains(&host)
     }

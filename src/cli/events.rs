@@ -13,8 +13,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::duration_text;
-use crate::hosts::settings::HostFile;
-use crate::hosts::{self, Binding, DOCUMENTED, Host, Results, Wait, native};
+use crate::hosts::{self, Binding, Host, Results, Wait};
 use crate::lab::report::style::{BOLD, DIM, members, row as line, words_of};
 use crate::log::report::present;
 
@@ -202,13 +201,8 @@ fn of_host(host: &'static Host, args: &EventsArgs, out: &mut dyn Write) -> Resul
     }
     if args.format == TextFormat::Json {
         let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();
-        let about = host.is_installable().then(|| host_json(host));
-        let dialect = match host.events {
-            [] => native::NAME,
-            _ => host.name,
-        };
-        let all = json!({ "version": 1, "dialect": dialect, "host": about, "events": events });
-        writeln!(out, "{:#}", present(all))?;
+        let all = json!({ "version": 1, "host": host.name, "events": events });
+        writeln!(out, "{all:#}")?;
     } else if args.name.is_some() {
         for binding in bindings {
             host_event(binding, out)?;
@@ -230,15 +224,6 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
         out,
         "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"
     )?;
-    if host.is_installable() {
-        let mut about = host_json(host);
-        for key in ["name", "documented", "measured"] {
-            about[key].take();
-        }
-        writeln!(out, "\n{BOLD}{}{BOLD:#}", host.name)?;
-        line(out, "known", &host.known())?;
-        members(out, &about)?;
-    }
     Ok(())
 }
 
@@ -275,35 +260,6 @@ fn waits(wait: Wait) -> String {
             format!("{usual}, at most {longest} if its settings allow it")
         }
     }
-}
-
-fn host_json(host: &'static Host) -> Value {
-    let measured = host.measured;
-    let mut blocks = Vec::new();
-    for row in host.served_events().iter().filter(|row| row.blocks) {
-        blocks.push(row.event);
-    }
-    let mut tools = Vec::new();
-    for tool in host.plugin().map_or(host.tools, |plugin| plugin.tools).rows {
-        tools.push(json!({ "name": tool.name, "sort": tool.sort.about() }));
-    }
-    present(json!({
-        "name": host.name,
-        "documented": DOCUMENTED,
-        "measured": measured.map(|it| json!({ "version": it.version, "date": it.date })),
-        "blocks": blocks,
-        "asks": host.asks(),
-        "rewrites": host.rewrites(),
-        "teaches": host.teaches(),
-        "openOn": host.open_on(),
-        "openWhenInstalled": host.open_when_installed(),
-        "shell": host.settings.as_ref().map(HostFile::shell_words),
-        "trust": host.trust,
-        "reads": host.reads,
-        "converts": host.converts,
-        "tools": tools,
-        "unseen": host.unseen,
-    }))
 }
 
 fn millis(time: Duration) -> Option<u64> {

@@ -20,7 +20,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet}
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
 use crate::engine::spelling::{did_you_mean, nearest};
-use crate::lab::report::style::{BOLD, DIM};
+use crate::lab::report::style::{BOLD, members, words_of};
 use crate::lab::report::{Paths, plain};
 use crate::log::report::present;
 
@@ -331,7 +331,9 @@ fn list(config: &Config, format: TextFormat, env: &Environment, out: &mut dyn Wr
                 out.write_all(NONE_DECLARED.as_bytes())?;
             }
             for set in &config.sets {
-                human(set, &paths, out)?;
+                let mut shown = json_of(set, &paths);
+                writeln!(out, "{BOLD}{}{BOLD:#}", words_of(&shown["name"].take()))?;
+                members(out, &shown)?;
             }
         }
     }
@@ -360,38 +362,4 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
         "folder": set.folder.as_ref().ok(),
         "problem": set.folder.as_ref().err(),
     }))
-}
-
-fn human(set: &UsedSet, paths: &Paths, out: &mut dyn Write) -> Result<()> {
-    let declared = &set.declared;
-    let DeclaredSet { name, git, rev, .. } = declared;
-    writeln!(out, "{BOLD}{name}{BOLD:#} {}", plain(rev))?;
-    let file = format!("{}:{}", paths.show(&set.file), declared.at.line);
-    let mut rows = vec![
-        ("declared", format!("{file} ({} layer)", set.layer.name())),
-        ("from", git.clone()),
-    ];
-    if let Some(locked) = &set.locked {
-        let tree = format!("sha256:{}, {} files", locked.tree, locked.files);
-        rows.push(("commit", locked.commit.clone()));
-        rows.push(("tree", tree));
-        if locked.is_signed {
-            let by = match locked.signer.as_str() {
-                "" => String::new(),
-                signer => format!(" of {signer}"),
-            };
-            rows.push(("signed", format!("git has verified the signature{by}")));
-        }
-        if set.is_vouched {
-            let trusted = "`[trust] signers` names the key: it needs no `hookrun trust`";
-            rows.push(("trust", trusted.to_string()));
-        }
-    }
-    if let Err(problem) = &set.folder {
-        rows.push(("problem", problem.clone()));
-    }
-    for (name, value) in rows {
-        writeln!(out, "  {DIM}{name:<8}{DIM:#} {}", plain(&value))?;
-    }
-    Ok(())
 }

@@ -122,13 +122,6 @@ impl HostFile {
         self.shell.unwrap_or("sh")
     }
 
-    pub fn shell_words(&self) -> String {
-        match self.shell {
-            Some(shell) => format!("`{shell} -c`"),
-            None => format!("not stated; `{} -c` is assumed", self.shell()),
-        }
-    }
-
     /// The default timeout of a hook: the host's if known, else 60 s.
     pub fn usual_time(row: &HostEvent) -> Duration {
         let wait = row.wait.filter(|wait| wait.is_known);

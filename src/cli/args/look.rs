@@ -67,7 +67,7 @@ pub(crate) struct EventsArgs {
     #[arg(value_name = "EVENT")]
     pub(crate) name: Option<String>,
 
-    /// Show a host's events, with its names and rules, and its capabilities
+    /// Show a host's events, with its names and rules
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_host(), default_value = native::NAME, hide_default_value = true, hide_possible_values = true)]
     pub(crate) dialect: String,
 

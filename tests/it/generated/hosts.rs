@@ -1,7 +1,10 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::hosts::{HostEvent, ReplySlot, dialects, find_installable, installable};
+use hookrun::hosts::install::FailsClosed;
+use hookrun::hosts::{
+    DOCUMENTED, Host, HostEvent, ReplySlot, dialects, find_installable, installable,
+};
 
 use super::{code, table};
 use crate::sandbox::Sandbox;
@@ -58,7 +61,20 @@ pub(super) fn parts() -> impl Iterator<Item = String> {
 
 /// How well a host is known.
 fn known(host: &str) -> String {
-    format!("{}\n", find_installable(host).unwrap().known())
+    let measured = match find_installable(host).unwrap().measured {
+        Some(it) => format!("Measured with version {} on {}", it.version, it.date),
+        None => "Not measured".to_string(),
+    };
+    format!("{measured}; follows its documentation as of {DOCUMENTED}.\n")
+}
+
+/// The failures of hookrun after which a host still runs the tool.
+fn open_on(host: &Host) -> &'static str {
+    match host.fails_closed {
+        FailsClosed::Never => "cannot start, is killed, prints invalid output, hangs",
+        FailsClosed::OnCrash => "prints invalid output, hangs",
+        FailsClosed::Always => "never",
+    }
 }
 
 /// What each host can do where it counts, and what it makes of a hookrun that fails.
@@ -68,12 +84,6 @@ pub(super) fn capabilities() -> String {
         let gates = ["tool.pre", "prompt.submit", "agent.stop"].into_iter();
         let blocks: Vec<String> = gates.filter(|event| can.blocks(event)).map(code).collect();
         let asks = if can.asks() { "asks" } else { "blocks" }.to_string();
-        let open = can.open_on();
-        let open = if open.is_empty() {
-            "never".to_string()
-        } else {
-            open.join(", ")
-        };
         let measured = can
             .measured
             .map_or("–".to_string(), |it| it.version.to_string());
@@ -85,7 +95,7 @@ pub(super) fn capabilities() -> String {
             asks,
             yes(can.rewrites()),
             yes(can.teaches()),
-            open,
+            open_on(can).to_string(),
             measured,
         ]
     });

@@ -56,7 +56,7 @@ fn a_signed_commit_is_taken_and_the_lock_says_that_it_was_verified() {
     let manifest = sets.sandbox.read("hookrun.toml");
     assert!(manifest.contains("signed = true\n"), "{manifest}");
     sets.force_push().blocks_saying("no force");
-    sets.sets(&["list"]).prints("git has verified");
+    sets.sets(&["list"]).prints("signed      yes");
     sets.sets(&["verify"]).exits(0).prints("ok base");
     sets.sets(&["update"]).exits(0).prints("unchanged base");
 
@@ -143,7 +143,7 @@ fn a_signed_tag_is_as_good_as_a_signed_commit_and_a_moved_tag_breaks_no_lock() {
     let lock = sets.sandbox.read("hookrun.lock");
     assert!(lock.contains("signer = \"ana@acme\"\n"), "{lock}");
     assert!(lock.contains("\ntag = \""), "{lock}");
-    sets.sets(&["list"]).prints("the signature of ana@acme");
+    sets.sets(&["list"]).prints("signer      ana@acme");
 
     move_tag(&sets, "v2");
     fs::remove_dir_all(&sets.store()[0]).unwrap();
