@@ -15,7 +15,7 @@ pub(crate) use look::{
     EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
-pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, RunFormat, ServeArgs};
+pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, ServeArgs};
 pub(crate) use write::{
     AddArgs, AddedSet, DoctorArgs, ImportArgs, InitArgs, InstallArgs, NewArgs, OutdatedSets,
     PlaceArgs, SetsAction, SetsArgs, SettingsScope, TestArgs, TrustArgs, UpdatedSets, WritePlace,

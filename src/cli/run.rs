@@ -33,7 +33,7 @@ use crate::lab::report::{CheckFormat, run_checks};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use rustix::process::{Resource, Rlimit};
 
-use crate::cli::args::{RunArgs, RunFormat};
+use crate::cli::args::RunArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
@@ -145,8 +145,13 @@ fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
     })
 }
 
-fn last_word_in(format: RunFormat, event: &str, reply: Reply) -> Reply {
-    let Some(job) = format.of_job() else {
+/// The format, if it is one of a CI system.
+fn of_job(format: Option<CheckFormat>) -> Option<CheckFormat> {
+    format.filter(|format| format.is_of_lists())
+}
+
+fn last_word_in(format: Option<CheckFormat>, event: &str, reply: Reply) -> Reply {
+    let Some(job) = of_job(format) else {
         return reply;
     };
     let report = refusal_report(event, native::NAME, reply.stderr.trim_end(), &reply);
@@ -241,7 +246,7 @@ impl EventRun<'_> {
             abort: &abort,
             person: person.as_ref().map(|person| person as &dyn Respondent),
             detached: DetachedRun::InProcess(&|event: &Event| hand_over(event, args, env)),
-            is_watched: args.format.of_job().is_some() || person::is_watched(args.format),
+            is_watched: of_job(args.format).is_some() || person::is_watched(args.format),
             heartbeat: Some(&self.time.heartbeat),
         };
         let mut decision = decide(hosted, &hooks, &hooks.runner, &terms);
@@ -281,19 +286,24 @@ fn equipped(
 }
 
 /// Adds the report, for formats that print it.
-fn report(decision: &mut EventDecision, format: RunFormat, runner: &Runner, env: &Environment) {
+fn report(
+    decision: &mut EventDecision,
+    format: Option<CheckFormat>,
+    runner: &Runner,
+    env: &Environment,
+) {
     let Some(decided) = &decision.decided else {
         return;
     };
-    if format == RunFormat::Reply {
+    if format.is_none() {
         return;
     }
-    let paths = match format.of_job() {
+    let paths = match of_job(format) {
         Some(job) => paths(job, env),
         None => Paths::from(&env.cwd),
     };
     let mut report = run_report(&decided.run, &decision.reply, &paths);
-    if let (Some(_), Some(workspace)) = (format.of_job(), workspace(env)) {
+    if let (Some(_), Some(workspace)) = (of_job(format), workspace(env)) {
         let place = runner.place(&decided.run.event);
         run_checks::place(&mut report, &workspace, &place.project, &place.cwd);
     }
@@ -342,12 +352,12 @@ fn give(
 }
 
 /// The exit status. Some hosts read a block from stdout with 0; a CI job reads only the status.
-fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
+fn exit_status(decision: &EventDecision, format: Option<CheckFormat>) -> u8 {
     let stops = match &decision.report {
         Some(report) => !run_checks::goes_on(report),
         None => false,
     };
-    if format.of_job().is_some() && decision.reply.status == native::ALLOWED && stops {
+    if of_job(format).is_some() && decision.reply.status == native::ALLOWED && stops {
         return native::REFUSED;
     }
     decision.reply.status
@@ -359,7 +369,7 @@ fn exit_status(decision: &EventDecision, format: RunFormat) -> u8 {
 /// After that, nothing may delay the host: the watchdog limits what follows.
 fn write(
     decision: &EventDecision,
-    format: RunFormat,
+    format: Option<CheckFormat>,
     env: &Environment,
     time: &TimeLimit,
     abort: Option<&Abort>,
@@ -382,7 +392,7 @@ fn write(
     };
     time.watchdog
         .answers(lost, until.saturating_duration_since(now));
-    if format == RunFormat::Reply {
+    if format.is_none() {
         streams::words(&decision.reply.stderr, env);
     } else {
         // The report has it too; stderr is for people.
@@ -416,15 +426,19 @@ fn is_stopped(abort: Option<&Abort>) -> bool {
     abort.is_some_and(|abort| abort.times_raised() > 0)
 }
 
-fn stdout<'d>(decision: &'d EventDecision, format: RunFormat, env: &Environment) -> Cow<'d, str> {
+fn stdout<'d>(
+    decision: &'d EventDecision,
+    format: Option<CheckFormat>,
+    env: &Environment,
+) -> Cow<'d, str> {
     let Some(report) = &decision.report else {
         return streams::document(&decision.reply.stdout, env);
     };
-    if format == RunFormat::Json {
+    if format == Some(CheckFormat::Json) {
         let text = serde_json::to_string(report).unwrap_or_default();
         return Cow::Owned(format!("{}\n", harmless::json(&text)));
     }
-    match format.of_job() {
+    match of_job(format) {
         Some(job) => Cow::Owned(annotations(job, report)),
         None => streams::document(&decision.reply.stdout, env),
     }

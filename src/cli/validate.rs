@@ -9,7 +9,7 @@ use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
 use crate::engine::complaint::Complaint;
 use crate::lab::report::CheckFormat;
-use crate::lab::report::problems::CheckedFile;
+use crate::lab::report::problems::{CheckedFile, FilesReport};
 
 use crate::cli::args::ValidateArgs;
 use crate::cli::exit::{ExitStatus, Result};
@@ -125,8 +125,8 @@ impl Findings {
         env: &Environment,
         out: &mut dyn Write,
     ) -> Result {
-        let checks: Vec<CheckedFile> = self.checks.values().cloned().collect();
-        format.write(checks.as_slice(), &paths(format, env), out)?;
+        let files = self.checks.values().cloned();
+        format.write(&FilesReport::new(files, &paths(format, env)), out)?;
         Ok(if self.has_error() {
             ExitStatus::No
         } else {

@@ -40,19 +40,16 @@ names! {
 }
 
 impl CheckFormat {
-    pub fn write<R: CheckReport + ?Sized>(
-        self,
-        report: &R,
-        paths: &Paths,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        if self == CheckFormat::Human {
-            return report.human(paths, out);
+    pub fn write(self, report: &impl CheckReport, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            CheckFormat::Human => report.human(out),
+            CheckFormat::Json => write_json(report, out),
+            CheckFormat::Junit
+            | CheckFormat::Github
+            | CheckFormat::Sarif
+            | CheckFormat::Gitlab
+            | CheckFormat::Azure => self.write_list(&report.checks(), out),
         }
-        if self == CheckFormat::Json {
-            return report.json(paths, out);
-        }
-        self.write_list(&report.checks(paths), out)
     }
 
     /// Writes checks in a CI format; nothing for the others.

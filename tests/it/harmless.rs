@@ -182,7 +182,7 @@ const ALL: &[&str] = &["human", "json", "junit", "github"];
 
 /// Commands that show what hooks said.
 const OF_ANSWERS: &[Row] = &[
-    (&["run", "tool.pre"], &["reply", "json", "github"]),
+    (&["run", "tool.pre"], &["json", "github"]),
     (&["test", "tool.pre"], &["human", "json"]),
     (&["test", "--suite"], ALL),
     (&["why"], &["human", "json"]),

@@ -6,10 +6,11 @@ use std::time::Duration;
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Environment};
 use crate::hosts::{self, HostFolders, dialects, git, installable, native};
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::cli::streams::OutputShape;
+use crate::lab::report::CheckFormat;
 
 #[derive(Default, Debug, Clone, PartialEq, Eq, Args)]
 #[command(group = ArgGroup::new("named").args(["hooks", "settings"]).multiple(true))]
@@ -89,6 +90,14 @@ impl TextFormat {
             TextFormat::Json => OutputShape::Json,
         }
     }
+}
+
+/// The formats of a run's report: each but the one for people.
+pub(super) fn report_format() -> impl TypedValueParser<Value = CheckFormat> {
+    let formats = CheckFormat::value_variants().iter();
+    let formats = formats.filter(|format| **format != CheckFormat::Human);
+    PossibleValuesParser::new(formats.filter_map(ValueEnum::to_possible_value))
+        .try_map(|name| CheckFormat::from_str(&name, false))
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use crate::hosts::native;
 use crate::lab::report::CheckFormat;
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{ArgGroup, Args};
 
-use super::options::{SourceArgs, dialect_name, dialect_or_git, digest, duration, jobs};
+use super::options::{
+    SourceArgs, dialect_name, dialect_or_git, digest, duration, jobs, report_format,
+};
 
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct RunArgs {
@@ -45,9 +47,11 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) deciding: DecidingArgs,
 
-    /// The output format: the reply for the host, or a full report
-    #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
-    pub(crate) format: RunFormat,
+    /// Print a full report in this format [default: the reply for the host]
+    ///
+    /// In the formats of CI systems a block never exits with 0, and stderr has no workflow commands.
+    #[arg(long, value_name = "FORMAT", value_parser = report_format())]
+    pub(crate) format: Option<CheckFormat>,
 }
 
 impl RunArgs {
@@ -93,43 +97,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
-    /// The output format
-    #[arg(long, value_enum, default_value_t = RunFormat::Reply)]
-    pub(crate) format: RunFormat,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunFormat {
-    /// The structured result, if there is one
-    #[default]
-    Reply,
-    /// One JSON document with the complete run, including reminders
-    Json,
-    /// Annotations of GitHub Actions: findings on their lines, and the reason of a block; the last
-    /// line is the decision. A block never exits with 0, and stderr has no workflow commands
-    Github,
-    /// SARIF, for code scanning
-    Sarif,
-    /// GitLab code quality; blocks without a file appear only in the status and on stderr
-    Gitlab,
-    /// Azure Pipelines issues
-    Azure,
-    /// JUnit XML, with a test case for each hook
-    Junit,
-}
-
-impl RunFormat {
-    /// The CI format, if it is one.
-    pub(crate) fn of_job(self) -> Option<CheckFormat> {
-        match self {
-            RunFormat::Reply | RunFormat::Json => None,
-            RunFormat::Github => Some(CheckFormat::Github),
-            RunFormat::Sarif => Some(CheckFormat::Sarif),
-            RunFormat::Gitlab => Some(CheckFormat::Gitlab),
-            RunFormat::Azure => Some(CheckFormat::Azure),
-            RunFormat::Junit => Some(CheckFormat::Junit),
-        }
-    }
+    /// Print a full report in this format
+    #[arg(long, value_name = "FORMAT", value_parser = report_format())]
+    pub(crate) format: Option<CheckFormat>,
 }
 
 #[derive(Debug, Clone, Default, Args)]

@@ -30,7 +30,7 @@ use crate::engine::lock::wait_readable;
 use crate::engine::session::make_private;
 use crate::hosts::Reply;
 
-use crate::cli::args::{DecidingArgs, RunArgs, RunFormat, SourceArgs};
+use crate::cli::args::{DecidingArgs, RunArgs, SourceArgs};
 use crate::cli::exit::Result;
 use crate::cli::run::person::Person;
 use crate::engine::errand;
@@ -135,7 +135,7 @@ impl<'a> Helper<'a> {
         let is_plain = *source == SourceArgs::default()
             && require.is_empty()
             && *deciding == DecidingArgs::default()
-            && *format == RunFormat::Reply;
+            && format.is_none();
         let is_warm = config.hooks.iter().any(|hook| hook.warm == Warm::Fork);
         let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
         if !is_possible || self.env.cwd_problem.is_some() || Person::find(self.env).is_some() {

@@ -13,9 +13,9 @@ use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, Trace};
 use crate::engine::ui::{Asker, DialogAnswer, Outer, Ui, yes_or_no};
 
-use crate::cli::args::RunFormat;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
+use crate::lab::report::CheckFormat;
 
 pub(crate) enum Person {
     Here(Arc<Terminal>),
@@ -55,11 +55,11 @@ impl Respondent for Person {
 }
 
 /// Whether a user sees the progress of hooks on stderr.
-pub(crate) fn is_watched(format: RunFormat) -> bool {
-    format == RunFormat::Reply && streams::is_stderr_a_terminal()
+pub(crate) fn is_watched(format: Option<CheckFormat>) -> bool {
+    format.is_none() && streams::is_stderr_a_terminal()
 }
 
-pub(crate) fn watcher(format: RunFormat) -> Option<Watcher> {
+pub(crate) fn watcher(format: Option<CheckFormat>) -> Option<Watcher> {
     // How many bytes of each hook's stderr are printed.
     let shown: Mutex<HashMap<usize, usize>> = Mutex::default();
     if !is_watched(format) {

@@ -11,7 +11,8 @@ use std::time::Duration;
 use crate::hosts::{dialects, native};
 use clap::ValueEnum;
 
-use crate::cli::args::{RunArgs, RunFormat, digest, duration, jobs};
+use crate::cli::args::{RunArgs, digest, duration, jobs};
+use crate::lab::report::CheckFormat;
 
 /// Parses the arguments of `run`; `None` leaves them to clap.
 pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
@@ -24,7 +25,6 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
         ..RunArgs::default()
     };
     let mut stdin_timeout = None;
-    let mut format = None;
     let mut rest = rest.iter();
     while let Some(argument) = rest.next() {
         let text = argument.to_str()?;
@@ -57,13 +57,15 @@ pub(crate) fn parse(arguments: &[OsString]) -> Option<RunArgs> {
             "--stdin-timeout" => once(&mut stdin_timeout, duration(value).ok()?)?,
             "--jobs" => once(&mut args.deciding.jobs, jobs(value).ok()?)?,
             "--record" => once(&mut args.deciding.record, PathBuf::from(value))?,
-            "--format" => once(&mut format, RunFormat::from_str(value, false).ok()?)?,
+            "--format" => {
+                let format = CheckFormat::from_str(value, false).ok()?;
+                once(&mut args.format, format).filter(|()| format != CheckFormat::Human)?;
+            }
             "--host" if is_name(value) => once(&mut args.dialect, value.into())?,
             _ => return None,
         }
     }
     args.stdin_timeout = stdin_timeout.unwrap_or(args.stdin_timeout);
-    args.format = format.unwrap_or(args.format);
     let is_named = !args.source.hooks.is_empty() || !args.source.settings.is_empty();
     (is_named || !args.source.discover).then_some(args)
 }
@@ -127,7 +129,7 @@ mod tests {
         --hooks= hooks.d --settings --settings=claude:f --settings= --require --require=any \
         --require= --budget --budget=2s --budget=2 10s --stdin-timeout --stdin-timeout=300ms \
         --trust --trust=sha256:0 --jobs --jobs=4 --jobs=0 3 --record --record=f --record= --format --format=json \
-        --format=xml github --host=pi --host=nobody --host --host=claude \
+        --format=xml --format=human github --host=pi --host=nobody --host --host=claude \
         --host=claude-code --host=git codex --color --color=never --log -h --help -x --h --discove \u{e9}";
 
     proptest::proptest! {

@@ -16,6 +16,7 @@ use crate::engine::registry::Registry;
 use crate::engine::run::Fate;
 use crate::engine::runner::Runner;
 use crate::lab::report::plain;
+use crate::lab::report::problems::FilesReport;
 use crate::lab::report::style::counted;
 use crate::lab::report::suite::{CoverageReport, SuiteReport};
 use crate::lab::scenario::coverage::{self, Coverage, Who, Witness};
@@ -78,7 +79,8 @@ fn play(
     }
     if !loaded.checks.is_empty() {
         // Run nothing, because an unreadable case might be the one that fails.
-        args.format.write(loaded.checks.as_slice(), &paths, out)?;
+        let report = FilesReport::new(loaded.checks.iter().cloned(), &paths);
+        args.format.write(&report, out)?;
         let cause = "no case was run; correct these errors first";
         return Err(Complaint::new(cause));
     }
@@ -126,11 +128,11 @@ fn play(
     let broken = problems.partition_point(|problem| problem.severity == Severity::Error);
     let mut report = SuiteReport::new(&results, took, &paths);
     let is_stopped = abort.times_raised() > 0;
-    let is_enough = report.add(&problems[..broken], coverage, is_stopped);
+    let is_enough = report.add(problems[..broken].to_vec(), &paths, coverage, is_stopped);
     if exit == ExitStatus::Yes && !is_enough {
         exit = ExitStatus::No;
     }
-    args.format.write(&report, &paths, out)?;
+    args.format.write(&report, out)?;
     streams::problems(&problems, &paths);
     if !untested.is_empty() {
         note_untested(&untested);

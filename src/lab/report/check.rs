@@ -12,20 +12,18 @@ use serde_json::{Value, json};
 use crate::config::discover::MANIFEST;
 use crate::engine::harmless::{plain, visible, without_commands};
 use crate::engine::session::checksum;
-use crate::log::report::{Paths, present};
+use crate::log::report::present;
 
 pub fn write_json(report: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, report)?;
     writeln!(out)
 }
 
-/// A report on checks, for people, for programs, and as a list for CI formats.
-pub trait CheckReport {
-    fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
+/// A report on checks, for people, for programs (as JSON), and as a list for CI formats.
+pub trait CheckReport: Serialize {
+    fn human(&self, out: &mut dyn Write) -> io::Result<()>;
 
-    fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()>;
-
-    fn checks(&self, paths: &Paths) -> CheckList;
+    fn checks(&self) -> CheckList;
 }
 
 /// All checks of a report, with every text escaped.

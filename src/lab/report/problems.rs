@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{Annotation, Check, CheckList, CheckReport, CheckState, write_json};
+use super::check::{Annotation, Check, CheckList, CheckReport, CheckState};
 use super::style::{BAD, DIM, DOUBT, GOOD, counted};
 use crate::config::{Problem, Severity};
 use crate::engine::harmless::plain;
@@ -14,12 +14,25 @@ use crate::log::report::{Paths, VERSION};
 
 const NAME: &str = "hookrun validate";
 
-#[derive(Debug, Clone, Default)]
+/// The JSON output of `validate`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FilesReport {
+    version: u32,
+    /// True without errors.
+    ok: bool,
+    files: Vec<CheckedFile>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct CheckedFile {
     pub file: PathBuf,
     /// A file of hooks or configuration, not a folder or a test case file.
+    #[serde(skip)]
     pub is_counted: bool,
+    /// The number of hooks.
     pub hooks: usize,
+    /// True without errors.
+    pub(crate) ok: bool,
     pub problems: Vec<Problem>,
 }
 
@@ -37,59 +50,67 @@ impl CheckedFile {
             .all(|problem| problem.severity != Severity::Error)
     }
 
-    fn check(&self, paths: &Paths) -> Check {
-        let texts = self
-            .problems
-            .iter()
-            .map(|problem| problem_text(problem, paths));
+    fn check(&self) -> Check {
+        let texts: Vec<String> = self.problems.iter().map(plain_problem).collect();
+        let first = self.problems.first();
         Check {
             suite: NAME.to_string(),
-            name: plain(&paths.show(&self.file)),
-            state: CheckState::failed_if(!self.passes()),
-            message: self
-                .problems
-                .first()
-                .map(|first| plain(&first.cause))
-                .unwrap_or_default(),
-            details: texts.collect::<Vec<_>>().join("\n"),
-            annotations: self
-                .problems
-                .iter()
-                .map(|problem| annotation(problem, paths))
-                .collect(),
+            name: plain(&self.file.to_string_lossy()),
+            state: CheckState::failed_if(!self.ok),
+            message: first.map(|first| plain(&first.cause)).unwrap_or_default(),
+            details: texts.join("\n"),
+            annotations: self.problems.iter().map(annotation).collect(),
             ..Check::default()
         }
     }
 }
 
-impl CheckReport for [CheckedFile] {
-    fn human(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        let problems = || self.iter().flat_map(|file| &file.problems);
-        for problem in problems() {
+impl FilesReport {
+    /// The report of `files`, with their paths as `paths` shows them.
+    pub fn new(files: impl IntoIterator<Item = CheckedFile>, paths: &Paths) -> FilesReport {
+        let mut files: Vec<CheckedFile> = files.into_iter().collect();
+        for file in &mut files {
+            file.ok = file.passes();
+            file.file = paths.show(&file.file).into();
+            for problem in &mut file.problems {
+                problem.file.clone_from(&file.file);
+            }
+        }
+        FilesReport {
+            version: VERSION,
+            ok: files.iter().all(|file| file.ok),
+            files,
+        }
+    }
+}
+
+impl CheckReport for FilesReport {
+    fn human(&self, out: &mut dyn Write) -> io::Result<()> {
+        let problems: Vec<&Problem> = self.files.iter().flat_map(|file| &file.problems).collect();
+        for problem in &problems {
             let style = match problem.severity {
                 Severity::Error => BAD,
                 Severity::Warning => DOUBT,
                 Severity::Note => DIM,
             };
-            let whole = problem_text(problem, paths);
+            let whole = plain_problem(problem);
             let rest = whole
                 .strip_prefix(problem.severity.name())
                 .unwrap_or(&whole);
             writeln!(out, "{style}{}{style:#}{rest}", problem.severity.name())?;
         }
-        let count = |severity| problems().filter(|one| one.severity == severity).count();
-        let errors = count(Severity::Error);
+        let errors = count(&problems, Severity::Error);
         let (style, verdict) = if errors == 0 {
             (GOOD, "ok".to_string())
         } else {
             (BAD, counted(errors, "error"))
         };
-        let doubts = match count(Severity::Warning) {
+        let doubts = match count(&problems, Severity::Warning) {
             0 => String::new(),
             warnings => format!(", {}", counted(warnings, "warning")),
         };
-        let hooks = self.iter().map(|file| file.hooks).sum::<usize>();
-        let files = self.iter().filter(|file| file.is_counted).count();
+        let hooks = self.files.iter().map(|file| file.hooks).sum::<usize>();
+        let files = self.files.iter().filter(|file| file.is_counted).count();
         let checked = if files == 0 && errors > 0 {
             String::new()
         } else {
@@ -98,33 +119,31 @@ impl CheckReport for [CheckedFile] {
         writeln!(out, "{style}{verdict}{style:#}{doubts}{checked}")
     }
 
-    fn json(&self, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        let files = self.iter().map(|file| FileReport {
-            file: paths.show(&file.file),
-            hooks: file.hooks,
-            ok: file.passes(),
-            problems: file.problems.clone(),
-        });
-        let files = files.collect();
-        let ok = self.iter().all(CheckedFile::passes);
-        let version = VERSION;
-        write_json(&FilesReport { version, ok, files }, out)
-    }
-
-    fn checks(&self, paths: &Paths) -> CheckList {
-        let checks = self.iter().map(|file| file.check(paths)).collect();
+    fn checks(&self) -> CheckList {
         CheckList {
             name: NAME.to_string(),
-            checks,
+            checks: self.files.iter().map(CheckedFile::check).collect(),
             ..CheckList::default()
         }
     }
 }
 
+fn count(problems: &[&Problem], severity: Severity) -> usize {
+    let of_it = problems.iter().filter(|one| one.severity == severity);
+    of_it.count()
+}
+
 /// A problem as text, with its file as `paths` shows it.
 pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
+    plain_problem(&Problem {
+        file: paths.show(&problem.file).into(),
+        ..problem.clone()
+    })
+}
+
+pub(super) fn plain_problem(problem: &Problem) -> String {
     let shown = Problem {
-        file: PathBuf::from(plain(&paths.show(&problem.file))),
+        file: PathBuf::from(plain(&problem.file.to_string_lossy())),
         cause: plain(&problem.cause),
         cure: problem.cure.as_deref().map(plain),
         ..problem.clone()
@@ -132,7 +151,7 @@ pub fn problem_text(problem: &Problem, paths: &Paths) -> String {
     shown.to_string()
 }
 
-fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
+fn annotation(problem: &Problem) -> Annotation {
     let mut message = problem.cause.clone();
     if let Some(cure) = &problem.cure {
         message.push_str(&format!("\nhelp: {cure}"));
@@ -143,29 +162,10 @@ fn annotation(problem: &Problem, paths: &Paths) -> Annotation {
             Severity::Warning => "warning",
             Severity::Note => "notice",
         },
-        file: Some(paths.show(&problem.file)),
+        file: Some(problem.file.display().to_string()),
         line: problem.at.map(|at| at.line as u64),
         col: problem.at.map(|at| at.column as u64),
         message,
         ..Annotation::default()
     }
-}
-
-/// The JSON output of `validate`.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FilesReport {
-    version: u32,
-    /// True without errors.
-    ok: bool,
-    files: Vec<FileReport>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct FileReport {
-    file: String,
-    /// The number of hooks.
-    hooks: usize,
-    /// True without errors.
-    ok: bool,
-    problems: Vec<Problem>,
 }

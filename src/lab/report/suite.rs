@@ -8,10 +8,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::check::{
-    Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState, Written, write_json,
-};
-use super::problems::problem_text;
+use super::check::{Annotation, Check, CheckList, CheckPlace, CheckReport, CheckState, Written};
+use super::problems::plain_problem;
 use super::style::{counted, cut};
 use crate::config::{Position, Problem, line_of_directive};
 use crate::engine::harmless::plain;
@@ -130,13 +128,17 @@ impl SuiteReport {
     /// Adds broken hooks and coverage. Returns whether no hook is broken and the coverage suffices.
     pub fn add(
         &mut self,
-        broken: &[Problem],
+        mut broken: Vec<Problem>,
+        paths: &Paths,
         coverage: Option<CoverageReport>,
         is_stopped: bool,
     ) -> bool {
         let is_enough = broken.is_empty() && coverage.as_ref().is_none_or(|it| it.ok);
         self.ok &= is_enough;
-        self.broken = broken.to_vec();
+        for problem in &mut broken {
+            problem.file = paths.show(&problem.file).into();
+        }
+        self.broken = broken;
         self.coverage = coverage;
         self.is_stopped = is_stopped;
         is_enough
@@ -294,22 +296,18 @@ fn streams(hook: &HookReport) -> Vec<Written> {
 }
 
 impl CheckReport for SuiteReport {
-    fn human(&self, _: &Paths, out: &mut dyn Write) -> io::Result<()> {
+    fn human(&self, out: &mut dyn Write) -> io::Result<()> {
         human::suite(self, out)
     }
 
-    fn json(&self, _: &Paths, out: &mut dyn Write) -> io::Result<()> {
-        write_json(self, out)
-    }
-
-    fn checks(&self, paths: &Paths) -> CheckList {
+    fn checks(&self) -> CheckList {
         let mut checks: Vec<Check> = self.cases.iter().map(check_of).collect();
         for problem in &self.broken {
             let place = CheckPlace {
-                file: plain(&paths.show(&problem.file)),
+                file: plain(&problem.file.to_string_lossy()),
                 line: problem.at.map_or(1, |at| at.line) as u64,
             };
-            let text = problem_text(problem, paths);
+            let text = plain_problem(problem);
             let name = "every hook can run".to_string();
             checks.push(further(HOOKS, name, place, Some(text)));
         }
