@@ -111,7 +111,7 @@ pub(crate) fn start_up() -> Result<Ground> {
 /// Resets inherited signals, descriptors and core limits, which hooks would inherit too.
 fn undo_inherited() -> io::Result<()> {
     // A host that blocks SIGTERM would block it for hookrun and hooks.
-    nix::sys::signal::SigSet::empty().thread_set_mask()?;
+    crate::engine::exec::block_real_time()?;
     close_fds::CloseFdsBuilder::new().cloexecfrom(FIRST_OWN_DESCRIPTOR);
     // No core files from hooks; a hook may raise the limit.
     let hard = rustix::process::getrlimit(Resource::Core).maximum;

@@ -10,7 +10,9 @@ use super::layer::{DROP_INS, Layer, MANIFEST};
 use super::manifest::Manifest;
 use super::problem::Problem;
 use super::skip;
-use super::trust::{self, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore};
+use super::trust::{
+    self, ProjectFiles, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore,
+};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::Catalog;
 use crate::engine::event::{EventSpec, OnFailure};
@@ -100,12 +102,13 @@ impl<'j> TrustJudge<'j> {
         })
     }
 
-    /// Checks a layer, whose hooks have these indices.
+    /// Checks a layer, whose hooks have these indices; folders that were not opened are `idle`.
     pub(super) fn look(
         &mut self,
         layer: &Layer,
         files: &[(PathBuf, Manifest)],
         hooks: Range<usize>,
+        idle: &[PathBuf],
         policy: &TrustPolicy,
     ) {
         if layer.kind != LayerKind::Project || self.own.contains(&layer.folder) {
@@ -138,7 +141,17 @@ impl<'j> TrustJudge<'j> {
         parts.extend(of_sets.flat_map(|owned| owned.named.iter().cloned()));
         parts.sort();
         parts.dedup();
-        let is_sealed = self.judge(&folder, parts, is_signed, policy);
+        let idle = idle
+            .iter()
+            .flat_map(|idle| idle.strip_prefix(&layer.folder));
+        let idle = idle.map(Path::to_path_buf).collect();
+        let project = ProjectFiles {
+            folder,
+            parts,
+            idle,
+            is_signed,
+        };
+        let is_sealed = self.judge(project, policy);
         let report = self
             .found
             .reports
@@ -190,7 +203,11 @@ impl<'j> TrustJudge<'j> {
             }
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
             if store.had_hooks(&folder) {
-                self.judge(&folder, Vec::new(), false, policy);
+                let lost = ProjectFiles {
+                    folder,
+                    ..ProjectFiles::default()
+                };
+                self.judge(lost, policy);
             } else if !layers.iter().any(Layer::is_own_of_project)
                 && let Some(main) = trust::same_in_main_work_tree(&folder)
                 && [MANIFEST, DROP_INS]
@@ -207,16 +224,16 @@ impl<'j> TrustJudge<'j> {
     }
 
     /// Checks the hooks in a folder. Returns whether its files are readable and trusted.
-    fn judge(
-        &mut self,
-        folder: &Path,
-        parts: Vec<PathBuf>,
-        is_signed: bool,
-        policy: &TrustPolicy,
-    ) -> bool {
-        let (mut report, mut seal) = self.look_at(folder, parts, is_signed, policy);
+    fn judge(&mut self, project: ProjectFiles, policy: &TrustPolicy) -> bool {
+        let (mut report, mut seal) = self.look_at(project.clone(), policy);
         match accept_branch(&report, self.store.as_ref()) {
-            Some(Ok(())) => (report, seal) = self.look_at(folder, report.parts, false, policy),
+            Some(Ok(())) => {
+                let as_approved = ProjectFiles {
+                    is_signed: false,
+                    ..project
+                };
+                (report, seal) = self.look_at(as_approved, policy);
+            }
             Some(Err(why)) => report.not_of_branch = Some(why),
             None => {}
         }
@@ -228,21 +245,11 @@ impl<'j> TrustJudge<'j> {
 
     fn look_at(
         &self,
-        folder: &Path,
-        parts: Vec<PathBuf>,
-        is_signed: bool,
+        project: ProjectFiles,
         policy: &TrustPolicy,
     ) -> (TrustReport, Option<TrustSeal>) {
         let since = self.read_since;
-        trust::judge(
-            folder,
-            parts,
-            is_signed,
-            since,
-            self.choice,
-            policy,
-            self.store.as_ref(),
-        )
+        trust::judge(project, since, self.choice, policy, self.store.as_ref())
     }
 
     /// Holds the untrusted hooks, or only reports them.

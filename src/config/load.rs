@@ -116,6 +116,7 @@ impl Config {
             hooks: Vec::new(),
             problems,
             seen: HashSet::new(),
+            idle: Vec::new(),
         };
         for (layer, files) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
@@ -133,7 +134,8 @@ impl Config {
                 set_layers::bind(&mut loader, first, set);
             }
             if let Some(judge) = &mut judge {
-                judge.look(layer, files, first..loader.hooks.len(), &policy);
+                let hooks = first..loader.hooks.len();
+                judge.look(layer, files, hooks, &loader.idle, &policy);
             }
         }
         let ConfigLoader {

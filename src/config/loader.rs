@@ -45,6 +45,8 @@ pub(super) struct ConfigLoader<'l> {
     pub(super) problems: Vec<Problem>,
     /// Scripts outside event folders, by canonical path.
     pub(super) seen: HashSet<PathBuf>,
+    /// Folders of a `hooks.d` that were not opened.
+    pub(super) idle: Vec<PathBuf>,
 }
 
 impl ConfigLoader<'_> {

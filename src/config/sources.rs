@@ -40,6 +40,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
             continue;
         }
         if RESERVED.contains(&name.as_str()) {
+            loader.idle.push(folder.path);
             continue;
         }
         if name == commands::FOLDER {
@@ -53,7 +54,10 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
         }
         match loader.may_be_in_scope(&name) {
             Ok(true) => {}
-            Ok(false) => continue,
+            Ok(false) => {
+                loader.idle.push(folder.path);
+                continue;
+            }
             Err(mut unknown) => {
                 let reserved = spelling::nearest(&name, RESERVED.iter().copied());
                 unknown.nearest = reserved.map(str::to_string).or(unknown.nearest);

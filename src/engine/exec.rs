@@ -30,7 +30,7 @@ pub use heartbeat::Heartbeat;
 pub use job::{Budget, FunctionCall, Job, Runs};
 pub use keeper::OwnProgram;
 pub use lines::{HookLines, LineLife};
-pub use signals::{Abort, hold_out};
+pub use signals::{Abort, block_real_time, hold_out};
 pub use streams::PipeStore;
 pub use tree::Subreaper;
 pub use warm::inherited_traits;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::files::{FileList, FileMark, HookFiles, SetError};
+use super::files::{FileList, FileMark, HookFiles, SeenFiles, SetError};
 use super::parts::find_repository;
 use super::store::{TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
@@ -58,8 +58,13 @@ pub struct TrustReport {
 pub(crate) struct TrustSeal {
     folder: PathBuf,
     parts: Vec<PathBuf>,
-    stamps: Vec<u8>,
-    digest: String,
+    /// Folders whose files no event here uses.
+    idle: Vec<PathBuf>,
+    seen: SeenFiles,
+    /// Equal stamps mean equal content, at least of idle files.
+    is_settled: bool,
+    /// The store knows `seen`.
+    is_noted: bool,
     /// A file changed while the configuration was read.
     pub(crate) is_recent: bool,
 }
@@ -73,10 +78,9 @@ impl TrustSeal {
     /// The current stamps; `None` if the content has changed.
     fn stamps_now(&self) -> Option<Vec<u8>> {
         let now = FileList::of(&self.folder, &self.parts).ok()?;
-        let stamps = now.stamps();
-        // A write through shared memory leaves the same stamps.
-        let has_same_content = now.read().ok()?.digest() == self.digest;
-        has_same_content.then_some(stamps)
+        let is_same = self.is_settled && now.matches(&self.seen, &self.idle)
+            || now.read().ok()?.digest() == self.seen.digest;
+        is_same.then(|| now.stamps())
     }
 
     fn complaint(&self) -> String {
@@ -89,7 +93,8 @@ impl TrustSeal {
 
 impl SealedFiles for Vec<TrustSeal> {
     fn loaded(&self) -> Vec<u8> {
-        self.iter().flat_map(|seal| seal.stamps.clone()).collect()
+        let stamps = self.iter().flat_map(|seal| &seal.seen.stamps);
+        stamps.copied().collect()
     }
 
     fn check(&self) -> Result<Vec<u8>, String> {
@@ -117,31 +122,47 @@ impl SealedFiles for Vec<TrustSeal> {
 /// invisible.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Checks the hooks in `folder` (a canonical path), and seals trusted ones. The configuration was
-/// read after `read_since`. With `is_signed`, all of its hooks are from sets of trusted signers.
+/// A project folder's hooks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProjectFiles {
+    /// Canonical.
+    pub(crate) folder: PathBuf,
+    pub(crate) parts: Vec<PathBuf>,
+    /// Folders whose files the event does not use.
+    pub(crate) idle: Vec<PathBuf>,
+    /// Whether all hooks are from sets of trusted signers.
+    pub(crate) is_signed: bool,
+}
+
+/// Checks a project's hooks, and seals trusted ones. The configuration was read after `read_since`.
 pub(crate) fn judge(
-    folder: &Path,
-    parts: Vec<PathBuf>,
-    is_signed: bool,
+    files: ProjectFiles,
     read_since: SystemTime,
     choice: &TrustChoice,
     policy: &TrustPolicy,
     store: Option<&TrustStore>,
 ) -> (TrustReport, Option<TrustSeal>) {
+    let ProjectFiles {
+        folder,
+        parts,
+        idle,
+        is_signed,
+    } = files;
+    let is_listed = policy.paths.iter().any(|path| folder.starts_with(path));
     let mut report = TrustReport {
-        folder: folder.to_path_buf(),
-        repository: find_repository(folder).identity,
+        repository: find_repository(&folder).identity,
+        folder,
         state: TrustState::Unknown,
         digest: String::new(),
         parts,
         changed: Vec::new(),
         not_of_branch: None,
     };
-    if policy.paths.iter().any(|path| folder.starts_with(path)) {
+    if is_listed {
         report.state = TrustState::Trusted;
         return (report, None);
     }
-    let seal = match look(&mut report, read_since, store) {
+    let seal = match look(&mut report, idle, read_since, store) {
         Ok(Some(seal)) => seal,
         // An empty folder that never had a hook.
         Ok(None) => {
@@ -160,6 +181,12 @@ pub(crate) fn judge(
     let is_known = store.is_some_and(|store| store.is_trusted(&report.repository, &report.digest));
     if is_pinned || is_known || is_signed {
         report.state = TrustState::Trusted;
+        if let Some(store) = store
+            && seal.is_settled
+            && !seal.is_noted
+        {
+            store.note_seen(&report.folder, &seal.seen);
+        }
         return (report, Some(seal));
     }
     if let Some(store) = store
@@ -174,24 +201,37 @@ pub(crate) fn judge(
 /// Computes the digest of a set and seals its files. `None` for a folder that never had hooks.
 fn look(
     report: &mut TrustReport,
+    idle: Vec<PathBuf>,
     read_since: SystemTime,
     store: Option<&TrustStore>,
 ) -> Result<Option<TrustSeal>, SetError> {
     let list = FileList::of(&report.folder, &report.parts)?;
-    let had_hooks = store.is_some_and(|store| store.had_hooks(&report.folder));
-    if !list.has_files() && !had_hooks {
-        return Ok(None);
-    }
-    let stamps = list.stamps();
-    let digest = list.read()?.digest();
-    report.digest.clone_from(&digest);
-    Ok(Some(TrustSeal {
+    let known = store.and_then(|store| store.seen(&report.folder));
+    let mut seal = TrustSeal {
         folder: report.folder.clone(),
         parts: report.parts.clone(),
-        stamps,
-        digest,
-        is_recent: list.changed_since(read_since - STEP),
-    }))
+        idle,
+        is_settled: true,
+        is_noted: true,
+        is_recent: false,
+        seen: SeenFiles::default(),
+    };
+    if let Some(known) = known
+        && list.matches(&known, &seal.idle)
+    {
+        seal.seen = known;
+    } else {
+        let had_hooks = store.is_some_and(|store| store.had_hooks(&report.folder));
+        if !list.has_files() && !had_hooks {
+            return Ok(None);
+        }
+        seal.seen = SeenFiles::of(&list.read()?, list.stamps());
+        seal.is_settled = list.is_settled(read_since);
+        seal.is_noted = false;
+        seal.is_recent = list.changed_since(read_since - STEP);
+    }
+    report.digest.clone_from(&seal.seen.digest);
+    Ok(Some(seal))
 }
 
 /// The beginning of a block that only `hookrun trust` lifts.

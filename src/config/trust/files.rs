@@ -147,12 +147,18 @@ impl FileList {
             listed: BTreeMap::new(),
         };
         for part in parts {
-            list.add(part, 0)?;
+            let meta = folder.join(part).symlink_metadata();
+            list.add(part, meta, 0)?;
         }
         Ok(list)
     }
 
-    fn add(&mut self, path: &Path, depth: usize) -> Result<(), SetError> {
+    fn add(
+        &mut self,
+        path: &Path,
+        own: io::Result<Metadata>,
+        depth: usize,
+    ) -> Result<(), SetError> {
         if self.listed.contains_key(path) {
             return Ok(());
         }
@@ -164,7 +170,7 @@ impl FileList {
             path: whole.clone(),
             error,
         };
-        let mut meta = there(whole.symlink_metadata()).map_err(unreadable)?;
+        let mut meta = there(own).map_err(unreadable)?;
         let mut link = None;
         if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
             link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp_of(own)));
@@ -196,7 +202,8 @@ impl FileList {
             let child = path.join(entry.file_name());
             let is_of_editor = !is_folder && is_of_editor(entry.file_name().as_bytes());
             if !is_of_editor && (self.is_exact || !is_of_suites(&child)) {
-                self.add(&child, depth + 1)?;
+                // Relative to the open folder, for half of the time.
+                self.add(&child, entry.metadata(), depth + 1)?;
             }
         }
         Ok(())
@@ -235,6 +242,34 @@ impl FileList {
         stamps.any(|[.., changed]| *changed >= moment)
     }
 
+    /// Whether the content can be known by the stamps from now on: no file changed for a minute, and
+    /// the file system writes changes back, so that a write through shared memory leaves a stamp.
+    #[must_use]
+    pub(super) fn is_settled(&self, now: SystemTime) -> bool {
+        !self.changed_since(now - WRITTEN_BACK) && writes_back(&self.folder)
+    }
+
+    /// Whether the files are as in `seen`. Reads them, but for those in the folders `idle`, whose
+    /// stamps suffice.
+    pub(super) fn matches(&self, seen: &SeenFiles, idle: &[PathBuf]) -> bool {
+        if self.stamps() != seen.stamps {
+            return false;
+        }
+        let mut left = MOST_BYTES;
+        for (path, listed) in &self.listed {
+            let is_idle = idle.iter().any(|folder| path.starts_with(folder));
+            if is_idle && !self.parts.contains(path) {
+                continue;
+            }
+            match self.read_file(path, listed, &mut left) {
+                Ok(None) => {}
+                Ok(Some(file)) if seen.has(&file.mark) => {}
+                Ok(Some(_)) | Err(_) => return false,
+            }
+        }
+        true
+    }
+
     /// Reads every file.
     ///
     /// # Errors
@@ -243,43 +278,75 @@ impl FileList {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
         for (path, listed) in &self.listed {
-            if listed.kind == FileKind::Folder && listed.link.is_none() {
-                continue;
-            }
-            let mut bytes = Vec::new();
-            let content = match listed.kind {
-                FileKind::Folder => "folder".to_string(),
-                FileKind::Missing => "missing".to_string(),
-                FileKind::File => {
-                    let whole = self.folder.join(path);
-                    let unreadable = |error| SetError::Unreadable {
-                        path: whole.clone(),
-                        error,
-                    };
-                    let file = fs::File::open(&whole).map_err(unreadable)?;
-                    file.take(left + 1)
-                        .read_to_end(&mut bytes)
-                        .map_err(unreadable)?;
-                    left = left
-                        .checked_sub(bytes.len() as u64)
-                        .ok_or_else(|| SetError::TooLong(self.folder.clone()))?;
-                    if self.is_exact {
-                        hex(&Sha256::digest(&bytes))
-                    } else {
-                        counted_content(path, &bytes)
-                    }
-                }
-            };
-            let mut mark = FileMark::of(path, listed.is_program, content);
-            mark.link = listed.link.as_ref().map(|(to, _)| escaped(to));
-            files.push(ContentFile {
-                path: path.clone(),
-                mark,
-                bytes,
-            });
+            files.extend(self.read_file(path, listed, &mut left)?);
         }
         Ok(HookFiles { files })
     }
+
+    /// Reads one of at most `left` bytes; `None` for a folder, whose files are listed too.
+    fn read_file(
+        &self,
+        path: &Path,
+        listed: &ListedFile,
+        left: &mut u64,
+    ) -> Result<Option<ContentFile>, SetError> {
+        let mut bytes = Vec::new();
+        let content = match listed.kind {
+            FileKind::Folder if listed.link.is_none() => return Ok(None),
+            FileKind::Folder => "folder".to_string(),
+            FileKind::Missing => "missing".to_string(),
+            FileKind::File => {
+                let whole = self.folder.join(path);
+                bytes = read_up_to(&whole, listed.stamp, *left)
+                    .map_err(|error| SetError::Unreadable { path: whole, error })?;
+                *left = left
+                    .checked_sub(bytes.len() as u64)
+                    .ok_or_else(|| SetError::TooLong(self.folder.clone()))?;
+                if self.is_exact {
+                    hex(&Sha256::digest(&bytes))
+                } else {
+                    counted_content(path, &bytes)
+                }
+            }
+        };
+        let mut mark = FileMark::of(path, listed.is_program, content);
+        mark.link = listed.link.as_ref().map(|(to, _)| escaped(to));
+        Ok(Some(ContentFile {
+            path: path.to_path_buf(),
+            mark,
+            bytes,
+        }))
+    }
+}
+
+/// Reads a file of at most `most` bytes, or one byte more. Its stamp has its size.
+fn read_up_to(file: &Path, stamp: FileStamp, most: u64) -> io::Result<Vec<u8>> {
+    let [_, _, size, _, _] = stamp;
+    // A spare byte shows the end without another buffer.
+    let room = u64::try_from(size).unwrap_or_default().min(most) + 1;
+    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
+    fs::File::open(file)?
+        .take(most + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The time after which Linux has written a changed page to its disk: 30 s by default
+/// (`vm.dirty_expire_centisecs`). Until then another write through shared memory leaves no stamp.
+const WRITTEN_BACK: Duration = Duration::from_secs(60);
+
+/// Whether a folder's file system stamps each write after it has written the page back, which one in
+/// memory never does.
+#[cfg(target_os = "linux")]
+fn writes_back(folder: &Path) -> bool {
+    /// ext4, XFS, Btrfs and F2FS, from `linux/magic.h`.
+    const ON_DISK: [i64; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010];
+    rustix::fs::statfs(folder).is_ok_and(|system| ON_DISK.contains(&system.f_type))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn writes_back(_folder: &Path) -> bool {
+    false
 }
 
 fn add_stamp(bytes: &mut Vec<u8>, path: &Path, stamp: &FileStamp) {
@@ -391,6 +458,49 @@ impl HookFiles {
     }
 }
 
+/// The content of a set's files and their stamps when it was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct SeenFiles {
+    pub(super) digest: String,
+    /// A line for each file.
+    lines: String,
+    pub(super) stamps: Vec<u8>,
+}
+
+impl SeenFiles {
+    pub(super) fn of(files: &HookFiles, stamps: Vec<u8>) -> SeenFiles {
+        let lines = files.files.iter().map(|file| file.mark.line() + "\n");
+        SeenFiles {
+            digest: files.digest(),
+            lines: lines.collect(),
+            stamps,
+        }
+    }
+
+    fn has(&self, mark: &FileMark) -> bool {
+        let line = mark.line();
+        self.lines.lines().any(|other| other == line)
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{}\n{}\0", self.digest, self.lines).into_bytes();
+        bytes.extend(&self.stamps);
+        bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<SeenFiles> {
+        // No line contains it: bytes other than ASCII are escaped.
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let text = str::from_utf8(&bytes[..end]).ok()?;
+        let (digest, lines) = text.split_once('\n')?;
+        Some(SeenFiles {
+            digest: digest.to_string(),
+            lines: lines.to_string(),
+            stamps: bytes[end + 1..].to_vec(),
+        })
+    }
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -398,4 +508,39 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
             let _ = write!(text, "{byte:02x}");
             text
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_the_event_uses_are_read_and_idle_ones_known_by_their_stamps() {
+        let folder = tempfile::tempdir().unwrap();
+        for part in ["hooks.d/tool.pre", "hooks.d/lib"] {
+            fs::create_dir_all(folder.path().join(part)).unwrap();
+        }
+        let [used, idle] = ["hooks.d/tool.pre/guard.sh", "hooks.d/lib/common.sh"];
+        fs::write(folder.path().join(used), "exit 0\n").unwrap();
+        fs::write(folder.path().join(idle), "true\n").unwrap();
+        let list = FileList::of(folder.path(), &[PathBuf::from("hooks.d")]).unwrap();
+        let files = list.read().unwrap();
+        let matches = |seen: &SeenFiles| list.matches(seen, &[PathBuf::from("hooks.d/lib")]);
+
+        let seen = SeenFiles::of(&files, list.stamps());
+        assert!(matches(&seen));
+        assert_eq!(SeenFiles::from_bytes(&seen.to_bytes()), Some(seen));
+        // As after a write through shared memory.
+        for (changed, is_known) in [(used, false), (idle, true)] {
+            let mut other = files.clone();
+            let at = |file: &&mut ContentFile| file.path == Path::new(changed);
+            other.files.iter_mut().find(at).unwrap().mark.content = "0".repeat(64);
+            let seen = SeenFiles::of(&other, list.stamps());
+            assert_eq!(matches(&seen), is_known, "{changed}");
+        }
+        let mut stamps = list.stamps();
+        *stamps.last_mut().unwrap() ^= 1;
+        assert!(!matches(&SeenFiles::of(&files, stamps)));
+        assert!(!list.is_settled(SystemTime::now()));
+    }
 }

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::files::{FileMark, HookFiles, hex};
+use super::files::{FileMark, HookFiles, SeenFiles, hex};
 use crate::config::env::Environment;
 use crate::engine::exec::command::is_open_to_everyone;
 
@@ -23,6 +23,7 @@ const LONGEST_KEPT: usize = 256 * 1024;
 
 const NAME: &str = "repository";
 const FOLDERS: &str = "folders";
+const SEEN: &str = "seen";
 const FOLLOWED: &str = "followed";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,9 +203,22 @@ impl TrustStore {
     }
 
     fn mark(&self, folder: &Path) -> PathBuf {
-        self.folder
-            .join(FOLDERS)
-            .join(short_digest(folder.as_os_str().as_bytes()))
+        self.folder.join(FOLDERS).join(name_of(folder))
+    }
+
+    /// The files of a folder when they were read last. World-writable notes do not count.
+    pub(super) fn seen(&self, folder: &Path) -> Option<SeenFiles> {
+        let note = self.folder.join(SEEN).join(name_of(folder));
+        let bytes = fs::read(&note).ok()?;
+        SeenFiles::from_bytes(&bytes).filter(|_| counts(&note))
+    }
+
+    /// Notes the files of a folder, so that later events need not read all of them.
+    pub(super) fn note_seen(&self, folder: &Path, seen: &SeenFiles) {
+        let note = self.folder.join(SEEN).join(name_of(folder));
+        if let Err(error) = write(&note, &seen.to_bytes()) {
+            tracing::debug!(%error, "cannot note the files");
+        }
     }
 
     pub fn had_hooks(&self, folder: &Path) -> bool {
@@ -245,6 +259,11 @@ impl TrustStore {
 /// Whether a file exists and only its owner could write it.
 fn counts(file: &Path) -> bool {
     file.is_file() && !is_open_to_everyone(file) && !file.parent().is_some_and(is_open_to_everyone)
+}
+
+/// The name of the files about a folder.
+fn name_of(folder: &Path) -> String {
+    short_digest(folder.as_os_str().as_bytes())
 }
 
 /// A prefix of a SHA-256, for the name of a folder.

@@ -15,6 +15,7 @@ use libc::{
     SIGBUS, SIGCHLD, SIGCONT, SIGFPE, SIGHUP, SIGILL, SIGINT, SIGKILL, SIGPIPE, SIGQUIT, SIGSEGV,
     SIGSTOP, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH, SIGXFSZ, c_int,
 };
+use nix::sys::signal::SigSet;
 
 /// Signals that stop a program even if it ignores them: from a terminal, host or init system.
 const REQUESTS: &[c_int] = &[SIGINT, SIGTERM, SIGHUP, SIGQUIT];
@@ -47,6 +48,9 @@ const OTHERS: &[c_int] = &[
 /// Signals that our own faults raise too. Caught once: a failed instruction runs again and then ends
 /// the process.
 const FAULTS: &[c_int] = &[SIGILL, SIGFPE];
+
+/// The last signal that is not a real-time signal.
+pub(super) const LAST_CLASSIC: c_int = 31;
 
 pub(super) const HELD_OUT: &[c_int] = &[SIGTSTP, SIGTTIN, SIGTTOU, SIGXFSZ];
 
@@ -108,7 +112,7 @@ impl Abort {
     }
 
     /// Returns this process's abort, which is also raised by every catchable signal that would end
-    /// the process. Resets an ignored SIGCHLD, which would hide exit statuses.
+    /// the process, except real-time signals. Resets an ignored SIGCHLD, which would hide exit statuses.
     ///
     /// # Errors
     /// If out of file descriptors, or SIGCHLD cannot be reset.
@@ -167,6 +171,24 @@ pub fn hold_out() {
     }
 }
 
+/// Blocks real-time signals, which no system sends by itself, in this thread and those that it
+/// starts later, and unblocks all others. A handler for each would need three system calls more,
+/// because it is reset in every hook. Hooks start without blocked signals.
+///
+/// # Errors
+/// If the system refuses.
+pub fn block_real_time() -> io::Result<()> {
+    let mut set = *SigSet::empty().as_ref();
+    #[cfg(target_os = "linux")]
+    for signal in libc::SIGRTMIN()..=libc::SIGRTMAX() {
+        // SAFETY: the set is initialised. An invalid signal is an error.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    // SAFETY: it is initialised.
+    unsafe { SigSet::from_sigset_t_unchecked(set) }.thread_set_mask()?;
+    Ok(())
+}
+
 pub(super) fn take_as_usual(signal: c_int) {
     // Signals that cannot change have the default action.
     let _ = act(signal, libc::SIG_DFL);
@@ -203,10 +225,7 @@ pub(super) fn handler_of(signal: c_int) -> Option<usize> {
 }
 
 fn stop_signals() -> impl Iterator<Item = c_int> {
-    let classic = (1..32).filter(|signal| !OTHERS.contains(signal));
-    #[cfg(target_os = "linux")]
-    let classic = classic.chain(libc::SIGRTMIN()..=libc::SIGRTMAX());
-    classic
+    (1..=LAST_CLASSIC).filter(|signal| !OTHERS.contains(signal))
 }
 
 /// Installs our handler for a signal, unless the embedding program handles it, or ignores it and it

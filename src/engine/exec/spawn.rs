@@ -22,7 +22,7 @@ use nix::sys::signal::SigSet;
 use rustix::process::Pid;
 
 use super::command::Program;
-use super::signals::{HELD_OUT, handler_of};
+use super::signals::{HELD_OUT, LAST_CLASSIC, handler_of};
 
 const FIRST_FREE: RawFd = 3;
 
@@ -52,10 +52,14 @@ impl Inherited {
 fn reset_signals() -> SigSet {
     let mut set = *SigSet::empty().as_ref();
     for signal in 1..=LAST_SIGNAL {
-        let is_queried = match handler_of(signal) {
-            None | Some(libc::SIG_IGN) => false,
-            Some(libc::SIG_DFL) => cfg!(all(target_os = "linux", target_env = "gnu")),
-            Some(_) => cfg!(target_os = "linux"),
+        let is_queried = match signal {
+            // Hardly any program ignores a real-time signal.
+            real_time if real_time > LAST_CLASSIC => OF_GLIBC,
+            classic => match handler_of(classic) {
+                None | Some(libc::SIG_IGN) => false,
+                Some(libc::SIG_DFL) => OF_GLIBC,
+                Some(_) => cfg!(target_os = "linux"),
+            },
         };
         if is_queried || signal == libc::SIGPIPE || HELD_OUT.contains(&signal) {
             // SAFETY: the set is initialised. An invalid signal is an error.
@@ -65,6 +69,8 @@ fn reset_signals() -> SigSet {
     // SAFETY: it is initialised.
     unsafe { SigSet::from_sigset_t_unchecked(set) }
 }
+
+const OF_GLIBC: bool = cfg!(all(target_os = "linux", target_env = "gnu"));
 
 /// Starts a program in a new session. `libc` lacks it for macOS; the value is from `spawn.h`.
 #[cfg(target_os = "linux")]
