@@ -272,8 +272,8 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
         Permit {
             spec: &spec,
             hook: &hook,
-            event: None,
-            part: None,
+            given: None,
+            about: None,
         },
     );
     bencher.bench_local(|| answer::judge(Exit::Status(*status), &captured, &nothing, permit));

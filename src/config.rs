@@ -18,6 +18,7 @@ mod members;
 pub mod problem;
 pub(crate) mod reader;
 pub(crate) mod relative;
+mod served;
 pub(crate) mod set_layers;
 pub(crate) mod sets;
 pub(crate) mod settings;

@@ -17,7 +17,7 @@ use crate::engine::event::catalog::Catalog;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
 use crate::engine::hook::{
-    Containment, DEFAULT_PRIORITY, Fixes, Handler, Hook, Reads, Sandbox, Sees,
+    Containment, DEFAULT_PRIORITY, Fixes, Handler, Hook, Reads, Sandbox, Sees, Warm,
 };
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
@@ -423,7 +423,7 @@ impl ListedHook {
                 .collect(),
             background: hook.background.name(),
             lives: hook.lives.name(),
-            warm: hook.warm.name(),
+            warm: hook.warm.unwrap_or(Warm::Off).name(),
             limits: ListedLimits {
                 memory_bytes: hook.limits.memory_bytes,
                 cpu_ms: hook.limits.cpu.map(milliseconds),

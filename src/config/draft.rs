@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::documents::{DocumentCondition, DocumentPath, DocumentRule};
 use super::problem::Position;
+use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self, MatcherError};
 use crate::engine::hook::{
-    Convention, Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, placeholders,
+    Convention, Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm, placeholders,
 };
 use crate::engine::outcome::Decision;
 use crate::hosts::Host;
@@ -224,6 +225,9 @@ impl HookDraft {
             convention: event.convention.clone(),
             ..self.hook.clone()
         };
+        if hook.convention.is_none() && hook.warm == Some(Warm::Serve) {
+            hook.convention = Some(Arc::new(served::convention(&event.spec)));
+        }
         // An edit of the event's file is a rewrite, and later hooks must see it.
         let convention = hook.convention.as_ref();
         hook.rewrite |= convention.is_some_and(|convention| convention.edits().is_some());

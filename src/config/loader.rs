@@ -12,7 +12,7 @@ use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::exec::command::{access_cure, is_open_to_everyone};
 use crate::engine::hook::{
-    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Sees, Warm,
+    Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Sees, Warm,
 };
 use crate::engine::spelling;
 use crate::hosts::git::{self, Changes, GIT_HOOKS};
@@ -262,6 +262,12 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     problems.extend(of_session);
     let of_staged = staged_settings(draft, hook, spec).map(|one| one.in_file(file, at));
     problems.extend(of_staged);
+    if hook.warm == Some(Warm::Serve) && event.convention.is_some() {
+        let cause = "`dialect` and `warm = \"serve\"` exclude each other";
+        let cure =
+            "drop `dialect`, and bind it to hookrun's own event: it reads hookrun's own requests";
+        problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
+    }
     problems.extend(file_settings(hook, spec).map(|one| one.in_file(file, at)));
     problems.extend(
         idle_settings(hook, spec)
@@ -274,9 +280,20 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
 /// Checks settings of a hook that takes files or reads nothing.
 fn file_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let event = &spec.name;
+    let is_served = hook.warm == Some(Warm::Serve);
     let takes_files = hook.takes_files();
     let has_no_files = !spec.context.is_empty() && !spec.carries("changes") && !spec.has_action();
-    let (cause, cure) = if takes_files && hook.rewrite {
+    let (cause, cure) = if is_served && hook.reads == Some(Reads::Nothing) {
+        (
+            "`reads = \"none\"` and `warm = \"serve\"` exclude each other".to_string(),
+            "remove one of them: it reads its requests",
+        )
+    } else if is_served && takes_files {
+        (
+            "`files` and `warm = \"serve\"` exclude each other".to_string(),
+            "remove one of them: it finds the files in its requests",
+        )
+    } else if takes_files && hook.rewrite {
         (
             "`files` and `rewrite` exclude each other".to_string(),
             "remove one of them: the calls of a hook cannot rewrite one field",
@@ -318,7 +335,7 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         ("priority", hook.priority != DEFAULT_PRIORITY),
         ("reads", hook.reads.is_some()),
         ("files", hook.takes_files()),
-        ("warm", hook.warm == Warm::Fork),
+        ("warm", hook.warm == Some(Warm::Serve)),
         ("dialect", hook.convention.is_some()),
     ];
     let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;

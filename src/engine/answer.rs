@@ -270,7 +270,7 @@ pub(crate) fn failed(
     permit: Permit<'_>,
 ) -> (Ending, Vec<String>) {
     let reason = match &permit.hook.convention {
-        Some(convention) => convention.block_in(&stdout.text()),
+        Some(convention) => convention.block_in(&stdout.text(), permit),
         None => block_in(&stdout.text(), &Native),
     };
     failed_after(reason, failure)

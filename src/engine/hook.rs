@@ -25,8 +25,9 @@ pub use limits::{Containment, Limits, Sandbox};
 use matcher::DocumentMatch;
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
-    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, Fixes, Handler, Hook,
-    HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Sees, Warm,
+    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, Fixes, GivenPart,
+    Handler, Hook, HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Sees,
+    Warm,
 };
 pub(crate) use staged::{ChangeVerdict, Departure, StagedFolder, StagedText};
 

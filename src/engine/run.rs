@@ -181,7 +181,7 @@ impl Level {
 /// How a hook that may start warm was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessStart {
-    /// Forked from its interpreter before the event.
+    /// Forked from its interpreter before the event, or still running from an earlier event.
     Warm,
     /// A new interpreter, for this reason.
     Cold(ColdReason),
@@ -205,6 +205,7 @@ pub enum ColdReason {
     Options,
     Variables,
     Bounds,
+    OneEvent,
     NoSubreaper,
     NotReady,
     Died,
@@ -215,7 +216,7 @@ pub enum ColdReason {
 
 names! {
     ColdReason: NoScript "no-script", Shim "shim", Options "options", Variables "variables",
-    Bounds "bounds", NoSubreaper "no-subreaper", NotReady "not-ready", Died "died", TooMany "too-many", TooLarge "too-large",
+    Bounds "bounds", OneEvent "one-event", NoSubreaper "no-subreaper", NotReady "not-ready", Died "died", TooMany "too-many", TooLarge "too-large",
     Unusable "unusable"
 }
 
@@ -238,10 +239,11 @@ impl ColdReason {
             ColdReason::Bounds => {
                 "it has a `sandbox`, a `containment`, or `limits` other than `limits.output`"
             }
+            ColdReason::OneEvent => "it has `background = \"detach\"`",
             ColdReason::NoSubreaper => {
                 "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux"
             }
-            ColdReason::NotReady => "no interpreter was ready, as for the first event",
+            ColdReason::NotReady => "no interpreter or program was ready, as for the first event",
             ColdReason::Died => "the waiting process exited before the script began",
             ColdReason::TooMany => "eight other interpreters are kept, and all were used recently",
             ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",

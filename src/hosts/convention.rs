@@ -119,7 +119,7 @@ impl Convention for Binding {
         }
     }
 
-    fn block_in(&self, stdout: &str) -> Option<String> {
+    fn block_in(&self, stdout: &str, _: Permit<'_>) -> Option<String> {
         if self.row.results == Results::Native {
             answer::block_in(stdout, &Native)
         } else {
@@ -132,6 +132,7 @@ fn numbered(first: usize, calls: Vec<HostCall>) -> Vec<EventPart> {
     let calls = (first..).zip(calls).map(|(number, call)| EventPart {
         number,
         call: Some(call),
+        id: None,
     });
     calls.collect()
 }
@@ -275,11 +276,9 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
             ));
             continue;
         }
-        let back = match (permit.event, permit.part) {
-            (Some(event), Some(part)) if field == "toolInput" => {
-                binding.dialect.taken_back(event, part, value)
-            }
-            _ => Ok(value),
+        let back = match permit.given.filter(|_| field == "toolInput") {
+            Some(given) => binding.dialect.taken_back(given.event, given.part, value),
+            None => Ok(value),
         };
         match back {
             Ok(value) => verdict.update.push((field, value)),

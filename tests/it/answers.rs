@@ -44,8 +44,8 @@ impl Speaker {
         let permit = Permit {
             spec: &spec,
             hook: &hook,
-            event: None,
-            part: None,
+            given: None,
+            about: None,
         };
         judge(
             Exit::Status(status),

@@ -50,6 +50,25 @@ impl WarmUser {
         WarmUser::with(&body)
     }
 
+    /// With a hook that stays up, and does and counts the same.
+    fn serving(python: &Path) -> WarmUser {
+        let own = python.display();
+        WarmUser::with(&format!(
+            "#!{own}\n# hookrun: timeout=60s\n# hookrun: warm=serve\nimport json, os, sys\n\
+             for line in sys.stdin:\n\
+             \x20   request = json.loads(line)\n\
+             \x20   open(os.environ['HOME'] + '/ran', 'a').write('x')\n\
+             \x20   event = request['context']\n\
+             \x20   command = event['toolInput']['command']\n\
+             \x20   reason = None\n\
+             \x20   if 'rm' in command: reason = 'no rm'\n\
+             \x20   if 'show' in command: reason = '%s in %s with %s' % (os.getpid(), os.getcwd(), os.environ.get('GIVEN'))\n\
+             \x20   if 'die' in command: os.kill(os.getpid(), 9)\n\
+             \x20   keys = {{'continue': False, 'reason': reason}} if reason else {{}}\n\
+             \x20   print(json.dumps({{'id': request['id'], **keys}}), flush=True)\n"
+        ))
+    }
+
     fn with(hook: &str) -> WarmUser {
         let sandbox = Sandbox::new();
         WarmUser {
@@ -178,6 +197,48 @@ fn why_says_the_reason_of_a_cold_start() {
     user.sandbox
         .hookrun(&["why"], b"")
         .prints("start    cold (bounds): ");
+}
+
+#[test]
+fn a_hook_that_stays_up_answers_the_runs_of_one_folder_and_environment() {
+    let Some(python) = python() else { return };
+    let user = WarmUser::serving(&python);
+    let mut runs = user.warm_up();
+    let folder = user.sandbox.path().display().to_string();
+    // On a busy machine the helper may not accept in time; then the run decides itself.
+    let mut shown = |given: &str, folder: &str| {
+        let until = Instant::now() + FAR;
+        loop {
+            assert!(Instant::now() < until, "no start was warm");
+            runs += 1;
+            let there = |run: &mut Command| {
+                run.env("GIVEN", given).current_dir(folder);
+            };
+            let ran = user.run_as(there, "show");
+            assert_eq!(ran.status, 2, "{ran:?}");
+            let said = format!(" in {folder} with {given}");
+            assert!(ran.stderr.contains(&said), "{said}: {ran:?}");
+            if user.last_start() == "warm" {
+                return ran.stderr;
+            }
+        }
+    };
+    let first = shown("a", &folder);
+    let other = user.sandbox.at("other");
+    fs::create_dir(&other).unwrap();
+    assert_ne!(shown("b", &folder), first);
+    shown("b", other.to_str().unwrap());
+    assert_eq!(
+        shown("a", &folder),
+        first,
+        "the process that was there before"
+    );
+    let ran = user.run("rm x");
+    assert!(ran.status == 2 && ran.stderr.contains("no rm"), "{ran:?}");
+    let ran = user.run("die");
+    assert!(ran.status == 2 && ran.stderr.contains("SIGKILL"), "{ran:?}");
+    assert_eq!(user.run("ls").status, 0);
+    assert_eq!(user.times_run(), runs + 3, "each event was answered once");
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod rules;
 mod run;
 mod secrets;
 mod serve;
+mod served;
 mod sets;
 mod settings;
 mod shell;

@@ -175,7 +175,7 @@ fn hook_of(spec: &Value) -> Hook {
     let words: Vec<String> = serde_json::from_value(spec["words"].clone()).unwrap();
     let mut hook = Hook::command("hook", "tool.pre", words);
     if spec["cold"].is_null() {
-        hook.warm = Warm::Fork;
+        hook.warm = Some(Warm::Fork);
     }
     hook.parallel = Some(true);
     hook.limits.files = spec["files"].as_u64();

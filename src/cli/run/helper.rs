@@ -136,7 +136,10 @@ impl<'a> Helper<'a> {
             && require.is_empty()
             && *deciding == DecidingArgs::default()
             && format.is_none();
-        let is_warm = config.hooks.iter().any(|hook| hook.warm == Warm::Fork);
+        let is_warm = config
+            .hooks
+            .iter()
+            .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
         if !is_possible || self.env.cwd_problem.is_some() || Person::find(self.env).is_some() {
             return None;

@@ -19,7 +19,7 @@ const NEVER_RAN: [(i32, &str); 2] = [
 pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<String> {
     let lines: Vec<&str> = stderr.trim_end().lines().map(str::trim_end).collect();
     let words = last_words(status, &lines, permit.hook).filter(|_| {
-        let quoted = permit.event.map(|event| quoted(&lines, event));
+        let quoted = permit.about.map(|event| quoted(&lines, event));
         quoted.is_none_or(|quoted| last_words(status, &quoted, permit.hook).is_none())
     });
     let words = words.or_else(|| {

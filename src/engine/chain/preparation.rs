@@ -15,7 +15,9 @@ use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
-use crate::engine::hook::{Background, EventPart, FILES, Handler, Hook, Lives, Permit, Reads};
+use crate::engine::hook::{
+    Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
+};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, StartError, Trace, TraceContext};
 use crate::engine::ui::{Connection, Tenure};
@@ -91,6 +93,9 @@ impl<'c> Preparation<'c> {
     }
 
     fn connection(&self, hook: &Hook) -> Option<Connection> {
+        if hook.stays_up() {
+            return None;
+        }
         let tenure = match (hook.lives, hook.background) {
             (Lives::Session, _) => Tenure::Session,
             (Lives::Event, Background::Detach) => Tenure::Detached,
@@ -124,8 +129,8 @@ pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
     let permit = Permit {
         spec: seen.spec(),
         hook,
-        event: Some(seen),
-        part: None,
+        given: None,
+        about: Some(seen),
     };
     let runs = Ok(Runs::Call(call));
     Some(Job::new(hook, runs, hook.timeout(seen.spec()), permit))
@@ -250,12 +255,19 @@ impl HookTurn {
     }
 
     pub(super) fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
-        let is_whole = self.part.call.is_none();
+        let EventPart { number, call, id } = &self.part;
+        let is_whole = call.is_none() && id.is_none();
+        let given = GivenPart {
+            event: seen,
+            part: *number,
+            id: id.as_deref(),
+        };
+        let given = Some(given).filter(|_| !is_whole);
         Permit {
             spec: seen.spec(),
             hook: &self.hook,
-            event: Some(seen),
-            part: (!is_whole).then_some(self.part.number),
+            given,
+            about: Some(seen),
         }
     }
 }

@@ -47,6 +47,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 
+const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];
+
 /// Returns true if a variable describes the pending action and has no size limit.
 fn is_about_action(name: &str) -> bool {
     name.starts_with("HOOKRUN_ACTION_") || matches!(name, "HOOKRUN_CHANGES" | "HOOKRUN_PROMPT")
@@ -289,6 +291,10 @@ pub(super) fn variables<'h>(
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
     for (name, value) in &event.0 {
+        // A session-lived hook reads event data from its stdin lines.
+        if hook.stays_up() && !OF_ALL_EVENTS.contains(name) {
+            continue;
+        }
         let looks_at_none = hook.reads == Some(Reads::Nothing) || hook.takes_files();
         if looks_at_none && is_about_action(name) {
             continue;
@@ -305,6 +311,9 @@ pub(super) fn variables<'h>(
     }
     if !left_out.is_empty() {
         variables.push(("HOOKRUN_TRUNCATED", left_out.join(" ")));
+    }
+    if hook.stays_up() {
+        return variables;
     }
     match surroundings.state_folder(event.session(), &hook.name) {
         Ok(folder) => variables.extend(

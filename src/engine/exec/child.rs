@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
@@ -17,7 +18,8 @@ use super::spawn::words_of;
 use super::streams::{
     Capture, Feed, HookPipes, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES,
 };
-use crate::engine::run::{Exit, ProcessStart};
+use crate::engine::event::context::Payload;
+use crate::engine::run::{CapturedStream, Exit, ProcessStart};
 
 /// Time for a killed process to die. In uninterruptible sleep it never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
@@ -60,10 +62,11 @@ pub(super) enum Status {
 
 impl Child {
     /// Starts a hook in a new session. Fills the stdin pipe first, so that most hooks need no
-    /// further feeding. `start` passes the streams to a
+    /// further feeding. With `stays_open`, stdin is not closed. `start` passes the streams to a
     /// process and closes our copies.
     pub(super) fn start(
         job: &Job<'_>,
+        stays_open: bool,
         start: impl FnOnce([OwnedFd; 3]) -> io::Result<Pid>,
     ) -> io::Result<Child> {
         let HookPipes {
@@ -72,7 +75,7 @@ impl Child {
             stderr,
             theirs,
             ..
-        } = HookPipes::take(job.pipes, job.stdin())?;
+        } = HookPipes::take(job.pipes, job.stdin(stays_open))?;
         let pid = start(theirs)?;
         let mut child = Child {
             pid,
@@ -88,7 +91,7 @@ impl Child {
         }
         job.pipes
             .iter()
-            .for_each(|pipes| pipes.make_next(job.stdin()));
+            .for_each(|pipes| pipes.make_next(job.stdin(false)));
         Ok(child)
     }
 
@@ -129,7 +132,7 @@ impl Child {
     /// Writes without blocking. A hook that stops reading is not an error.
     pub(super) fn feed(&mut self) {
         self.stdin.iter_mut().for_each(Feed::go_on);
-        self.stdin.take_if(|feed| feed.is_done);
+        self.stdin.take_if(|feed| feed.is_over());
     }
 
     pub(super) fn close_stdin(&mut self) {
@@ -152,6 +155,39 @@ impl Child {
                 Err(_) => return true,
             }
         }
+    }
+
+    pub(super) fn give(&mut self, payload: &Payload) {
+        if let Some(feed) = &mut self.stdin {
+            feed.take(payload);
+        }
+        self.feed();
+    }
+
+    /// Returns true if the last event was written completely. Otherwise its rest would precede the
+    /// next one.
+    pub(super) fn is_fed(&self) -> bool {
+        self.stdin.as_ref().is_some_and(|feed| feed.is_done)
+    }
+
+    /// Returns true if stdin is still open: a pipe without a reader reports an error.
+    fn listens(&self) -> bool {
+        let Some(feed) = &self.stdin else {
+            return false;
+        };
+        let mut fds = [PollFd::new(&feed.fd, PollFlags::OUT)];
+        let polled = rustix::event::poll(&mut fds, Some(&Timespec::default()));
+        polled.is_ok() && !fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+    }
+
+    /// Returns true if it is open but has written nothing to stdout. Discards stderr between
+    /// events.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        let mut buffer = Vec::with_capacity(4096);
+        self.stdout.read(&mut buffer, false);
+        self.stderr.read(&mut buffer, false);
+        self.stderr.kept = CapturedStream::default();
+        self.stdout.kept.total_bytes == 0 && !self.stdout.is_closed() && self.listens()
     }
 
     /// Sends SIGTERM to the group and wakes stopped members.

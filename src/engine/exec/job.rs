@@ -79,10 +79,11 @@ impl<'a> Job<'a> {
         }
     }
 
-    pub(super) fn stdin(&self) -> StdinContent<'_> {
+    pub(super) fn stdin(&self, stays_open: bool) -> StdinContent<'_> {
         StdinContent {
             payload: &self.payload,
             lines: self.lines.as_ref(),
+            stays_open,
         }
     }
 

@@ -4,6 +4,7 @@
 //! (SIGTERM, grace period, SIGKILL). Every state has a time limit, so the loop ends.
 
 mod starting;
+mod warming;
 
 use std::any::Any;
 use std::io;
@@ -22,6 +23,7 @@ use super::child::Status;
 use super::engine::{Engine, HookProgress};
 use super::job::{Budget, FunctionCall, Job};
 use super::live::{Live, Phase};
+use super::warm::ServedLife;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, StartError, Trace};
 
@@ -57,6 +59,7 @@ struct StepSlot<'e> {
     state: SlotState,
     /// A previous forked process died before the hook began.
     has_died: bool,
+    served: Option<ServedLife>,
 }
 
 enum SlotState {
@@ -197,6 +200,7 @@ impl<'e> RunningStep<'e> {
             self.note_abort();
             self.call_keeper();
             for place in 0..self.slots.len() {
+                self.hear_answer(place);
                 self.advance(place);
                 self.look_at_call(place);
             }
@@ -361,9 +365,8 @@ impl<'e> RunningStep<'e> {
             return;
         };
         let Some(status) = live.ask(now) else { return };
-        let is_running = matches!(live.phase, Phase::Running { .. });
-        if is_running && status != Status::Running && live.child.never_began() {
-            return self.start_cold(place);
+        if live.never_began(status) {
+            return self.begin_anew(place);
         }
         let is_over = match (&live.phase, status) {
             // An exit before this point wins over the deadline.
@@ -431,6 +434,7 @@ impl<'e> StepSlot<'e> {
             job,
             state: SlotState::NEW,
             has_died: false,
+            served: None,
         }
     }
 

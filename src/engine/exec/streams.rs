@@ -67,7 +67,8 @@ impl HookPipes {
             return HookPipes::new(content);
         };
         // The event may have been rewritten, and another dialect has another payload.
-        if !Arc::ptr_eq(&pipes.payload, content.payload) {
+        let is_ready = Arc::ptr_eq(&pipes.payload, content.payload);
+        if !is_ready || content.stays_open {
             (pipes.stdin, pipes.theirs[0]) = fed(content)?;
         }
         Ok(pipes)
@@ -120,6 +121,7 @@ pub(super) struct StdinContent<'c> {
     pub(super) payload: &'c Arc<Payload>,
     /// Lines of a session-lived hook, instead of the payload.
     pub(super) lines: Option<&'c Arc<HookLines>>,
+    pub(super) stays_open: bool,
 }
 
 #[derive(Debug)]
@@ -129,6 +131,7 @@ pub(super) struct Feed {
     piece: Vec<u8>,
     written: usize,
     next: NextPieces,
+    stays_open: bool,
     pub(super) is_done: bool,
 }
 
@@ -147,6 +150,7 @@ impl Feed {
             piece: Vec::new(),
             written: 0,
             next: NextPieces::Nowhere,
+            stays_open: content.stays_open,
             is_done: false,
         };
         if let Some(lines) = content.lines {
@@ -155,17 +159,31 @@ impl Feed {
             feed.next = NextPieces::Lines(Arc::clone(lines));
             return Some(feed);
         }
-        match content.payload.as_ref() {
-            Payload::Whole(bytes) => feed.piece.extend_from_slice(bytes),
-            Payload::Pieces(pieces) => feed.next = NextPieces::Payload(pieces.clone()),
-        }
+        feed.take(content.payload);
         feed.go_on();
-        Some(feed).filter(|feed| !feed.is_done)
+        Some(feed).filter(|feed| !feed.is_over())
+    }
+
+    pub(super) fn take(&mut self, payload: &Payload) {
+        self.piece.clear();
+        self.written = 0;
+        self.is_done = false;
+        match payload {
+            Payload::Whole(bytes) => {
+                self.piece.extend_from_slice(bytes);
+                self.next = NextPieces::Nowhere;
+            }
+            Payload::Pieces(pieces) => self.next = NextPieces::Payload(pieces.clone()),
+        }
     }
 
     /// Writes without blocking. A hook that stops reading is not an error.
     pub(super) fn go_on(&mut self) {
         self.is_done = self.write_some();
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_done && !self.stays_open
     }
 
     pub(super) fn waiting_fd(&self) -> Option<BorrowedFd<'_>> {

@@ -7,6 +7,7 @@
 //! that, nothing runs twice.
 
 mod script;
+mod served;
 mod zygote;
 
 use std::collections::HashMap;
@@ -19,8 +20,10 @@ use std::sync::{Arc, Mutex};
 use rustix::process::Pid;
 
 pub use script::inherited_traits;
+pub(super) use served::{MARK, ServedLife};
 
 use script::{ScriptCommand, WarmKey};
+use served::ServedPool;
 use zygote::{SOON, Spare, Zygote, ZygoteState};
 
 use super::command::Program;
@@ -39,9 +42,11 @@ const MOST_ZYGOTES: usize = 8;
 /// one more than allowed would start theirs in vain.
 const UNUSED_AFTER: u64 = 32;
 
-/// The interpreters of a program.
 #[derive(Debug, Default)]
-pub(super) struct WarmPool(Mutex<Interpreters>);
+pub(super) struct WarmPool {
+    interpreters: Mutex<Interpreters>,
+    pub(super) served: ServedPool,
+}
 
 #[derive(Debug, Default)]
 struct Interpreters {
@@ -96,7 +101,7 @@ impl WarmPool {
             return Err(ColdReason::NoScript);
         }
         let packet = packet(spawn.program, &command, &file, &cwd, &variables)?;
-        let mut interpreters = locked(&self.0);
+        let mut interpreters = locked(&self.interpreters);
         interpreters.asked += 1;
         if !interpreters.zygotes.contains_key(&key) {
             interpreters.make_room()?;

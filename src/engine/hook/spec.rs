@@ -52,7 +52,8 @@ pub struct Hook {
     /// Handling of processes that it leaves running.
     pub background: Background,
     pub lives: Lives,
-    pub warm: Warm,
+    /// `None` for [`Warm::Off`].
+    pub warm: Option<Warm>,
     /// Additional environment variables.
     pub variables: Vec<(String, String)>,
     /// Working directory. `None`: the event's.
@@ -115,7 +116,7 @@ impl Hook {
             containment: Containment::Auto,
             background: Background::Kill,
             lives: Lives::Event,
-            warm: Warm::Off,
+            warm: None,
             variables: Vec::new(),
             folder: None,
             scope: None,
@@ -211,9 +212,16 @@ impl Hook {
                 .is_some_and(|file| file == name)
     }
 
+    /// Returns true if it may keep running for many events.
+    pub(crate) fn stays_up(&self) -> bool {
+        self.warm == Some(Warm::Serve)
+    }
+
     /// Returns true if it gets events in another system's format.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.convention.is_some()
+        self.convention
+            .as_ref()
+            .is_some_and(|convention| convention.is_foreign())
     }
 
     /// Returns true if it gets files. Then it skips events without matching files.
@@ -427,9 +435,12 @@ pub enum Warm {
     /// Forked from a kept interpreter, if a long-running program asks and the interpreter is
     /// CPython 3.8 or later; see `docs/warm.md`.
     Fork,
+    /// Long-running: reads each event as a line on stdin and answers with a line on stdout, if a
+    /// long-running program asks. Otherwise, it starts for one event.
+    Serve,
 }
 
-names! { Warm: Off "off", Fork "fork" }
+names! { Warm: Off "off", Fork "fork", Serve "serve" }
 
 /// One event of another system, as its hooks see it.
 pub trait Convention: fmt::Debug + Send + Sync {
@@ -450,6 +461,11 @@ pub trait Convention: fmt::Debug + Send + Sync {
     /// Returns the meaning of a failure there; `None` for the event's.
     fn on_failure(&self) -> Option<OnFailure> {
         None
+    }
+
+    /// Returns true if event and answer are in another system's format.
+    fn is_foreign(&self) -> bool {
+        true
     }
 
     /// Returns true if of identical hooks only the first runs.
@@ -494,7 +510,7 @@ pub trait Convention: fmt::Debug + Send + Sync {
     fn judge(&self, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending, Vec<String>);
 
     /// Returns the reason if a complete answer in stdout blocks.
-    fn block_in(&self, stdout: &str) -> Option<String>;
+    fn block_in(&self, stdout: &str, permit: Permit<'_>) -> Option<String>;
 }
 
 /// A text of the context that hooks read and rewrite in a file.
@@ -513,12 +529,15 @@ pub struct EventPart {
     pub number: usize,
     /// Tool call in the system's format; `None` for the whole event.
     pub call: Option<HostCall>,
+    /// Request id that an answer must repeat.
+    pub id: Option<String>,
 }
 
 impl EventPart {
     pub const WHOLE: EventPart = EventPart {
         number: 0,
         call: None,
+        id: None,
     };
 }
 
@@ -542,13 +561,26 @@ pub struct Printed<'a> {
 pub struct Permit<'a> {
     pub spec: &'a EventSpec,
     pub hook: &'a Hook,
+    /// Input in another host's format.
+    pub given: Option<GivenPart<'a>>,
     /// The event, if there is one.
-    pub event: Option<&'a Event>,
-    /// Number of the event's part that the hook gets; `None` for the whole event.
-    pub part: Option<usize>,
+    pub about: Option<&'a Event>,
 }
 
-impl Permit<'_> {
+/// A hook's input in its dialect.
+#[derive(Debug, Clone, Copy)]
+pub struct GivenPart<'a> {
+    pub event: &'a Event,
+    pub part: usize,
+    /// Request id that the answer must repeat.
+    pub id: Option<&'a str>,
+}
+
+impl<'a> Permit<'a> {
+    pub fn id(self) -> Option<&'a str> {
+        self.given?.id
+    }
+
     /// Returns true if a dialect's error is a failure: the spec says `on_failure = "block"`.
     pub fn is_strict(self) -> bool {
         self.hook.on_failure == Some(OnFailure::Block)

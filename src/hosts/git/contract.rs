@@ -104,7 +104,7 @@ impl Convention for &'static GitHook {
         (Ending::Answered(verdict), Vec::new())
     }
 
-    fn block_in(&self, _: &str) -> Option<String> {
+    fn block_in(&self, _: &str, _: Permit<'_>) -> Option<String> {
         None
     }
 }

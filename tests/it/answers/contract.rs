@@ -30,8 +30,8 @@ fn judged(
     let permit = Permit {
         spec,
         hook: &hook,
-        event: None,
-        part: None,
+        given: None,
+        about: None,
     };
     judge(Exit::Status(status), stdout, &captured(b""), permit)
 }

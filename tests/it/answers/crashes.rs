@@ -21,8 +21,8 @@ fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let permit = Permit {
         spec,
         hook: &hook,
-        event: None,
-        part: None,
+        given: None,
+        about: None,
     };
     let stderr = CapturedStream {
         head: stderr.as_bytes().to_vec(),
@@ -216,8 +216,8 @@ fn a_hook_that_quotes_its_event_decides() {
         let permit = Permit {
             spec,
             hook: &hook,
-            event: Some(&event),
-            part: None,
+            given: None,
+            about: Some(&event),
         };
         let stderr = CapturedStream {
             head: stderr.as_bytes().to_vec(),

@@ -101,8 +101,8 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
     let permit = Permit {
         spec: case.spec,
         hook: &hook,
-        event: None,
-        part: None,
+        given: None,
+        about: None,
     };
     let stdout = captured(stdout, u64::from(case.is_cut));
     judge(case.exit, &stdout, &captured(case.stderr, 0), permit)

@@ -23,8 +23,8 @@ fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Endi
     let permit = Permit {
         spec,
         hook: &hook,
-        event: None,
-        part: None,
+        given: None,
+        about: None,
     };
     answer::judge(
         Exit::Status(status),

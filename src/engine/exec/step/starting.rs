@@ -5,15 +5,14 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 
-use super::{RunningStep, SlotState, StepSlot};
+use super::{RunningStep, SlotState};
 use crate::engine::exec::child::{Child, GIVE_UP};
 use crate::engine::exec::command::{self, Program};
-use crate::engine::exec::engine::Engine;
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::hook::{Containment, Warm};
-use crate::engine::run::{ColdReason, Ending, Level, ProcessStart, StartError, Trace};
+use crate::engine::hook::Containment;
+use crate::engine::run::{Ending, Level, StartError, Trace};
 
 /// First pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
@@ -91,7 +90,7 @@ impl RunningStep<'_> {
             .budget
             .map_or(Duration::MAX, |budget| budget.until - now);
         self.engine.expect_within(job.timeout.min(left));
-        let slot = &self.slots[place];
+        let slot = &mut self.slots[place];
         let child = match self.engine.start_child(slot, &spawn, confined.is_some()) {
             Ok(child) => child,
             Err(error) if attempt < RETRIES && is_passing(&error) => {
@@ -112,18 +111,6 @@ impl RunningStep<'_> {
         live.is_confined = confined.is_some();
         live.notes = notes;
         Ok(SlotState::Live(Box::new(live)))
-    }
-
-    /// Falls back to a cold start if the forked process died before the script began.
-    pub(super) fn start_cold(&mut self, place: usize) {
-        let SlotState::Live(live) = &self.slots[place].state else {
-            return;
-        };
-        live.leave_keeper(self.engine);
-        live.child.kill_rest();
-        live.child.reap();
-        self.slots[place].has_died = true;
-        self.slots[place].state = SlotState::NEW;
     }
 
     fn started(&self, job: &Job<'_>, program: &Program, child: Child, now: Instant) -> Live {
@@ -172,56 +159,6 @@ impl RunningStep<'_> {
         match self.budget {
             Some(budget) if budget.until < own => (budget.until, budget.used_up()),
             _ => (own, Ending::TimedOut { after: timeout }),
-        }
-    }
-}
-
-impl Engine {
-    /// Starts a hook's process: a forked one if the hook may start warm.
-    fn start_child(
-        &self,
-        slot: &StepSlot<'_>,
-        spawn: &Spawn<'_>,
-        is_confined: bool,
-    ) -> io::Result<Child> {
-        let job = slot.job;
-        let is_cold = job.hook.warm == Warm::Off || self.is_one_shot || job.lines.is_some();
-        if is_cold {
-            return Child::start(job, |streams| spawn.start(streams));
-        }
-        let mut how = ProcessStart::Warm;
-        let mut beginning = None;
-        let mut child = Child::start(job, |streams| {
-            let forked = match self.cold_reason(slot, is_confined) {
-                Some(reason) => Err((reason, streams)),
-                None => self.shared.warm.start(spawn, &self.shared.spared, streams),
-            };
-            match forked {
-                Ok((pid, socket)) => {
-                    beginning = Some(socket);
-                    Ok(pid)
-                }
-                Err((reason, streams)) => {
-                    how = ProcessStart::Cold(reason);
-                    spawn.start(streams)
-                }
-            }
-        })?;
-        child.how = Some(how);
-        child.beginning = beginning;
-        Ok(child)
-    }
-
-    /// Returns why a hook must start cold, as far as known without its interpreter.
-    fn cold_reason(&self, slot: &StepSlot<'_>, is_confined: bool) -> Option<ColdReason> {
-        if slot.has_died {
-            Some(ColdReason::Died)
-        } else if is_confined {
-            Some(ColdReason::Bounds)
-        } else if self.subreaper.is_none() {
-            Some(ColdReason::NoSubreaper)
-        } else {
-            None
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Resource;
 
-use crate::engine::exec::command::{FileStamp, Program, first_bytes, stamp_of, without_version};
+use super::served::identity;
+use crate::engine::exec::command::{FileStamp, Program, first_bytes, without_version};
 use crate::engine::run::ColdReason;
 
 /// Python options that a forked process shares with its interpreter.
@@ -206,8 +207,7 @@ impl WarmKey {
     /// Returns the key of `command` with the environment `lines`, or why no interpreter can be kept
     /// for it.
     pub(super) fn of(command: &ScriptCommand, lines: &[&[u8]]) -> Result<WarmKey, ColdReason> {
-        let metadata = command.interpreter.metadata();
-        let file = metadata.map_err(|_| ColdReason::NoScript)?;
+        let file = identity(&command.interpreter).ok_or(ColdReason::NoScript)?;
         let mut variables = Vec::new();
         for line in lines {
             let mut parts = line.splitn(2, |byte| *byte == b'=');
@@ -229,7 +229,7 @@ impl WarmKey {
         variables.sort();
         Ok(WarmKey {
             interpreter: command.interpreter.clone(),
-            file: stamp_of(&file),
+            file,
             name: command.name.clone(),
             options: command.options.clone(),
             variables,
