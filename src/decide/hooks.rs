@@ -318,7 +318,6 @@ impl Environment {
             depth: self.depth,
             variables: self.variables.clone(),
             run_id: self.run_id.clone(),
-            traceparent: self.traceparent.clone(),
         }
     }
 }

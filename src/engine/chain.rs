@@ -8,6 +8,7 @@ mod preparation;
 mod staged;
 mod surroundings;
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,9 +20,7 @@ use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
-use crate::engine::run::{
-    Ending, Fate, HookRun, Run, StartError, Trace, TraceContext, told_to_stop,
-};
+use crate::engine::run::{Ending, Fate, HookRun, Run, StartError, Trace, told_to_stop};
 use edited::EditedFile;
 pub use links::follow;
 use preparation::{HookInputs, add_notes, refuses};
@@ -43,7 +42,6 @@ pub fn run(
 ) -> Run {
     let started = Instant::now();
     let spec = event.spec().clone();
-    let trace = surroundings.trace_context(event);
     let mut chain = Chain {
         hooks: plan
             .hooks()
@@ -54,7 +52,6 @@ pub fn run(
         merger: Merger::new(&spec),
         engine,
         surroundings,
-        trace: &trace,
         started,
         budget,
         inputs: HookInputs::default(),
@@ -91,7 +88,6 @@ pub fn run(
         hooks: runs,
         outcome,
         took: started.elapsed(),
-        trace: Some(trace),
     }
 }
 
@@ -122,7 +118,6 @@ struct Chain<'c> {
     merger: Merger<'c>,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
-    trace: &'c TraceContext,
     started: Instant,
     budget: Option<Budget>,
     inputs: HookInputs,
@@ -352,8 +347,8 @@ impl Chain<'_> {
                     "set XDG_STATE_HOME to a folder that only you can write to",
                 )
             })?;
-        let unique = format!("{}-{}", self.trace.span, self.runs.len());
-        EditedFile::copy(field, event, &folder.join(unique))
+        let unique = RandomState::new().hash_one(self.runs.len());
+        EditedFile::copy(field, event, &folder.join(format!("{unique:016x}")))
     }
 
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
@@ -404,7 +399,7 @@ impl Chain<'_> {
         for turn in turns {
             let seen = self.seen_by(&turn.hook);
             payloads.push(inputs.payload(turn, seen));
-            let variables = inputs.variables(&turn.hook, seen, self.surroundings, self.trace);
+            let variables = inputs.variables(&turn.hook, seen, self.surroundings);
             preparations.push(Preparation::new(
                 seen,
                 self.engine,

@@ -1,7 +1,5 @@
 //! The result of running a plan: a [`HookRun`] for every hook, and the outcome.
 
-mod trace_context;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +10,6 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
 use crate::engine::outcome::{Outcome, Refusal};
-pub use trace_context::TraceContext;
 
 /// The decision about one event.
 #[derive(Debug, Clone)]
@@ -25,8 +22,6 @@ pub struct Run {
     pub outcome: Outcome,
     /// Time to decide.
     pub took: Duration,
-    /// Trace context, if hooks ran.
-    pub trace: Option<TraceContext>,
 }
 
 impl Run {

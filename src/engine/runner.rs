@@ -377,7 +377,6 @@ fn run_without(event: &Event, outcome: Outcome) -> Run {
         hooks: Vec::new(),
         outcome,
         took: Duration::ZERO,
-        trace: None,
     }
 }
 

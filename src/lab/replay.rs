@@ -21,7 +21,7 @@ const LONGEST_ABOUT: usize = 120;
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedLine {
-    /// The span of the recorded decision, or a hash of its line: the same in every replay.
+    /// A hash of the recorded line: the same in every replay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     pub file: String,
@@ -131,7 +131,7 @@ impl Decider {
         }
         replayed.was = Some(was);
         if self.shows_all || replayed.result != ReplayResult::Same {
-            replayed.id = Some(id_of(&record, line));
+            replayed.id = Some(id_of(line));
             replayed.about = record.subject().words(LONGEST_ABOUT);
             if let Some(reason) = replayed.is.as_mut().and_then(|is| is.reason.as_mut()) {
                 *reason = self.redactor.text(reason).into_owned();
@@ -188,15 +188,12 @@ impl Decider {
     }
 }
 
-/// A unique id that does not depend on the file: the span, or a hash of the line.
-fn id_of(record: &DecisionLine<'_>, line: &[u8]) -> String {
-    match &record.trace {
-        Some(trace) => trace.span.clone(),
-        None => Sha256::digest(line)[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-    }
+/// A unique id that does not depend on the file: a hash of the line.
+fn id_of(line: &[u8]) -> String {
+    Sha256::digest(line)[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The hooks' outcome in a record:
