@@ -21,7 +21,7 @@ use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
-use crate::engine::ui::{Asker, PATIENCE, Server};
+use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Server, Ui};
 use crate::hosts::{Binding, Reply};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
 use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
@@ -39,18 +39,12 @@ pub struct Terms<'a> {
     pub budget: Option<Budget>,
     pub abort: &'a Abort,
     /// `None` if no person can answer.
-    pub person: Option<&'a dyn Respondent>,
+    pub ui: Option<&'a dyn Ui>,
     pub detached: DetachedRun<'a>,
     /// Whether a person reads stderr.
     pub is_watched: bool,
     /// Extended while a question is open, so that the watchdog waits for the answer.
     pub heartbeat: Option<&'a Heartbeat>,
-}
-
-/// A person who answers questions.
-pub trait Respondent {
-    /// Asks a question; `None` without an answer.
-    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool>;
 }
 
 /// Runner of a detached event.
@@ -151,7 +145,7 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
     let Settled::Asked { questions } = &outcome.settled else {
         return outcome;
     };
-    let Some(person) = terms.person else {
+    let Some(ui) = terms.ui else {
         return outcome.answered(false, "cannot ask: no terminal");
     };
     let session = event.given().string("sessionId").unwrap_or_default();
@@ -163,10 +157,18 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
     for question in questions.clone() {
         let abort = vec![terms.abort.as_fd()];
         let asker = Asker::new(&question.hook, until, abort).about(&session, request);
-        match person.ask(&asker, &question.question) {
-            Some(true) => {}
-            Some(false) => return outcome.answered(false, "answered no"),
-            None => return outcome.answered(false, "no answer"),
+        let request = Request::Confirm {
+            title: question.question,
+            message: String::new(),
+        };
+        match ui.show(&asker, &request) {
+            DialogAnswer::Yes(true) => {}
+            DialogAnswer::Yes(false) => return outcome.answered(false, "answered no"),
+            DialogAnswer::Nobody
+            | DialogAnswer::Cancelled
+            | DialogAnswer::Text(_)
+            | DialogAnswer::Done
+            | DialogAnswer::Refused(_) => return outcome.answered(false, "no answer"),
         }
     }
     outcome.answered(true, "")

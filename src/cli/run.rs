@@ -6,7 +6,7 @@
 
 pub(super) mod git;
 pub(super) mod helper;
-pub(super) mod person;
+mod progress;
 pub(super) mod quick;
 pub(super) mod watchdog;
 
@@ -14,13 +14,12 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, Error};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::decide::hooks::check_depth;
-use crate::decide::{
-    DetachedRun, Door, EventDecision, EventRequest, LoadedHooks, Respondent, Terms, decide,
-};
+use crate::decide::{DetachedRun, Door, EventDecision, EventRequest, LoadedHooks, Terms, decide};
 use crate::engine::complaint::Complaint;
 use crate::engine::errand;
 use crate::engine::event::{Context, Event};
@@ -28,6 +27,7 @@ use crate::engine::exec::{Abort, Subreaper};
 use crate::engine::harmless;
 use crate::engine::run::told_to_stop;
 use crate::engine::runner::Runner;
+use crate::engine::ui::Ui;
 use crate::hosts::{LATEST, Reply, Wait, naming_folders, native};
 use crate::lab::report::{CheckFormat, run_checks};
 use crate::log::report::{Paths, RunReport, refusal_report, run_report};
@@ -37,8 +37,8 @@ use crate::cli::args::RunArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline};
 use crate::cli::streams;
+use crate::cli::terminal::Terminal;
 use helper::Helper;
-use person::Person;
 use watchdog::{AnswerBy, LastWord, TimeLimit, Watchdog};
 
 /// The watchdog's limit on hookrun's own work for the largest event.
@@ -236,17 +236,17 @@ impl EventRun<'_> {
         {
             return decided;
         }
-        let person = Person::find(env);
+        let ui = Terminal::ui(env);
         let hooks = LoadedHooks::new(config, env, |runner| {
-            equipped(runner, ground, self.time, args, env, person.as_ref())
+            equipped(runner, ground, self.time, args, env, ui.clone())
         });
         hooks.require(&args.require, &hosted.event.spec().name)?;
         let terms = Terms {
             budget,
             abort: &abort,
-            person: person.as_ref().map(|person| person as &dyn Respondent),
+            ui: ui.as_deref(),
             detached: DetachedRun::InProcess(&|event: &Event| hand_over(event, args, env)),
-            is_watched: of_job(args.format).is_some() || person::is_watched(args.format),
+            is_watched: of_job(args.format).is_some() || progress::is_watched(args.format),
             heartbeat: Some(&self.time.heartbeat),
         };
         let mut decision = decide(hosted, &hooks, &hooks.runner, &terms);
@@ -267,7 +267,7 @@ fn equipped(
     time: &TimeLimit,
     args: &RunArgs,
     env: &Environment,
-    person: Option<&Person>,
+    ui: Option<Arc<dyn Ui>>,
 ) -> Runner {
     let mut runner = runner
         .with_program(env)
@@ -275,9 +275,9 @@ fn equipped(
         .abort(abort)
         .subreaper(subreaper)
         .heartbeat(time.heartbeat.clone());
-    runner.engine.watcher = person::watcher(args.format);
-    if let Some(person) = person {
-        runner = runner.ui(person.ui());
+    runner.engine.watcher = progress::watcher(args.format);
+    if let Some(ui) = ui {
+        runner = runner.ui(ui);
     }
     if let Some(jobs) = args.deciding.jobs {
         runner = runner.jobs(jobs);
@@ -526,7 +526,7 @@ pub(crate) fn supervise(
     let terms = Terms {
         budget: None,
         abort,
-        person: None,
+        ui: None,
         detached: DetachedRun::Awaited,
         is_watched: false,
         heartbeat: None,

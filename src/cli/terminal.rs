@@ -7,6 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::cli::streams;
@@ -40,6 +41,11 @@ struct OpenPrompt<'t> {
 }
 
 impl Terminal {
+    /// Returns the dialogs of the terminal, if [`Terminal::open`] opens it.
+    pub(crate) fn ui(env: &Environment) -> Option<Arc<dyn Ui>> {
+        Some(Arc::new(Terminal::open(env)?))
+    }
+
     /// Opens the terminal if hookrun is in the foreground, and no host captures stderr.
     pub(crate) fn open(env: &Environment) -> Option<Terminal> {
         if !streams::is_stderr_a_terminal() {
@@ -73,11 +79,6 @@ impl Terminal {
     }
 
     /// Asks for a yes or no; `None` without an answer in time.
-    pub(crate) fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
-        let question = format!("hook {} asks: {}", plain(asker.hook()), lines(question));
-        self.yes_or_no(asker, &question)
-    }
-
     fn yes_or_no(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
         let line = self.read_line(asker, &format!("{question} [y/N] "))?;
         Some(matches!(line.trim(), "y" | "Y" | "yes" | "Yes"))
@@ -154,8 +155,12 @@ impl Ui for Terminal {
             }
             Request::Confirm { title, message } => {
                 let question = format!("{title}\n{message}");
-                let answer = self.ask(asker, question.trim_end());
-                DialogAnswer::Yes(answer.unwrap_or(false))
+                let question = lines(question.trim_end());
+                let question = format!("hook {} asks: {question}", plain(asker.hook()));
+                match self.yes_or_no(asker, &question) {
+                    Some(yes) => DialogAnswer::Yes(yes),
+                    None => DialogAnswer::Cancelled,
+                }
             }
             Request::Input { title, placeholder } => {
                 DialogAnswer::from(self.input(asker, title, placeholder))

@@ -26,9 +26,9 @@ use crate::cli::args::TestArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input::{self, Deadline, StdinEvent};
 use crate::cli::problems::not_loaded;
-use crate::cli::run::person::Person;
 use crate::cli::run::start_up;
 use crate::cli::streams;
+use crate::cli::terminal::Terminal;
 use crate::cli::trust::untrusted_note;
 use suite::load::unknown_hook;
 
@@ -117,12 +117,12 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         // Problems of other files, printed already, do not matter for one hook.
         config.problems.clear();
     }
-    let person = Person::find(env);
+    let ui = Terminal::ui(env);
     let hooks = LoadedHooks::new(config, env, |runner| {
         let runner = runner.with_program(env).one_shot().rehearsal();
         let runner = runner.abort(abort.clone()).subreaper(grounds);
-        match &person {
-            Some(person) => runner.ui(person.ui()),
+        match ui {
+            Some(ui) => runner.ui(ui),
             None => runner,
         }
     });

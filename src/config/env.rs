@@ -88,8 +88,6 @@ pub struct Inside {
     pub session: Option<String>,
     pub state: Option<PathBuf>,
     pub socket: Option<String>,
-    /// Whether a person can answer questions.
-    pub has_ui: bool,
 }
 
 impl Environment {
@@ -252,7 +250,6 @@ impl Environment {
             session: all.text("HOOKRUN_SESSION_ID"),
             state: all.folder("HOOKRUN_STATE_DIR"),
             socket: all.text("HOOKRUN_SOCKET"),
-            has_ui: all.text("HOOKRUN_HAS_UI").as_deref() == Some("1"),
         }
     }
 

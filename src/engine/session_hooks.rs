@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const LIVED_LONG: Duration = Duration::from_secs(60);
 
 /// First pause before a restart; it doubles each time.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs the hooks with `lives = "session"` of all sessions of a program.
 ///
@@ -39,8 +39,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// `session.end`, at [`SessionHooks::end`], and when this value is dropped. Environment, folder,
 /// limits and sandbox are as for other hooks.
 ///
-/// If it exits with a status other than 0, it restarts after 1 s, then after twice as long each
-/// time, at most 60 s; after a life of 60 s the pause is 1 s again. Events wait meanwhile. After
+/// If it exits with a status other than 0, it restarts after 100 ms, then after twice as long each
+/// time, at most 60 s; after a life of 60 s the pause is 100 ms again. Events wait meanwhile. After
 /// status 0 it does not restart.
 ///
 /// Each hook of a session needs a thread and six descriptors, and three more while it starts: a
@@ -106,7 +106,6 @@ struct SharedState {
     engine: Engine,
     sink: Arc<dyn SessionSink>,
     mark: String,
-    first_pause: Duration,
     sessions: Arc<SessionTable>,
 }
 
@@ -157,16 +156,6 @@ impl SessionHooks {
     /// Creates the session-lived hooks of `runner` for all sessions. Their dialogs go to the
     /// runner's [`Ui`](crate::Ui), their output to `sink`.
     pub fn new(runner: &Runner, sink: Arc<dyn SessionSink>) -> SessionHooks {
-        SessionHooks::with_first_pause(runner, sink, FIRST_PAUSE)
-    }
-
-    /// Like [`SessionHooks::new`], with another first pause.
-    #[doc(hidden)]
-    pub fn with_first_pause(
-        runner: &Runner,
-        sink: Arc<dyn SessionSink>,
-        first_pause: Duration,
-    ) -> SessionHooks {
         let mut engine = runner.engine.clone();
         engine.server = Some(runner.server().apart(Arc::clone(&sink) as Arc<dyn Session>));
         engine.heartbeat = None;
@@ -184,7 +173,6 @@ impl SessionHooks {
             engine,
             sink,
             mark,
-            first_pause,
             sessions: Arc::default(),
         };
         SessionHooks {
@@ -354,7 +342,7 @@ impl SharedState {
         let preparation = Preparation::new(event, &engine, surroundings, shared, &pipes);
         let mut job = preparation.job(&turn, None, Arc::default());
         job.lines = Some(Arc::clone(&one.lines));
-        let mut pause = self.first_pause;
+        let mut pause = FIRST_PAUSE;
         loop {
             let started = Instant::now();
             let changed = runner.broken_seal();
@@ -369,7 +357,7 @@ impl SharedState {
                 engine.end_strays(&one.mark);
             }
             if started.elapsed() >= LIVED_LONG {
-                pause = self.first_pause;
+                pause = FIRST_PAUSE;
             }
             let comes_again = life == LineLife::Open
                 && job.runs.is_ok()

@@ -29,7 +29,6 @@
 //! # Ok::<(), hookrun::ConfigError>(())
 //! ```
 
-mod caller;
 mod connection;
 mod dialog;
 
@@ -46,11 +45,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::engine::lock::{locked, wait_readable};
 use crate::engine::session::{self, Message, Session};
-use caller::{MOST_BYTES, SignedRequest};
-pub use caller::{Outer, ask};
 pub use connection::{Clock, Connection, PATIENCE, Tenure};
 use connection::{Guest, Guests};
-pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, yes_or_no};
+pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, ask};
+use dialog::{MOST_BYTES, SignedRequest};
 
 const MOST_CALLS: usize = 64;
 

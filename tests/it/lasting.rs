@@ -74,7 +74,7 @@ struct Held {
 }
 
 /// The pause before a hook is started again.
-const PAUSE: Duration = Duration::from_millis(1);
+const PAUSE: Duration = Duration::from_millis(100);
 
 impl Held {
     fn new(sandbox: &Sandbox, hooks: impl IntoIterator<Item = Hook>) -> Held {
@@ -87,7 +87,7 @@ impl Held {
 
     fn of(runner: &Runner, folder: &Path, cookie: Cookie) -> Held {
         let (sender, heard) = channel();
-        let hooks = SessionHooks::with_first_pause(runner, Arc::new(Holder(sender)), PAUSE);
+        let hooks = SessionHooks::new(runner, Arc::new(Holder(sender)));
         Held {
             hooks: Some(hooks),
             heard,

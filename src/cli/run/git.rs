@@ -15,7 +15,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::decide::git::{EventGit, OWN_WORK};
 use crate::decide::hooks::{check_depth, nearest_hook};
 use crate::decide::staged::StagedFiles;
-use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Respondent, Terms, find_event};
+use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Terms, find_event};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::hook::StagedText;
@@ -30,9 +30,10 @@ use crate::cli::args::{CheckArgs, DecidingArgs, RunArgs};
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::git::ask;
 use crate::cli::input;
-use crate::cli::run::person::{self, Person};
+use crate::cli::run::progress;
 use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
+use crate::cli::terminal::Terminal;
 use check::CheckedFiles;
 
 /// The marker file of each operation. A rebase also picks and merges, so it comes first.
@@ -174,7 +175,7 @@ impl GitRequest<'_> {
             Some(check) => check.choose(&mut config.hooks)?,
             None => Vec::new(),
         };
-        let person = Person::find(env);
+        let ui = Terminal::ui(env);
         let abort = ground.0.clone();
         let git = EventGit {
             abort: abort.clone(),
@@ -182,7 +183,7 @@ impl GitRequest<'_> {
             budget: time.budget(),
         };
         let mut hooks = LoadedHooks::new(config, env, |runner| {
-            equipped(runner, ground, time, args, env, person.as_ref())
+            equipped(runner, ground, time, args, env, ui.clone())
         });
         // git runs some hooks very often, so do not list changes for none.
         let is_recorded = args.deciding.record.is_some() || env.record.is_some();
@@ -203,7 +204,7 @@ impl GitRequest<'_> {
         let terms = Terms {
             budget: time.budget(),
             abort: &abort,
-            person: person.as_ref().map(|person| person as &dyn Respondent),
+            ui: ui.as_deref(),
             detached: DetachedRun::Awaited,
             is_watched: false,
             heartbeat: Some(&time.heartbeat),
@@ -217,7 +218,7 @@ impl GitRequest<'_> {
             run.outcome = run.outcome.with_notice(fixed);
         }
         let mut reply = hook.reply(&run);
-        if !person::is_watched(args.format) {
+        if !progress::is_watched(args.format) {
             reply.stderr.insert_str(0, &warnings(&run));
         }
         reply.stderr.insert_str(0, &skips);
@@ -362,7 +363,7 @@ fn warnings(run: &Run) -> String {
             continue;
         };
         if matches!(trace.ending, Ending::Answered(_)) {
-            text.push_str(&person::lines(&hook.hook, &trace.stderr.text()));
+            text.push_str(&progress::lines(&hook.hook, &trace.stderr.text()));
         }
     }
     text

@@ -32,7 +32,7 @@ use crate::hosts::Reply;
 
 use crate::cli::args::{DecidingArgs, RunArgs, SourceArgs};
 use crate::cli::exit::Result;
-use crate::cli::run::person::Person;
+use crate::cli::terminal::Terminal;
 use crate::engine::errand;
 
 /// The timeout to connect and be accepted; after it `run` decides itself.
@@ -141,7 +141,7 @@ impl<'a> Helper<'a> {
             .iter()
             .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
-        if !is_possible || self.env.cwd_problem.is_some() || Person::find(self.env).is_some() {
+        if !is_possible || self.env.cwd_problem.is_some() || Terminal::open(self.env).is_some() {
             return None;
         }
         let timeouts = config.hooks.iter().map(Hook::usual_timeout);

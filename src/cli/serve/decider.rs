@@ -13,8 +13,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::hooks::check_depth;
 use crate::decide::request::reply_to;
 use crate::decide::{
-    DetachedRun, Door, EventDecision, EventRequest, HostedEvent, LoadedHooks, Respondent, Terms,
-    decide,
+    DetachedRun, Door, EventDecision, EventRequest, HostedEvent, LoadedHooks, Terms, decide,
 };
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event};
@@ -25,7 +24,7 @@ use crate::engine::registry::Registry;
 use crate::engine::runner::Runner;
 use crate::engine::session::Session;
 use crate::engine::session_hooks::{SessionHooks, SessionSink};
-use crate::engine::ui::{Asker, DialogAnswer, Ui, yes_or_no};
+use crate::engine::ui::Ui;
 use crate::hosts::{HostFolders, native};
 
 use crate::cli::args::ServeArgs;
@@ -40,15 +39,8 @@ pub(crate) const MOST_AT_ONCE: usize = 2_048;
 
 struct ServedClient {
     runner: Runner,
-    /// The user of a client that shows dialogs.
-    person: Option<Arc<dyn Ui>>,
-}
-
-impl Respondent for Arc<dyn Ui> {
-    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
-        let question = yes_or_no(question).named(asker);
-        Some(self.show(asker, &question) == DialogAnswer::Yes(true))
-    }
+    /// Dialogs, if the client shows them.
+    ui: Option<Arc<dyn Ui>>,
 }
 
 pub(crate) struct DecisionServer {
@@ -138,10 +130,7 @@ impl DecisionServer {
             most_at_once: MOST_AT_ONCE,
             env,
             abort,
-            client: Mutex::new(ServedClient {
-                runner,
-                person: None,
-            }),
+            client: Mutex::new(ServedClient { runner, ui: None }),
             sessions: Mutex::default(),
             hooks,
             deciding: Arc::default(),
@@ -176,7 +165,7 @@ impl DecisionServer {
         }
         if let Some(ui) = ui {
             client.runner = client.runner.clone().ui(Arc::clone(&ui));
-            client.person = Some(ui);
+            client.ui = Some(ui);
         }
         self.hooks.iter().for_each(HooksCache::clear);
     }
@@ -437,11 +426,11 @@ impl ReadyEvent {
             runner.engine.server = server.map(|server| server.for_request(&request));
             own = Some(runner);
         }
-        let person = locked(&decider.client).person.clone();
+        let ui = locked(&decider.client).ui.clone();
         let terms = Terms {
             budget: self.budget,
             abort: &decider.abort,
-            person: person.as_ref().map(|person| person as &dyn Respondent),
+            ui: ui.as_deref(),
             // The server lives as long as they need.
             detached: DetachedRun::InThread,
             is_watched: false,

@@ -1,10 +1,13 @@
-//! Dialogs: the host's interface, hooks' requests, and the asking hook.
+//! Dialogs: the host's interface, hooks' requests and how they are sent, and the asking hook.
 
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::connection::PATIENCE;
 use crate::engine::lock::wait_readable;
 use crate::engine::session::Message;
 
@@ -60,22 +63,6 @@ pub enum Request {
     Send(Message),
 }
 
-impl Request {
-    /// Returns the request with the hook's name before the text.
-    pub(crate) fn named(&self, asker: &Asker<'_>) -> Request {
-        let mut named = self.clone();
-        match &mut named {
-            Request::Select { title: text, .. }
-            | Request::Confirm { title: text, .. }
-            | Request::Input { title: text, .. }
-            | Request::Editor { title: text, .. }
-            | Request::Notify { message: text, .. } => *text = format!("{}: {text}", asker.hook()),
-            Request::Status { .. } | Request::Send(_) => {}
-        }
-        named
-    }
-}
-
 /// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -101,13 +88,6 @@ impl From<Option<String>> for DialogAnswer {
             Some(text) => DialogAnswer::Text(text),
             None => DialogAnswer::Cancelled,
         }
-    }
-}
-
-pub fn yes_or_no(question: &str) -> Request {
-    Request::Confirm {
-        title: question.to_string(),
-        message: String::new(),
     }
 }
 
@@ -194,6 +174,41 @@ impl<'a> Asker<'a> {
             Ok(None) | Err(_) => WaitEnd::Quiet,
         }
     }
+}
+
+/// Maximum size of a request or answer.
+pub(super) const MOST_BYTES: u64 = 4 * 1024 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SignedRequest {
+    pub(super) token: String,
+    pub(super) request: Request,
+}
+
+/// Sends a request to `address` from the hook's environment, and waits for the answer:
+/// [`DialogAnswer::Nobody`] if nothing listens there.
+pub fn ask(address: &str, request: Request) -> DialogAnswer {
+    match try_ask(address, request) {
+        Ok(answer) => answer,
+        Err(error) => {
+            tracing::debug!(%error, "could not reach hookrun");
+            DialogAnswer::Nobody
+        }
+    }
+}
+
+fn try_ask(address: &str, request: Request) -> io::Result<DialogAnswer> {
+    let (token, path) = address.split_once('@').ok_or(io::ErrorKind::InvalidInput)?;
+    let mut stream = UnixStream::connect(path)?;
+    let token = token.to_string();
+    let mut line = serde_json::to_vec(&SignedRequest { token, request })?;
+    line.push(b'\n');
+    stream.write_all(&line)?;
+    // In case hookrun was stopped: otherwise it answers in time.
+    stream.set_read_timeout(Some(PATIENCE + Duration::from_secs(10)))?;
+    let mut answer = Vec::new();
+    BufReader::new(stream).read_until(b'\n', &mut answer)?;
+    Ok(serde_json::from_slice(&answer)?)
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ fn logged(context: &Value) -> Value {
         cwd: None,
         door: None,
         context: Some(&context),
-        trace: None,
         run,
     };
     let line = entry.line(&Redactor::default(), Keeps::Explanation);

@@ -219,36 +219,6 @@ fn started_by_hand_it_asks_by_itself() {
     interrupted.exits(1);
 }
 
-#[test]
-fn a_hookrun_inside_a_hook_passes_on_what_its_hooks_ask() {
-    let inner = "hookrun run tool.pre --hooks inner";
-    let asks = super::with_hookrun(
-        "hookrun hook ui input Name || exit 1\nhookrun hook ui notify told\nhookrun hook ui confirm Sure || exit 1",
-    );
-    let sandbox = asking("timeout=1m", inner)
-        .script(
-            "inner/hooks.d/tool.pre/10-asks",
-            &format!("#!/bin/sh\n{asks}"),
-        )
-        .script(
-            "inner/hooks.d/tool.pre/20-ask",
-            "#!/bin/sh\necho '{\"ask\":\"Really?\"}'\n",
-        );
-    let answers = |last| {
-        [
-            at("> ", "Ada\r"),
-            at("Sure [y/N] ", "y\r"),
-            at("Really? [y/N] ", last),
-        ]
-    };
-    let ran = decided(&sandbox, &answers("y\r"));
-    ran.allows_with(json!({ "output": "Ada" }));
-    ran.says("hook guard asks: 10-asks: Name")
-        .says("hook guard: 10-asks: told");
-    ran.says("hook guard asks: 20-ask: Really?");
-    decided(&sandbox, &answers("n\r")).blocks_saying("Really? (answered no)");
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_hook_in_a_sandbox_can_ask_send_and_share() {

@@ -1,58 +1,17 @@
-//! The user at a terminal: answers questions, and sees hooks' stderr and results while they run.
+//! Shows hooks' stderr and results on a terminal while they run.
 //! Output that stderr cannot take immediately is dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use crate::config::Environment;
-use crate::decide::Respondent;
 use crate::engine::exec::{Callback, HookProgress, Watcher};
 use crate::engine::harmless::plain;
 use crate::engine::hook::Hook;
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, Trace};
-use crate::engine::ui::{Asker, DialogAnswer, Outer, Ui, yes_or_no};
 
 use crate::cli::streams;
-use crate::cli::terminal::Terminal;
 use crate::lab::report::CheckFormat;
-
-pub(crate) enum Person {
-    Here(Arc<Terminal>),
-    /// Behind the calling program: a host with dialogs, or an enclosing hookrun.
-    Around(Arc<Outer>),
-}
-
-impl Person {
-    pub(crate) fn find(env: &Environment) -> Option<Person> {
-        if let Some(terminal) = Terminal::open(env) {
-            return Some(Person::Here(Arc::new(terminal)));
-        }
-        let inside = Environment::inside();
-        let address = inside.socket.filter(|_| inside.has_ui)?;
-        Outer::at(&address).map(|outer| Person::Around(Arc::new(outer)))
-    }
-
-    pub(crate) fn ui(&self) -> Arc<dyn Ui> {
-        match self {
-            Person::Here(terminal) => Arc::clone(terminal) as Arc<dyn Ui>,
-            Person::Around(outer) => Arc::clone(outer) as Arc<dyn Ui>,
-        }
-    }
-}
-
-impl Respondent for Person {
-    fn ask(&self, asker: &Asker<'_>, question: &str) -> Option<bool> {
-        match self {
-            Person::Here(terminal) => terminal.ask(asker, question),
-            Person::Around(outer) => match outer.show(asker, &yes_or_no(question)) {
-                DialogAnswer::Yes(yes) => Some(yes),
-                DialogAnswer::Nobody | DialogAnswer::Cancelled | DialogAnswer::Text(_) => None,
-                DialogAnswer::Done | DialogAnswer::Refused(_) => None,
-            },
-        }
-    }
-}
 
 /// Whether a user sees the progress of hooks on stderr.
 pub(crate) fn is_watched(format: Option<CheckFormat>) -> bool {
