@@ -8,9 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use super::{CaseReport, CoverageReport, SuiteReport, plain_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::human::hook_word;
-use crate::lab::report::style::{
-    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, label, short, text,
-};
+use crate::lab::report::style::{ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, label, short, text};
 use crate::lab::scenario::{End, Miss};
 use crate::log::report::{HookReport, RunReport};
 
@@ -181,9 +179,6 @@ fn skipped(cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-const EVENT_COLUMNS: usize = 18;
-const HOOK_COLUMNS: usize = 28;
-
 fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
     let style = if !covered.ok {
         BAD
@@ -199,25 +194,6 @@ fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
     let line = covered.line();
     let line = line.strip_prefix("covered").unwrap_or(&line);
     writeln!(out, "{style}covered{style:#}{line}{least}")?;
-    let head = row("event", "hook", "points", "missing");
-    writeln!(out, "        {DIM}{head}{DIM:#}")?;
-    let mut last_event = "";
-    for part in &covered.parts {
-        let mut missing = Vec::new();
-        for point in &part.points {
-            if !point.is_covered {
-                missing.push(point.name.as_str());
-            }
-        }
-        let shown = part.points.len() - missing.len();
-        let points = format!("{shown}/{}", part.points.len());
-        // Name an event only before its first hook.
-        let event = part.who.event.as_str();
-        let first = if event == last_event { "" } else { event };
-        last_event = event;
-        let row = row(first, &part.who.hook, &points, &plain(&missing.join(" ")));
-        writeln!(out, "        {row}")?;
-    }
     for gap in &covered.missing {
         let place = format!("{}:{}", plain(&gap.file), gap.line);
         let what = plain(&format!("{} ({})", gap.point, gap.event));
@@ -228,12 +204,4 @@ fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
         label(out, "write", &plain(&gap.lacks))?;
     }
     Ok(())
-}
-
-fn row(event: &str, hook: &str, points: &str, missing: &str) -> String {
-    let event = column(event, EVENT_COLUMNS);
-    let hook = column(hook, HOOK_COLUMNS);
-    format!("{event:<EVENT_COLUMNS$} {hook:<HOOK_COLUMNS$} {points:>6}  {missing}")
-        .trim_end()
-        .to_string()
 }
