@@ -105,7 +105,7 @@ pub(super) fn capabilities() -> String {
         "a question",
         "new input",
         "text for the model",
-        "a tool runs although hookrun",
+        "a tool still runs if hookrun",
         "measured",
     ];
     table(head, rows)
