@@ -106,7 +106,7 @@ Examples:
     /// Report past decisions as an HTML page
     #[command(
         override_usage = "hookrun report [OPTIONS] >FILE.html",
-        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, also by rules added since.
+        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, including by rules added since.
 
 Examples:
   hookrun report >report.html
@@ -115,7 +115,7 @@ Examples:
     Report(FilterArgs),
     /// Decide recorded events again, and show changed decisions
     #[command(
-        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. The sum goes to stderr.
+        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. The totals go to stderr.
 
 Exit status: 0 nothing changed; 1 a decision changed; 2 an event could not be decided: an unreadable file or line, an incomplete event, hooks with errors.
 
@@ -131,7 +131,7 @@ Examples:
     )]
     List(ListArgs),
     /// Show the commands in a command line, and the hooks that match
-    #[command(after_help = "Exit status: 0 printed, 2 error. Nothing is run.
+    #[command(after_help = "Exit status: 0 printed, 2 error. Nothing runs.
 
 Examples:
   hookrun explain 'cd x && sudo rm -rf \"$y\"'
@@ -178,7 +178,7 @@ Examples:
     Sets(SetsArgs),
     /// Review this project's hooks, and allow them to run
     #[command(
-        after_help = "A project's hooks run only after you trust them; until then the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Comments in hookrun.toml and tests do not count. Trust applies to the repository in all its worktrees, and approved content stays trusted.
+        after_help = "A project's hooks run only after you trust them; until then the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Tests, and comments in hookrun.toml, do not count. Trust applies to the repository in all its worktrees, and approved content stays trusted.
 
 Exit status: 0 trusted, or done; 1 not trusted; 2 error. It needs an interactive terminal, except with --digest, --show and --revoke.
 
@@ -189,7 +189,7 @@ Examples:
     Trust(TrustArgs),
     /// Import hooks from pre-commit, lefthook, husky, git or an agent
     #[command(
-        after_help = "Exit status: 0 imported, printed, or already here; 2 error. Hooks that cannot be imported are reported with the reason. The other tool's files do not change. At a terminal, `import` then asks whether the hooks may run, as `hookrun trust` does.
+        after_help = "Exit status: 0 imported, printed, or already here; 2 error. Hooks that cannot be imported are reported with the reason. The other tool's files are not changed. At a terminal, `import` then asks whether the hooks may run, as `hookrun trust` does.
 
 Examples:
   hookrun import pre-commit --dry-run"
@@ -213,7 +213,7 @@ Examples:
     },
     /// Install hookrun in an agent or in git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host and --all, it lists the hosts found here. In a project the installed command looks for hookrun in PATH and where cargo, npm and uv install it, so the file can be committed. `uninstall` restores the original settings.
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host or --all, it lists the hosts found here. In a project the installed command looks for hookrun in PATH and where cargo, npm and uv install it, so the file can be committed. `uninstall` restores the original settings.
 
 Examples:
   hookrun install claude

@@ -244,7 +244,7 @@ pub(crate) fn no_hooks(config: &Config, choice: &Choice, env: &Environment) -> O
         .map(|place| place.display().to_string())
         .collect();
     let cause = format!("no hooks were found; looked in {}", shown.join(", "));
-    let cure = "put an executable file into hooks.d/EVENT/, or name the folder with --hooks";
+    let cure = "put an executable file in hooks.d/EVENT/, or name the folder with --hooks";
     let complaint = Complaint::with_cure(cause, cure);
     Some(complaint.warning(places.first()?, None))
 }

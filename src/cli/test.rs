@@ -179,7 +179,7 @@ fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<Event
     match (certain, guess) {
         (Err(_), Some(RecognisedEvent { dialect, event })) => {
             streams::remark(&format!(
-                "note: this is tested as `{event}` of {dialect}; `--host` and EVENT say otherwise\n"
+                "note: testing this as `{event}` of {dialect}; `--host` and EVENT override that\n"
             ));
             Ok(EventRequest::new(event, dialect))
         }

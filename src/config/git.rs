@@ -88,7 +88,7 @@ impl GitRepository {
                 return Err(Complaint::new(cause));
             }
             if bytes > MOST_BYTES {
-                let cause = format!("commit {commit} has more than {} MiB", MOST_BYTES >> 20);
+                let cause = format!("commit {commit} is larger than {} MiB", MOST_BYTES >> 20);
                 return Err(Complaint::new(cause));
             }
         }
@@ -144,7 +144,7 @@ impl GitRepository {
             Complaint::with_cure(format!("cannot start git: {error}"), "install it")
         })?;
         ended.ok_or_else(|| {
-            let cause = format!("`git {}` did not end in 5 minutes", words[0]);
+            let cause = format!("`git {}` did not finish within 5 minutes", words[0]);
             let cure = "it cannot ask for a password here: use an SSH agent or a credential helper";
             Complaint::with_cure(cause, cure)
         })

@@ -353,7 +353,7 @@ pub(super) fn owner_policy(
                 policy.add(trust, env.home.as_deref());
             } else if trust.at.is_some() && !is_users {
                 let cause = "only the system's and the user's file may set which hooks are trusted";
-                let cure = "remove it here; `[trust]` belongs into ~/.config/hookrun/hookrun.toml";
+                let cure = "remove it here; `[trust]` belongs in ~/.config/hookrun/hookrun.toml";
                 problems.push(Complaint::with_cure(cause, cure).in_file(file, trust.at));
             }
         }

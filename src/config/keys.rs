@@ -23,7 +23,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.text().map(|line| draft.command = Some((line.into(), key.tree.offset)))),
     KeyRow::key("shell", KeyValue::Flag, "false", "run the command with `sh -c`, for pipes, globs and variables",
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
-    KeyRow::directive("timeout", KeyValue::Duration, "the event's, else \"5s\"", "the longest time that it may run",
+    KeyRow::directive("timeout", KeyValue::Duration, "the event's, else \"5s\"", "how long it may run",
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
     KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "the events that it runs for; every key must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
@@ -50,10 +50,10 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Reads::NAMES).map(|reads| draft.hook.reads = Some(reads))),
     KeyRow::directive("files", KeyValue::Flag, "false", "it gets the files of the event as arguments (`$@`); `{files}` in `command` says so too",
         |draft, key| key.flag().map(|flag| draft.hook.files = flag)),
-    KeyRow::directive("batch", KeyValue::Number, "0", "the most files for one call; calls run in parallel; 0: as many as fit, divided among the processors",
+    KeyRow::directive("batch", KeyValue::Number, "0", "the most files per call; calls run in parallel; 0: as many as fit, divided among the processors",
         |draft, key| {
             let number = key.number()?;
-            draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 is as many as fit"))?;
+            draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 means as many as fit"))?;
             Ok(())
         }),
     KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if the disk differs", "the text of the files that it sees before a commit: the staged text, in a private folder, or the files on the disk",
@@ -110,7 +110,7 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
         key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Not, &path.value, key.at()));
         Ok(())
     }),
-    KeyRow::directive("type", KeyValue::Texts, "any", "types of files, such as `python`, by their ending, else their first line; in a list, any may match", |draft, key| {
+    KeyRow::directive("type", KeyValue::Texts, "any", "file types, such as `python`, by extension, else by first line; in a list, any may match", |draft, key| {
         let named = key.some_texts(OR_ANY)?;
         named.iter().flat_map(|one| one.value.split('|')).for_each(|name| draft.pattern(Pattern::Type, name, key.at()));
         Ok(())
@@ -274,7 +274,7 @@ fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(
         let cause = "`description` must be text on one line";
         return Err(Complaint::with_cure(
             cause,
-            "say in a few words what it does",
+            "describe it in a few words",
         ));
     }
     draft.hook.description = Some(text.to_string());

@@ -139,7 +139,7 @@ fn obstacle(folder: &Path, real: &Path) -> Option<(&'static str, &'static str)> 
     if !folder.is_dir() {
         Some(("is not a folder", "correct it; a glob may match nothing"))
     } else if folder.canonicalize().ok().as_deref() != Some(real) {
-        Some(("is behind a link", "name the folder that it leads to"))
+        Some(("is behind a link", "name the folder that it points to"))
     } else if is_there(&folder.join(".git")) {
         let cure = "run `hookrun install git` in it, and remove it from `members`";
         Some(("is another repository", cure))

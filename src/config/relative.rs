@@ -60,7 +60,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
         .strip_prefix(&format!("{}/", base.display()))
         .unwrap_or(word);
     let cause = format!("the script `{shown}` is not next to the file that names it");
-    let cure = format!("put it into {}, or write its absolute path", base.display());
+    let cure = format!("put it in {}, or write its absolute path", base.display());
     Err(Complaint::with_cure(cause, cure))
 }
 

@@ -414,7 +414,7 @@ fn settle_by_folder(
             let ours = several[0].called(folder).into_iter().next();
             let ours = ours.map_or("our event", |binding| binding.row.event);
             let cure = format!(
-                "for a hookrun hook rename the folder to `{ours}`; for one of theirs {}",
+                "if it is a hookrun hook, rename the folder to `{ours}`; otherwise {}",
                 directive_of(names[0])
             );
             Some((Complaint::with_cure(cause, cure), None))

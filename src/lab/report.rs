@@ -24,13 +24,13 @@ pub enum CheckFormat {
     Json,
     /// JUnit XML
     Junit,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
     /// SARIF, for code scanning
     Sarif,
-    /// Code quality of GitLab
+    /// GitLab code quality
     Gitlab,
-    /// Issues of Azure Pipelines
+    /// Azure Pipelines issues
     Azure,
 }
 

@@ -268,8 +268,7 @@ fn mistakes_in_names_of_commands_are_found() {
     let root = "error hooks.d/command";
     let wanted = [
         format!("error hookrun.toml:3:9: `no good` cannot be the name of a command {cure}"),
-        "error hookrun.toml:5:15: `description` must be text on one line [say in a few words what \
-         it does]"
+        "error hookrun.toml:5:15: `description` must be text on one line [describe it in a few words]"
             .to_string(),
         format!("error hookrun.toml:9:9: `` cannot be the name of a command {cure}"),
         "error hookrun.toml:11:15: `description` takes a string, not 1 [write `description = \"text\"`]".into(),

@@ -103,7 +103,7 @@ pub(crate) struct WhyArgs {
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
 
-    /// Show so many decisions [default: 1, or 10 with -f]
+    /// Show N decisions [default: 1, or 10 with -f]
     ///
     /// The newest last.
     #[arg(short = 'n', long = "number", value_name = "N")]
@@ -121,7 +121,7 @@ pub(crate) struct WhyArgs {
     #[arg(short, long, conflicts_with = "all")]
     pub(crate) follow: bool,
 
-    /// The output format; json has the log's lines
+    /// The output format; json prints the log's lines
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
 }
@@ -171,7 +171,7 @@ pub(crate) struct FilterArgs {
 
     /// Read this file instead of the decision log; repeatable
     ///
-    /// A recording, or a file of a decision log. The oldest first.
+    /// A recording, or a file of a decision log. Give the oldest first.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
 }

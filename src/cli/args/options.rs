@@ -17,22 +17,23 @@ use crate::lab::report::CheckFormat;
 pub(crate) struct SourceArgs {
     /// Use only the hooks in this folder; repeatable
     ///
-    /// Instead of the system's, the user's and the project's. A folder with hooks.d/ or
-    /// hookrun.toml, a hooks.d folder, or a script that names its event.
+    /// They replace the system's, the user's and the project's hooks. DIR is a folder with hooks.d/
+    /// or hookrun.toml, a hooks.d folder, or a script that names its event.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 
     /// Use only this settings file of a host; repeatable
     ///
-    /// Instead of the system's, the user's and the project's hooks: settings.json and hooks.json
-    /// of Claude Code, Codex, Gemini CLI, Cursor and Copilot CLI, Codex's config.toml and others.
-    /// If the path does not identify the host, put its name first: claude:FILE.
+    /// Its hooks replace the system's, the user's and the project's. FILE is a settings.json or
+    /// hooks.json of Claude Code, Codex, Gemini CLI, Cursor or Copilot CLI, Codex's config.toml, or
+    /// another agent's file. If the path does not identify the host, put its name first:
+    /// claude:FILE.
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<PathBuf>,
 
-    /// Also use the usual hooks
+    /// Also use the system's, the user's and the project's hooks
     ///
-    /// With --hooks or --settings: those of the system, the user and the project.
+    /// With --hooks or --settings, which otherwise replace them.
     #[arg(long, requires = "named")]
     pub(crate) discover: bool,
 }

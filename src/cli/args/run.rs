@@ -24,15 +24,15 @@ pub(crate) struct RunArgs {
 
     /// The host that sends the event and reads the reply [default: by the context]
     ///
-    /// A host, or a hook system. Without it and without an event hookrun recognises the host by the
-    /// context, and blocks if it is not certain.
+    /// A host, or a hook system. Without it and without an event, hookrun recognises the host by
+    /// the context, and blocks if it cannot tell.
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_git(), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Block unless this hook (`any`: a hook) is bound to the event; repeatable
+    /// Block unless this hook, or with `any` at least one, is bound to the event; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
@@ -72,7 +72,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "from")]
     pub(crate) all: bool,
 
-    /// Check what has changed since this commit, or since the last common one
+    /// Check what has changed since this commit, or since the merge base
     #[arg(long, value_name = "COMMIT")]
     pub(crate) from: Option<String>,
 
@@ -84,8 +84,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) skip: Vec<String>,
 
-    /// Let hooks with `fixes` fix files: the staged text, which is staged again, or the files on the
-    /// disk that are checked
+    /// Let hooks with `fixes` fix files: the staged text, which is staged again, or the files on
+    /// the disk that are checked
     #[arg(long)]
     pub(crate) fix: bool,
 

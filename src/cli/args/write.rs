@@ -19,8 +19,8 @@ pub(crate) struct TestArgs {
     ///
     /// The event's name, or a host's name for it; or the file of an event, `NAME.json`. With EVENT,
     /// at a terminal or with `< /dev/null`, the event's sample is used. Without EVENT, an event on
-    /// stdin is decided if its context names it or shows it. Its hooks really run, with the state and
-    /// messages of its session; a suite uses temporary folders.
+    /// stdin is decided if its context names or identifies it. Its hooks really run, with the state
+    /// and messages of its session; a suite uses temporary folders.
     pub(crate) event: Option<String>,
 
     /// The file with the event [default: stdin]
@@ -93,8 +93,8 @@ pub(crate) struct SuiteArgs {
 
     /// Show what no case tests; exit with 1 below a percentage
     ///
-    /// Shows hooks that never ran, never blocked or never allowed, matchers and settings. Only if
-    /// every case passes.
+    /// If every case passes, shows hooks that never ran, never blocked or never allowed, and
+    /// untested matchers and settings.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, value_parser = percent)]
     pub(crate) coverage: Option<Option<u8>>,
 
@@ -249,8 +249,7 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event of the host, also those without a hook; always with
-    /// `--scope user`
+    /// Install for every event of the host, even without a hook; always with `--scope user`
     #[arg(long)]
     pub(crate) all_events: bool,
 
@@ -329,7 +328,7 @@ pub(crate) enum SetsAction {
     Update(UpdatedSets),
     /// Check the files of all locked sets, and fetch missing ones; the lock does not change
     Verify,
-    /// Show which locked sets are behind their newest version, in these projects: 1 if one is
+    /// Show which locked sets of these projects are outdated; exit with 1 if one is
     Outdated(OutdatedSets),
     /// Show the sets, and whether they are usable
     List {
@@ -352,7 +351,7 @@ impl SetsAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddedSet {
-    /// The name of the set here
+    /// The set's name in this project
     pub(crate) name: String,
 
     /// Its repository: an https, ssh, git or file URL, or a path

@@ -117,7 +117,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     if let Launch::Path(program) = launch {
         if !program.contains('/') {
             let cause = format!(
-                "it calls `{program}` by name: the host's PATH decides which program runs, also in the project"
+                "it calls `{program}` by name: the host's PATH decides which program runs, even one in the project"
             );
             return Some(warning(file, cause, again));
         }
@@ -146,7 +146,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
             let cause = format!("{} does not reach hookrun: {why}", site.host.title);
             let cure = match launch {
                 Launch::Path(_) => again.to_string(),
-                Launch::Search => "put hookrun into a folder of PATH or into ~/.local/bin".into(),
+                Launch::Search => "put hookrun in a folder in PATH, or in ~/.local/bin".into(),
             };
             Some(error(file, cause, cure))
         }

@@ -216,7 +216,7 @@ const SORTS: &[TemplateSort] = &[
         name: "guard",
         suits: |spec| spec.blocks && spec.carries("toolName"),
         directive: "tool=bash",
-        about: "this hook runs for shell tools only, whatever the host\n# calls them.",
+        about: "this hook runs only for shell tools, whatever the host\n# calls them.",
         ..written!("guard": "sh" "bash" "py")
     },
     // A commit or push with changed paths.
@@ -265,7 +265,7 @@ const SORTS: &[TemplateSort] = &[
         name: "findings",
         suits: has_written,
         directive: "tool='write|edit'",
-        about: "this hook runs for tools that write only, whatever\n# the host calls them.",
+        about: "this hook runs only for tools that write, whatever\n# the host calls them.",
         ..written!("findings": "sh" "py")
     },
     TemplateSort {
@@ -278,14 +278,14 @@ const SORTS: &[TemplateSort] = &[
         name: "ask",
         suits: |spec| spec.blocks && spec.carries("toolName"),
         directive: "tool=bash",
-        about: "this hook runs for shell tools only, whatever the host\n# calls them.",
+        about: "this hook runs only for shell tools, whatever the host\n# calls them.",
         ..written!("ask": "sh" "py")
     },
     TemplateSort {
         name: "rewrite",
         suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
         directive: "rewrite tool=bash",
-        about: "this hook may rewrite, and runs for shell tools only.",
+        about: "this hook may rewrite, and runs only for shell tools.",
         ..written!("rewrite": "py")
     },
     TemplateSort {

@@ -81,7 +81,7 @@ fn play(
         // Run nothing, because an unreadable case might be the one that fails.
         let report = FilesReport::new(loaded.checks.iter().cloned(), &paths);
         args.format.write(&report, out)?;
-        let cause = "no case was run; correct these errors first";
+        let cause = "no case ran; fix these errors first";
         return Err(Complaint::new(cause));
     }
     let cases = loaded.selected(args);

@@ -91,7 +91,7 @@ pub enum SetError {
     Special(PathBuf),
     #[error("{} has more than {MOST_FILES} files, or folders deeper than {DEEPEST}", .0.display())]
     TooLarge(PathBuf),
-    #[error("the files of {} have more than {} MiB", .0.display(), MOST_BYTES >> 20)]
+    #[error("the files of {} are larger than {} MiB", .0.display(), MOST_BYTES >> 20)]
     TooLong(PathBuf),
 }
 

@@ -42,7 +42,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links resolved, one per line"),
     ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one per line: git's letter (`D` deleted, `R` the old path of a rename), a tab and the path"),
     ("HOOKRUN_PROMPT", "the context's `prompt`"),
-    ("HOOKRUN_RUN_ID", "a mark that identifies the processes of a run"),
+    ("HOOKRUN_RUN_ID", "an id shared by the processes of a run"),
     ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 

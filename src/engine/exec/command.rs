@@ -355,7 +355,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         ),
         _ => StartError::new(
             format!("cannot start `{shown}`: {error}"),
-            "start it manually for more details",
+            "run it manually for details",
         ),
     }
 }

@@ -129,7 +129,7 @@ fn a_check_without_hooks_is_not_passed() {
     let git = Git::new(Sandbox::new());
     check(&git, &["--all"])
         .exits(1)
-        .says("there is no hook of commit.pre");
+        .says("commit.pre has no hooks");
 }
 
 #[test]

@@ -309,7 +309,7 @@ fn mistakes_in_the_hooks_keep_the_cases_from_running() {
     ran.exits(2)
         .prints("20-slip.sh:2:12: unknown setting `timout`");
     ran.prints("\n1 error\n")
-        .says("no case was run; correct these errors first");
+        .says("no case ran; fix these errors first");
     sandbox.has_no_file("ran");
 }
 

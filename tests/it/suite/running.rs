@@ -328,7 +328,7 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
     let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
     sandbox
         .hookrun(&["test"], payload)
-        .says("this is tested as `PreToolUse` of claude")
+        .says("testing this as `PreToolUse` of claude")
         .prints("tool.pre  a tool is about to run");
     sandbox
         .hookrun(&["test", "tool.pre"], b"")

@@ -55,7 +55,7 @@ impl CheckedFiles<'_> {
     pub(super) fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
         if hooks.is_empty() {
             let cure = "`hookrun doctor` shows where hookrun looks for hooks";
-            return Err(Complaint::with_cure("there is no hook of commit.pre", cure));
+            return Err(Complaint::with_cure("commit.pre has no hooks", cure));
         }
         let mut named: Vec<&str> = Vec::new();
         let mut paths = Vec::new();

@@ -170,7 +170,7 @@ keys! {
     CHANGES "changes" Array r#"[{"path":"src/a.txt","status":"M"}]"#
         "the changed paths with a status: A, M, D, T; R is renamed, `to` another path"
     PUSH_OPTIONS "pushOptions" Array r#"["ci.skip"]"# "the values of --push-option"
-    COMMIT "commit" String r#""2222222""# "the commit whose message is used; mostly empty"
+    COMMIT "commit" String r#""2222222""# "the commit whose message is used; usually empty"
     HEADER_FILE "headerFile" String r#""/tmp/headers""# "the file with the mail headers"
     SKIP_WORKTREE_CHANGED "skipWorktreeChanged" Boolean "false"
         "whether sparse checkout added or removed files"

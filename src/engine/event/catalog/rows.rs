@@ -232,7 +232,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "task.completed" OPEN_GATE "a task is being marked as done",
         also ["TaskCompleted"],
         has [TASK_ID TASK_SUBJECT SESSION_ID CWD];
-    "teammate.idle" OPEN_GATE "an agent of a team is about to go idle",
+    "teammate.idle" OPEN_GATE "a teammate is about to go idle",
         also ["TeammateIdle"],
         has [TEAMMATE_NAME SESSION_ID CWD];
 
@@ -339,7 +339,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "tool.start" OBSERVER "a tool has started",
         also ["tool_execution_start"],
         has [TOOL_NAME TOOL_INPUT SESSION_ID CWD TOOL_USE_ID];
-    "tool.update" OBSERVER "a running tool has more to show",
+    "tool.update" OBSERVER "a running tool has more output",
         also ["tool_execution_update"],
         has [TOOL_NAME TOOL_INPUT PARTIAL_RESULT SESSION_ID CWD TOOL_USE_ID];
     "tool.end" OBSERVER "a tool has ended",
@@ -422,7 +422,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["before_agent_reply"],
         has [CONTENT CHANNEL SENDER_ID HANDLED REPLY SESSION_ID],
         rewrites [Claim "handled", First "reply"];
-    "reply.dispatch" TRANSFORM "a reply is about to be handed on",
+    "reply.dispatch" TRANSFORM "a reply is about to be passed on",
         also ["reply_dispatch"],
         has [CONTENT CHANNEL RECIPIENT HANDLED SESSION_ID],
         rewrites [Claim "handled"];
@@ -449,7 +449,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "gateway.stop" OBSERVER "the gateway is about to stop",
         also ["gateway_stop" "gateway-stop"],
         has [REASON CWD];
-    "cron.reconcile" NOTICE "the schedule has been read anew",
+    "cron.reconcile" NOTICE "the schedule has been reloaded",
         also ["cron_reconciled"],
         has [CWD];
     "cron.change" NOTICE "a scheduled job has changed",
@@ -480,7 +480,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "commit.post" GIT_OBSERVER "a commit has been made",
         also ["post-commit"],
         has [CWD];
-    "commit.rewrite" GIT_OBSERVER "commits have been replaced by others",
+    "commit.rewrite" GIT_OBSERVER "commits have been rewritten",
         also ["post-rewrite"],
         has [TRIGGER COMMITS CWD];
     "merge.pre" GIT_GATE "a merge is about to be committed",
@@ -511,7 +511,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "index.post" GIT_OBSERVER "the index has been written",
         also ["post-index-change"],
         has [WORKTREE_CHANGED SKIP_WORKTREE_CHANGED CWD];
-    "gc.pre" GIT_GATE "garbage is about to be collected",
+    "gc.pre" GIT_GATE "git is about to collect garbage",
         also ["pre-auto-gc"],
         has [CWD];
     "push.pre" GIT_GATE "commits are about to be pushed",
@@ -523,13 +523,13 @@ pub static EVENTS: &[EventSpec] = events! {
     "receive.pre" GIT_GATE "pushed commits are about to be accepted",
         also ["pre-receive"],
         has [REFS PUSH_OPTIONS CHANGES CWD];
-    "receive.post" GIT_OBSERVER "pushed commits have been taken in",
+    "receive.post" GIT_OBSERVER "pushed commits have been accepted",
         also ["post-receive"],
         has [REFS PUSH_OPTIONS CWD];
-    "ref.update" GIT_GATE "one reference is about to move by a push",
+    "ref.update" GIT_GATE "a push is about to move one reference",
         also ["update"],
         has [REF OLD_SHA NEW_SHA CHANGES CWD];
-    "ref.update.post" GIT_OBSERVER "references have moved by a push",
+    "ref.update.post" GIT_OBSERVER "a push has moved references",
         also ["post-update"],
         has [REF_NAMES CWD];
     // git waits for an answer only if `state` is `preparing` or `prepared`.
