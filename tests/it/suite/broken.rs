@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 fn told(cases: &str) -> Vec<String> {
     let sandbox = guarded(cases);
     let ran = suite(&sandbox, &[]);
-    ran.exits(2).says("no case was run");
+    ran.exits(2).says("no case ran");
     let text = ran
         .stdout
         .replace("hooks.d/tests/guard.toml", "F")
