@@ -10,7 +10,7 @@ pub(crate) mod installed;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::complaint::Complaint;
 use crate::hosts::install::HostForm;
 use crate::hosts::{self, Host, HostEvent, find_installable, installable};
@@ -21,7 +21,7 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
 use command::{InstalledCommand, Launch, NAME, read_plugin, write_plugin};
-use document::{Document, EditError};
+use document::Document;
 use files::{FileBackup, InstallRecord, Target, unified};
 use installed::{HooksByEvent, HostSite, is_here};
 
@@ -316,11 +316,11 @@ impl<'a> Site<'a> {
             self.check_plugin()?;
             return Ok(write_plugin(self.host, rows, launch));
         };
-        if let Some(error) = document.dropped() {
+        if let Some(mut problem) = document.dropped() {
             // hookrun in a file that the host ignores would have no effect.
-            let Complaint { cause, cure } = self.edit_error(&error);
-            let cause = format!("{cause}: {} ignores the whole file", self.host.title);
-            return Err(Complaint { cause, cure });
+            let what = format!(": {} ignores the whole file", self.host.title);
+            problem.cause.push_str(&what);
+            return Err(complaint_of(*problem));
         }
         Ok(document.with(rows, launch, &|text| self.is_own(text)))
     }
@@ -354,8 +354,8 @@ impl<'a> Site<'a> {
         let Some(shape) = self.host.settings_file() else {
             return Ok(None);
         };
-        let document = Document::read(text, shape).map_err(|error| self.edit_error(&error))?;
-        Ok(Some(document))
+        let document = Document::read(text, shape, Path::new(&self.shown()));
+        document.map(Some).map_err(|problem| complaint_of(*problem))
     }
 
     /// Checks that a plugin file may be replaced or removed.
@@ -371,17 +371,6 @@ impl<'a> Site<'a> {
 
     fn is_own(&self, text: &str) -> bool {
         InstalledCommand::read(text, self.host, self.env).is_some()
-    }
-
-    fn edit_error(&self, error: &EditError) -> Complaint {
-        let at = error
-            .at
-            .map(|at| format!(":{}:{}", at.line, at.column))
-            .unwrap_or_default();
-        Complaint {
-            cause: format!("{}{at}: {}", self.shown(), error.complaint.cause),
-            cure: error.complaint.cure.clone(),
-        }
     }
 
     fn shown(&self) -> String {
@@ -401,5 +390,12 @@ impl<'a> Site<'a> {
     fn diff(&self, new: Option<&str>, out: &mut dyn Write) -> Result<()> {
         let old = self.target.text.as_deref();
         Ok(write!(out, "{}", unified(&self.shown(), old, new))?)
+    }
+}
+
+fn complaint_of(problem: Problem) -> Complaint {
+    Complaint {
+        cause: format!("{}: {}", problem.place(), problem.cause),
+        cure: problem.cure,
     }
 }

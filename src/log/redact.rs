@@ -13,7 +13,7 @@ use regex::{Captures, Regex};
 
 use crate::engine::event::json;
 use crate::engine::lock::locked;
-use crate::engine::names::{names, words};
+use crate::engine::names::words;
 
 /// The kind of a user's rules.
 pub const OWN_KIND: &str = "own";
@@ -25,26 +25,13 @@ const MARK: &str = "[redacted:";
 pub struct SecretRule {
     pub kind: &'static str,
     pub about: &'static str,
-    pub scope: RuleScope,
+    /// Where it counts besides logs and recordings: as in the file.
+    pub scope: &'static str,
     /// Whether it must have a digit, unlike a word.
     pub has_digit: bool,
     /// As in the file; see [`SecretRule::words`].
     words: &'static str,
     form: &'static str,
-}
-
-/// Where a form of secrets counts, besides logs and recordings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleScope {
-    Everywhere,
-    Messages,
-    MessagesWithDigit,
-}
-
-// As in the scripts with a copy of the table.
-names! {
-    RuleScope: Everywhere "everywhere", Messages "messages",
-    MessagesWithDigit "messages with a digit",
 }
 
 /// The words of the table, by their first two bytes.
@@ -208,11 +195,7 @@ impl SecretRule {
         SecretRule {
             kind: words.next().unwrap_or_default(),
             about: "",
-            scope: match words.next() {
-                Some("everywhere") => RuleScope::Everywhere,
-                Some("messages") => RuleScope::Messages,
-                _ => RuleScope::MessagesWithDigit,
-            },
+            scope: words.next().unwrap_or_default(),
             has_digit: words.next().is_some(),
             words: "",
             form: "",

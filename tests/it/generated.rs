@@ -637,7 +637,8 @@ fn secrets() -> String {
             "{pattern}"
         );
         let digit = if rule.has_digit { "True" } else { "False" };
-        let (kind, about, scope) = (rule.kind, rule.about, rule.scope.name());
+        let (kind, about) = (rule.kind, rule.about);
+        let scope = rule.scope.replace("-with-", " with a ");
         writeln!(
             made,
             "    ({kind:?}, {about:?}, {scope:?}, {digit}, {words},"

@@ -42,7 +42,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let path = one.path();
     let again = install_again(host, one.file.scope);
     if let Some(wrong) = &one.dropped {
-        let mut problem = wrong.complaint.clone().in_file(path, wrong.at);
+        let mut problem = (**wrong).clone();
         let what = format!(": {} ignores the whole file", host.title);
         problem.cause.push_str(&what);
         findings.add(problem);

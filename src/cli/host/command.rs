@@ -231,12 +231,6 @@ const FAILED: &str = r#"{"cancel":true,"errorMessage":"hookrun ended without a d
 
 const ASK: &str = include_str!("plugin/ask.js");
 
-#[derive(Debug, PartialEq)]
-pub(crate) struct InstalledPlugin {
-    pub(crate) launch: Launch,
-    pub(crate) events: Vec<(String, Duration)>,
-}
-
 /// The text of a host's plugin, or of its script for an event.
 pub(crate) fn write_plugin(host: &Host, rows: &[&HostEvent], launch: &Launch) -> String {
     let template = match host.install.form {
@@ -259,8 +253,9 @@ pub(crate) fn write_plugin(host: &Host, rows: &[&HostEvent], launch: &Launch) ->
         .replace("\"@EVENTS@\"", &Value::Object(events).to_string())
 }
 
-/// Parses a plugin or script of ours; `None` for any other text.
-pub(crate) fn read_plugin(text: &str) -> Option<InstalledPlugin> {
+/// Parses a plugin or script of ours: its launch, and its events with their timeouts. `None` for any
+/// other text.
+pub(crate) fn read_plugin(text: &str) -> Option<(Launch, Vec<(String, Duration)>)> {
     if !MARKS.iter().any(|mark| text.starts_with(mark)) {
         return None;
     }
@@ -270,10 +265,7 @@ pub(crate) fn read_plugin(text: &str) -> Option<InstalledPlugin> {
         events.push((name.clone(), Duration::from_millis(wait)));
     }
     let words: Vec<String> = serde_json::from_value(value(text, "LAUNCH")?).ok()?;
-    Some(InstalledPlugin {
-        launch: Launch::of_words(&words)?,
-        events,
-    })
+    Some((Launch::of_words(&words)?, events))
 }
 
 /// The value of a constant; in a script it is a comment.
@@ -300,12 +292,12 @@ mod tests {
             let host = find_installable("omp").unwrap();
             let rows = host.rows();
             let plugin = read_plugin(&write_plugin(host, &rows, &launch)).unwrap();
-            assert_eq!(plugin.launch, launch);
+            assert_eq!(plugin.0, launch);
             let wanted: Vec<_> = rows
                 .iter()
                 .map(|row| (row.name.to_string(), row.timeout()))
                 .collect();
-            assert_eq!(plugin.events, wanted);
+            assert_eq!(plugin.1, wanted);
         }
         assert_eq!(read_plugin("export const Mine = 1;\n"), None);
     }

@@ -1,5 +1,7 @@
 //! A host's settings as a document: its hooks, and reasons for the host to ignore it. Pure.
 
+use std::path::{Path, PathBuf};
+
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstNode, CstObject, CstRootNode};
 use jsonc_parser::errors::ParseError;
@@ -7,8 +9,8 @@ use serde_json::{Map, Value};
 
 use toml::de::DeTable;
 
-use crate::config::Position;
 use crate::config::tree::Tree;
+use crate::config::{Position, Problem};
 use crate::engine::complaint::Complaint;
 use crate::hosts::settings::{Comments, HostFile, HostHookKey};
 
@@ -51,80 +53,62 @@ impl HostFile {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EditError {
-    pub(crate) at: Option<Position>,
-    pub(crate) complaint: Complaint,
-}
-
-impl EditError {
-    fn new(cause: impl Into<String>, cure: &str) -> EditError {
-        EditError::of(Complaint::with_cure(cause, cure))
-    }
-
-    fn of(complaint: Complaint) -> EditError {
-        let cure = complaint
-            .cure
-            .map(|cure| format!("{cure}; it was not changed"));
-        EditError {
-            at: None,
-            complaint: Complaint { cure, ..complaint },
-        }
-    }
-
-    fn at(self, line: usize, column: usize) -> EditError {
-        EditError {
-            at: Some(Position { line, column }),
-            ..self
-        }
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(super) root: CstRootNode,
     pub(super) source: String,
     pub(super) shape: &'static HostFile,
+    /// The path in problems.
+    pub(super) file: PathBuf,
 }
 
 impl Document {
-    /// Parses a text; an empty one is an empty file.
-    pub(crate) fn read(text: &str, shape: &'static HostFile) -> Result<Document, EditError> {
+    /// Parses the text of `file`; an empty one is an empty file.
+    pub(crate) fn read(
+        text: &str,
+        shape: &'static HostFile,
+        file: &Path,
+    ) -> Result<Document, Box<Problem>> {
         let bare = unmarked(text);
         let body = if shape.is_toml {
-            toml_hooks(bare).map_err(EditError::of)?
+            toml_hooks(bare).map_err(|complaint| fault(file, None, complaint))?
         } else if bare.trim().is_empty() {
             "{}\n".to_string()
         } else {
             bare.to_string()
         };
-        let root = CstRootNode::parse(&body, &RELAXED).map_err(unreadable)?;
+        let root = CstRootNode::parse(&body, &RELAXED).map_err(|error| unreadable(file, &error))?;
         let document = Document {
             root,
             source: text.to_string(),
             shape,
+            file: file.to_path_buf(),
         };
         match document.misshaped() {
-            Some(cause) => Err(EditError::new(cause, "correct it by hand")),
+            Some(cause) => {
+                let complaint = Complaint::with_cure(cause, "correct it by hand");
+                Err(fault(file, None, complaint))
+            }
             None => Ok(document),
         }
     }
 
     /// Why the host ignores the whole file.
-    pub(crate) fn dropped(&self) -> Option<EditError> {
+    pub(crate) fn dropped(&self) -> Option<Box<Problem>> {
         if self.source.trim().is_empty() || self.shape.is_toml {
             return None;
         }
         let body = unmarked(&self.source);
         if body.len() < self.source.len() && !self.shape.takes_mark {
-            return Some(EditError::new(
-                "begins with a byte order mark",
-                "correct it",
-            ));
+            let complaint = Complaint::with_cure("begins with a byte order mark", "correct it");
+            return Some(fault(&self.file, None, complaint));
         }
         match self.shape.comments {
-            Comments::Refused => plain_json(body),
-            Comments::Read => CstRootNode::parse(body, &COMMENTED).err().map(unreadable),
+            Comments::Refused => plain_json(&self.file, body),
+            Comments::Read => {
+                let error = CstRootNode::parse(body, &COMMENTED).err()?;
+                Some(unreadable(&self.file, &error))
+            }
             Comments::Unknown => None,
         }
     }
@@ -258,21 +242,37 @@ pub(super) fn unmarked(text: &str) -> &str {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-fn plain_json(text: &str) -> Option<EditError> {
+fn fault(file: &Path, at: Option<Position>, complaint: Complaint) -> Box<Problem> {
+    let mut problem = complaint.in_file(file, at);
+    if let Some(cure) = &mut problem.cure {
+        cure.push_str("; it was not changed");
+    }
+    Box::new(problem)
+}
+
+fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
     let error = serde_json::from_str::<Value>(text).err()?;
     let said = error.to_string();
     let cause = format!("is not plain JSON: {}", said.split(" at line ").next()?);
     let cure = "correct it: no comments, no trailing commas";
-    Some(EditError::new(cause, cure).at(error.line(), error.column()))
+    let at = Position {
+        line: error.line(),
+        column: error.column(),
+    };
+    Some(fault(file, Some(at), Complaint::with_cure(cause, cure)))
 }
 
-fn unreadable(error: ParseError) -> EditError {
+fn unreadable(file: &Path, error: &ParseError) -> Box<Problem> {
     let kind = error.kind().to_string();
     let mut letters = kind.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
     let kind: String = first.into_iter().chain(letters).collect();
-    let wrong = EditError::new(format!("does not parse: {kind}"), "correct it");
-    wrong.at(error.line_display(), error.column_display())
+    let at = Position {
+        line: error.line_display(),
+        column: error.column_display(),
+    };
+    let cause = format!("does not parse: {kind}");
+    fault(file, Some(at), Complaint::with_cure(cause, "correct it"))
 }
 
 /// The `[[hooks]]` tables of a TOML file, as JSON.

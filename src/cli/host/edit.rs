@@ -76,7 +76,7 @@ impl Document {
         if self.shape.is_toml {
             return with_tables(&self.source, &[], is_own);
         }
-        let before = original.and_then(|text| Document::read(text, self.shape).ok());
+        let before = original.and_then(|text| Document::read(text, self.shape, &self.file).ok());
         let lists = before.as_ref().and_then(Document::hook_table);
         for (event, handler) in own {
             let stays = lists
@@ -331,6 +331,8 @@ fn table(hook: &Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -406,8 +408,8 @@ mod tests {
                 let text = if is_pretty { format!("{value:#}\n") } else { value.to_string() };
                 let launch = Launch::Path("hookrun".to_string());
                 let rows = host.rows();
-                let added = Document::read(&text, shape).unwrap().with(&rows, &launch, &is_own);
-                let read = Document::read(&added, shape).unwrap();
+                let added = Document::read(&text, shape, Path::new("f")).unwrap().with(&rows, &launch, &is_own);
+                let read = Document::read(&added, shape, Path::new("f")).unwrap();
                 for row in &rows {
                     let hook = Value::Object(hook_of(shape, row, &launch));
                     let handlers = read.handlers();
@@ -416,7 +418,7 @@ mod tests {
                 }
                 prop_assert_eq!(read.own(&is_own).len(), rows.len());
                 prop_assert_eq!(&read.with(&rows, &launch, &is_own), &added);
-                let again = Document::read(&added, shape).unwrap().without(Some(&text), &is_own);
+                let again = Document::read(&added, shape, Path::new("f")).unwrap().without(Some(&text), &is_own);
                 let again: Value = serde_json::from_str(&again).unwrap();
                 prop_assert_eq!(again, value);
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun};
-use super::document::{Document, EditError};
+use super::document::Document;
 use super::files::Target;
 use crate::cli::args::SettingsScope;
 use crate::config::{Config, Environment, Problem};
@@ -86,14 +86,9 @@ impl HookFile {
     /// Whether the file exists and mentions hookrun.
     pub(crate) fn may_run_hookrun(&self) -> bool {
         // Reading a pipe would block.
-        let bytes = if self.path.is_file() {
-            fs::read(&self.path).unwrap_or_default()
-        } else {
-            Vec::new()
-        };
-        bytes
-            .windows(NAME.len())
-            .any(|part| part == NAME.as_bytes())
+        self.path.is_file()
+            && fs::read(&self.path)
+                .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(NAME))
     }
 }
 
@@ -104,7 +99,7 @@ pub(crate) struct Installation {
     pub(crate) hooks: Vec<InstalledHook>,
     /// Other hooks that run hookrun, not written by `install`: event and command.
     pub(crate) others: Vec<(String, String)>,
-    pub(crate) dropped: Option<EditError>,
+    pub(crate) dropped: Option<Box<Problem>>,
 }
 
 /// A hook written by `install`.
@@ -177,8 +172,7 @@ impl HostSite<'_> {
         if !shape.is_toml && file.path.extension().is_some_and(|ending| ending == "toml") {
             return Ok(None);
         }
-        let document = Document::read(&text, shape)
-            .map_err(|wrong| Box::new(wrong.complaint.in_file(&file.path, wrong.at)))?;
+        let document = Document::read(&text, shape, &file.path)?;
         let mut hooks = Vec::new();
         let mut others = Vec::new();
         for (event, handler) in document.handlers() {
@@ -210,13 +204,13 @@ impl HostSite<'_> {
     }
 
     fn plugin(self, file: HookFile, text: String) -> Option<Installation> {
-        let plugin = read_plugin(&text)?;
+        let (launch, events) = read_plugin(&text)?;
         let mut hooks = Vec::new();
-        for (event, limit) in plugin.events {
+        for (event, limit) in events {
             hooks.push(InstalledHook {
                 event,
                 command: InstalledCommand {
-                    launch: plugin.launch.clone(),
+                    launch: launch.clone(),
                     budget: None,
                     is_guarded: true,
                 },

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -170,8 +170,7 @@ impl RpcClient {
         if !self.shows(kind) {
             return None;
         }
-        let until = json!({ "kind": kind, "untilMs": moment_ms(asker.until()) });
-        let params = placed(asker, [until, more]);
+        let params = placed(asker, [json!({ "kind": kind }), more]);
         let answer = self.peer.ask("hookrun/dialog", &params, asker, |id| {
             placed(asker, [json!({ "id": id })])
         })?;
@@ -205,14 +204,6 @@ fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
 
 fn request_id(request: &str) -> Value {
     serde_json::from_str(request).unwrap_or(Value::Null)
-}
-
-/// A time in milliseconds since 1970, for a clock shared with the client.
-fn moment_ms(until: Instant) -> u64 {
-    let left = until.saturating_duration_since(Instant::now());
-    let moment = SystemTime::now().checked_add(left).unwrap_or(UNIX_EPOCH);
-    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Ui for RpcClient {
