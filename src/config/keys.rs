@@ -272,10 +272,7 @@ fn set_description(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(
     let text = key.text()?;
     if text.trim().is_empty() || text.contains(|c: char| c.is_control()) {
         let cause = "`description` must be text on one line";
-        return Err(Complaint::with_cure(
-            cause,
-            "describe it in a few words",
-        ));
+        return Err(Complaint::with_cure(cause, "describe it in a few words"));
     }
     draft.hook.description = Some(text.to_string());
     Ok(())

@@ -32,7 +32,10 @@ impl SocketFile {
         let folder = folder.unwrap_or(Path::new("."));
         make_private(folder, folder).map_err(|error| {
             let cause = format!("the folder of `{shown}` cannot be used: {error}");
-            Complaint::with_cure(cause, "name a folder that you own, with mode 0700, or a new one")
+            Complaint::with_cure(
+                cause,
+                "name a folder that you own, with mode 0700, or a new one",
+            )
         })?;
         if path.as_os_str().len() > LONGEST_PATH_BYTES {
             let cause = format!("`{shown}` is too long for a socket");
