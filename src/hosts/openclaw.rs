@@ -1,14 +1,14 @@
-//! openclaw: thirteen plugin hooks over five lifecycles, and the other events of its source.
+//! openclaw: thirteen plugin hooks over five lifecycles, and the events that its plugin gets.
 //!
 //! Sources: its "Hooks Mechanism" document (names with dashes), and its source and hook reference
-//! (underscores, more events). Hooks are sorted by priority, lowest first, and run in parallel on
-//! the original event. Gates wait 15 s; `before_agent_run`, `before_tool_call` and `before_install`
+//! (underscores). Hooks are sorted by priority, lowest first, and run in parallel on
+//! the original event. Gates wait 15 s; `before_agent_run` and `before_tool_call`
 //! are blocked without an answer. A claim ends the chain.
 
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};
 use super::results::ReplySlot;
-use crate::engine::event::Merge::{Chain, Claim, Entries, First, Last, SameRole};
+use crate::engine::event::Merge::{Claim, Last, SameRole};
 
 const fn timeout(seconds: u64) -> Conduct {
     Conduct {
@@ -38,22 +38,11 @@ const WAITED: HostEvent = HostEvent::OBSERVER
 
 const GATE: HostEvent = WAITED.blocks(true);
 
-/// The first hook that returns `handled` claims the event and ends the chain.
-const CLAIMED: HostEvent = WAITED
-    .schedule(Schedule::Sequential)
-    .stand_ins(MESSAGE_FACTS);
-
-/// Each hook sees the message as earlier hooks left it, because it is written immediately.
-const WRITTEN: HostEvent = WAITED.schedule(Schedule::Sequential).conduct(timeout(15));
-
 const BLOCK: ReplyKey = key("block", Refusal(true));
 const BLOCK_REASON: ReplyKey = key("blockReason", Reason);
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 const CANCEL_REASON: ReplyKey = key("cancelReason", Reason);
 const REASON: ReplyKey = key("reason", Reason);
-const HANDLED: ReplyKey = key("handled", Field("handled", Claim));
-const REPLY: ReplyKey = key("reply", Field("reply", Last));
-const MESSAGE: ReplyKey = key("message", Field("message", SameRole));
 
 const fn stand_in(theirs: &'static str, ours: &'static str, is_made: bool) -> StandIn {
     StandIn {
@@ -87,28 +76,13 @@ const TOOL_OF_SOURCE: &[(&str, &str)] = &[TOOL[1], TOOL[0], TOOL[2]];
 
 const SUBAGENT: &[(&str, &str)] = &[("agentId", "agentType"), ("childSessionKey", "agentId")];
 
-/// Context before or after the prompt or the system prompt.
-const PREPENDED: ReplyKey = key("prependContext", Context);
-const APPENDED: ReplyKey = key("appendContext", Context);
-
 const BEFORE_AGENT: HostEvent = WAITED.named("before-agent-start", "agent.start").results(&[
     key("systemPrompt", Field("systemPrompt", Last)),
-    PREPENDED,
-    APPENDED,
+    key("prependContext", Context),
+    key("appendContext", Context),
     key("prependSystemContext", Context),
     key("appendSystemContext", Context),
 ]);
-
-const SENDING: HostEvent = GATE
-    .named("message-sending", "message.out")
-    .when("direction", "sending")
-    .keys(&[("to", "recipient")])
-    .stand_ins(MESSAGE_FACTS)
-    .results(&[
-        key("content", Field("content", Last)),
-        CANCEL,
-        CANCEL_REASON,
-    ]);
 
 const TOOL_CALL: HostEvent = GATE
     .named("before-tool-call", "tool.pre")
@@ -170,12 +144,27 @@ pub(super) static OPENCLAW: Host = Host {
             .aliases(&["session_end"]),
         BEFORE_AGENT.aliases(&["before_agent_start"]),
         // A gate in the document; in the source (with an underscore) it is only observed.
-        CLAIMED
-            .named("message-received", "message.in")
+        // The first hook that returns `handled` claims it and ends the chain.
+        GATE.named("message-received", "message.in")
             .when("direction", "received")
-            .blocks(true)
-            .results(&[CANCEL, CANCEL_REASON, HANDLED, REPLY]),
-        SENDING.aliases(&["message_sending"]),
+            .schedule(Schedule::Sequential)
+            .stand_ins(MESSAGE_FACTS)
+            .results(&[
+                CANCEL,
+                CANCEL_REASON,
+                key("handled", Field("handled", Claim)),
+                key("reply", Field("reply", Last)),
+            ]),
+        GATE.named("message-sending", "message.out")
+            .aliases(&["message_sending"])
+            .when("direction", "sending")
+            .keys(&[("to", "recipient")])
+            .stand_ins(MESSAGE_FACTS)
+            .results(&[
+                key("content", Field("content", Last)),
+                CANCEL,
+                CANCEL_REASON,
+            ]),
         FORGOTTEN
             .named("message-sent", "message.sent")
             .aliases(&["message_sent"])
@@ -192,11 +181,14 @@ pub(super) static OPENCLAW: Host = Host {
         FORGOTTEN
             .named("after-compaction", "compact.post")
             .aliases(&["after_compaction"]),
-        WRITTEN
+        // Each hook sees the message as earlier hooks left it, because it is written immediately.
+        WAITED
             .named("tool-result-persist", "tool.persist")
             .aliases(&["tool_result_persist"])
             .keys(&[("toolCallId", "toolUseId")])
-            .results(&[MESSAGE]),
+            .schedule(Schedule::Sequential)
+            .conduct(timeout(15))
+            .results(&[key("message", Field("message", SameRole))]),
         // From its source: gates.
         TOOL_CALL
             .named("before_tool_call", "tool.pre")
@@ -210,14 +202,6 @@ pub(super) static OPENCLAW: Host = Host {
                 ),
                 REASON,
             ]),
-        GATE.named("before_install", "install.pre")
-            .keys(&[
-                ("targetName", "name"),
-                ("sourcePath", "filePath"),
-                ("origin", "source"),
-            ])
-            .on_failure(OnFailure::Block)
-            .results(&[BLOCK, BLOCK_REASON]),
         GATE.named("before_agent_finalize", "agent.stop").results(&[
             key(
                 "action",
@@ -229,15 +213,6 @@ pub(super) static OPENCLAW: Host = Host {
             ),
             REASON,
         ]),
-        WRITTEN
-            .named("before_message_write", "message.write")
-            .blocks(true)
-            .results(&[MESSAGE, BLOCK]),
-        SENDING
-            .named("reply_payload_sending", "message.out")
-            .schedule(Schedule::Sequential)
-            .conduct(timeout(15))
-            .results(&[key("payload", Field("payload", Chain)), CANCEL, REASON]),
         GATE.named("subagent_spawning", "subagent.start")
             .keys(SUBAGENT)
             .results(&[
@@ -247,88 +222,19 @@ pub(super) static OPENCLAW: Host = Host {
                 ),
                 key("error", Reason),
             ]),
-        GATE.named("skill_proposal_evaluate", "skill.propose")
-            .conduct(within(120))
-            .results(&[
-                key(
-                    "decision",
-                    Action(&[
-                        ("pass", Act::Pass),
-                        ("revise", Act::Pass),
-                        ("block", Act::Refuse),
-                    ]),
-                ),
-                key("summary", Reason),
-            ]),
-        // From its source: events that a hook may claim.
-        CLAIMED
-            .named("inbound_claim", "message.in")
-            .results(&[HANDLED, REPLY]),
-        CLAIMED
-            .named("before_dispatch", "message.in")
-            .results(&[HANDLED, key("text", Field("reply", Last))]),
-        CLAIMED
-            .named("before_agent_reply", "reply.pre")
-            .keys(&[("cleanedBody", "content")])
-            .results(&[HANDLED, REPLY]),
-        CLAIMED
-            .named("reply_dispatch", "reply.dispatch")
-            .results(&[HANDLED]),
-        // From its source: events with rewrites.
+        // From its source: context and observed events.
         BEFORE_AGENT.named("before_prompt_build", "agent.start"),
-        WAITED
-            .named("agent_turn_prepare", "agent.start")
-            .results(&[PREPENDED, APPENDED]),
-        WAITED
-            .named("heartbeat_prompt_contribution", "heartbeat.prompt")
-            .results(&[PREPENDED, APPENDED]),
-        // The first override counts.
-        WAITED
-            .named("before_model_resolve", "model.select")
-            .results(&[
-                key("modelOverride", Field("model", First)),
-                key("providerOverride", Field("provider", First)),
-            ]),
-        WAITED
-            .named("resolve_exec_env", "exec.env")
-            .whole("env", Entries),
-        WAITED
-            .named("subagent_delivery_target", "subagent.target")
-            .keys(&[("childSessionKey", "agentId")])
-            .results(&[key("origin", Field("target", First))]),
-        // From its source: observed events.
         FORGOTTEN
             .named("after_tool_call", "tool.post")
             .keys(TOOL_OF_SOURCE),
-        FORGOTTEN.named("before_reset", "session.clear.pre"),
         FORGOTTEN.named("agent_end", "agent.end"),
-        FORGOTTEN.named("model_call_started", "provider.request"),
-        FORGOTTEN.named("model_call_ended", "provider.response"),
-        FORGOTTEN.named("llm_input", "model.pre"),
-        FORGOTTEN.named("llm_output", "model.post"),
         FORGOTTEN
             .named("subagent_spawned", "subagent.start")
             .keys(SUBAGENT),
         FORGOTTEN
-            .named("subagent_progress", "subagent.progress")
-            .keys(&[("childSessionKey", "agentId")]),
-        FORGOTTEN
-            .named("subagent_ended", "subagent.end")
-            .keys(&[("targetSessionKey", "agentId")]),
-        FORGOTTEN
             .named("message_received", "message.in")
             .when("direction", "received")
             .stand_ins(MESSAGE_FACTS),
-        FORGOTTEN
-            .named("poll_vote_received", "poll.vote")
-            .stand_ins(MESSAGE_FACTS),
-        FORGOTTEN.named("channel_pairing_requested", "pairing.request"),
-        FORGOTTEN.named("cron_reconciled", "cron.reconcile"),
-        FORGOTTEN
-            .named("cron_changed", "cron.change")
-            .keys(&[("action", "change")]),
-        FORGOTTEN.named("skill_proposal_changed", "skill.proposal.change"),
-        FORGOTTEN.named("skill_changed", "skill.change"),
     ],
     is_system: true,
     fails_closed: FailsClosed::Always,
@@ -342,7 +248,7 @@ pub(super) static OPENCLAW: Host = Host {
         user: moved("OPENCLAW_STATE_DIR", ".openclaw", "hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: &HostTools::NONE,
+            tools: &[],
             text: include_str!("plugin/openclaw.js"),
         }),
         cannot: &["a prompt cannot be rewritten: a rewrite blocks it"],

@@ -262,7 +262,7 @@ mod tests {
                 .kind;
             match rewrite.merge {
                 Merge::Append => assert_eq!(kind, JsonType::Array, "{name}: {}", rewrite.field),
-                Merge::SameRole | Merge::Entries => {
+                Merge::SameRole => {
                     assert_eq!(kind, JsonType::Object, "{name}: {}", rewrite.field);
                 }
                 Merge::Claim => assert_eq!(kind, JsonType::Boolean, "{name}: {}", rewrite.field),

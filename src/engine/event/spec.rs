@@ -189,8 +189,6 @@ pub enum Merge {
     Chain,
     /// Lists are concatenated.
     Append,
-    /// Entries of objects are merged; the last of a name counts.
-    Entries,
     /// The first value counts; later ones are rejected.
     First,
     /// Like `Chain`, but a changed `role` is rejected.
@@ -200,7 +198,7 @@ pub enum Merge {
 }
 
 names! { Merge:
-    Last "last", Chain "chain", Append "append", Entries "entries", First "first",
+    Last "last", Chain "chain", Append "append", First "first",
     SameRole "same-role", Claim "claim",
 }
 

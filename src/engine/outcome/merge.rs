@@ -240,15 +240,6 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
             }
             Ok(Value::Array(list))
         }
-        Merge::Entries => match (old, new) {
-            (Value::Object(old), Value::Object(new)) => {
-                let mut all = old.clone();
-                all.extend(new.clone());
-                Ok(Value::Object(all))
-            }
-            (Value::Null, Value::Object(_)) => Ok(new.clone()),
-            _ => Err("only an object can be merged into an object".to_string()),
-        },
         Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
         Merge::SameRole => Err(format!(
             "its role must stay {}",

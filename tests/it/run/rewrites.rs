@@ -113,7 +113,6 @@ fn the_first_value_stands_where_the_event_says_so() {
 fn rewrites_follow_the_rule_of_their_field() {
     let (user, model) = (json!({"role": "user"}), json!({"role": "assistant"}));
     let more = json!({"role": "user", "content": "x"});
-    let (old, both) = (json!({"A": 1, "B": 1}), json!({"A": 1, "B": 2}));
     for (rule, old, new, wanted) in [
         (Merge::Chain, json!(1), json!(2), Some(json!(2))),
         (Merge::First, json!(1), json!(2), None),
@@ -125,14 +124,6 @@ fn rewrites_follow_the_rule_of_their_field() {
         ),
         (Merge::Append, Value::Null, json!("x"), Some(json!(["x"]))),
         (Merge::Append, json!("text"), json!("x"), None),
-        (Merge::Entries, old, json!({"B": 2}), Some(both)),
-        (
-            Merge::Entries,
-            Value::Null,
-            user.clone(),
-            Some(user.clone()),
-        ),
-        (Merge::Entries, user.clone(), json!(["A"]), None),
         (Merge::SameRole, user.clone(), model, None),
         (Merge::SameRole, user, more.clone(), Some(more)),
         (Merge::Claim, json!(true), json!(true), None),

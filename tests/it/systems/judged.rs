@@ -59,10 +59,10 @@ fn a_new_value_that_the_host_cannot_take_refuses_its_gate() {
 
 #[test]
 fn a_word_of_another_system_is_malformed_where_the_key_has_words_of_its_own() {
-    let binding = find("openclaw").unwrap().called("skill_proposal_evaluate")[0];
-    let spec = catalog::find("skill.propose").unwrap();
+    let binding = find("openclaw").unwrap().called("before_agent_finalize")[0];
+    let spec = catalog::find("agent.stop").unwrap();
     for word in ["deny", "denied"] {
-        let said = format!(r#"{{"decision":"{word}","summary":"no"}}"#);
+        let said = format!(r#"{{"action":"{word}","reason":"no"}}"#);
         let ending = judged(binding, spec, 0, &said);
         assert!(
             matches!(ending, Ending::Malformed { .. }),
@@ -73,7 +73,7 @@ fn a_word_of_another_system_is_malformed_where_the_key_has_words_of_its_own() {
         binding,
         spec,
         0,
-        r#"{"decision":"revise"}"#
+        r#"{"action":"finalize"}"#
     )));
 }
 

@@ -54,8 +54,6 @@ keys! {
     LAST_ASSISTANT_MESSAGE "lastAssistantMessage" String r#""Done.""# "the model's last message"
     AGENT_ID "agentId" String r#""a-1""# "the subagent"
     AGENT_TYPE "agentType" String r#""general-purpose""# "its kind"
-    TARGET "target" Any "null" "another destination for its answer"
-    PROGRESS "progress" String r#""reading""# "its progress"
     TASK_ID "taskId" String r#""1""# "the task"
     TASK_SUBJECT "taskSubject" String r#""write tests""# "its subject"
     TEAMMATE_NAME "teammateName" String r#""reviewer""# "the idle agent"
@@ -112,7 +110,6 @@ keys! {
         "the tool results of the turn"
     DENIAL "reason" String r#""not allowed by the rules""# "why it was denied"
     COMMAND "command" String r#""echo hello""# "the command line"
-    ENV "env" Object r#"{"LANG":"C"}"# "environment variables"
     EXCLUDE_FROM_CONTEXT "excludeFromContext" Boolean "false" "whether it is hidden from the model"
     MCP_SERVER "mcpServer" String r#""forms""# "the MCP server that asks"
     REQUESTED_SCHEMA "requestedSchema" Object r#"{"type":"object"}"#
@@ -143,9 +140,7 @@ keys! {
     CHANNEL "channel" String r#""telegram""# "the messaging channel"
     SENDER_ID "senderId" String r#""u-1""# "the sender"
     RECIPIENT "recipient" String r#""u-1""# "the recipient"
-    REPLY_PAYLOAD "payload" Object r#"{"text":"hello"}"# "the complete message, in the host's format"
     REPLY "reply" Any "null" "a reply to send without calling the model"
-    VOTE "vote" String r#""yes""# "the vote"
 
     // git.
     REF "ref" String r#""refs/heads/main""# "the reference"

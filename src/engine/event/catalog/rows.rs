@@ -147,7 +147,6 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["session_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD];
     "session.clear.pre" GATE "the session is about to be cleared",
-        also ["before_reset"],
         has [REASON SESSION_ID CWD];
     "session.clear" OBSERVER "the session has been cleared",
         has [REASON PREVIOUS_SESSION SESSION_ID CWD];
@@ -185,7 +184,7 @@ pub static EVENTS: &[EventSpec] = events! {
     // `before_agent_start`.
     "agent.start" TRANSFORM "the agent is about to start on a prompt",
         also ["agent_start" "before_agent_start" "before-agent-start" "before_prompt_build"
-            "agent_turn_prepare" "experimental.chat.system.transform"],
+            "experimental.chat.system.transform"],
         has [PROMPT SYSTEM_PROMPT MESSAGES SESSION_ID CWD],
         rewrites [Chain "systemPrompt", Append "messages"];
     "agent.begin" OBSERVER "the agent has started on a prompt",
@@ -203,29 +202,15 @@ pub static EVENTS: &[EventSpec] = events! {
     "turn.end" OBSERVER "a turn is over",
         also ["turn_end"],
         has [TURN_INDEX MESSAGE TOOL_RESULTS SESSION_ID CWD];
-    "heartbeat.prompt" TRANSFORM "the prompt of a heartbeat is being built",
-        also ["heartbeat_prompt_contribution"],
-        has [PROMPT ADDITIONS SESSION_ID CWD],
-        rewrites [Append "additions"];
     // Claude, Codex and openclaw's `subagent_spawned` report it afterwards; their dialects make it
     // an observer.
     "subagent.start" GATE "a subagent is about to start",
         also ["SubagentStart" "subagent_start" "subagent_spawning" "subagent_spawned"],
         has [AGENT_ID AGENT_TYPE PROMPT SESSION_ID CWD];
-    "subagent.target" TRANSFORM "the host chooses where a subagent's answer goes",
-        also ["subagent_delivery_target"],
-        has [AGENT_ID TARGET SESSION_ID CWD],
-        rewrites [First "target"];
-    "subagent.progress" OBSERVER "a subagent reports its progress",
-        also ["subagent_progress"],
-        has [AGENT_ID AGENT_TYPE PROGRESS SESSION_ID CWD];
     "subagent.stop" STOP_GATE "a subagent is about to stop",
         also ["SubagentStop" "subagent_stop"],
         has [AGENT_ID AGENT_TYPE STOP_HOOK_ACTIVE LOOP_COUNT LAST_ASSISTANT_MESSAGE SESSION_ID CWD
             TRANSCRIPT_PATH];
-    "subagent.end" OBSERVER "a subagent has ended",
-        also ["subagent_ended"],
-        has [AGENT_ID AGENT_TYPE REASON SESSION_ID CWD];
     "task.created" GATE "a task is being created",
         also ["TaskCreated"],
         has [TASK_ID TASK_SUBJECT SESSION_ID CWD];
@@ -238,7 +223,7 @@ pub static EVENTS: &[EventSpec] = events! {
 
     // Model: selection, input, output, compaction.
     "model.select" GATE "a model is about to be chosen",
-        also ["PreModelSwitch" "before_model_resolve"],
+        also ["PreModelSwitch"],
         has [MODEL PROVIDER PREVIOUS_MODEL SESSION_ID CWD],
         rewrites [Chain "model"];
     // pi's `model_select` arrives after the switch, so it is not `model.select`.
@@ -246,7 +231,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["PostModelSwitch" "model_select"],
         has [MODEL PREVIOUS_MODEL SESSION_ID CWD];
     "model.pre" TRANSFORM "a request is about to go to the model",
-        also ["BeforeModel" "before_model" "PreModelRequest" "context" "llm_input"
+        also ["BeforeModel" "before_model" "PreModelRequest" "context"
             "experimental.chat.messages.transform" "onModelCall" "PreInvocation"],
         has [TURN_INDEX MODEL MESSAGE_COUNT MESSAGES SESSION_ID CWD],
         rewrites [Chain "messages"];
@@ -255,18 +240,18 @@ pub static EVENTS: &[EventSpec] = events! {
         has [TURN_INDEX MODEL TOOLS SESSION_ID CWD],
         rewrites [Last "tools"];
     "model.post" TRANSFORM "the model has answered",
-        also ["AfterModel" "after_model" "llm_output" "onModelEnd" "PostInvocation"],
+        also ["AfterModel" "after_model" "onModelEnd" "PostInvocation"],
         has [TURN_INDEX MODEL STOP_REASON INPUT_TOKENS OUTPUT_TOKENS COST_USD TOOL_CALL_COUNT
             RESPONSE SESSION_ID CWD],
         rewrites [Chain "response"];
     // A model call may have several requests: each retry is one.
     "provider.request" TRANSFORM "a request is about to go to the model's provider",
-        also ["provider_request" "before_provider_request" "model_call_started" "chat.params"
+        also ["provider_request" "before_provider_request" "chat.params"
             "chat.headers"],
         has [MODEL PAYLOAD SESSION_ID CWD],
         rewrites [Chain "payload"];
     "provider.response" OBSERVER "the model's provider has responded",
-        also ["after_provider_response" "model_call_ended"],
+        also ["after_provider_response"],
         has [MODEL STATUS HEADERS SESSION_ID CWD];
     "retry.start" OBSERVER "a failed request is about to be retried",
         also ["auto_retry_start"],
@@ -290,10 +275,6 @@ pub static EVENTS: &[EventSpec] = events! {
     "message.end" TRANSFORM "a message is complete",
         also ["message_end" "afterAgentResponse" "experimental.text.complete"
             "post_cascade_response"],
-        has [MESSAGE SESSION_ID CWD],
-        rewrites [SameRole "message"];
-    "message.write" GATE "a message is about to be stored",
-        also ["before_message_write"],
         has [MESSAGE SESSION_ID CWD],
         rewrites [SameRole "message"];
     "compact.pre" OPEN_GATE "the conversation is about to be compacted",
@@ -365,10 +346,6 @@ pub static EVENTS: &[EventSpec] = events! {
         has [TOOL_NAME MESSAGE SESSION_ID CWD TOOL_USE_ID],
         rewrites [SameRole "message"];
     // Hosts cannot block here, so it fails open; use `tool.pre` to block.
-    "exec.env" TRANSFORM "a command is about to get its environment",
-        also ["resolve_exec_env" "shell.env"],
-        has [COMMAND ENV SESSION_ID CWD],
-        rewrites [Chain "env"];
     "user.bash" GATE "the user is about to run a command",
         also ["user_bash"],
         has [COMMAND EXCLUDE_FROM_CONTEXT OWN_RESULT SESSION_ID CWD],
@@ -412,36 +389,19 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["WorktreeRemove"],
         has [WORKTREE_PATH SESSION_ID CWD];
 
-    // An agent behind a gateway: messages, installs, schedules, skills, mostly openclaw's. Its
+    // An agent behind a gateway: messages, mostly openclaw's. Its
     // `message_received` can only observe, as its dialect says.
     "message.in" OPEN_GATE "a message for the agent has arrived",
-        also ["inbound_claim" "before_dispatch" "message_received" "message-received"],
+        also ["message_received" "message-received"],
         has [CONTENT CHANNEL SENDER_ID HANDLED REPLY SESSION_ID],
         rewrites [Claim "handled", First "reply"];
-    "reply.pre" TRANSFORM "the agent is about to think of a reply",
-        also ["before_agent_reply"],
-        has [CONTENT CHANNEL SENDER_ID HANDLED REPLY SESSION_ID],
-        rewrites [Claim "handled", First "reply"];
-    "reply.dispatch" TRANSFORM "a reply is about to be passed on",
-        also ["reply_dispatch"],
-        has [CONTENT CHANNEL RECIPIENT HANDLED SESSION_ID],
-        rewrites [Claim "handled"];
     "message.out" GATE "a message is about to be sent",
-        also ["message_sending" "message-sending" "reply_payload_sending"],
-        has [CONTENT REPLY_PAYLOAD CHANNEL RECIPIENT SESSION_ID],
+        also ["message_sending" "message-sending"],
+        has [CONTENT CHANNEL RECIPIENT SESSION_ID],
         rewrites [Chain "content"];
     "message.sent" NOTICE "a message has been sent",
         also ["message_sent" "message-sent"],
         has [CONTENT CHANNEL RECIPIENT SUCCESS SESSION_ID];
-    "poll.vote" NOTICE "a person has voted in a poll",
-        also ["poll_vote_received"],
-        has [VOTE CHANNEL SENDER_ID SESSION_ID];
-    "pairing.request" NOTICE "a person asks to talk to the agent",
-        also ["channel_pairing_requested"],
-        has [CHANNEL SENDER_ID];
-    "install.pre" GATE "a plugin or skill is about to be installed",
-        also ["before_install"],
-        has [NAME ORIGIN FILE_PATH CWD];
     "gateway.start" NOTICE "the gateway has started",
         also ["gateway_start" "gateway-start"],
         has [CWD];
@@ -449,21 +409,6 @@ pub static EVENTS: &[EventSpec] = events! {
     "gateway.stop" OBSERVER "the gateway is about to stop",
         also ["gateway_stop" "gateway-stop"],
         has [REASON CWD];
-    "cron.reconcile" NOTICE "the schedule has been reloaded",
-        also ["cron_reconciled"],
-        has [CWD];
-    "cron.change" NOTICE "a scheduled job has changed",
-        also ["cron_changed"],
-        has [NAME CHANGE CWD];
-    "skill.propose" GATE "a skill is proposed",
-        also ["skill_proposal_evaluate"],
-        has [NAME CONTENT CWD];
-    "skill.proposal.change" NOTICE "a proposed skill has changed",
-        also ["skill_proposal_changed"],
-        has [NAME CHANGE CWD];
-    "skill.change" NOTICE "a skill has changed",
-        also ["skill_changed"],
-        has [NAME CHANGE CWD];
 
     // git: commits, patches, rebases and pushes, on client and server.
     "commit.pre" GIT_GATE "a commit is about to be made",
