@@ -178,13 +178,12 @@ impl DirectiveReader<'_, '_> {
                 .pattern(field, needed(name, value)?, self.reader.at(at));
             return Ok(());
         }
-        let names_events = self.draft.events.is_some() && name == "event";
         let row = match name.split_once('.') {
             Some(("limits", key)) => row_of(LIMIT_KEYS, name, key)?,
             Some(("sandbox", key)) => row_of(SANDBOX_KEYS, name, key)?,
             _ => HOOK_KEYS
                 .iter()
-                .find(|row| row.name == name && (name == "sandbox" || names_events))
+                .find(|row| row.name == name && name == "sandbox")
                 .or_else(|| known_rows().find(|row| row.name == name))
                 .ok_or_else(|| unknown(name))?,
         };
@@ -383,15 +382,6 @@ fn value_of(
             Ok(TreeValue::Flag(value != Some("false")))
         }
         (_, KeyValue::Flag, Some(other)) => Ok(TreeValue::Text(other.to_string())),
-        ("event", ..) => {
-            let named = needed(name, value)?.split([',', '|']).map(str::trim);
-            let named = named.filter(|event| !event.is_empty());
-            let tree = |event: &str| Tree {
-                value: TreeValue::Text(event.to_string()),
-                offset: 0,
-            };
-            Ok(TreeValue::List(named.map(tree).collect()))
-        }
         _ => {
             let value = needed(name, value)?;
             let number = value

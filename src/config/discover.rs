@@ -153,7 +153,6 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
         layer.manifests.retain(&mut is_new);
         layer.drop_ins.retain(&mut is_new);
         layer.settings.retain(&mut is_new);
-        layer.loose.retain(&mut is_new);
     }
     layers.retain(|layer| !layer.places().is_empty());
 }
@@ -178,7 +177,7 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
         .collect()
 }
 
-/// The layer of a named path: a folder of hooks, a `hookrun.toml`, or a script with its event.
+/// The layer of a named path: a folder of hooks, or a `hookrun.toml`.
 fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
         let cause = if error.kind() == io::ErrorKind::NotFound {
@@ -193,11 +192,13 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
     if meta.is_file() {
         let folder = named.parent().unwrap_or(named).to_path_buf();
         let mut layer = Layer::empty(kind, folder);
-        if named.extension() == Some(OsStr::new("toml")) {
-            layer.manifests.push(named.to_path_buf());
-        } else {
-            layer.loose.push(named.to_path_buf());
+        if named.extension() != Some(OsStr::new("toml")) {
+            let cause = "is neither a folder of hooks nor a `hookrun.toml`";
+            let cure = "move it into the folder of its event, such as hooks.d/tool.pre/, and name \
+                        the folder above";
+            return Err(Complaint::with_cure(cause, cure));
         }
+        layer.manifests.push(named.to_path_buf());
         return Ok(layer);
     }
     let found = layer_in(kind, named, problems);

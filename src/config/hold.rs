@@ -169,7 +169,7 @@ impl<'j> TrustJudge<'j> {
         files: &[(PathBuf, Manifest)],
         folder: &Path,
     ) -> bool {
-        let others = [&layer.drop_ins, &layer.settings, &layer.loose];
+        let others = [&layer.drop_ins, &layer.settings];
         // A local file disables hooks, so a person must approve it.
         if others.iter().any(|places| !places.is_empty())
             || skip::local_file(layer).is_some()

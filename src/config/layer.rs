@@ -39,8 +39,6 @@ pub struct Layer {
     pub drop_ins: Vec<PathBuf>,
     pub settings: Vec<PathBuf>,
     pub settings_of: Option<&'static str>,
-    /// Scripts outside event folders, with their events in a directive.
-    pub loose: Vec<PathBuf>,
     pub(crate) set: Option<String>,
     /// The folder of the layer that declares the set.
     pub(crate) declared_in: Option<PathBuf>,
@@ -67,7 +65,6 @@ impl Layer {
             drop_ins: Vec::new(),
             settings: Vec::new(),
             settings_of: None,
-            loose: Vec::new(),
             set: None,
             declared_in: None,
             member: None,
@@ -86,7 +83,6 @@ impl Layer {
             .iter()
             .chain(&self.drop_ins)
             .chain(&self.settings)
-            .chain(&self.loose)
         {
             if let Some(folder) = file.parent().filter(|folder| !places.contains(folder)) {
                 places.push(folder);

@@ -1,7 +1,7 @@
 //! Loads all layers and collects every problem. Unreadable configuration blocks gates (see
 //! [`Config::refusal`]).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -115,7 +115,6 @@ impl Config {
             scope,
             hooks: Vec::new(),
             problems,
-            seen: HashSet::new(),
             idle: Vec::new(),
         };
         for (layer, files) in layers.iter().zip(&manifests) {
@@ -221,9 +220,6 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
     for folder in &layer.drop_ins {
         sources::load_drop_ins(loader, kind, folder);
-    }
-    for one in &layer.loose {
-        sources::load_standalone(loader, kind, one);
     }
     for (file, manifest) in manifests {
         loader.check_writers(file);

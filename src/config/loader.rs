@@ -1,6 +1,6 @@
 //! The hooks loaded so far, and binding of a hook to each of its events.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,8 +43,6 @@ pub(super) struct ConfigLoader<'l> {
     pub(super) scope: ConfigScope<'l>,
     pub(super) hooks: Vec<Hook>,
     pub(super) problems: Vec<Problem>,
-    /// Scripts outside event folders, by canonical path.
-    pub(super) seen: HashSet<PathBuf>,
     /// Folders of a `hooks.d` that were not opened.
     pub(super) idle: Vec<PathBuf>,
 }

@@ -1,11 +1,11 @@
-//! Loads hooks from the folders of a `hooks.d`, from scripts outside of it, and from the tables of
-//! a `hookrun.toml` or of a host's settings.
+//! Loads hooks from the folders of a `hooks.d`, and from the tables of a `hookrun.toml` or of a
+//! host's settings.
 //!
 //! A script's folder, directives and code must agree on its host: a guard that gets another host's
 //! keys blocks nothing.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::commands::{self, command_of, is_asked};
 use super::directive::Head;
@@ -18,10 +18,9 @@ use super::{directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::OnFailure;
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
-use crate::engine::hook::{Handler, HookSource, LayerKind, Reads};
+use crate::engine::hook::{Handler, HookSource, LayerKind};
 use crate::engine::spelling;
-use crate::hosts::git::{self, GitHook};
-use crate::hosts::{signs, systems};
+use crate::hosts::{git, signs, systems};
 
 /// The extension of a rule file.
 const RULES: &str = ".toml";
@@ -131,24 +130,6 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
         // The file may be executable but unreadable; starting it will show that.
         Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
     }
-    set_script(&mut draft, layer, path, name);
-    let file = draft.hook.source.file.clone();
-    match loader.meant(event, &draft) {
-        Ok(meant) => add_in_scope(loader, &draft, &meant),
-        Err(complaint) => loader.complain(complaint, &file, None),
-    }
-}
-
-fn add_in_scope(loader: &mut ConfigLoader<'_>, draft: &HookDraft, events: &[BoundEvent]) {
-    for event in events {
-        if loader.is_in_scope(&event.spec) {
-            loader.add(draft, event);
-        }
-    }
-}
-
-/// Makes a draft the hook of a script.
-fn set_script(draft: &mut HookDraft, layer: LayerKind, path: PathBuf, name: String) {
     draft.hook.name = name;
     draft.hook.handler = Handler::File(path.clone());
     draft.hook.source = HookSource {
@@ -157,6 +138,16 @@ fn set_script(draft: &mut HookDraft, layer: LayerKind, path: PathBuf, name: Stri
         line: None,
         set: None,
     };
+    match loader.meant(event, &draft) {
+        Ok(meant) => {
+            for event in meant {
+                if loader.is_in_scope(&event.spec) {
+                    loader.add(&draft, &event);
+                }
+            }
+        }
+        Err(complaint) => loader.complain(complaint, &draft.hook.source.file, None),
+    }
 }
 
 /// Whether a file begins with `#!`.
@@ -164,53 +155,6 @@ fn is_script(file: &Path) -> bool {
     let mut start = [0; 2];
     let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *b"#!"
-}
-
-/// Loads a script outside event folders, with its event in a directive: `# hookrun:
-/// event=tool.pre`.
-pub(super) fn load_standalone(loader: &mut ConfigLoader<'_>, layer: LayerKind, path: &Path) {
-    if let Ok(canonical) = path.canonicalize()
-        && !loader.seen.insert(canonical)
-    {
-        // A file that is both named and found runs once.
-        return;
-    }
-    let mut draft = HookDraft {
-        events: Some(Vec::new()),
-        ..HookDraft::default()
-    };
-    match directive::read(path, &mut draft) {
-        Ok(head) => {
-            if let Some(complaint) = only_exports(&head, &draft, "") {
-                return loader.complain(complaint, path, None);
-            }
-            loader.problems.extend(head.problems);
-        }
-        // The file may be executable but unreadable, so it cannot name its event.
-        Err(error) => tracing::debug!(file = %path.display(), %error, "no directives"),
-    }
-    if draft.events().is_empty() {
-        let cause = "names no event";
-        let cure = "name it in the leading comments: `# hookrun: event=tool.pre`";
-        return loader.fault(path, cause, cure);
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    set_script(&mut draft, layer, path.to_path_buf(), name.into_owned());
-    let mut bound: Vec<String> = Vec::new();
-    for (name, at) in draft.events() {
-        match loader.meant(name, &draft) {
-            Ok(meant) => {
-                for event in meant {
-                    let canonical = event.spec.name.to_string();
-                    if !bound.contains(&canonical) {
-                        bound.push(canonical);
-                        add_in_scope(loader, &draft, &[event]);
-                    }
-                }
-            }
-            Err(complaint) => loader.complain(complaint, path, Some(*at)),
-        }
-    }
 }
 
 /// Loads the tables of a `hookrun.toml`, or the hooks of a host's settings.
@@ -340,9 +284,6 @@ fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complain
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// The command by which a script reads a field of its event.
-const FIELD: &str = "hookrun hook field";
-
 type LineComplaint = (Complaint, usize);
 
 /// Chooses the dialect of a script that names none: a folder with git's name for a hook means git's
@@ -359,12 +300,8 @@ fn settle_dialect(
     if draft.says_dialect {
         return;
     }
-    let hook = git::find(folder).filter(|hook| !hook.event.eq_ignore_ascii_case(folder));
-    if let Some(hook) = hook {
+    if git::find(folder).is_some_and(|hook| !hook.event.eq_ignore_ascii_case(folder)) {
         draft.is_of_git = true;
-        if let Some((complaint, line)) = speaks_json(head, draft, hook) {
-            loader.complain(complaint, file, Some(Position::of_line(line)));
-        }
         return;
     }
     if let Some((complaint, line)) = settle_by_folder(loader, draft, folder, head) {
@@ -436,29 +373,4 @@ fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
          block with `exit 2`"
     );
     Some((Complaint::with_cure(cause, cure), line))
-}
-
-/// Reports a native hook in a folder with git's name: its settings or code read or print JSON.
-fn speaks_json(head: &Head, draft: &HookDraft, hook: &GitHook) -> Option<LineComplaint> {
-    let set = [
-        ("reads", draft.hook.reads == Some(Reads::Stdin)),
-        ("rewrite", draft.hook.rewrite),
-    ];
-    let (what, line) = match set.into_iter().find(|(_, is_set)| *is_set) {
-        Some((name, _)) => (name, head.line_of(name)?),
-        None => {
-            let mut lines = head.text.lines();
-            let place = lines.position(|line| line.contains(FIELD) && !is_comment(line))?;
-            (FIELD, place + 1)
-        }
-    };
-    let GitHook { name, event, .. } = hook;
-    let cause =
-        format!("`{what}` is for JSON, but hooks in `{name}` get git's arguments and lines");
-    let cure = format!("move it to hooks.d/{event}/, or take `$1` and stdin as git's hooks do");
-    Some((Complaint::with_cure(cause, cure), line))
-}
-
-fn is_comment(line: &str) -> bool {
-    line.trim_start().starts_with('#')
 }

@@ -9,4 +9,3 @@ mod manifest;
 mod mistakes;
 mod projects;
 mod slips;
-mod standalone;

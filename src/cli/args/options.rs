@@ -18,7 +18,7 @@ pub(crate) struct SourceArgs {
     /// Use only the hooks in this folder; repeatable
     ///
     /// They replace the system's, the user's and the project's hooks. DIR is a folder with hooks.d/
-    /// or hookrun.toml, a hooks.d folder, or a script that names its event.
+    /// or hookrun.toml, or a hooks.d folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Vec<PathBuf>,
 

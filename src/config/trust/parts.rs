@@ -29,8 +29,7 @@ pub(crate) fn parts<'h>(
     let root = LazyCell::new(|| find_repository(folder).root);
     let mut parts = BTreeSet::new();
     if layer.declared_in.is_none() {
-        let files = layer.manifests.iter().chain(&layer.drop_ins);
-        for path in files.chain(&layer.loose) {
+        for path in layer.manifests.iter().chain(&layer.drop_ins) {
             let below = path.strip_prefix(&layer.folder).unwrap_or(path);
             parts.insert(below.to_path_buf());
         }

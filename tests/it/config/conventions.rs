@@ -565,3 +565,42 @@ fn a_name_in_other_letters_closes_gates_where_there_are_no_hooks() {
             .prints("rename it to");
     }
 }
+
+#[test]
+fn a_module_of_a_hook_system_is_no_hook() {
+    const OMP: &str =
+        "export default function (api) {\n  omp.on('tool_call', () => ({ block: true }));\n}\n";
+    const WOLLI: &str = "export default async function (context) { return { block: true }; }\n";
+    for (place, text, whose) in [
+        ("hooks.d/tool.pre/guard.mjs", OMP, "omp"),
+        ("hooks.d/tool_call/guard.ts", WOLLI, "wolli"),
+        ("hooks.d/tool.pre/guard.mjs", WOLLI, "its own system"),
+        (
+            "hooks.d/tool.pre/guard.ts",
+            &format!("// hookrun: dialect=pi\n{WOLLI}"),
+            "pi",
+        ),
+    ] {
+        let sandbox = Sandbox::new().script(place, &format!("#!/usr/bin/env node\n{text}"));
+        let problems = sandbox.problems(&[]);
+        let wanted = format!("error {place}: is a module that only {whose} can load");
+        assert!(problems[0].starts_with(&wanted), "{problems:?}");
+        sandbox.run("tool.pre").exits(2).says("is a module");
+    }
+    // One that reads its event is a program too.
+    let both = "#!/bin/sh\ncat >/dev/null <<'END'\nexport default 1\nprocess.stdin\nEND\n";
+    let sandbox = Sandbox::new().script("hooks.d/tool.pre/both", both);
+    sandbox.run("tool.pre").allows();
+}
+
+#[test]
+fn a_script_that_is_named_alone_closes_the_gate() {
+    let sandbox = Sandbox::new().script("gate.sh", "#!/bin/sh\n");
+    let ran = sandbox.hookrun(&["run", "tool.pre", "--hooks", "gate.sh"], b"{}");
+    ran.exits(2)
+        .says("is neither a folder of hooks nor a `hookrun.toml`");
+    let sandbox = Sandbox::new().hook("gate.sh", "# hookrun: event=tool.pre");
+    let wanted = "error hooks.d/tool.pre/gate.sh:2:12: unknown setting `event` \
+                  [the folder names the event: hooks.d/<event>/]";
+    assert_eq!(sandbox.problems(&[]), [wanted]);
+}

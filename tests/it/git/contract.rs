@@ -230,21 +230,6 @@ expect = { decision = "allow" }
 }
 
 #[test]
-fn a_script_for_json_in_a_folder_of_git_is_told_where_it_belongs() {
-    let json = "#!/bin/sh\n[ \"$(hookrun hook field message)\" != x ]\n";
-    let sandbox = Sandbox::new().script("hooks.d/commit-msg/h", json);
-    let problems = sandbox.problems(&[]);
-    assert!(
-        problems[0].contains("h:2") && problems[0].contains("move it to hooks.d/commit.msg/"),
-        "{problems:?}"
-    );
-    sandbox.run("commit.msg").blocks_saying("is for JSON");
-    let directive = "#!/bin/sh\n# hookrun: reads=stdin\njq -e .message >/dev/null\n";
-    let sandbox = Sandbox::new().script("hooks.d/pre-push/h", directive);
-    assert!(sandbox.problems(&[])[0].contains("move it to hooks.d/push.pre/"));
-}
-
-#[test]
 fn what_is_no_commit_never_becomes_an_option_of_git() {
     let context = json!({"refs": [{"oldSha": "00", "newSha": "--output=x", "ref": "r"}]});
     assert!(
