@@ -6,9 +6,11 @@
 use std::fmt;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::problem::{Position, Problem};
 use super::reader::{self, DocumentReader, KeyRow, Setting};
-use super::tree::TreeEntry;
+use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::KeyValue;
 use crate::engine::complaint::Complaint;
 
@@ -161,7 +163,8 @@ pub(crate) struct Lock {
     pub(crate) sets: Vec<LockedSet>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct LockedSet {
     pub(crate) name: String,
     /// The repository and revision, as declared.
@@ -172,10 +175,13 @@ pub(crate) struct LockedSet {
     /// The digest of all files: 64 hexadecimal digits.
     pub(crate) tree: String,
     pub(crate) files: usize,
+    #[serde(rename = "signed", default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_signed: bool,
     /// The object of an annotated tag, to detect a moved tag; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) tag: String,
     /// The signer as git prints it; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) signer: String,
 }
 
@@ -199,33 +205,6 @@ fn short(digits: &str) -> &str {
     digits.get(..12).unwrap_or(digits)
 }
 
-#[rustfmt::skip]
-const LOCK_KEYS: &[KeyRow<Lock>] = &[
-    KeyRow::key("version", KeyValue::Number, "required", "the format version",
-        |_, key| key.number_in(1..=1).map(|_| ())),
-    KeyRow::key("set", KeyValue::Table(Vec::new), "none", "a set", set_sets),
-];
-
-#[rustfmt::skip]
-const LOCKED_KEYS: &[KeyRow<LockedSet>] = &[
-    KeyRow::key("name", KeyValue::Text, "required", "its name in hookrun.toml",
-        |set, key| key.text().map(|text| set.name = text.to_string())),
-    KeyRow::key("git", KeyValue::Text, "required", "its repository",
-        |set, key| key.text().map(|text| set.git = text.to_string())),
-    KeyRow::key("rev", KeyValue::Text, "required", "the tag, branch or commit",
-        |set, key| key.text().map(|text| set.rev = text.to_string())),
-    KeyRow::key("commit", KeyValue::Text, "required", "its commit",
-        |set, key| key.text().map(|text| set.commit = text.to_string())),
-    KeyRow::key("tree", KeyValue::Text, "required", "the digest of its files", set_tree),
-    KeyRow::key("files", KeyValue::Number, "required", "the number of files",
-        |set, key| key.number_in(0..=i64::MAX).map(|count| set.files = usize::try_from(count).unwrap_or(0))),
-    KeyRow::key("signed", KeyValue::Flag, "false", "whether a signature was verified",
-        |set, key| key.flag().map(|is_signed| set.is_signed = is_signed)),
-    KeyRow::key("tag", KeyValue::Text, "none", "the object of the annotated tag", set_tag),
-    KeyRow::key("signer", KeyValue::Text, "none", "the name of its signer, as git prints it",
-        |set, key| key.text().map(|text| set.signer = text.to_string())),
-];
-
 impl Lock {
     /// Reads a lock file; a missing one pins nothing.
     pub(crate) fn load(file: &Path, problems: &mut Vec<Problem>) -> Lock {
@@ -239,9 +218,32 @@ impl Lock {
         let mut reader = DocumentReader::new(text, file);
         let document = reader.toml(text, |_| Some(CURE.to_string()));
         let mut lock = Lock::default();
-        let table = document.entries().unwrap_or_default();
-        reader.take(table, LOCK_KEYS, "", &mut lock);
+        for entry in document.entries().unwrap_or_default() {
+            let tree = &entry.tree;
+            match (entry.key.as_str(), &tree.value) {
+                ("version", TreeValue::Number(1)) => {}
+                ("version", _) => {
+                    let cause = format!("`version` cannot be {}", tree.describe());
+                    reader.fault(tree.offset, cause, CURE);
+                }
+                ("set", TreeValue::List(tables)) => lock.read_sets(&mut reader, tables),
+                (other, _) => reader.fault(entry.at, format!("unknown key `{other}`"), CURE),
+            }
+        }
         (lock, reader.problems)
+    }
+
+    fn read_sets(&mut self, reader: &mut DocumentReader<'_>, tables: &[Tree]) {
+        for table in tables {
+            match LockedSet::read(table) {
+                Ok(set) if self.find(&set.name).is_some() => {
+                    let cause = format!("`{}` is locked twice", set.name);
+                    reader.fault(table.offset, cause, CURE);
+                }
+                Ok(set) => self.sets.push(set),
+                Err(problem) => reader.fault(table.offset, problem, CURE),
+            }
+        }
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&LockedSet> {
@@ -257,27 +259,41 @@ impl Lock {
     pub(crate) fn text(&self) -> String {
         let mut text = HEAD.to_string();
         for set in &self.sets {
+            let tree = format!("{TREE}{}", set.tree);
+            let written = LockedSet {
+                tree,
+                ..set.clone()
+            };
+            let keys = serde_json::to_value(written).unwrap_or_default();
             text.push_str("\n[[set]]\n");
-            for (key, value) in [
-                ("name", &set.name),
-                ("git", &set.git),
-                ("rev", &set.rev),
-                ("commit", &set.commit),
-                ("tree", &format!("{TREE}{}", set.tree)),
-            ] {
-                text.push_str(&format!("{key} = {}\n", quoted(value)));
-            }
-            text.push_str(&format!("files = {}\n", set.files));
-            if set.is_signed {
-                text.push_str("signed = true\n");
-            }
-            for (key, value) in [("tag", &set.tag), ("signer", &set.signer)] {
-                if !value.is_empty() {
-                    text.push_str(&format!("{key} = {}\n", quoted(value)));
-                }
+            // A JSON string or number is one of TOML too.
+            for (key, value) in keys.as_object().into_iter().flatten() {
+                text.push_str(&format!("{key} = {value}\n"));
             }
         }
         text
+    }
+}
+
+impl LockedSet {
+    /// Reads a table. Digests become names of folders and arguments of git, so only digits are valid.
+    fn read(table: &Tree) -> Result<LockedSet, String> {
+        let mut set: LockedSet = serde_json::from_value(table.to_json()).map_err(|error| {
+            // serde's word for a key.
+            error.to_string().replace("unknown field", "unknown key")
+        })?;
+        if !set.tag.is_empty() && !is_object(&set.tag) {
+            return Err("`tag` is not the id of an object".to_string());
+        }
+        let digits = set.tree.strip_prefix(TREE).unwrap_or_default();
+        let is_hexadecimal = digits
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if digits.len() != 64 || !is_hexadecimal {
+            return Err("`tree` is not a SHA-256".to_string());
+        }
+        set.tree = digits.to_string();
+        Ok(set)
     }
 }
 
@@ -286,52 +302,7 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn set_sets(lock: &mut Lock, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for table in key.tree.items().ok_or_else(|| key.wrong())? {
-        let mut set = LockedSet::default();
-        let entries = table.entries().unwrap_or_default();
-        key.reader.take(entries, LOCKED_KEYS, "", &mut set);
-        let needed = [&set.name, &set.git, &set.rev, &set.commit, &set.tree];
-        if needed.into_iter().any(String::is_empty) {
-            let cause = "a set has no `name`, `git`, `rev`, `commit` or `tree`";
-            key.reader.fault(table.offset, cause, CURE);
-        } else if lock.find(&set.name).is_some() {
-            let cause = format!("`{}` is locked twice", set.name);
-            key.reader.fault(table.offset, cause, CURE);
-        } else {
-            lock.sets.push(set);
-        }
-    }
-    Ok(())
-}
-
-/// Sets a tag's object id. git gets it as an argument, so only digits are valid.
-fn set_tag(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let digits = key.text()?;
-    if !is_object(digits) {
-        return Err(Complaint::with_cure(
-            "`tag` is not the id of an object",
-            CURE,
-        ));
-    }
-    set.tag = digits.to_string();
-    Ok(())
-}
-
 /// Whether a text is a full object id of git.
 pub(crate) fn is_object(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Sets a digest. It names a folder, so only digits are valid.
-fn set_tree(set: &mut LockedSet, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let digits = key.text()?.strip_prefix(TREE).unwrap_or_default();
-    let is_hexadecimal = digits
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if digits.len() != 64 || !is_hexadecimal {
-        return Err(Complaint::with_cure("`tree` is not a SHA-256", CURE));
-    }
-    set.tree = digits.to_string();
-    Ok(())
 }
