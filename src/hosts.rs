@@ -65,7 +65,7 @@ pub use row::{
     Binding, DecodeError, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents, Tells,
     variable,
 };
-pub use tool::{HostTools, Mcp, Tool, ToolSort, tool};
+pub use tool::{Mcp, Tool, ToolSort, tool};
 
 /// All built-in hosts, in the order of help and reports. git has its own tables.
 pub const HOSTS: &[&Host] = &[

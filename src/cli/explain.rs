@@ -44,7 +44,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
             "omit --event, or name a tool event such as `tool.post`",
         ));
     }
-    let shell = dialect.and_then(|dialect| dialect.tools.of(ToolSort::Shell));
+    let shell = dialect.and_then(|dialect| dialect.tool_of(ToolSort::Shell));
     let tool = args
         .tool
         .as_deref()

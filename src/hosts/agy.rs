@@ -75,24 +75,21 @@ pub(super) static AGY: Host = Host {
     aliases: &["antigravity"],
     title: "Antigravity",
     names_event_by: "hookEventName",
-    tools: &HostTools {
-        rows: &[
-            tool("run_command", ToolSort::Shell).keys(&[("command", "CommandLine")]),
-            tool("view_file", ToolSort::Read).keys(&[("file_path", "AbsolutePath")]),
-            tool("write_to_file", ToolSort::Write).keys(&[FILE, ("content", "CodeContent")]),
-            tool("replace_file_content", ToolSort::Edit).keys(EDIT),
-            tool("multi_replace_file_content", ToolSort::Edit).keys(EDIT),
-            tool("grep_search", ToolSort::Grep)
-                .keys(&[("pattern", "Query"), ("path", "SearchPath")]),
-            tool("find_by_name", ToolSort::Glob)
-                .keys(&[("pattern", "Pattern"), ("path", "SearchDirectory")]),
-            tool("list_dir", ToolSort::List).keys(&[("path", "DirectoryPath")]),
-            tool("read_url_content", ToolSort::Fetch).keys(&[("url", "Url")]),
-            tool("search_web", ToolSort::WebSearch),
-            tool("invoke_subagent", ToolSort::Agent),
-        ],
-        mcp: Mcp::Single,
-    },
+    tools: &[
+        tool("run_command", ToolSort::Shell).keys(&[("command", "CommandLine")]),
+        tool("view_file", ToolSort::Read).keys(&[("file_path", "AbsolutePath")]),
+        tool("write_to_file", ToolSort::Write).keys(&[FILE, ("content", "CodeContent")]),
+        tool("replace_file_content", ToolSort::Edit).keys(EDIT),
+        tool("multi_replace_file_content", ToolSort::Edit).keys(EDIT),
+        tool("grep_search", ToolSort::Grep).keys(&[("pattern", "Query"), ("path", "SearchPath")]),
+        tool("find_by_name", ToolSort::Glob)
+            .keys(&[("pattern", "Pattern"), ("path", "SearchDirectory")]),
+        tool("list_dir", ToolSort::List).keys(&[("path", "DirectoryPath")]),
+        tool("read_url_content", ToolSort::Fetch).keys(&[("url", "Url")]),
+        tool("search_web", ToolSort::WebSearch),
+        tool("invoke_subagent", ToolSort::Agent),
+    ],
+    mcp: Mcp::Single,
     roots: &["workspacePaths"],
     events: &[
         ROW.told("PreInvocation", "model.pre", &SILENT),

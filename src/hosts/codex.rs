@@ -63,14 +63,11 @@ pub(super) static CODEX: Host = Host {
     aliases: &["codex-cli"],
     title: "Codex",
     // Codex reads files through the shell and edits them only by patches.
-    tools: &HostTools {
-        rows: &[
-            tool("Bash", ToolSort::Shell),
-            tool("apply_patch", ToolSort::Patch).also(&["Edit", "Write"]),
-            tool("spawn_agent", ToolSort::Agent).also(&["Agent"]),
-        ],
-        mcp: Mcp::Double,
-    },
+    tools: &[
+        tool("Bash", ToolSort::Shell),
+        tool("apply_patch", ToolSort::Patch).also(&["Edit", "Write"]),
+        tool("spawn_agent", ToolSort::Agent).also(&["Agent"]),
+    ],
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES)
             .teaches(),

@@ -173,11 +173,11 @@ impl Binding {
 
     /// Whether the event's row or the tool's name says that the tool is from an MCP server.
     fn is_of_server(self, context: &Context) -> bool {
-        if self.row.is_of_servers || self.dialect.tools.mcp != Mcp::Plain {
+        if self.row.is_of_servers || self.dialect.mcp != Mcp::Plain {
             return self.row.is_of_servers;
         }
         context.string("toolName").is_some_and(|name| {
-            name.contains("__") && self.dialect.tools.named(&name).next().is_none()
+            name.contains("__") && self.dialect.tools_named(&name).next().is_none()
         })
     }
 

@@ -137,26 +137,23 @@ pub(super) static COPILOT: Host = Host {
     aliases: &["copilot-cli"],
     title: "Copilot CLI",
     names_event_by: "hook_event_name",
-    tools: &HostTools {
-        rows: &[
-            tool("bash", ToolSort::Shell),
-            tool("powershell", ToolSort::Shell),
-            tool("view", ToolSort::Read).keys(PATH),
-            tool("create", ToolSort::Write)
-                .keys(&[("file_path", "path"), ("content", "file_text")]),
-            tool("edit", ToolSort::Edit).keys(STR_EDIT),
-            tool("str_replace_editor", ToolSort::Edit).keys(STR_EDIT),
-            // Its documentation counts it as an edit.
-            tool("apply_patch", ToolSort::Edit),
-            tool("grep", ToolSort::Grep),
-            tool("rg", ToolSort::Grep),
-            tool("glob", ToolSort::Glob),
-            tool("web_fetch", ToolSort::Fetch),
-            tool("web_search", ToolSort::WebSearch),
-            tool("task", ToolSort::Agent),
-        ],
-        mcp: Mcp::Hyphen,
-    },
+    tools: &[
+        tool("bash", ToolSort::Shell),
+        tool("powershell", ToolSort::Shell),
+        tool("view", ToolSort::Read).keys(PATH),
+        tool("create", ToolSort::Write).keys(&[("file_path", "path"), ("content", "file_text")]),
+        tool("edit", ToolSort::Edit).keys(STR_EDIT),
+        tool("str_replace_editor", ToolSort::Edit).keys(STR_EDIT),
+        // Its documentation counts it as an edit.
+        tool("apply_patch", ToolSort::Edit),
+        tool("grep", ToolSort::Grep),
+        tool("rg", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("web_fetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+        tool("task", ToolSort::Agent),
+    ],
+    mcp: Mcp::Hyphen,
     like: Some("claude"),
     events: &[
         ROW.told("sessionStart", "session.start", &TEACHES),

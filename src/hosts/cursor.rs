@@ -98,18 +98,16 @@ pub(super) static CURSOR: Host = Host {
     title: "Cursor",
     like: None,
     // `Write` is every change of a file. Its event of edited files is read as `Edit`.
-    tools: &HostTools {
-        rows: &[
-            tool("Shell", ToolSort::Shell),
-            tool("Read", ToolSort::Read),
-            tool("Write", ToolSort::Write),
-            tool("Write", ToolSort::Edit),
-            tool("Edit", ToolSort::Edit),
-            tool("Grep", ToolSort::Grep),
-            tool("Task", ToolSort::Agent),
-        ],
-        mcp: Mcp::Bare,
-    },
+    tools: &[
+        tool("Shell", ToolSort::Shell),
+        tool("Read", ToolSort::Read),
+        tool("Write", ToolSort::Write),
+        tool("Write", ToolSort::Edit),
+        tool("Edit", ToolSort::Edit),
+        tool("Grep", ToolSort::Grep),
+        tool("Task", ToolSort::Agent),
+    ],
+    mcp: Mcp::Bare,
     variables: &[
         variable("CURSOR_PROJECT_DIR", Tells::Project),
         variable("CURSOR_VERSION", Tells::Fact("raw.cursor_version")),

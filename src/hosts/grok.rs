@@ -30,23 +30,20 @@ pub(super) static GROK: Host = Host {
     aliases: &["grok-build"],
     title: "Grok Build",
     names_event_by: "hookEventName",
-    tools: &HostTools {
-        rows: &[
-            tool("run_terminal_command", ToolSort::Shell).also(&["Bash"]),
-            tool("read_file", ToolSort::Read)
-                .also(&["Read"])
-                .keys(&[("file_path", "target_file")]),
-            tool("write", ToolSort::Write).also(&["Write"]),
-            tool("write_file", ToolSort::Write).also(&["Write"]),
-            tool("search_replace", ToolSort::Edit).also(&["Edit", "Write"]),
-            tool("grep", ToolSort::Grep).also(&["Grep"]),
-            tool("list_dir", ToolSort::List),
-            tool("web_fetch", ToolSort::Fetch).also(&["WebFetch"]),
-            tool("web_search", ToolSort::WebSearch).also(&["WebSearch"]),
-            tool("spawn_subagent", ToolSort::Agent).also(&["Task"]),
-        ],
-        mcp: Mcp::Double,
-    },
+    tools: &[
+        tool("run_terminal_command", ToolSort::Shell).also(&["Bash"]),
+        tool("read_file", ToolSort::Read)
+            .also(&["Read"])
+            .keys(&[("file_path", "target_file")]),
+        tool("write", ToolSort::Write).also(&["Write"]),
+        tool("write_file", ToolSort::Write).also(&["Write"]),
+        tool("search_replace", ToolSort::Edit).also(&["Edit", "Write"]),
+        tool("grep", ToolSort::Grep).also(&["Grep"]),
+        tool("list_dir", ToolSort::List),
+        tool("web_fetch", ToolSort::Fetch).also(&["WebFetch"]),
+        tool("web_search", ToolSort::WebSearch).also(&["WebSearch"]),
+        tool("spawn_subagent", ToolSort::Agent).also(&["Task"]),
+    ],
     roots: &["workspaceRoot"],
     like: Some("claude"),
     events: &[

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::event::HostEvent;
-use super::tool::HostTools;
+use super::tool::Tool;
 
 #[derive(Debug)]
 pub struct Install {
@@ -108,7 +108,7 @@ pub enum HostForm {
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
     pub events: &'static [HostEvent],
-    pub tools: &'static HostTools,
+    pub tools: &'static [Tool],
     pub text: &'static str,
 }
 

@@ -17,24 +17,22 @@ pub(super) static KIRO: Host = Host {
     name: "kiro",
     title: "Kiro",
     program: Some("kiro-cli"),
-    tools: &HostTools {
-        rows: &[
-            tool("execute_bash", ToolSort::Shell).also(&["shell"]),
-            tool("fs_read", ToolSort::Read).also(&["read"]).keys(PATH),
-            tool("fs_write", ToolSort::Write)
-                .also(&["write"])
-                .keys(&[("file_path", "path"), ("content", "file_text")]),
-            tool("str_replace", ToolSort::Edit)
-                .also(&["write"])
-                .keys(STR_EDIT),
-            tool("grep", ToolSort::Grep),
-            tool("glob", ToolSort::Glob),
-            tool("web_fetch", ToolSort::Fetch),
-            tool("web_search", ToolSort::WebSearch),
-            tool("use_subagent", ToolSort::Agent),
-        ],
-        mcp: Mcp::At,
-    },
+    tools: &[
+        tool("execute_bash", ToolSort::Shell).also(&["shell"]),
+        tool("fs_read", ToolSort::Read).also(&["read"]).keys(PATH),
+        tool("fs_write", ToolSort::Write)
+            .also(&["write"])
+            .keys(&[("file_path", "path"), ("content", "file_text")]),
+        tool("str_replace", ToolSort::Edit)
+            .also(&["write"])
+            .keys(STR_EDIT),
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("web_fetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+        tool("use_subagent", ToolSort::Agent),
+    ],
+    mcp: Mcp::At,
     events: &[
         ROW.told("SessionStart", "session.start", &SILENT)
             .aliases(&["agentSpawn"]),

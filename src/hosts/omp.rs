@@ -202,7 +202,7 @@ pub(super) static OMP: Host = Host {
         user: moved("PI_CODING_AGENT_DIR", ".omp/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: &PLUGIN_TOOLS,
+            tools: PLUGIN_TOOLS,
             text: PLUGIN_TEXT,
         }),
         cannot: &[

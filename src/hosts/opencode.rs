@@ -25,22 +25,19 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
 /// Also loaded by Kilo Code.
 const PLUGIN: Plugin = Plugin {
     events: PLUGIN_EVENTS,
-    tools: &HostTools {
-        rows: &[
-            tool("bash", ToolSort::Shell),
-            tool("read", ToolSort::Read),
-            tool("write", ToolSort::Write),
-            tool("edit", ToolSort::Edit),
-            tool("apply_patch", ToolSort::Patch),
-            tool("grep", ToolSort::Grep),
-            tool("glob", ToolSort::Glob),
-            tool("list", ToolSort::List),
-            tool("webfetch", ToolSort::Fetch),
-            tool("websearch", ToolSort::WebSearch),
-            tool("task", ToolSort::Agent),
-        ],
-        mcp: Mcp::Single,
-    },
+    tools: &[
+        tool("bash", ToolSort::Shell),
+        tool("read", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("apply_patch", ToolSort::Patch),
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("list", ToolSort::List),
+        tool("webfetch", ToolSort::Fetch),
+        tool("websearch", ToolSort::WebSearch),
+        tool("task", ToolSort::Agent),
+    ],
     text: include_str!("plugin/opencode.js"),
 };
 
@@ -94,7 +91,7 @@ pub(super) static AMP: Host = Host {
         user: UserFile::Config("amp/plugins/hookrun.ts"),
         form: HostForm::Plugin(Plugin {
             events: AMP_EVENTS,
-            tools: &HostTools::NONE,
+            tools: &[],
             text: include_str!("plugin/amp.js"),
         }),
         cannot: &[

@@ -132,18 +132,15 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("agent_end", "agent.end"),
 ];
 
-pub(super) const PLUGIN_TOOLS: HostTools = HostTools {
-    rows: &[
-        tool("bash", ToolSort::Shell),
-        tool("read", ToolSort::Read),
-        tool("write", ToolSort::Write),
-        tool("edit", ToolSort::Edit),
-        tool("grep", ToolSort::Grep),
-        tool("find", ToolSort::Glob),
-        tool("ls", ToolSort::List),
-    ],
-    mcp: Mcp::Double,
-};
+pub(super) const PLUGIN_TOOLS: &[Tool] = &[
+    tool("bash", ToolSort::Shell),
+    tool("read", ToolSort::Read),
+    tool("write", ToolSort::Write),
+    tool("edit", ToolSort::Edit),
+    tool("grep", ToolSort::Grep),
+    tool("find", ToolSort::Glob),
+    tool("ls", ToolSort::List),
+];
 
 /// Also loaded by oh-my-pi, a fork of pi.
 pub(super) const PLUGIN_TEXT: &str = include_str!("plugin/pi.js");
@@ -250,7 +247,7 @@ pub(super) static PI: Host = Host {
         user: moved("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: &PLUGIN_TOOLS,
+            tools: PLUGIN_TOOLS,
             text: PLUGIN_TEXT,
         }),
         cannot: &["with `-p` it cannot ask: questions block"],

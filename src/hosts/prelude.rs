@@ -26,7 +26,7 @@ pub(super) use super::settings::{
     BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
     DISABLE_ALL, HostFile, MatcherSubject, Matching, Off, SUBJECTS, setting,
 };
-pub(super) use super::tool::{HostTools, Mcp, ToolSort, tool};
+pub(super) use super::tool::{Mcp, Tool, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub(super) use crate::engine::names::words;
 

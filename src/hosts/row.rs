@@ -7,7 +7,7 @@ use super::event::HostEvent;
 use super::install::Install;
 use super::install::{FailsClosed, MeasuredVersion};
 use super::settings::HostFile;
-use super::tool::HostTools;
+use super::tool::{Mcp, Tool};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reply {
@@ -34,8 +34,11 @@ pub struct Host {
     pub spelling: KeySpelling,
     /// Of identical hooks of one event, only the first runs.
     pub runs_once: bool,
-    /// Its tools' names and inputs.
-    pub tools: &'static HostTools,
+    /// The known tools. The first of several with one sort is preferred; of several with one name,
+    /// the input decides.
+    pub tools: &'static [Tool],
+    /// How it names tools of MCP servers.
+    pub mcp: Mcp,
     /// Variables that it sets for its hooks.
     pub variables: &'static [HostVariable],
     /// Event keys that name the opened folder or folders.
@@ -78,7 +81,8 @@ impl Host {
         names_event_by: "type",
         spelling: KeySpelling::Camel,
         runs_once: false,
-        tools: &HostTools::NONE,
+        tools: &[],
+        mcp: Mcp::Double,
         variables: &[],
         roots: &[],
         like: None,

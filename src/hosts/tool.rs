@@ -3,29 +3,6 @@
 use serde_json::{Map, Value};
 
 #[derive(Debug)]
-pub struct HostTools {
-    /// The known tools. The first of several with one sort is preferred; of several with one name,
-    /// the input decides.
-    pub rows: &'static [Tool],
-    pub mcp: Mcp,
-}
-
-impl HostTools {
-    pub const NONE: HostTools = HostTools {
-        rows: &[],
-        mcp: Mcp::Double,
-    };
-
-    pub(crate) fn of(&self, sort: ToolSort) -> Option<&'static Tool> {
-        self.rows.iter().find(|row| row.sort == sort)
-    }
-
-    pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &'static Tool> {
-        self.rows.iter().filter(move |row| row.name == name)
-    }
-}
-
-#[derive(Debug)]
 pub struct Tool {
     pub name: &'static str,
     pub sort: ToolSort,

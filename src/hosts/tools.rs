@@ -49,11 +49,19 @@ struct UnderstoodCall {
 }
 
 impl Host {
+    pub(crate) fn tool_of(&self, sort: ToolSort) -> Option<&'static Tool> {
+        self.tools.iter().find(|row| row.sort == sort)
+    }
+
+    pub(super) fn tools_named(&self, name: &str) -> impl Iterator<Item = &'static Tool> {
+        self.tools.iter().filter(move |row| row.name == name)
+    }
+
     /// The calls that a hook of this dialect gets for `event`; empty if it gets the original,
     /// several if it gets the parts one by one.
     pub fn calls(&self, event: &Event) -> Vec<HostCall> {
         let context = event.context();
-        if event.host() == self.name || self.tools.rows.is_empty() {
+        if event.host() == self.name || self.tools.is_empty() {
             return Vec::new();
         }
         let Some(name) = context.string("toolName") else {
@@ -62,7 +70,7 @@ impl Host {
         let input = input_of(event);
         if let Some((server, tool)) = servers(&name, event).into_iter().next() {
             return vec![HostCall {
-                name: self.tools.mcp.write(&server, &tool),
+                name: self.mcp.write(&server, &tool),
                 input,
             }];
         }
@@ -86,7 +94,7 @@ impl Host {
         let Some(command) = command else {
             return Vec::new();
         };
-        if self.tools.of(ToolSort::Patch).is_some() {
+        if self.tool_of(ToolSort::Patch).is_some() {
             return self
                 .call(ToolSort::Patch, entry("command", command))
                 .into_iter()
@@ -108,8 +116,7 @@ impl Host {
 
     pub fn names_of<'c>(&self, call: &'c HostCall) -> Vec<&'c str> {
         let also = self
-            .tools
-            .named(&call.name)
+            .tools_named(&call.name)
             .flat_map(|row| row.also.iter().copied());
         std::iter::once(call.name.as_str()).chain(also).collect()
     }
@@ -121,9 +128,9 @@ impl Host {
         };
         let mut names: Vec<String> = Vec::new();
         let servers = servers(&name, event);
-        if event.host() == self.name || self.tools.rows.is_empty() {
+        if event.host() == self.name || self.tools.is_empty() {
             names.push(name.clone());
-            let rows = self.tools.named(&name);
+            let rows = self.tools_named(&name);
             names.extend(rows.flat_map(Tool::names).map(str::to_string));
             for call in self.patch_calls(event) {
                 names.extend(self.names_of(&call).into_iter().map(str::to_string));
@@ -137,7 +144,7 @@ impl Host {
             }
         } else {
             for (server, tool) in &servers {
-                names.push(self.tools.mcp.write(server, tool));
+                names.push(self.mcp.write(server, tool));
             }
         }
         if names.is_empty() {
@@ -150,7 +157,7 @@ impl Host {
 
     /// The rows for a tool of this sort. A patch is both a write and an edit.
     fn rows_for(&self, sort: ToolSort) -> Vec<&'static Tool> {
-        let others: &[ToolSort] = match self.tools.of(sort) {
+        let others: &[ToolSort] = match self.tool_of(sort) {
             Some(own) => return vec![own],
             None if sort == ToolSort::Patch => &[ToolSort::Edit, ToolSort::Write],
             None if matches!(sort, ToolSort::Write | ToolSort::Edit) => &[ToolSort::Patch],
@@ -158,7 +165,7 @@ impl Host {
         };
         others
             .iter()
-            .filter_map(|sort| self.tools.of(*sort))
+            .filter_map(|sort| self.tool_of(*sort))
             .collect()
     }
 
@@ -166,7 +173,7 @@ impl Host {
         let Some(sort) = heard.sorts.first().copied() else {
             return Vec::new();
         };
-        let is_missing = self.tools.of(sort).is_none();
+        let is_missing = self.tool_of(sort).is_none();
         if sort == ToolSort::Patch && is_missing {
             let patch = heard.input.get("command").and_then(Value::as_str);
             let changes = read_patch(patch.unwrap_or_default()).into_iter();
@@ -175,7 +182,7 @@ impl Host {
                 .collect();
         }
         let is_change = matches!(sort, ToolSort::Write | ToolSort::Edit);
-        if is_change && is_missing && self.tools.of(ToolSort::Patch).is_some() {
+        if is_change && is_missing && self.tool_of(ToolSort::Patch).is_some() {
             let input = entry("command", &write_patch(sort, &heard.input));
             return self.call(ToolSort::Patch, input).into_iter().collect();
         }
@@ -193,14 +200,14 @@ impl Host {
         let Some(name) = event.context().string("toolName") else {
             return false;
         };
-        let is_bare = host_of(event).is_some_and(|host| host.tools.mcp == Mcp::Bare);
+        let is_bare = host_of(event).is_some_and(|host| host.mcp == Mcp::Bare);
         let is_unnamed = is_bare && !name.starts_with("mcp_");
         let is_elsewhere = event.host() != self.name && event.spec().blocks;
         is_unnamed && is_elsewhere && !servers(&name, event).is_empty()
     }
 
     fn call(&self, sort: ToolSort, input: Map<String, Value>) -> Option<HostCall> {
-        let row = self.tools.of(sort)?;
+        let row = self.tool_of(sort)?;
         let input = input
             .into_iter()
             .map(|(key, value)| (row.own_key(key), value))
@@ -249,7 +256,7 @@ impl Host {
         else {
             return Ok(Value::Object(new));
         };
-        if self.tools.of(sort).is_none() {
+        if self.tool_of(sort).is_none() {
             return no_way("the host has a different tool for it");
         }
         if sort == ToolSort::Shell && old.values().any(Value::is_array) {
@@ -278,7 +285,7 @@ fn in_the_words_of(
     event: &Event,
     new: Map<String, Value>,
 ) -> Map<String, Value> {
-    let row = host_of(event).and_then(|host| host.tools.named(name).next());
+    let row = host_of(event).and_then(|host| host.tools_named(name).next());
     let mut input = Map::new();
     for (key, value) in new {
         let others = spellings(sort).filter(|(usual, _)| *usual == key);
@@ -324,7 +331,7 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => Map::new(),
     };
     // Map the asking host's own key to the usual one.
-    let row = host_of(event).and_then(|host| host.tools.named(name).next());
+    let row = host_of(event).and_then(|host| host.tools_named(name).next());
     let input: Map<String, Value> = match row {
         Some(row) => {
             let entries = input.into_iter();
@@ -351,10 +358,10 @@ fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
 
 /// The sorts of a tool's name, by the host's own table, else any table, else the action.
 fn sorts(name: &str, event: &Event) -> Vec<ToolSort> {
-    let mut rows = dialects().flat_map(|dialect| dialect.tools.rows);
+    let mut rows = dialects().flat_map(|dialect| dialect.tools);
     let own = host_of(event)
         .into_iter()
-        .flat_map(|host| host.tools.named(name));
+        .flat_map(|host| host.tools_named(name));
     let found: Vec<ToolSort> = own.map(|row| row.sort).collect();
     if !found.is_empty() {
         return found;
@@ -431,7 +438,7 @@ fn one_by_one(mut input: Map<String, Value>) -> Vec<Map<String, Value>> {
 fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     let context = event.context();
     let host = host_of(event);
-    let style = host.map(|host| host.tools.mcp);
+    let style = host.map(|host| host.mcp);
     let server = context
         .text("raw.mcp_context.server_name")
         .or_else(|| context.text("mcpServer"));
@@ -455,7 +462,7 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     if let Some((server, tool)) = name.strip_prefix('@').and_then(|rest| rest.split_once('/')) {
         return vec![owned(server, tool)];
     }
-    let is_own = host.is_some_and(|host| host.tools.named(name).next().is_some());
+    let is_own = host.is_some_and(|host| host.tools_named(name).next().is_some());
     if style == Some(Mcp::Plain) && !is_own {
         return name
             .split_once("__")

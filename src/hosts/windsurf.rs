@@ -46,14 +46,11 @@ pub(super) static WINDSURF: Host = Host {
     title: "Windsurf",
     names_event_by: "agent_action_name",
     spelling: KeySpelling::Snake,
-    tools: &HostTools {
-        rows: &[
-            tool("run_command", ToolSort::Shell).keys(&[("command", "command_line")]),
-            tool("read_code", ToolSort::Read),
-            tool("write_code", ToolSort::Edit),
-        ],
-        mcp: Mcp::Double,
-    },
+    tools: &[
+        tool("run_command", ToolSort::Shell).keys(&[("command", "command_line")]),
+        tool("read_code", ToolSort::Read),
+        tool("write_code", ToolSort::Edit),
+    ],
     events: &[
         ROW.gate("pre_user_prompt", "prompt.submit", &GATES)
             .keys(&[SESSION, ("user_prompt", "prompt")]),
@@ -108,19 +105,16 @@ pub(super) static DEVIN: Host = Host {
     name: "devin",
     aliases: &["devin-cli"],
     title: "Devin CLI",
-    tools: &HostTools {
-        rows: &[
-            tool("exec", ToolSort::Shell),
-            tool("read", ToolSort::Read),
-            tool("write", ToolSort::Write),
-            tool("edit", ToolSort::Edit),
-            tool("grep", ToolSort::Grep),
-            tool("glob", ToolSort::Glob),
-            tool("webfetch", ToolSort::Fetch),
-            tool("web_search", ToolSort::WebSearch),
-        ],
-        mcp: Mcp::Double,
-    },
+    tools: &[
+        tool("exec", ToolSort::Shell),
+        tool("read", ToolSort::Read),
+        tool("write", ToolSort::Write),
+        tool("edit", ToolSort::Edit),
+        tool("grep", ToolSort::Grep),
+        tool("glob", ToolSort::Glob),
+        tool("webfetch", ToolSort::Fetch),
+        tool("web_search", ToolSort::WebSearch),
+    ],
     variables: &[variable("DEVIN_PROJECT_DIR", Tells::Project)],
     events: &[
         DEVIN_ROW.told("SessionStart", "session.start", &claude::TEACHES),

@@ -148,7 +148,7 @@ fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String
         .and_then(|it| it.strip_suffix(')'))
         .unwrap_or(whole);
     let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
-    let tools = wanted.dialect.tools.rows;
+    let tools = wanted.dialect.tools;
     let are_tools = names
         .iter()
         .all(|name| tools.iter().any(|tool| tool.name == *name));

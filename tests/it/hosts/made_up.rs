@@ -7,8 +7,8 @@ use std::time::Duration;
 use hookrun::hosts::install::{HostForm, Install, UserFile};
 use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
 use hookrun::hosts::{
-    Binding, Host, HostEvent, HostTools, KeyMeaning, KeySpelling, Mcp, Refuses, ReplyForm,
-    ReplyRule, ReplySlot, ReplyValue, ToolSort, Wait, key, tool,
+    Binding, Host, HostEvent, KeyMeaning, KeySpelling, Refuses, ReplyForm, ReplyRule, ReplySlot,
+    ReplyValue, ToolSort, Wait, key, tool,
 };
 use hookrun::{Config, Context, Environment, Event, Hook, Runner};
 
@@ -42,10 +42,7 @@ static OTTER: Host = Host {
     title: "Otter",
     names_event_by: "moment",
     spelling: KeySpelling::Snake,
-    tools: &HostTools {
-        rows: &[tool("splash", ToolSort::Shell).keys(&[("command", "line")])],
-        mcp: Mcp::Double,
-    },
+    tools: &[tool("splash", ToolSort::Shell).keys(&[("command", "line")])],
     events: &[
         HostEvent::OBSERVER
             .gate("before_tool", "tool.pre", &GATES)

@@ -12,7 +12,7 @@ use crate::sandbox::{Ran, Sandbox};
 fn with_hook(file: &'static HostFile, hook: &Value) -> Sandbox {
     let dialect = file.host();
     let event = dialect.called("tool.pre")[0].row.name;
-    let shell = dialect.tools.rows[0].name;
+    let shell = dialect.tools[0].name;
     let mut one = hook.clone();
     one["matcher"] = shell.into();
     let settings = match (file.event_key(), file.action_key()) {
