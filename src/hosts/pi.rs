@@ -11,7 +11,7 @@ use super::prelude::*;
 use super::results::KeyMeaning::{Entry, Field, Reason, Refusal};
 use super::results::ReplySlot;
 use super::wolli::INPUT;
-use crate::engine::event::Merge::{Append, Chain, First, Last};
+use crate::engine::event::Merge::{Append, Chain, Last};
 
 const TIMED: Conduct = Conduct {
     timeout: Some(Duration::from_secs(30)),
@@ -30,13 +30,6 @@ const FILE: (&str, &str) = ("sessionFile", "transcriptPath");
 
 const SESSION_KEYS: &[(&str, &str)] = &[FILE, ("previousSessionFile", "previousSession")];
 
-/// As [`SESSION_KEYS`], with the session to switch to.
-const SWITCH_KEYS: &[(&str, &str)] = &[
-    FILE,
-    SESSION_KEYS[1],
-    ("targetSessionFile", "targetSession"),
-];
-
 /// A session is identified by its file.
 const SESSION: &[StandIn] = &[StandIn {
     theirs: "sessionFile",
@@ -51,8 +44,6 @@ const TOLD: HostEvent = HostEvent::OBSERVER
 
 const CANCEL: ReplyKey = key("cancel", Refusal(true));
 
-const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
-
 const fn session(reason: &'static str, event: &'static str) -> HostEvent {
     TOLD.named("session", event)
         .when("reason", reason)
@@ -60,8 +51,10 @@ const fn session(reason: &'static str, event: &'static str) -> HostEvent {
 }
 
 const fn session_before(reason: &'static str, event: &'static str) -> HostEvent {
-    BEFORE
-        .named("session", event)
+    TOLD.named("session", event)
+        .results(&[CANCEL])
+        .blocks(true)
+        .conduct(LATEST)
         .when("reason", reason)
         .keys(SESSION_KEYS)
 }
@@ -151,7 +144,11 @@ pub(super) static PI: Host = Host {
     title: "pi",
     events: &[
         session("start", "session.start"),
-        session_before("before_switch", "session.switch.pre").keys(SWITCH_KEYS),
+        session_before("before_switch", "session.switch.pre").keys(&[
+            FILE,
+            ("previousSessionFile", "previousSession"),
+            ("targetSessionFile", "targetSession"),
+        ]),
         session("switch", "session.switch"),
         session_before("before_clear", "session.clear.pre"),
         session("clear", "session.clear"),
@@ -201,41 +198,17 @@ pub(super) static PI: Host = Host {
         ]),
         TOLD.named("context", "model.pre")
             .results(&[key("messages", Field("messages", Chain))]),
-        TOLD.named("before_provider_request", "provider.request")
-            .whole("payload", Chain),
         TOLD.named("after_provider_response", "provider.response"),
         TOLD.named("resources_discover", "resources.discover"),
-        TOLD.named("session_directory", "session.dir")
-            .results(&[key("sessionDir", Field("sessionDir", First))]),
         TOLD.named("session_start", "session.start")
             .keys(SESSION_KEYS),
-        BEFORE
-            .named("session_before_switch", "session.switch.pre")
-            .keys(SWITCH_KEYS),
-        TOLD.named("session_switch", "session.switch")
-            .keys(SESSION_KEYS),
-        BEFORE.named("session_before_fork", "session.branch.pre"),
-        TOLD.named("session_fork", "session.branch")
-            .keys(SESSION_KEYS),
-        BEFORE
-            .named("session_before_compact", "compact.pre")
-            .results(&[CANCEL, key("compaction", Field("compaction", Last))]),
-        TOLD.named("session_compact", "compact.post"),
-        BEFORE.named("session_before_tree", "session.tree.pre"),
-        TOLD.named("session_tree", "session.tree"),
         TOLD.named("session_shutdown", "session.end"),
         TOLD.named("message_start", "message.start"),
-        TOLD.named("message_update", "message.update"),
         TOLD.named("message_end", "message.end"),
         TOLD.named("tool_execution_start", "tool.start")
             .keys(EXECUTION_KEYS),
-        TOLD.named("tool_execution_update", "tool.update")
-            .keys(EXECUTION_KEYS),
         TOLD.named("tool_execution_end", "tool.end")
             .keys(EXECUTION_KEYS),
-        TOLD.named("model_select", "model.selected"),
-        TOLD.named("user_bash", "user.bash")
-            .results(&[key("result", Field("result", First))]),
     ],
     is_system: true,
     fails_closed: FailsClosed::Always,

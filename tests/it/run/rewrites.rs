@@ -97,15 +97,15 @@ fn a_hook_that_refuses_rewrites_nothing() {
 #[test]
 fn the_first_value_stands_where_the_event_says_so() {
     let sets = |folder: &str| {
-        format!("# hookrun: rewrite\necho '{{\"update\":{{\"sessionDir\":\"{folder}\"}}}}'")
+        format!("# hookrun: rewrite\necho '{{\"update\":{{\"summary\":\"{folder}\"}}}}'")
     };
     let sandbox = Sandbox::new()
-        .hook_for("session.dir", "10", &sets("/first"))
-        .hook_for("session.dir", "20", &sets("/second"));
+        .hook_for("session.tree.pre", "10", &sets("/first"))
+        .hook_for("session.tree.pre", "20", &sets("/second"));
     sandbox
-        .run("session.dir")
-        .allows_with(json!({ "update": { "sessionDir": "/first" } }));
-    let report = sandbox.report("session.dir", "{}");
+        .run("session.tree.pre")
+        .allows_with(json!({ "update": { "summary": "/first" } }));
+    let report = sandbox.report("session.tree.pre", "{}");
     assert!(report["rewrites"][1]["rejected"].is_string(), "{report}");
 }
 

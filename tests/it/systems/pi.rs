@@ -538,21 +538,6 @@ fn what_later_extensions_of_pi_return_is_understood() {
             json!({ "messages": [] }),
             json!({ "messages": [{ "role": "user" }] }),
         ),
-        (
-            "before_provider_request",
-            json!({ "payload": {} }),
-            json!({ "model": "other" }),
-        ),
-        (
-            "user_bash",
-            json!({ "command": "ls" }),
-            json!({ "result": { "exitCode": 0 } }),
-        ),
-        (
-            "session_directory",
-            json!({ "cwd": "/" }),
-            json!({ "sessionDir": "/tmp/s" }),
-        ),
     ];
     for (event, context, answer) in cases {
         let sandbox = Sandbox::new().hook_for(event, "own", &prints(&answer));

@@ -36,7 +36,6 @@ keys! {
     TARGET_SESSION "targetSession" String r#""/tmp/s-2.jsonl""# "the target session"
     TARGET_TURN_INDEX "targetTurnIndex" Integer "0" "the turn to branch from"
     ENTRY_ID "entryId" String r#""e-1""# "the session entry"
-    SESSION_DIR "sessionDir" String r#""/tmp/sessions""# "the sessions folder"
     SKIP_RESTORE "skipConversationRestore" Boolean "false"
         "branch, but do not change the conversation"
 
@@ -98,7 +97,6 @@ keys! {
     TOOL_INPUT "toolInput" Object r#"{"command":"echo hello"}"# "the tool's input"
     TOOL_USE_ID "toolUseId" String r#""t-1""# "the id of this call"
     RESULT "result" Any r#""hello\n""# "the tool's result"
-    PARTIAL_RESULT "partialResult" Any r#""hel""# "the tool's result so far"
     OWN_RESULT "result" Any "null" "a result to return without running the command"
     IS_ERROR "isError" Boolean "false" "whether the tool failed"
     DETAILS "details" Any "null" "additional details from the host"

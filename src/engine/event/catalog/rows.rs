@@ -150,10 +150,6 @@ pub static EVENTS: &[EventSpec] = events! {
         has [REASON SESSION_ID CWD];
     "session.clear" OBSERVER "the session has been cleared",
         has [REASON PREVIOUS_SESSION SESSION_ID CWD];
-    "session.dir" TRANSFORM "the host looks for its sessions folder",
-        also ["session_directory"],
-        has [SESSION_DIR CWD],
-        rewrites [First "sessionDir"];
     "notification" OBSERVER "the host shows the user a message",
         has [MESSAGE_TEXT KIND SESSION_ID CWD];
     "todo.reminder" OBSERVER "the model is reminded of open items",
@@ -226,9 +222,8 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["PreModelSwitch"],
         has [MODEL PROVIDER PREVIOUS_MODEL SESSION_ID CWD],
         rewrites [Chain "model"];
-    // pi's `model_select` arrives after the switch, so it is not `model.select`.
     "model.selected" OBSERVER "another model is in use",
-        also ["PostModelSwitch" "model_select"],
+        also ["PostModelSwitch"],
         has [MODEL PREVIOUS_MODEL SESSION_ID CWD];
     "model.pre" TRANSFORM "a request is about to go to the model",
         also ["BeforeModel" "before_model" "PreModelRequest" "context"
@@ -262,9 +257,6 @@ pub static EVENTS: &[EventSpec] = events! {
     "message.start" OBSERVER "a message begins",
         also ["message_start"],
         has [MESSAGE SESSION_ID CWD];
-    "message.update" OBSERVER "a message has grown",
-        also ["message_update"],
-        has [MESSAGE DELTA SESSION_ID CWD];
     "message.thought" OBSERVER "the model has finished a thought",
         also ["afterAgentThought"],
         has [THOUGHT SESSION_ID CWD];
@@ -320,9 +312,6 @@ pub static EVENTS: &[EventSpec] = events! {
     "tool.start" OBSERVER "a tool has started",
         also ["tool_execution_start"],
         has [TOOL_NAME TOOL_INPUT SESSION_ID CWD TOOL_USE_ID];
-    "tool.update" OBSERVER "a running tool has more output",
-        also ["tool_execution_update"],
-        has [TOOL_NAME TOOL_INPUT PARTIAL_RESULT SESSION_ID CWD TOOL_USE_ID];
     "tool.end" OBSERVER "a tool has ended",
         also ["tool_execution_end"],
         has [TOOL_NAME RESULT IS_ERROR SESSION_ID CWD TOOL_USE_ID];
