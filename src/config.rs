@@ -1,6 +1,5 @@
 //! Configuration: layers, `hookrun.toml`, directives, hosts' settings files, and the environment.
 
-pub mod commands;
 mod directive;
 pub mod discover;
 mod documents;
@@ -27,7 +26,6 @@ mod sources;
 pub(crate) mod tree;
 pub mod trust;
 pub(crate) mod value;
-pub(crate) mod yaml;
 
 pub use directive::line_of as line_of_directive;
 pub use discover::Choice;

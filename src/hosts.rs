@@ -30,7 +30,6 @@ mod windsurf;
 mod wolli;
 
 mod event;
-pub mod install;
 mod prelude;
 mod results;
 mod row;
@@ -53,8 +52,7 @@ use serde_json::Value;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Conduct, Context, EventSpec, OnFailure, catalog};
 use crate::engine::spelling;
-use install::{FailsClosed, HostForm, Plugin, UserFile};
-use settings::HostFile;
+use settings::{FailsClosed, HostFile, HostForm, Plugin, UserFile};
 
 pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
 pub(crate) use reply::refusal_of_any;

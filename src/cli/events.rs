@@ -12,7 +12,7 @@ use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
 use crate::engine::event::EventSpec;
 use crate::engine::hook::duration_text;
-use crate::hosts::{self, Binding, Host, Results, Wait};
+use crate::hosts::{self, Binding, Host, Wait};
 use crate::lab::report::style::{BOLD, DIM, members, row as line, words_of};
 use crate::log::report::present;
 
@@ -313,28 +313,5 @@ fn event_json(binding: Binding) -> Value {
         "wait": wait,
         "rewrites": rewrites,
         "keys": keys,
-        "results": results_json(row.results),
     })
-}
-
-fn results_json(results: Results) -> Value {
-    let mut all = Vec::new();
-    match results {
-        Results::Native => return json!("native"),
-        Results::Whole(field, _) => return json!({ "whole": field }),
-        Results::Plugin(says) => all.extend(says.iter().map(|on| json!(on.about()))),
-        Results::Form(form) => {
-            for say in form.writes {
-                let places: Vec<&str> = say.put.iter().map(|(path, _)| *path).collect();
-                let on = say.on.about();
-                all.push(json!({ "on": on, "places": places, "status": say.status }));
-            }
-        }
-        Results::Keys(keys) => {
-            for key in keys {
-                all.push(json!({ "name": key.name, "about": key.says.about() }));
-            }
-        }
-    }
-    Value::Array(all)
 }

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::config::commands;
 use crate::config::discover::{DROP_INS, HIDDEN, MANIFEST, SUITES};
+use crate::config::layer::COMMANDS;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
@@ -317,7 +317,7 @@ fn is_drop_ins(folder: &Path) -> bool {
     }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.any(|name| name == commands::FOLDER || catalog::find(&name).is_some())
+    names.any(|name| name == COMMANDS || catalog::find(&name).is_some())
 }
 
 pub(super) fn project_folder(config: &Config) -> PathBuf {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::complaint::Complaint;
-use crate::hosts::install::HostForm;
+use crate::hosts::settings::HostForm;
 use crate::hosts::{self, Host, HostEvent, find_installable, installable};
 use crate::lab::report::Paths;
 

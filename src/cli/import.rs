@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
 use crate::config::reader::read_file;
-use crate::config::tree::{SyntaxError, Tree};
-use crate::config::{Config, ConfigScope, Environment, Problem, problem_in, relative, yaml};
+use crate::config::tree::{SyntaxError, Tree, yaml_documents};
+use crate::config::{Config, ConfigScope, Environment, Problem, problem_in, relative};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::hosts::{HOSTS, find_installable, git as git_table};
@@ -307,7 +307,7 @@ impl ImportSource<'_> {
         if ending != "yml" && ending != "yaml" {
             return read_value(self.file).ok_or_else(|| self.fault("is not JSON"));
         }
-        let documents = yaml::documents(&text).map_err(|error| self.misread(&error))?;
+        let documents = yaml_documents(&text).map_err(|error| self.misread(&error))?;
         Ok(documents.first().map(Tree::to_json).unwrap_or_default())
     }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 use crate::config::problem::LineIndex;
-use crate::config::tree::Tree;
-use crate::config::{Environment, Inside, yaml};
+use crate::config::tree::{Tree, yaml_documents};
+use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::event::json::{elements, raw_entries, string_text};
@@ -113,7 +113,7 @@ fn print_as_json(format: DocumentFormat, out: &mut dyn Write) -> Result {
     let text = String::from_utf8(bytes).map_err(|_| Complaint::new("stdin is not UTF-8"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let read = match format {
-        DocumentFormat::Yaml => yaml::documents(text),
+        DocumentFormat::Yaml => yaml_documents(text),
         DocumentFormat::Toml => Tree::parse_toml(text).map(|tree| vec![tree]),
     };
     let documents = read.map_err(|error| {

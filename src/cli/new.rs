@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::config::discover::is_passed_over;
-use crate::config::{Config, ConfigScope, Environment, Severity, commands};
+use crate::config::layer::COMMANDS;
+use crate::config::{Config, ConfigScope, Environment, Severity};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
@@ -93,7 +94,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let file = format!("{stem}{ending}");
     check_name(&args.name, stem, &file, &spec)?;
     let folder = match (command_name(&spec.name), of_git) {
-        (Some(_), _) => commands::FOLDER,
+        (Some(_), _) => COMMANDS,
         (None, Some(hook)) => hook.name,
         (None, None) => spec.name.as_ref(),
     };

@@ -14,8 +14,7 @@ use regex::Regex;
 
 use super::problem::{LineIndex, utf8};
 use super::reader::read_file;
-use super::tree::{SyntaxError, Tree, TreeValue};
-use super::yaml;
+use super::tree::{SyntaxError, Tree, TreeValue, yaml_documents};
 use crate::engine::ending::StartError;
 use crate::engine::hook::matcher::row::{Glob, path_glob};
 use crate::engine::hook::matcher::{DocumentMatch, Documents, MatcherError};
@@ -336,7 +335,7 @@ fn parse(text: &str, file: &Path) -> Result<Vec<Tree>, SyntaxError> {
                 message: error.to_string(),
             }),
         },
-        "yaml" | "yml" => yaml::documents(text),
+        "yaml" | "yml" => yaml_documents(text),
         "toml" => Tree::parse_toml(text).map(|tree| vec![tree]),
         _ => Err(SyntaxError {
             line: 1,

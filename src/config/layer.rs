@@ -16,6 +16,9 @@ pub(crate) const LOCAL: &str = "hookrun.local.toml";
 
 pub const DROP_INS: &str = "hooks.d";
 
+/// The folder of commands in `hooks.d`.
+pub(crate) const COMMANDS: &str = "command";
+
 pub const HIDDEN: &str = ".hookrun";
 
 /// The folder of test suites, in `hooks.d` or beside `hookrun.toml`.

@@ -16,7 +16,7 @@ use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
 use super::settings::{self, Operator};
 use super::trust::{TrustReport, is_about_trust};
-use super::{commands, members, reader, set_layers, skip, sources};
+use super::{members, reader, set_layers, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
@@ -103,7 +103,7 @@ impl Config {
         let mut judge = TrustJudge::new(choice, env, read_since);
         let policy = owner_policy(&layers, &manifests, env, &mut problems);
         let sets = set_layers::add(&mut layers, &mut manifests, env, &policy, &mut problems);
-        let commands = commands::find_events(&layers, &manifests, scope);
+        let commands = sources::find_commands(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();
         let misdeclared = all
@@ -154,7 +154,7 @@ impl Config {
             trusted.retain(|layer| trust.report_against(layer).is_none());
             skipped = skip::switch_off(&mut hooks, &trusted, &project, scope, &mut problems);
         }
-        problems.extend(commands::shadow(&mut hooks));
+        problems.extend(sources::shadow(&mut hooks));
         stop_mistaken(&mut hooks, &problems);
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);

@@ -4,23 +4,24 @@
 //! A script's folder, directives and code must agree on its host: a guard that gets another host's
 //! keys blocks nothing.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::commands::{self, command_of, is_asked};
 use super::directive::Head;
 use super::draft::{BoundEvent, HookDraft};
-use super::layer::{DropIn, RESERVED};
-use super::loader::{ConfigLoader, bad_command, unknown_event};
+use super::layer::{COMMANDS, DropIn, Layer, RESERVED, entries};
+use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
 use super::manifest::{HookTable, Manifest};
-use super::problem::Position;
+use super::problem::{Position, Problem};
 use super::{directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::OnFailure;
-use crate::engine::event::catalog::{COMMAND_PREFIX, command_name, is_command_name};
-use crate::engine::hook::{Handler, HookSource, LayerKind};
+use crate::engine::event::catalog::{COMMAND_PREFIX, command_event, command_name, is_command_name};
+use crate::engine::event::{EventSpec, OnFailure};
+use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::spelling;
-use crate::hosts::{git, signs, systems};
+use crate::hosts::{git, signs};
 
 /// The extension of a rule file.
 const RULES: &str = ".toml";
@@ -42,12 +43,12 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
             loader.idle.push(folder.path);
             continue;
         }
-        if name == commands::FOLDER {
+        if name == COMMANDS {
             load_commands(loader, layer, path);
             continue;
         }
         if let Some(name) = command_name(&name) {
-            let cure = format!("make it a file: hooks.d/{}/{name}", commands::FOLDER);
+            let cure = format!("make it a file: hooks.d/{}/{name}", COMMANDS);
             loader.fault(path, "a command is a file, not a folder", cure);
             continue;
         }
@@ -121,10 +122,12 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
     let mut draft = HookDraft::default();
     match directive::read(&path, &mut draft) {
         Ok(head) => {
-            if let Some(complaint) = only_exports(&head, &draft, event) {
+            if let Some(complaint) = only_exports(&head) {
                 return loader.complain(complaint, &path, None);
             }
-            settle_dialect(loader, &mut draft, event, &head, &path);
+            if let Some((complaint, at)) = settle_dialect(loader, &mut draft, event, &head) {
+                loader.complain(complaint, &path, at);
+            }
             loader.problems.extend(head.problems);
         }
         // The file may be executable but unreadable; starting it will show that.
@@ -263,7 +266,7 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
 }
 
 /// A complaint about a module of a hook system: as a program it would allow everything.
-fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complaint> {
+fn only_exports(head: &Head) -> Option<Complaint> {
     const READING: &[&str] = &["stdin", "Sync(0"];
     let exports = head
         .text
@@ -272,56 +275,31 @@ fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complain
     if !exports || READING.iter().any(|word| head.text.contains(word)) {
         return None;
     }
-    let words = head.text.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<&str> = words.collect();
-    let host = draft
-        .dialect
-        .or_else(|| systems().find(|host| words.contains(&host.name)))
-        .or_else(|| signs::named_after(folder).first().copied());
-    let whose = host.map_or("its own system", |host| host.name);
-    let cause = format!("is a module that only {whose} can load: as a program it decides nothing");
+    let cause = "is a module for another system: as a program it decides nothing";
     let cure = "read the event from stdin and print the answer, or move it out of the hooks";
     Some(Complaint::with_cure(cause, cure))
 }
 
-type LineComplaint = (Complaint, usize);
-
 /// Chooses the dialect of a script that names none: a folder with git's name for a hook means git's
 /// contract, one with a host's event name that host's dialect. In the latter a failure blocks gates
 /// even if the host would not, because a native hook in that folder by mistake blocks by any exit
-/// status. Reports contradictions in the folder or the code.
+/// status. Returns a contradiction in the folder or the code.
 fn settle_dialect(
-    loader: &mut ConfigLoader<'_>,
-    draft: &mut HookDraft,
-    folder: &str,
-    head: &Head,
-    file: &Path,
-) {
-    if draft.says_dialect {
-        return;
-    }
-    if git::find(folder).is_some_and(|hook| !hook.event.eq_ignore_ascii_case(folder)) {
-        draft.is_of_git = true;
-        return;
-    }
-    if let Some((complaint, line)) = settle_by_folder(loader, draft, folder, head) {
-        loader.complain(complaint, file, line.map(Position::of_line));
-    }
-}
-
-/// Sets a script's convention by its folder, unless its code shows another one.
-fn settle_by_folder(
     loader: &ConfigLoader<'_>,
     draft: &mut HookDraft,
     folder: &str,
     head: &Head,
-) -> Option<(Complaint, Option<usize>)> {
+) -> Option<(Complaint, Option<Position>)> {
+    if draft.says_dialect {
+        return None;
+    }
+    if git::find(folder).is_some_and(|hook| !hook.event.eq_ignore_ascii_case(folder)) {
+        draft.is_of_git = true;
+        return None;
+    }
     let written = head.written;
     match signs::named_after(folder).as_slice() {
-        [] => {
-            let (complaint, line) = foreign(head, folder)?;
-            Some((complaint, Some(line)))
-        }
+        [] => foreign(head, folder),
         [dialect] if written.is_ours && written.foreign.is_none() => {
             let cause = format!(
                 "it is written for hookrun's keys, but `{folder}` is an event of {}",
@@ -364,7 +342,7 @@ fn directive_of(dialect: &str) -> String {
 }
 
 /// Reports a script that reads keys of another host: cause, cure and line.
-fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
+fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
     let cause = format!("it reads `{word}`, a key of {dialect}'s, but would get hookrun's keys");
     let own = directive_of(dialect);
@@ -372,5 +350,112 @@ fn foreign(head: &Head, event: &str) -> Option<LineComplaint> {
         "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} and \
          block with `exit 2`"
     );
-    Some((Complaint::with_cure(cause, cure), line))
+    Some((
+        Complaint::with_cure(cause, cure),
+        Some(Position::of_line(line)),
+    ))
+}
+
+/// The events of the commands in `hooks.d/command/`, and of `command.NAME` in `hookrun.toml`.
+pub(super) fn find_commands(
+    layers: &[Layer],
+    manifests: &[Vec<(PathBuf, Manifest)>],
+    scope: ConfigScope<'_>,
+) -> Vec<EventSpec> {
+    let mut found: Vec<(String, Option<String>)> = Vec::new();
+    let mut add = |name: &str, describe: &dyn Fn() -> HookDraft| {
+        if !is_command_name(name) {
+            return;
+        }
+        let at = found
+            .iter()
+            .position(|(known, _)| known.eq_ignore_ascii_case(name));
+        let at = at.unwrap_or_else(|| {
+            found.push((name.to_string(), None));
+            found.len() - 1
+        });
+        if found[at].1.is_none() && is_asked(scope, name) {
+            let draft = describe();
+            found[at].1 = draft.hook.description.filter(|_| draft.hook.enabled);
+        }
+    };
+    let mut nearest: Vec<_> = layers.iter().zip(manifests).collect();
+    nearest.sort_by_key(|(layer, _)| Reverse(layer.kind));
+    for (layer, manifests) in nearest {
+        for root in &layer.drop_ins {
+            for file in entries(&root.join(COMMANDS)).unwrap_or_default() {
+                let describe = || {
+                    let mut draft = HookDraft::default();
+                    let _ = directive::read(&file.path, &mut draft);
+                    draft
+                };
+                add(command_of(&file).unwrap_or_default(), &describe);
+            }
+        }
+        for (_, manifest) in manifests {
+            let hooks = manifest.hooks.iter().map(|table| &table.draft);
+            for draft in hooks.chain(&manifest.rejected) {
+                let events = draft.events().iter();
+                for name in events.filter_map(|(event, _)| command_name(event)) {
+                    add(name, &|| draft.clone());
+                }
+            }
+        }
+    }
+    found
+        .iter()
+        .map(|(name, about)| command_event(name, about.as_deref()))
+        .collect()
+}
+
+/// Whether the command's summary is needed; finding it requires opening the file.
+pub(super) fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
+    scope == ConfigScope::Event("")
+        || scope
+            .has(|event| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name)))
+}
+
+/// The command's name: the file's name without extension.
+pub(super) fn command_of(file: &DropIn) -> Option<&str> {
+    let name = Path::new(&file.name).file_stem()?.to_str()?;
+    (!file.is_folder).then_some(name)
+}
+
+/// Lets one hook answer each command: the nearest layer's (explicit, project, user, system), within a
+/// layer the first; the others are idle. A disabled hook shadows nothing, so a lower layer cannot
+/// disable a higher one's hook. One that is hidden by another of its own layer is probably a mistake.
+pub(super) fn shadow(hooks: &mut [Hook]) -> Vec<Problem> {
+    let mut first: HashMap<String, usize> = HashMap::new();
+    let mut problems = Vec::new();
+    let mut nearest: Vec<usize> = (0..hooks.len()).collect();
+    nearest.sort_by_key(|at| Reverse(hooks[*at].source.layer));
+    for at in nearest {
+        let hook = &hooks[at];
+        let Some(name) = command_name(&hook.event).filter(|_| hook.is_on()) else {
+            continue;
+        };
+        let by = *first.entry(name.to_string()).or_insert(at);
+        if by == at {
+            continue;
+        }
+        let source = &hooks[by].source;
+        let line = source
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
+        let file = source.file.display();
+        let why = format!("shadowed by {file}{line} ({})", source.layer_text());
+        if hook.source.layer == source.layer {
+            let cause = format!("`{}` never runs: {why}", hook.name);
+            let cure = "give one of them another name, or remove it";
+            let place = hook.source.line.map(Position::of_line);
+            let problem = Complaint::with_cure(cause, cure).warning(&hook.source.file, place);
+            problems.push(Problem {
+                events: vec![hook.event.clone()],
+                ..problem
+            });
+        }
+        hooks[at].idle = Some(why);
+    }
+    problems
 }

@@ -12,7 +12,6 @@ use crate::engine::chain::Surroundings;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::exec::{Callback, OwnProgram};
-use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::runner::{Broken, Runner, Seal};
 use crate::engine::spelling;
@@ -47,8 +46,7 @@ impl LoadedHooks {
         env: &Environment,
         equip: impl FnOnce(Runner) -> Runner,
     ) -> LoadedHooks {
-        let hooks = std::mem::take(&mut config.hooks);
-        let runner = equip(Runner::of_hooks(hooks, &config, env));
+        let runner = equip(Runner::of_config(&mut config, env));
         LoadedHooks { config, runner }
     }
 
@@ -223,12 +221,12 @@ impl Runner {
     /// Creates a runner for `config` in the environment `env`. Configuration errors block every
     /// gate.
     pub fn from_config(mut config: Config, env: &Environment) -> Runner {
-        let hooks = std::mem::take(&mut config.hooks);
-        Runner::of_hooks(hooks, &config, env)
+        Runner::of_config(&mut config, env)
     }
 
-    /// Creates a runner for hooks that were moved out of `config`.
-    fn of_hooks(hooks: Vec<Hook>, config: &Config, env: &Environment) -> Runner {
+    /// Creates a runner, and moves the hooks of `config` into it.
+    fn of_config(config: &mut Config, env: &Environment) -> Runner {
+        let hooks = std::mem::take(&mut config.hooks);
         let registry = Registry::loaded(hooks, config.catalog.clone());
         let mut runner = Runner::new(registry, env.surroundings(config.project.clone()));
         if !config.trust.seals.is_empty() {

@@ -5,7 +5,6 @@
 //! status wherever that works. JSON is sent alone, with status 0.
 
 use super::prelude::*;
-use serde_json::Value as Json;
 
 /// Observed only; context is dropped.
 pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
@@ -56,7 +55,7 @@ pub(super) static PRE_TOOL_USE: ReplyForm = form(
 );
 
 /// Ignores the exit status.
-pub(super) static PERMISSION_REQUEST: ReplyForm = form(
+pub(super) static PERMITS: ReplyForm = form(
     &[
         say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]),
         SHOW,
@@ -140,21 +139,6 @@ const NOT_CLAUDES: &[&str] = &[
     "cursor_version",
 ];
 
-/// A wrong type in one of these keys makes Claude Code drop the whole file (measured for each).
-const TYPED: &[TypedKey] = &[
-    typed("/apiKeyHelper", "a string", Json::is_string),
-    typed("/cleanupPeriodDays", "a number", Json::is_number),
-    typed("/enabledPlugins", "an object", Json::is_object),
-    typed("/env", "an object", Json::is_object),
-    typed("/includeCoAuthoredBy", "true or false", Json::is_boolean),
-    typed("/model", "a string", Json::is_string),
-    typed("/outputStyle", "a string", Json::is_string),
-    typed("/permissions", "an object", Json::is_object),
-    typed("/permissions/defaultMode", "a string", Json::is_string),
-    typed("/sandbox", "an object", Json::is_object),
-    typed("/statusLine", "an object", Json::is_object),
-];
-
 pub(super) static CLAUDE: Host = Host {
     name: "claude",
     aliases: &["claude-code"],
@@ -183,24 +167,20 @@ pub(super) static CLAUDE: Host = Host {
     ],
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES)
-            .teaches(),
+            .text_teaches(true),
         ROW.told("Setup", "setup", &TEACHES),
         ROW.told("InstructionsLoaded", "instructions.load", &TOLD)
             .keys(&[("load_reason", "reason")]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
-            .teaches()
+            .text_teaches(true)
             .waits(SHORTLY),
         ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
-            .teaches(),
+            .text_teaches(true),
         ROW.told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
             .schedule(Schedule::Sequential)
             .waits(AT_ONCE),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.gate(
-            "PermissionRequest",
-            "permission.request",
-            &PERMISSION_REQUEST,
-        ),
+        ROW.gate("PermissionRequest", "permission.request", &PERMITS),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
         post_tool_use(ROW, &POST_TOOL_USE),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
@@ -229,7 +209,7 @@ pub(super) static CLAUDE: Host = Host {
             .waits(SHORTLY),
         ROW.told("PostModelSwitch", "model.selected", &TEACHES)
             .keys(FROM_MODEL)
-            .teaches()
+            .text_teaches(true)
             .waits(SHORTLY),
         ROW.gate("Elicitation", "elicitation", &GATES)
             .keys(&[("mcp_server_name", "mcpServer")]),
@@ -302,7 +282,6 @@ pub(super) static CLAUDE: Host = Host {
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
         local: Some("settings.local.json"),
-        typed: TYPED,
         ..Install::SETTINGS
     },
     ..FAMILY

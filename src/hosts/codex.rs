@@ -6,8 +6,8 @@
 //! stdout.
 
 use super::claude::{
-    FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMISSION_REQUEST, TEACHES, TOLD,
-    TOOL_READS, post_tool_use,
+    FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMITS, TEACHES, TOLD, TOOL_READS,
+    post_tool_use,
 };
 use super::context::snake;
 use super::prelude::*;
@@ -70,20 +70,16 @@ pub(super) static CODEX: Host = Host {
     ],
     events: &[
         ROW.told("SessionStart", "session.start", &TEACHES)
-            .teaches(),
+            .text_teaches(true),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
-            .teaches(),
+            .text_teaches(true),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.gate(
-            "PermissionRequest",
-            "permission.request",
-            &PERMISSION_REQUEST,
-        ),
+        ROW.gate("PermissionRequest", "permission.request", &PERMITS),
         post_tool_use(ROW, &POST_TOOL_USE),
         // Observed only: exit status 2, text and context have no effect.
         ROW.told("PreModelRequest", "model.pre", &TOLD),
         ROW.told("SubagentStart", "subagent.start", &TEACHES)
-            .teaches(),
+            .text_teaches(true),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.told("StopFailure", "error", &TOLD)

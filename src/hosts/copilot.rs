@@ -50,7 +50,7 @@ static PROMPT: ReplyForm = form(
     &[],
 );
 
-static PERMISSION_REQUEST: ReplyForm = form(
+static PERMITS: ReplyForm = form(
     &[refuse(&[("behavior", Word("deny")), ("message", Text)])],
     &[
         key("behavior", YES_OR_NO),
@@ -166,11 +166,7 @@ pub(super) static COPILOT: Host = Host {
         ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
             .schedule(Schedule::Sequential),
         ROW.told("postToolUseFailure", "tool.error", &TEACHES),
-        ROW.gate(
-            "permissionRequest",
-            "permission.request",
-            &PERMISSION_REQUEST,
-        ),
+        ROW.gate("permissionRequest", "permission.request", &PERMITS),
         ROW.open_gate("agentStop", "agent.stop", &STOP)
             .aliases(&["Stop"]),
         ROW.told("subagentStart", "subagent.start", &TEACHES),

@@ -144,11 +144,11 @@ pub(super) static CURSOR: Host = Host {
             .of_tool("Shell", COMMAND),
         ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
             .as_text(&["tool_input"])
-            .of_servers(),
+            .is_of_servers(true),
         ROW.told("afterMCPExecution", "tool.post", &SILENT)
             .keys(&[SESSION, ("result_json", "result"), DURATION])
             .as_text(&["tool_input", "result_json"])
-            .of_servers(),
+            .is_of_servers(true),
         ROW.gate("beforeReadFile", "tool.pre", &GATES)
             .of_tool("Read", &["file_path"]),
         ROW.told("afterFileEdit", "tool.post", &SILENT)

@@ -89,6 +89,8 @@ impl HostEvent {
         inside: &'static [InnerFacts],
         in_parts: &'static [&'static str],
         as_text: &'static [&'static str],
+        is_of_servers: bool,
+        text_teaches: bool,
         blocks: bool,
         on_failure: OnFailure,
         schedule: Schedule,
@@ -112,12 +114,6 @@ impl HostEvent {
     }
 
     #[must_use]
-    pub(super) const fn of_servers(mut self) -> HostEvent {
-        self.is_of_servers = true;
-        self
-    }
-
-    #[must_use]
     pub const fn results(mut self, keys: &'static [ReplyKey]) -> HostEvent {
         self.results = Results::Keys(keys);
         self
@@ -132,12 +128,6 @@ impl HostEvent {
     #[must_use]
     pub(super) const fn whole(mut self, field: &'static str, merge: Merge) -> HostEvent {
         self.results = Results::Whole(field, merge);
-        self
-    }
-
-    #[must_use]
-    pub(super) const fn teaches(mut self) -> HostEvent {
-        self.text_teaches = true;
         self
     }
 

@@ -6,7 +6,6 @@
 //! repository hides a path.
 
 mod contract;
-mod row;
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -23,9 +22,7 @@ use crate::engine::outcome::{Cause, Settled, joined};
 use crate::engine::run::{Fate, Run};
 use Argument::{Flag, MessageFile, Rest, Text};
 
-pub use row::{Argument, Changes, GitError, GitHook, GitInput, Presence, StdinLines};
-
-pub const NAME: &str = "git";
+pub use contract::{Argument, Changes, GitError, GitHook, GitInput, NAME, Presence, StdinLines};
 
 /// Variables of git in `raw.environment`. Others may hold credentials.
 const SHOWN_VARIABLES: &[&str] = words!(

@@ -46,7 +46,7 @@ pub(super) static KIMI: Host = Host {
         ROW.told("SessionEnd", "session.end", &TOLD),
         ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
             .in_parts(&["prompt"])
-            .teaches(),
+            .text_teaches(true),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(&[ID]),
         ROW.told("PostToolUse", "tool.post", &TOLD)
             .keys(&[ID, ("tool_output", "result")]),

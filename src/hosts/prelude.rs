@@ -3,10 +3,6 @@
 pub(super) use std::time::Duration;
 
 pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, reports};
-pub(super) use super::install::{
-    Distrust, HostForm, Install, Plugin, TrustQuestion, TypedKey, UserFile, moved, typed,
-};
-pub(super) use super::install::{FailsClosed, measured};
 use super::results::ReplySlot;
 pub(super) use super::results::ReplySlot::{
     Consent, Context, New, Objection, Output, Question, Refusal,
@@ -24,7 +20,8 @@ pub(super) use super::settings::HostHookKey::{
 };
 pub(super) use super::settings::{
     BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
-    DISABLE_ALL, HostFile, MatcherSubject, Matching, Off, SUBJECTS, setting,
+    DISABLE_ALL, Distrust, FailsClosed, HostFile, HostForm, Install, MatcherSubject, Matching, Off,
+    Plugin, SUBJECTS, TrustQuestion, UserFile, measured, moved, setting,
 };
 pub(super) use super::tool::{Mcp, Tool, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};

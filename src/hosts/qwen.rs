@@ -5,7 +5,7 @@
 //! page documents a new input and context before a tool; that version drops both.
 
 use super::claude::{
-    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMISSION_REQUEST, TEACHES, TOLD, TOOL_READS,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMITS, TEACHES, TOLD, TOOL_READS,
     post_tool_use,
 };
 use super::prelude::*;
@@ -36,11 +36,7 @@ pub(super) static QWEN: Host = Host {
         ROW.told("SessionEnd", "session.end", &TOLD),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.gate(
-            "PermissionRequest",
-            "permission.request",
-            &PERMISSION_REQUEST,
-        ),
+        ROW.gate("PermissionRequest", "permission.request", &PERMITS),
         ROW.told("PermissionDenied", "permission.denied", &TOLD),
         post_tool_use(ROW, &OBJECTS),
         ROW.told("PostToolUseFailure", "tool.error", &TEACHES),

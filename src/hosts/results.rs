@@ -64,31 +64,6 @@ pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
 }
 
 impl KeyMeaning {
-    pub fn about(self) -> String {
-        match self {
-            KeyMeaning::Refusal(flag) => format!("`{flag}` blocks"),
-            KeyMeaning::Objection => "a text blocks".to_string(),
-            KeyMeaning::Reason => "the reason of the block".to_string(),
-            KeyMeaning::Field(field, _) => format!("the new `{field}`"),
-            KeyMeaning::Entry(field, _) => {
-                format!("one more of `{field}`; several, in a reply, under `{field}`")
-            }
-            KeyMeaning::Action(words) => {
-                let said = words.iter().map(|(word, act)| match act {
-                    Act::Pass | Act::Allow => format!("`{word}` allows it"),
-                    Act::Rewrite => format!("`{word}` rewrites"),
-                    Act::Claim(_) => format!("`{word}` claims it"),
-                    Act::Ask => format!("`{word}` asks"),
-                    Act::Refuse => format!("`{word}` blocks"),
-                });
-                said.collect::<Vec<_>>().join(", ")
-            }
-            KeyMeaning::Question(_) => "a question for a person".to_string(),
-            KeyMeaning::Context => "text for the model".to_string(),
-            KeyMeaning::Output => "text to show".to_string(),
-        }
-    }
-
     pub(super) fn has_word(self, act: Act) -> bool {
         self.words().iter().any(|(_, meant)| *meant == act)
     }
@@ -167,20 +142,6 @@ pub enum ReplySlot {
     New(&'static str),
     Context,
     Output,
-}
-
-impl ReplySlot {
-    pub fn about(self) -> String {
-        match self {
-            ReplySlot::Refusal => "a block".to_string(),
-            ReplySlot::Objection => "an objection".to_string(),
-            ReplySlot::Question => "a question".to_string(),
-            ReplySlot::Consent => "it goes on".to_string(),
-            ReplySlot::New(field) => format!("a new `{field}`"),
-            ReplySlot::Context => "text for the model".to_string(),
-            ReplySlot::Output => "text to show".to_string(),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

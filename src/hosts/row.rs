@@ -4,9 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
-use super::install::Install;
-use super::install::{FailsClosed, MeasuredVersion};
-use super::settings::HostFile;
+use super::settings::{FailsClosed, HostFile, Install, MeasuredVersion};
 use super::tool::{Mcp, Tool};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

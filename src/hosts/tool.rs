@@ -38,24 +38,6 @@ pub enum ToolSort {
     Agent,
 }
 
-impl ToolSort {
-    pub fn about(self) -> &'static str {
-        match self {
-            ToolSort::Shell => "shell",
-            ToolSort::Read => "read",
-            ToolSort::Write => "write",
-            ToolSort::Edit => "edit",
-            ToolSort::Patch => "patch",
-            ToolSort::Grep => "grep",
-            ToolSort::Glob => "glob",
-            ToolSort::List => "list",
-            ToolSort::Fetch => "fetch",
-            ToolSort::WebSearch => "web search",
-            ToolSort::Agent => "subagent",
-        }
-    }
-}
-
 impl Tool {
     pub const fn also(mut self, names: &'static [&'static str]) -> Tool {
         self.also = names;

@@ -62,7 +62,7 @@ pub(super) static WINDSURF: Host = Host {
             .of_tool("read_code", FILE),
         ROW.gate("pre_mcp_tool_use", "tool.pre", &GATES)
             .keys(&[SESSION, TOOL, INPUT])
-            .of_servers(),
+            .is_of_servers(true),
         ROW.told("post_run_command", "tool.post", &SILENT)
             .of_tool("run_command", COMMAND),
         ROW.told("post_write_code", "tool.post", &SILENT)
@@ -71,7 +71,7 @@ pub(super) static WINDSURF: Host = Host {
             .of_tool("read_code", FILE),
         ROW.told("post_mcp_tool_use", "tool.post", &SILENT)
             .keys(&[SESSION, TOOL, INPUT, ("mcp_result", "result")])
-            .of_servers(),
+            .is_of_servers(true),
         // Its text stays under `raw`: our `message` is an object.
         ROW.told("post_cascade_response", "message.end", &SILENT),
     ],

@@ -16,8 +16,8 @@ use crate::cli::host::installed::{
 use crate::cli::validate::{Findings, error, note, warning};
 use crate::config::Problem;
 use crate::engine::hook::duration_text;
-use crate::hosts::install::TrustQuestion;
 use crate::hosts::settings::HostHookKey;
+use crate::hosts::settings::TrustQuestion;
 use crate::hosts::{Host, HostEvent, Wait};
 
 /// Reads all files of a host and adds their problems. Returns the files that run hookrun.
@@ -46,20 +46,6 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         let what = format!(": {} ignores the whole file", host.title);
         problem.cause.push_str(&what);
         findings.add(problem);
-    }
-    let settings = read_value(path).unwrap_or_default();
-    for key in host.install.typed {
-        let Some(value) = settings.pointer(key.pointer) else {
-            continue;
-        };
-        if !(key.is_valid)(value) {
-            let name = key.pointer[1..].replace('/', ".");
-            let what = key.what;
-            let title = host.title;
-            let cause =
-                format!("`{name}` is {value} and not {what}: {title} runs no hook of the file");
-            findings.add(error(path, cause, "correct it"));
-        }
     }
     for (event, command) in &one.others {
         let cause = format!(

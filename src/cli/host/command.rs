@@ -16,7 +16,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::errand::Errand;
 use crate::engine::hook::parse_duration;
 use crate::engine::shell::{self, ShellWord};
-use crate::hosts::install::HostForm;
+use crate::hosts::settings::HostForm;
 use crate::hosts::{Host, HostEvent};
 
 pub(crate) const NAME: &str = "hookrun";

@@ -20,7 +20,7 @@ use toml::de::DeTable;
 use crate::cli::args::SettingsScope;
 use crate::cli::exit::{Result, failed};
 use crate::hosts::Host;
-use crate::hosts::install::UserFile;
+use crate::hosts::settings::UserFile;
 
 /// The value of a JSON or TOML file; `None` if unreadable, which its own reader reports.
 pub(crate) fn read_value(file: &Path) -> Option<Value> {

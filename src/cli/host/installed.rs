@@ -17,7 +17,7 @@ use crate::engine::event::Schedule;
 use crate::engine::event::catalog;
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, Matcher};
-use crate::hosts::install::HostForm;
+use crate::hosts::settings::HostForm;
 use crate::hosts::settings::{HostFile, HostHookKey};
 use crate::hosts::{self, Host, HostEvent, Wait, installable};
 

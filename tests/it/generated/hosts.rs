@@ -1,7 +1,7 @@
 //! The tables of the agent hosts: what can be decided in them, how it is said to them, what they
 //! cannot do, and what their hooks' statuses mean.
 
-use hookrun::hosts::install::FailsClosed;
+use hookrun::hosts::settings::FailsClosed;
 use hookrun::hosts::{
     DOCUMENTED, Host, HostEvent, ReplySlot, dialects, find_installable, installable,
 };

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrun::hosts::install::{HostForm, Install, UserFile};
 use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
+use hookrun::hosts::settings::{HostForm, Install, UserFile};
 use hookrun::hosts::{
     Binding, Host, HostEvent, KeyMeaning, KeySpelling, Refuses, ReplyForm, ReplyRule, ReplySlot,
     ReplyValue, ToolSort, Wait, key, tool,
