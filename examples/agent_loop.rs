@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use hookrun::{BuildError, Event, Hook, Reminders, Runner, Verdict, refused_result};
+use hookrun::{BuildError, Event, Hook, Reminders, Runner, Verdict, blocked_result};
 use serde_json::{Value, json};
 
 const SESSION: &str = "s-1";
@@ -131,7 +131,7 @@ impl Agent<'_> {
             Err(problem) => Some(problem.to_string()),
         };
         if let Some(reason) = refused {
-            return Ok(refused_result(&reason));
+            return Ok(blocked_result(&reason));
         }
         let result = "hello".to_string();
         let after = Event::tool_post(name, input, result.as_str())

@@ -34,7 +34,7 @@ pub use event_tables::EVENT_KEYS;
 pub use hold::ProjectTrust;
 pub use layer::Layer;
 pub use load::{Config, LogSettings};
-pub(crate) use load::{complaint_of, refusal_for};
+pub(crate) use load::{block_reason, complaint_of};
 pub use loader::ConfigScope;
 pub(crate) use manifest::problem_in;
 pub use manifest::{LOG_KEYS, PROJECT_KEYS, TOP_KEYS};

@@ -23,7 +23,7 @@ use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
 use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Server, Ui};
 use crate::hosts::{Binding, Reply};
-use crate::log::report::{Paths, RunReport, refusal_report, run_report};
+use crate::log::report::{Paths, RunReport, block_report, run_report};
 use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
 use request::reply_to;
 
@@ -168,7 +168,7 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
             | DialogAnswer::Cancelled
             | DialogAnswer::Text(_)
             | DialogAnswer::Done
-            | DialogAnswer::Refused(_) => return outcome.answered(false, "no answer"),
+            | DialogAnswer::Rejected(_) => return outcome.answered(false, "no answer"),
         }
     }
     outcome.answered(true, "")
@@ -180,8 +180,8 @@ pub fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
     let Some(complaint) = complaint else {
         return outcome;
     };
-    let refusal = outcome.refusal();
-    if refusal.is_some_and(|refusal| refusal.reason.contains(&complaint)) {
+    let block = outcome.block();
+    if block.is_some_and(|block| block.reason.contains(&complaint)) {
         return outcome;
     }
     outcome.with_notice(complaint)
@@ -242,7 +242,7 @@ impl EventDecision {
 
     /// Creates a block by hookrun before there was an event.
     pub fn blocked(event: &str, host: &str, reason: &str, reply: Reply) -> EventDecision {
-        let report = refusal_report(event, host, reason, &reply);
+        let report = block_report(event, host, reason, &reply);
         EventDecision {
             report: Some(report),
             ..EventDecision::of_reply(reply, true)

@@ -55,13 +55,14 @@ use crate::engine::spelling;
 use settings::{FailsClosed, HostFile, HostForm, Plugin, UserFile};
 
 pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
-pub(crate) use reply::refusal_of_any;
+pub(crate) use reply::block_of_any;
 pub use results::{
-    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results, key,
+    Act, BlockStatus, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results,
+    key,
 };
 pub use row::{
-    Binding, DecodeError, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents, Tells,
-    variable,
+    Binding, DecodeError, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents,
+    VariableValue, variable,
 };
 pub use tool::{Mcp, Tool, ToolSort, tool};
 
@@ -342,7 +343,7 @@ impl HostEvent {
         let block = self
             .results
             .form()
-            .and_then(|form| form.say(ReplySlot::Refusal));
+            .and_then(|form| form.say(ReplySlot::Block));
         block.is_some_and(|say| say.status == 2)
     }
 
@@ -368,10 +369,10 @@ impl Binding {
         spec.rewrites = row.results.rewrites().into();
         spec.on_failure = row.on_failure;
         spec.schedule = row.schedule;
-        let most_refusals = row.conduct.most_refusals.or(spec.conduct.most_refusals);
+        let most_blocks = row.conduct.most_blocks.or(spec.conduct.most_blocks);
         let text_teaches = spec.conduct.text_teaches;
         spec.conduct = Conduct {
-            most_refusals,
+            most_blocks,
             text_teaches,
             ..row.conduct
         };
@@ -397,7 +398,7 @@ pub fn naming_folders(dialect: &str) -> Option<&'static Host> {
 /// names.
 pub(crate) fn project_variable(dialect: &str) -> Option<&'static str> {
     let mut variables = naming_folders(dialect)?.variables.iter();
-    let project = variables.find(|one| one.tells == Tells::Project)?;
+    let project = variables.find(|one| one.value == VariableValue::Project)?;
     Some(project.name)
 }
 
@@ -409,7 +410,7 @@ impl HostFolders {
     /// Reads the folders from a context, by the host's own keys. Opened roots are the project, even
     /// if the agent has since changed its working directory; a native event has only a working
     /// directory.
-    pub fn told(dialect: &str, context: &Context) -> HostFolders {
+    pub fn read(dialect: &str, context: &Context) -> HostFolders {
         let keys = match naming_folders(dialect) {
             Some(host) => host.roots,
             None if find(dialect).is_none() => &[],

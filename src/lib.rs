@@ -126,11 +126,11 @@ pub use engine::hook::matcher::MatcherError;
 pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};
 pub use engine::interceptor::{self, Interceptors};
 pub use engine::outcome::{
-    Cause, Decision, Finding, HookText, Notice, Outcome, Question, Refusal, Rewritten, Settled,
+    Block, Cause, Decision, Finding, HookText, Notice, Outcome, Question, Rewritten, Settled,
     Verdict,
 };
 pub use engine::registry::Registry;
-pub use engine::reminder::{Reminder, Reminders, refused_result};
+pub use engine::reminder::{Reminder, Reminders, blocked_result};
 pub use engine::run::{
     Allowed, CapturedStream, Ending, Exit, Fate, HookRun, Run, StartError, Trace,
 };

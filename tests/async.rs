@@ -57,8 +57,8 @@ fn shell(line: &str) -> Hook {
 
 fn reason(run: &Run) -> &str {
     run.outcome
-        .refusal()
-        .map_or("", |refusal| refusal.reason.as_str())
+        .block()
+        .map_or("", |block| block.reason.as_str())
 }
 
 async fn until(is_so: impl Fn() -> bool) {

@@ -43,5 +43,5 @@ fn an_event_without_hooks_allocates_nothing() {
     assert!(counted.count_total > 0);
     registry.remove("guard");
     abort.raise();
-    assert!(runner.handle(&bound).outcome.refusal().is_some());
+    assert!(runner.handle(&bound).outcome.block().is_some());
 }

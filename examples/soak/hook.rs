@@ -227,7 +227,7 @@ fn rewrite(_: &[String]) -> io::Result<u8> {
     )
 }
 
-/// Refuses, and says which command it saw.
+/// BlockStatus, and says which command it saw.
 fn guard(_: &[String]) -> io::Result<u8> {
     let event: Value = serde_json::from_slice(&whole_input()?)?;
     let command = event["toolInput"]["command"].as_str().unwrap_or_default();

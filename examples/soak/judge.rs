@@ -89,11 +89,11 @@ pub(crate) fn described(run: &Run) -> String {
     let settled = match &run.outcome.settled {
         Settled::Allowed => "allowed".to_string(),
         Settled::Asked { .. } => "asked".to_string(),
-        Settled::Refused(refusal) => {
-            let reason: String = refusal.reason.chars().take(200).collect();
+        Settled::Blocked(block) => {
+            let reason: String = block.reason.chars().take(200).collect();
             format!(
                 "refused by {:?} ({:?}): {reason:?}",
-                refusal.hook, refusal.cause
+                block.hook, block.cause
             )
         }
     };
@@ -136,27 +136,27 @@ fn fits(scenario: &Scenario, run: &Run, expected: &Expected) -> Result<(), Strin
                 return Err(format!("`{text}` is not in what was said: {said}"));
             }
         }
-        Expected::Refused {
+        Expected::Blocked {
             place,
             cause,
             class: wanted,
             reason,
         } => {
-            let Some(refusal) = run.outcome.refusal() else {
+            let Some(block) = run.outcome.block() else {
                 return Err("it was not refused".to_string());
             };
-            let by = refusal
+            let by = block
                 .hook
                 .as_deref()
                 .and_then(|hook| place_of(scenario, hook));
             let found = deciding(run).map_or("nothing", class);
-            if (by, refusal.cause, found) != (Some(*place), *cause, *wanted) {
+            if (by, block.cause, found) != (Some(*place), *cause, *wanted) {
                 return Err(format!(
                     "it was refused by {by:?}, {:?}, {found}",
-                    refusal.cause
+                    block.cause
                 ));
             }
-            if !refusal.reason.contains(reason) {
+            if !block.reason.contains(reason) {
                 return Err(format!("`{reason}` is not in the reason"));
             }
         }
@@ -181,10 +181,10 @@ fn noted(scenario: &Scenario, run: &Run) -> Result<(), String> {
 }
 
 fn excused(run: &Run, excuse: Excuse) -> Result<(), String> {
-    let Some(refusal) = run
+    let Some(block) = run
         .outcome
-        .refusal()
-        .filter(|refusal| refusal.cause == Cause::Failure)
+        .block()
+        .filter(|block| block.cause == Cause::Failure)
     else {
         return Err(format!("it is no refusal for a failure ({excuse:?})"));
     };
@@ -193,10 +193,10 @@ fn excused(run: &Run, excuse: Excuse) -> Result<(), String> {
         Excuse::Nothing => false,
         Excuse::NotStarted(words) => {
             matches!(ending, Some(Ending::NotStarted(_)))
-                && words.iter().any(|word| refusal.reason.contains(word))
+                && words.iter().any(|word| block.reason.contains(word))
         }
         Excuse::Killed => matches!(ending, Some(Ending::Killed { signal: 9 })),
-        Excuse::Told => refusal.reason.contains("hookrun was interrupted"),
+        Excuse::Told => block.reason.contains("hookrun was interrupted"),
         Excuse::OutOfBudget => matches!(ending, Some(Ending::OutOfBudget { .. })),
     };
     if is_excused {
@@ -211,7 +211,7 @@ fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
     let is_to_refuse = |expected: &Expected| {
         matches!(
             expected,
-            Expected::Refused {
+            Expected::Blocked {
                 cause: Cause::Policy,
                 ..
             }
@@ -223,8 +223,8 @@ fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
     scenario.expected.iter().any(is_to_refuse)
         && run
             .outcome
-            .refusal()
-            .is_some_and(|refusal| refusal.cause == Cause::Policy)
+            .block()
+            .is_some_and(|block| block.cause == Cause::Policy)
         && notes
             .iter()
             .any(|note| note.starts_with("it blocked, then failed"))
@@ -232,7 +232,7 @@ fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
 
 /// The trace of the hook that refused.
 fn deciding(run: &Run) -> Option<&Trace> {
-    let by = run.outcome.refusal()?.hook.as_deref()?;
+    let by = run.outcome.block()?.hook.as_deref()?;
     run.hooks
         .iter()
         .find(|hook| hook.hook == by)

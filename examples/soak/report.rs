@@ -19,7 +19,7 @@ const LATE: Duration = Duration::from_secs(5);
 const GROWTH_BYTES: u64 = 8 * 1024 * 1024;
 
 /// How many findings are told in full.
-const TOLD: usize = 20;
+const OBSERVED: usize = 20;
 
 /// The account of all events.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -70,8 +70,8 @@ impl Ledger {
         let account = &mut self.rows[at];
         match &run.outcome.settled {
             Settled::Allowed | Settled::Asked { .. } => account.allowed += 1,
-            Settled::Refused(refusal) if refusal.cause == Cause::Failure => account.failed += 1,
-            Settled::Refused(_) => account.refused += 1,
+            Settled::Blocked(block) if block.cause == Cause::Failure => account.failed += 1,
+            Settled::Blocked(_) => account.refused += 1,
         }
         let about = || format!("event {number}, {row}, {}", scenario.name);
         if let Err(why) = judged {
@@ -260,11 +260,15 @@ impl Ledger {
         for closed in &self.closed {
             writeln!(out, "not tried: {closed}")?;
         }
-        for finding in self.findings.iter().take(TOLD) {
+        for finding in self.findings.iter().take(OBSERVED) {
             writeln!(out, "finding: {finding}")?;
         }
-        if self.findings.len() > TOLD {
-            writeln!(out, "… and {} more findings", self.findings.len() - TOLD)?;
+        if self.findings.len() > OBSERVED {
+            writeln!(
+                out,
+                "… and {} more findings",
+                self.findings.len() - OBSERVED
+            )?;
         }
         writeln!(
             out,

@@ -76,7 +76,7 @@ pub(crate) enum Expected {
         text: &'static str,
     },
     /// It does not happen, because of the hook at this place.
-    Refused {
+    Blocked {
         place: usize,
         cause: Cause,
         class: &'static str,
@@ -150,7 +150,7 @@ const fn refused(class: &'static str, reason: &'static str) -> Expected {
 }
 
 const fn refused_by(place: usize, class: &'static str, reason: &'static str) -> Expected {
-    Expected::Refused {
+    Expected::Blocked {
         place,
         cause: Cause::Policy,
         class,
@@ -159,7 +159,7 @@ const fn refused_by(place: usize, class: &'static str, reason: &'static str) -> 
 }
 
 const fn failed(class: &'static str, reason: &'static str) -> Expected {
-    Expected::Refused {
+    Expected::Blocked {
         place: 0,
         cause: Cause::Failure,
         class,

@@ -207,7 +207,7 @@ fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
     }
     let context = record.context().and_then(|text| Context::parse(text).ok());
     let told = context
-        .map(|context| HostFolders::told(&record.host, &context))
+        .map(|context| HostFolders::read(&record.host, &context))
         .unwrap_or_default();
     told.roots
         .iter()

@@ -10,7 +10,7 @@ use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::Abort;
 use crate::engine::hook::duration_text;
 use crate::engine::lock::wait_readable;
-use crate::engine::run::told_to_stop;
+use crate::engine::run::interruption;
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -156,7 +156,7 @@ pub(crate) fn no_event(problem: &str) -> Complaint {
 fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
-            let by = told_to_stop(abort.and_then(Abort::signal));
+            let by = interruption(abort.and_then(Abort::signal));
             return Err(Complaint::new(format!("{by} before the event was read")));
         }
         let fds: Vec<BorrowedFd<'_>> = std::iter::once(stdin.as_fd())

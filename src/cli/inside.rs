@@ -206,7 +206,7 @@ fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn
         DialogAnswer::Yes(false)
         | DialogAnswer::Nobody
         | DialogAnswer::Cancelled
-        | DialogAnswer::Refused(_) => Ok(ExitStatus::No),
+        | DialogAnswer::Rejected(_) => Ok(ExitStatus::No),
     }
 }
 
@@ -313,7 +313,7 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
     {
         match ui::ask(address, Request::Send(message.clone())) {
             DialogAnswer::Done => return Ok(ExitStatus::Yes),
-            DialogAnswer::Refused(why) => {
+            DialogAnswer::Rejected(why) => {
                 return Err(Complaint::new(format!(
                     "the host did not accept the message: {why}"
                 )));

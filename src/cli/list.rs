@@ -317,7 +317,7 @@ struct ListedHook {
     /// The text of its files before a commit: `staged` or `disk`.
     #[serde(skip_serializing_if = "Option::is_none")]
     sees: Option<&'static str>,
-    /// How its changes of files are handled: `stage` or `refuse`.
+    /// How its changes of files are handled: `stage` or `block`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixes: Option<&'static str>,
     /// Ignored folders to link beside the staged text.

@@ -25,12 +25,12 @@ use crate::engine::errand;
 use crate::engine::event::{Context, Event};
 use crate::engine::exec::{Abort, Subreaper};
 use crate::engine::harmless;
-use crate::engine::run::told_to_stop;
+use crate::engine::run::interruption;
 use crate::engine::runner::Runner;
 use crate::engine::ui::Ui;
 use crate::hosts::{LATEST, Reply, Wait, naming_folders, native};
 use crate::lab::report::{CheckFormat, run_checks};
-use crate::log::report::{Paths, RunReport, refusal_report, run_report};
+use crate::log::report::{Paths, RunReport, block_report, run_report};
 use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::RunArgs;
@@ -154,7 +154,7 @@ fn last_word_in(format: Option<CheckFormat>, event: &str, reply: Reply) -> Reply
     let Some(job) = of_job(format) else {
         return reply;
     };
-    let report = refusal_report(event, native::NAME, reply.stderr.trim_end(), &reply);
+    let report = block_report(event, native::NAME, reply.stderr.trim_end(), &reply);
     Reply {
         stdout: annotations(job, &report),
         status: reply.status.max(1),
@@ -167,7 +167,7 @@ fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
 }
 
 fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
-    let mut reply = request.refuse(reason);
+    let mut reply = request.block(reason);
     if is_unknown {
         // Text on stderr blocks in every host.
         reply.stdout.clear();
@@ -358,7 +358,7 @@ fn exit_status(decision: &EventDecision, format: Option<CheckFormat>) -> u8 {
         None => false,
     };
     if of_job(format).is_some() && decision.reply.status == native::ALLOWED && stops {
-        return native::REFUSED;
+        return native::BLOCKED;
     }
     decision.reply.status
 }
@@ -388,7 +388,7 @@ fn write(
     let lost = if stdout.is_empty() {
         status
     } else {
-        status.max(native::REFUSED)
+        status.max(native::BLOCKED)
     };
     time.watchdog
         .answers(lost, until.saturating_duration_since(now));
@@ -412,7 +412,7 @@ fn write(
     };
     time.watchdog.answers(lost, KEEPING);
     let why = if is_stopped(abort) {
-        told_to_stop(abort.and_then(Abort::signal))
+        interruption(abort.and_then(Abort::signal))
     } else {
         error.to_string()
     };

@@ -200,7 +200,7 @@ fn open_file(args: &TestArgs, env: &Environment) -> Result<()> {
 /// 0 allowed, 1 blocked or asked, 2 hookrun failed.
 fn exit_of(run: &Run) -> ExitStatus {
     let outcome = &run.outcome;
-    if let Some(block) = outcome.refusal()
+    if let Some(block) = outcome.block()
         && block.hook.is_none()
         && block.cause == Cause::Failure
     {

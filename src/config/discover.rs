@@ -43,7 +43,7 @@ impl Choice {
     #[must_use]
     pub fn told_in(mut self, dialect: &str, context: Option<&Context>) -> Choice {
         if let Some(context) = context {
-            let HostFolders { roots, cwd } = HostFolders::told(dialect, context);
+            let HostFolders { roots, cwd } = HostFolders::read(dialect, context);
             self.told.roots.extend(roots);
             self.told.cwd = cwd;
         }

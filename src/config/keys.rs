@@ -58,7 +58,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         }),
     KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if the disk differs", "the text of the files that it sees before a commit: the staged text, in a private folder, or the files on the disk",
         |draft, key| key.one_of(Sees::NAMES).map(|sees| draft.hook.sees = Some(sees))),
-    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "it changes its files before a commit, in a private folder: `stage` stages the changes, `refuse` blocks",
+    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "it changes its files before a commit, in a private folder: `stage` stages the changes, `block` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
     KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "ignored folders that it needs beside the staged text", set_links),
     KeyRow::directive("cwd", KeyValue::Text, "the event's", "a folder of the project that it runs in; of an event with changes it sees those in this folder",

@@ -1,5 +1,5 @@
 //! Loads all layers and collects every problem. Unreadable configuration blocks gates (see
-//! [`Config::refusal`]).
+//! [`Config::block_reason`]).
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -190,8 +190,8 @@ impl Config {
     }
 
     /// The reason that blocks gates while there are errors, because an unreadable hook might block.
-    pub fn refusal(&self) -> Option<String> {
-        Some(refusal_for(&self.complaint()?))
+    pub fn block_reason(&self) -> Option<String> {
+        Some(block_reason(&self.complaint()?))
     }
 
     /// A summary with the first error. `None` without errors.
@@ -227,7 +227,7 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     }
 }
 
-pub(crate) fn refusal_for(complaint: &str) -> String {
+pub(crate) fn block_reason(complaint: &str) -> String {
     if is_about_trust(complaint) {
         return complaint.to_string();
     }

@@ -31,7 +31,7 @@ struct ServedHook {
 
 enum LineProblem {
     NoAnswer(String),
-    OfAnother(String),
+    OtherRequest(String),
 }
 
 impl Convention for ServedHook {
@@ -74,7 +74,7 @@ impl Convention for ServedHook {
         let words = match read_line(printed, permit) {
             Ok(words) => words,
             Err(_) if printed.status != 0 => own_lines(printed.stdout, permit),
-            Err(LineProblem::OfAnother(problem)) => {
+            Err(LineProblem::OtherRequest(problem)) => {
                 return (answer::malformed(problem), Vec::new());
             }
             Err(LineProblem::NoAnswer(problem)) => {
@@ -115,7 +115,7 @@ fn read_line(printed: &Printed<'_>, permit: Permit<'_>) -> Result<String, LinePr
 fn own_lines(text: &str, permit: Permit<'_>) -> String {
     let lines: Vec<&str> = text
         .lines()
-        .filter(|line| !matches!(words_of(line, permit), Err(LineProblem::OfAnother(_))))
+        .filter(|line| !matches!(words_of(line, permit), Err(LineProblem::OtherRequest(_))))
         .collect();
     lines.join("\n")
 }
@@ -134,7 +134,7 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_string());
     if Some(id.as_str()) != permit.id() {
         let problem = format!("`{}` is not the id of a pending event", cut(&id));
-        return Err(LineProblem::OfAnother(problem));
+        return Err(LineProblem::OtherRequest(problem));
     }
     if others.is_empty() {
         return Ok(String::new());

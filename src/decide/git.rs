@@ -9,7 +9,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::errand::{Errand, ErrandEnd};
 use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::hook::duration_text;
-use crate::engine::run::told_to_stop;
+use crate::engine::run::interruption;
 
 const LISTING: Duration = Duration::from_secs(30);
 
@@ -153,7 +153,7 @@ impl GitCall<'_> {
                 Err(Complaint::new(cause))
             }
             ErrandEnd::Held | ErrandEnd::Killed if git.is_aborted() => {
-                Err(Complaint::new(told_to_stop(git.abort.signal())))
+                Err(Complaint::new(interruption(git.abort.signal())))
             }
             ErrandEnd::Held | ErrandEnd::Killed => {
                 let limit = duration_text(limit);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
-use crate::config::{complaint_of, refusal_for};
+use crate::config::{block_reason, complaint_of};
 use crate::engine::chain::Surroundings;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -235,7 +235,7 @@ impl Runner {
                 made: Instant::now(),
             });
         }
-        let Some(reason) = config.refusal() else {
+        let Some(reason) = config.block_reason() else {
             return runner;
         };
         let mistakes = errors(config);
@@ -243,7 +243,7 @@ impl Runner {
             reason,
             for_event: Callback(Arc::new(move |spec: &EventSpec| {
                 let about = mistakes.iter().filter(|mistake| mistake.may_be_of(spec));
-                Some(refusal_for(&complaint_of(about)?))
+                Some(block_reason(&complaint_of(about)?))
             })),
         });
         runner

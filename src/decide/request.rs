@@ -166,7 +166,7 @@ impl<'a> EventRequest<'a> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
         }
-        let binding = Host::tell_apart(&self.bindings, &context);
+        let binding = Host::distinguish(&self.bindings, &context);
         let binding = binding.map_err(Complaint::of)?;
         let decoded = binding.decode(context);
         let context = decoded.map_err(Complaint::of)?;
@@ -228,21 +228,21 @@ impl<'a> EventRequest<'a> {
     }
 
     /// Returns the dialect row that phrases the block.
-    pub fn refusing(&self) -> Option<Binding> {
+    pub fn block_dialect(&self) -> Option<Binding> {
         let gate = self.bindings.iter().find(|binding| binding.row.blocks);
         gate.or(self.bindings.first()).copied()
     }
 
     /// Blocks for a reason of hookrun. Of several possible events, assumes a gate.
-    pub fn refuse(&self, reason: &str) -> Reply {
-        match self.refusing() {
-            Some(binding) => binding.refuse(reason),
+    pub fn block(&self, reason: &str) -> Reply {
+        match self.block_dialect() {
+            Some(binding) => binding.block(reason),
             // The event's format is unknown, so print nothing to stdout.
             None if self.dialect.is_some_and(Host::has_forms) => Reply {
                 stdout: String::new(),
-                ..native::refuse(reason)
+                ..native::block(reason)
             },
-            None => native::refuse(reason),
+            None => native::block(reason),
         }
     }
 }

@@ -20,10 +20,10 @@ use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
-use crate::engine::run::{Ending, Fate, HookRun, Run, StartError, Trace, told_to_stop};
+use crate::engine::run::{Ending, Fate, HookRun, Run, StartError, Trace, interruption};
 use edited::EditedFile;
 pub use links::follow;
-use preparation::{HookInputs, add_notes, refuses};
+use preparation::{HookInputs, add_notes};
 pub(crate) use preparation::{HookTurn, Preparation};
 use staged::{Left, StagedPlace};
 pub(crate) use surroundings::EventVariables;
@@ -80,7 +80,7 @@ pub fn run(
     } = chain;
     let is_stopped = engine.is_aborted();
     if spec.blocks && is_stopped {
-        merger.refuse(told_to_stop(engine.stopped_by()));
+        merger.block(interruption(engine.stopped_by()));
     }
     let outcome = merger.finish();
     Run {
@@ -176,7 +176,7 @@ impl Chain<'_> {
         }
         let traces = self.run_step(&wanted);
         for ((turn, trace), place) in wanted.iter().zip(traces).zip(places) {
-            self.hear(&turn.hook, &trace);
+            self.merge(&turn.hook, &trace);
             self.runs[place].fate = Fate::Ran(Box::new(trace));
         }
     }
@@ -224,7 +224,7 @@ impl Chain<'_> {
                     "ran again: `{}` rewrote the event after its first run",
                     rewriter.name
                 ));
-                self.hear_again(&turn.hook, &trace, has_rewritten);
+                self.merge_again(&turn.hook, &trace, has_rewritten);
                 self.runs.push(HookRun::new(
                     &turn.hook,
                     &self.event,
@@ -234,13 +234,13 @@ impl Chain<'_> {
         }
     }
 
-    fn hear_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
+    fn merge_again(&mut self, hook: &Hook, trace: &Trace, has_rewritten: bool) {
         let Some(verdict) = trace.ending.verdict() else {
             // The first run already reported a failure that allows.
             if trace.ending.is_interruption()
                 || hook.on_failure(self.event.spec()) == OnFailure::Block
             {
-                self.hear(hook, trace);
+                self.merge(hook, trace);
             }
             return;
         };
@@ -248,11 +248,13 @@ impl Chain<'_> {
             .update
             .iter()
             .find(|(field, new)| self.value(field) != *new);
-        let mut heard = Contribution::Verdict(Verdict {
+        let mut contribution = Contribution::Verdict(Verdict {
             update: Vec::new(),
             ..verdict.clone()
         });
-        if let (Contribution::Verdict(verdict), Decision::Allow) = (&mut heard, &verdict.decision) {
+        if let (Contribution::Verdict(verdict), Decision::Allow) =
+            (&mut contribution, &verdict.decision)
+        {
             verdict.output = None;
             verdict.additional_context = None;
             verdict.findings = Vec::new();
@@ -271,11 +273,11 @@ impl Chain<'_> {
                 let words = format!(
                     "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
                 );
-                heard = Contribution::Failure(words);
+                contribution = Contribution::Failure(words);
             }
             Some(_) | None => {}
         }
-        match self.merger.hear(&hook.name, OnFailure::Block, &heard) {
+        match self.merger.add(&hook.name, OnFailure::Block, &contribution) {
             Flow::GoesOn => {}
             Flow::EndsGroup | Flow::Ends => self.is_settled = true,
         }
@@ -378,8 +380,8 @@ impl Chain<'_> {
         {
             let seen = self.seen_by(hook);
             let place = self.surroundings.place(seen);
-            let said = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
-            let ending = match said {
+            let verdict = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
+            let ending = match verdict {
                 Ok(verdict) => Ending::Answered(verdict),
                 Err(failure) => Ending::NotStarted(failure),
             };
@@ -448,11 +450,14 @@ impl Chain<'_> {
         let all_close = hooks
             .iter()
             .all(|hook| hook.on_failure(spec) == OnFailure::Block);
-        move |trace: &Trace| blocks && refuses(&trace.ending, all_close)
+        move |trace: &Trace| {
+            let ending = &trace.ending;
+            blocks && (ending.blocks() || all_close && ending.failure().is_some())
+        }
     }
 
-    fn hear(&mut self, hook: &Hook, trace: &Trace) {
-        let Some(heard) = trace.ending.heard() else {
+    fn merge(&mut self, hook: &Hook, trace: &Trace) {
+        let Some(contribution) = trace.ending.contribution() else {
             return;
         };
         // Interruptions and an exhausted budget are not the hook's failure: its `on_failure` does
@@ -466,7 +471,7 @@ impl Chain<'_> {
         let on_failure = if is_ours { OnFailure::Block } else { own };
         // A hook that asks may still rewrite in the same answer.
         let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
-        match self.merger.hear(&hook.name, on_failure, &heard) {
+        match self.merger.add(&hook.name, on_failure, &contribution) {
             Flow::GoesOn | Flow::EndsGroup if is_ours => {
                 self.is_settled = self.merger.is_blocked();
             }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::engine::names::{DEFAULT_TIMEOUT, duration_text};
-use crate::engine::outcome::Verdict;
 use crate::engine::outcome::merge::{CRASHED, Contribution};
+use crate::engine::outcome::{Decision, Verdict};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -182,6 +182,12 @@ impl Ending {
         None
     }
 
+    /// Returns true if it is an answer that blocks.
+    pub(crate) fn blocks(&self) -> bool {
+        self.verdict()
+            .is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
+    }
+
     /// Returns true if hookrun ended the hook before its timeout. That is not the hook's failure,
     /// so its `on_failure` does not apply.
     pub(crate) fn is_interruption(&self) -> bool {
@@ -213,14 +219,15 @@ impl Ending {
                 "the budget of {} was used up",
                 duration_text(*budget)
             )),
-            Ending::Aborted { signal } => Some(told_to_stop(*signal)),
+            Ending::Aborted { signal } => Some(interruption(*signal)),
             Ending::NotStarted(error) => Some(error.to_string()),
             Ending::Lost { problem } => Some(format!("its exit status is unknown: {problem}")),
             Ending::Errored { problem } => Some(problem.clone()),
         }
     }
 
-    pub(crate) fn heard(&self) -> Option<Contribution> {
+    /// Returns what it adds to the outcome; `None` for a voided run.
+    pub(crate) fn contribution(&self) -> Option<Contribution> {
         match self.verdict() {
             Some(verdict) => Some(Contribution::Verdict(verdict.clone())),
             None => self.failure().map(Contribution::Failure),
@@ -229,7 +236,7 @@ impl Ending {
 }
 
 /// Returns the message of [`Ending::Aborted`].
-pub fn told_to_stop(signal: Option<i32>) -> String {
+pub fn interruption(signal: Option<i32>) -> String {
     match signal {
         Some(signal) => format!("hookrun was interrupted by {}", signal_name(signal)),
         None => "hookrun was interrupted".to_string(),

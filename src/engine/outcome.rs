@@ -172,7 +172,7 @@ impl ContractRule {
 pub struct Outcome {
     pub settled: Settled,
     /// Outputs and contexts, in plan order. Empty after a block.
-    pub said: Vec<HookText>,
+    pub texts: Vec<HookText>,
     /// All rewrites, applied or not, in plan order.
     pub rewrites: Vec<Rewritten>,
     /// Findings in plan order. A block does not remove them.
@@ -189,7 +189,7 @@ pub enum Settled {
     /// Allowed if a person answers yes to every question.
     Asked { questions: Vec<Question> },
     /// Blocked.
-    Refused(Refusal),
+    Blocked(Block),
 }
 
 impl Settled {
@@ -198,7 +198,7 @@ impl Settled {
         match self {
             Settled::Allowed => "allow",
             Settled::Asked { .. } => "ask",
-            Settled::Refused(_) => "block",
+            Settled::Blocked(_) => "block",
         }
     }
 }
@@ -206,7 +206,7 @@ impl Settled {
 /// Why the event is blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
-pub struct Refusal {
+pub struct Block {
     /// The hook that blocked: the first policy, else the first failure. `None` if hookrun blocked,
     /// for example because of an invalid configuration or an exhausted budget.
     pub hook: Option<String>,
@@ -221,9 +221,9 @@ pub struct Refusal {
 /// Placeholder for a hook's name; reasons contain no NUL.
 const NAME: &str = "\0";
 
-impl Refusal {
+impl Block {
     /// Merges blocks: each reason is indented below its hook's name.
-    pub(crate) fn of_all(blocks: &[Refusal]) -> Option<Refusal> {
+    pub(crate) fn of_all(blocks: &[Block]) -> Option<Block> {
         let policy = blocks.iter().find(|block| block.cause == Cause::Policy);
         let first = policy.or(blocks.first())?;
         if blocks.len() == 1 {
@@ -236,7 +236,7 @@ impl Refusal {
             let form = next.without_name();
             let same = rest.iter().take_while(|block| block.without_name() == form);
             let (same, others) = rest.split_at(same.count());
-            let names: Vec<&str> = same.iter().map(Refusal::name).collect();
+            let names: Vec<&str> = same.iter().map(Block::name).collect();
             reason.push_str(&format!("{}:\n", names.join(", ")));
             for line in form.replace(NAME, &names.join("`, `")).trim_end().lines() {
                 reason.push_str(&format!("  {line}\n"));
@@ -244,7 +244,7 @@ impl Refusal {
             rest = others;
         }
         let hooks = blocks.iter().filter_map(|block| block.hook.clone());
-        Some(Refusal {
+        Some(Block {
             hook: first.hook.clone(),
             others: hooks
                 .filter(|hook| first.hook.as_ref() != Some(hook))
@@ -358,7 +358,7 @@ reported! {
     #[serde(rename_all = "camelCase")]
     pub enum NoticeKind {
         /// Block of an event that cannot be blocked.
-        Refusal,
+        Block,
         /// Question about an event that cannot be blocked.
         Question,
         /// Failure that lets the event pass.
@@ -372,7 +372,7 @@ impl Outcome {
     /// Creates an outcome that blocks because hookrun could not decide.
     pub(crate) fn own_failure(reason: impl Into<String>) -> Outcome {
         Outcome {
-            settled: Settled::Refused(Refusal {
+            settled: Settled::Blocked(Block {
                 hook: None,
                 others: Vec::new(),
                 reason: reason.into(),
@@ -408,16 +408,16 @@ impl Outcome {
     /// Returns true if the event is allowed without any message.
     pub(crate) fn is_silent(&self) -> bool {
         self.is_allowed()
-            && self.said.is_empty()
+            && self.texts.is_empty()
             && self.findings.is_empty()
             && self.notices.is_empty()
     }
 
     /// Returns the block, if any. `None` does not mean permission: a question may be open. Before
     /// an action, call [`Run::permit`](crate::engine::run::Run::permit).
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn block(&self) -> Option<&Block> {
         match &self.settled {
-            Settled::Refused(refusal) => Some(refusal),
+            Settled::Blocked(block) => Some(block),
             Settled::Allowed | Settled::Asked { .. } => None,
         }
     }
@@ -427,14 +427,14 @@ impl Outcome {
         match &self.settled {
             Settled::Allowed => None,
             Settled::Asked { questions } => Some(joined(questions)),
-            Settled::Refused(refusal) => Some(refusal.reason.clone()),
+            Settled::Blocked(block) => Some(block.reason.clone()),
         }
     }
 
     /// Returns all outputs in plan order, on separate lines.
     pub fn output(&self) -> Option<String> {
         join(
-            self.said.iter().filter_map(|said| said.output.as_deref()),
+            self.texts.iter().filter_map(|text| text.output.as_deref()),
             "\n",
         )
     }
@@ -442,9 +442,9 @@ impl Outcome {
     /// Returns all contexts in plan order, separated by empty lines.
     pub fn additional_context(&self) -> Option<String> {
         join(
-            self.said
+            self.texts
                 .iter()
-                .filter_map(|said| said.additional_context.as_deref()),
+                .filter_map(|text| text.additional_context.as_deref()),
             "\n\n",
         )
     }
@@ -473,7 +473,7 @@ impl Outcome {
             return self;
         }
         let asked = joined(questions);
-        let refusal = Refusal {
+        let block = Block {
             hook: questions.first().map(|first| first.hook.clone()),
             others: Vec::new(),
             reason: if why_not.is_empty() {
@@ -483,8 +483,8 @@ impl Outcome {
             },
             cause: Cause::Person,
         };
-        self.settled = Settled::Refused(refusal);
-        self.said.clear();
+        self.settled = Settled::Blocked(block);
+        self.texts.clear();
         self.void_rewrites("the event was blocked");
         self
     }

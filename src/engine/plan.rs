@@ -152,8 +152,8 @@ fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
             let mut others = step.hooks.iter().map(|planned| planned.hook.as_ref());
             may_share(hook, is_grouped)
                 && others.all(|other| {
-                    let is_asked = hook.parallel.is_some() && other.parallel.is_some();
-                    may_share(other, is_grouped) && (is_asked || other.group() == hook.group())
+                    let is_explicit = hook.parallel.is_some() && other.parallel.is_some();
+                    may_share(other, is_grouped) && (is_explicit || other.group() == hook.group())
                 })
         }
     }

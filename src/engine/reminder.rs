@@ -54,12 +54,12 @@ impl ReminderKind {
 ///
 /// let reminders = Reminders::default();
 /// reminders.suppress("reminders.hook.success")?;
-/// let said = HookText {
+/// let text = HookText {
 ///     hook: "branch".into(),
 ///     output: Some("looked".into()),
 ///     additional_context: Some("on main".into()),
 /// };
-/// reminders.collect(&Outcome { said: vec![said], ..Outcome::default() });
+/// reminders.collect(&Outcome { texts: vec![text], ..Outcome::default() });
 ///
 /// // Once for each request.
 /// let texts: Vec<String> = reminders.drain().into_iter().map(|one| one.text).collect();
@@ -125,7 +125,7 @@ impl Reminders {
 }
 
 /// Returns loom's text for the model in place of a blocked tool's result.
-pub fn refused_result(reason: &str) -> String {
+pub fn blocked_result(reason: &str) -> String {
     format!(
         "Permission denied by hook: {reason}. Do not retry; the host environment has rejected \
          this action. Surface the block to the user with the hook's reason verbatim."
@@ -136,14 +136,14 @@ pub fn refused_result(reason: &str) -> String {
 /// block.
 pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
     let mut reminders = Vec::new();
-    for said in &outcome.said {
-        if let Some(output) = &said.output {
+    for from_hook in &outcome.texts {
+        if let Some(output) = &from_hook.output {
             let output = output.trim();
             let gap = if output.is_empty() { "" } else { "\n\n" };
-            let body = format!("Hook \"{}\" completed.{gap}{output}", said.hook);
-            reminders.push(reminder(ReminderKind::Output, &said.hook, &body));
+            let body = format!("Hook \"{}\" completed.{gap}{output}", from_hook.hook);
+            reminders.push(reminder(ReminderKind::Output, &from_hook.hook, &body));
         }
-        let context = said
+        let context = from_hook
             .additional_context
             .as_deref()
             .filter(|text| !text.trim().is_empty());
@@ -151,26 +151,26 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
             let context = context.trim();
             let body = format!(
                 "Additional context from hook \"{}\":\n\n{context}",
-                said.hook
+                from_hook.hook
             );
-            reminders.push(reminder(ReminderKind::Context, &said.hook, &body));
+            reminders.push(reminder(ReminderKind::Context, &from_hook.hook, &body));
         }
     }
     for notice in outcome
         .notices
         .iter()
-        .filter(|notice| notice.kind == NoticeKind::Refusal)
+        .filter(|notice| notice.kind == NoticeKind::Block)
     {
         reminders.push(blocked(&notice.hook, &notice.text));
     }
-    if let Some(refusal) = outcome.refusal() {
-        let hooks: Vec<&str> = refusal.hooks().map(String::as_str).collect();
+    if let Some(block) = outcome.block() {
+        let hooks: Vec<&str> = block.hooks().map(String::as_str).collect();
         let hooks = if hooks.is_empty() {
             "hookrun".to_string()
         } else {
             hooks.join(", ")
         };
-        reminders.push(blocked(&hooks, &refusal.reason));
+        reminders.push(blocked(&hooks, &block.reason));
     }
     reminders
 }

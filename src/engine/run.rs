@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::engine::ending::{
-    CapturedStream, Ending, Exit, FAILURES, FailureRow, StartError, signal_name, told_to_stop,
+    CapturedStream, Ending, Exit, FAILURES, FailureRow, StartError, interruption, signal_name,
 };
 use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
-use crate::engine::outcome::{Outcome, Refusal};
+use crate::engine::outcome::{Block, Outcome};
 
 /// The decision about one event.
 #[derive(Debug, Clone)]
@@ -33,10 +33,10 @@ impl Run {
     /// # Errors
     /// Returns why the action is blocked.
     #[must_use = "an action without a permit must not happen"]
-    pub fn permit(self) -> Result<Allowed, Refusal> {
+    pub fn permit(self) -> Result<Allowed, Block> {
         let outcome = self.outcome.answered(false, "no answer");
-        match outcome.refusal() {
-            Some(refusal) => Err(refusal.clone()),
+        match outcome.block() {
+            Some(block) => Err(block.clone()),
             None => Ok(Allowed {
                 event: self.event,
                 outcome,

@@ -321,7 +321,7 @@ impl Runner {
     }
 
     /// Allows a stop that hooks have blocked
-    /// [`most_refusals`](crate::engine::event::Conduct::most_refusals) times in a row, with a
+    /// [`most_blocks`](crate::engine::event::Conduct::most_blocks) times in a row, with a
     /// notice, so that the agent does not loop. Otherwise counts the block for its session. An
     /// allowed stop restarts the count, as does a fresh stop reported by the host
     /// (`stopHookActive`, `loopCount`).

@@ -348,7 +348,7 @@ impl SharedState {
             let changed = runner.broken_seal();
             let trace = changed.is_none().then(|| {
                 let mut trace = engine.live(&job);
-                one.lines.hear_last(&mut trace.stdout.head);
+                one.lines.deliver_last(&mut trace.stdout.head);
                 trace
             });
             let life = one.lines.life();
@@ -425,33 +425,33 @@ const LONGEST_WORDS: usize = 500;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct HookLine {
     additional_context: Option<String>,
-    message: Option<SaidMessage>,
+    message: Option<LineMessage>,
     /// `null` differs from a missing key.
     #[serde(default, deserialize_with = "some")]
-    status: Option<SaidStatus>,
+    status: Option<LineStatus>,
 }
 
 /// The text of a message, or a message in the format of `hookrun hook send --take`. Its hook and
 /// time are set here.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum SaidMessage {
+enum LineMessage {
     Text(String),
     Whole(Map<String, Value>),
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum SaidStatus {
+enum LineStatus {
     Text(Option<String>),
     Keyed { key: String, text: Option<String> },
 }
 
-impl SaidMessage {
+impl LineMessage {
     fn whole(self, hook: &str) -> serde_json::Result<Message> {
         let mut message = match self {
-            SaidMessage::Text(text) => Map::from_iter([("text".to_string(), Value::from(text))]),
-            SaidMessage::Whole(message) => message,
+            LineMessage::Text(text) => Map::from_iter([("text".to_string(), Value::from(text))]),
+            LineMessage::Whole(message) => message,
         };
         let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         message.insert("time".to_string(), Value::from(time));
@@ -460,14 +460,14 @@ impl SaidMessage {
     }
 }
 
-fn some<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<SaidStatus>, D::Error> {
-    SaidStatus::deserialize(deserializer).map(Some)
+fn some<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Option<LineStatus>, D::Error> {
+    LineStatus::deserialize(deserializer).map(Some)
 }
 
 /// Passes a line to the sink. Other lines are logged.
 fn pass_on(sink: &dyn SessionSink, session: &str, hook: &str, line: &[u8]) {
-    let said: HookLine = match serde_json::from_slice(line) {
-        Ok(said) => said,
+    let parsed: HookLine = match serde_json::from_slice(line) {
+        Ok(parsed) => parsed,
         Err(error) => {
             let line = String::from_utf8_lossy(line);
             let is_json = serde_json::from_str::<IgnoredAny>(&line).is_ok();
@@ -476,18 +476,18 @@ fn pass_on(sink: &dyn SessionSink, session: &str, hook: &str, line: &[u8]) {
             return;
         }
     };
-    if let Some(text) = said.additional_context {
+    if let Some(text) = parsed.additional_context {
         sink.context(session, hook, &text);
     }
-    if let Some(message) = said.message {
+    if let Some(message) = parsed.message {
         let sent = message.whole(hook).map_err(|error| error.to_string());
         if let Err(why) = sent.and_then(|message| sink.send(session, &message)) {
             tracing::warn!(session, hook, why, "the message was not accepted");
         }
     }
-    match said.status {
-        Some(SaidStatus::Text(text)) => sink.status(session, hook, hook, text.as_deref()),
-        Some(SaidStatus::Keyed { key, text }) => sink.status(session, hook, &key, text.as_deref()),
+    match parsed.status {
+        Some(LineStatus::Text(text)) => sink.status(session, hook, hook, text.as_deref()),
+        Some(LineStatus::Keyed { key, text }) => sink.status(session, hook, &key, text.as_deref()),
         None => {}
     }
 }

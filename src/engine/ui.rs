@@ -287,8 +287,8 @@ impl SocketState {
         let sent = catch_unwind(AssertUnwindSafe(|| session.send(id, message)));
         match sent {
             Ok(Ok(())) => DialogAnswer::Done,
-            Ok(Err(why)) => DialogAnswer::Refused(why),
-            Err(_) => DialogAnswer::Refused("the host could not accept it".to_string()),
+            Ok(Err(why)) => DialogAnswer::Rejected(why),
+            Err(_) => DialogAnswer::Rejected("the host could not accept it".to_string()),
         }
     }
 }

@@ -8,7 +8,7 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-const DENY: ReplyRule = say(Refusal, &[("decision", Word("deny")), ("reason", Text)]);
+const DENY: ReplyRule = say(Block, &[("decision", Word("deny")), ("reason", Text)]);
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
@@ -23,7 +23,7 @@ static PRE_TOOL_USE: ReplyForm = form(
         key(
             "decision",
             KeyMeaning::Action(&[
-                ("deny", Act::Refuse),
+                ("deny", Act::Block),
                 ("ask", Act::Ask),
                 ("force_ask", Act::Ask),
                 ("allow", Act::Allow),
@@ -37,13 +37,13 @@ static PRE_TOOL_USE: ReplyForm = form(
 /// A block of `Stop` keeps the agent working.
 static STOP: ReplyForm = form(
     &[say(
-        Refusal,
+        Block,
         &[("decision", Word("continue")), ("reason", Text)],
     )],
     &[
         key(
             "decision",
-            KeyMeaning::Action(&[("continue", Act::Refuse), ("allow", Act::Allow)]),
+            KeyMeaning::Action(&[("continue", Act::Block), ("allow", Act::Allow)]),
         ),
         REASON,
     ],
@@ -92,14 +92,14 @@ pub(super) static AGY: Host = Host {
     mcp: Mcp::Single,
     roots: &["workspacePaths"],
     events: &[
-        ROW.told("PreInvocation", "model.pre", &SILENT),
+        ROW.observed("PreInvocation", "model.pre", &SILENT),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
             .keys(OF_TOOLS)
             .inside(CALL),
-        ROW.told("PostToolUse", "tool.post", &SILENT)
+        ROW.observed("PostToolUse", "tool.post", &SILENT)
             .keys(OF_TOOLS)
             .inside(CALL),
-        ROW.told("PostInvocation", "model.post", &SILENT),
+        ROW.observed("PostInvocation", "model.post", &SILENT),
         ROW.open_gate("Stop", "agent.stop", &STOP),
     ],
     fails_closed: FailsClosed::Always,

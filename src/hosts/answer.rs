@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value};
 
-use super::results::{Act, KeyMeaning, Refuses, ReplyKey, Results};
+use super::results::{Act, BlockStatus, KeyMeaning, ReplyKey, Results};
 use super::row::Binding;
 use crate::engine::hook::NO_REASON;
 use crate::engine::hook::contract::{Contract, is_decision_key};
@@ -32,7 +32,7 @@ impl Contract for Binding {
 
     fn block(&self, answer: &[(String, Value)]) -> Option<String> {
         let mut keys = self.row.results.reads();
-        if !keys.any(|key| values_at(answer, key.name).any(|value| key.says.refuses(value))) {
+        if !keys.any(|key| values_at(answer, key.name).any(|value| key.says.blocks(value))) {
             return None;
         }
         Some(self.reason(answer).unwrap_or(NO_REASON).to_string())
@@ -105,7 +105,7 @@ impl Binding {
         self.row
             .results
             .form()
-            .is_some_and(|form| form.refuses == Refuses::FromTwo)
+            .is_some_and(|form| form.blocks == BlockStatus::FromTwo)
     }
 
     fn reason(self, answer: &[(String, Value)]) -> Option<&str> {
@@ -124,25 +124,25 @@ impl Binding {
 impl KeyMeaning {
     /// A value of this key that blocks, asks or claims the event.
     fn blocking_value(self) -> Option<Value> {
-        if let KeyMeaning::Refusal(flag) = self {
+        if let KeyMeaning::Block(flag) = self {
             return Some(Value::Bool(flag));
         }
         if self == KeyMeaning::Objection {
             return Some(Value::from("…"));
         }
         let mut words = self.words().iter();
-        let (word, _) = words.find(|(_, act)| matches!(act, Act::Refuse | Act::Claim(_)))?;
+        let (word, _) = words.find(|(_, act)| matches!(act, Act::Block | Act::Claim(_)))?;
         Some(Value::from(*word))
     }
 
-    fn refuses(self, value: &Value) -> bool {
+    fn blocks(self, value: &Value) -> bool {
         let mut words = self.words().iter();
-        if let KeyMeaning::Refusal(flag) = self {
+        if let KeyMeaning::Block(flag) = self {
             *value == Value::Bool(flag)
         } else if self == KeyMeaning::Objection {
             value.as_str().is_some_and(|text| !text.trim().is_empty())
         } else {
-            words.any(|(word, act)| *act == Act::Refuse && value == word)
+            words.any(|(word, act)| *act == Act::Block && value == word)
         }
     }
 }
@@ -253,8 +253,8 @@ impl Translation {
     fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {
         match key.says {
             // `refusal` decides over all keys whether the answer blocks.
-            KeyMeaning::Refusal(_) if value.is_boolean() => {}
-            KeyMeaning::Refusal(_) => return Err(format!("`{name}` must be a JSON boolean")),
+            KeyMeaning::Block(_) if value.is_boolean() => {}
+            KeyMeaning::Block(_) => return Err(format!("`{name}` must be a JSON boolean")),
             KeyMeaning::Objection | KeyMeaning::Reason => {
                 text_of(name, value)?;
             }

@@ -7,15 +7,15 @@
 use super::prelude::*;
 
 /// Observed only; context is dropped.
-pub(super) static TOLD: ReplyForm = form(&[SHOW], &[], READS);
+pub(super) static OBSERVED: ReplyForm = form(&[SHOW], &[], READS);
 
 /// Observed only; context reaches the model.
 pub(super) static TEACHES: ReplyForm = form(&[TEACH, SHOW], &[], READS_ADDED);
 
-pub(super) static GATES: ReplyForm = form(&[REFUSE, SHOW], &[], READS);
+pub(super) static GATES: ReplyForm = form(&[BLOCK_RULE, SHOW], &[], READS);
 
 /// Exit status 2 blocks it, and its context reaches the model.
-pub(super) static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, TEACH, SHOW], &[], READS_ADDED);
+pub(super) static GATES_AND_TEACHES: ReplyForm = form(&[BLOCK_RULE, TEACH, SHOW], &[], READS_ADDED);
 
 pub(super) const PERMISSION: &str = "hookSpecificOutput.permissionDecision";
 pub(super) const PERMISSION_REASON: &str = "hookSpecificOutput.permissionDecisionReason";
@@ -27,7 +27,7 @@ pub(super) const TOOL_READS: &[ReplyKey] = &[
     key(
         PERMISSION,
         KeyMeaning::Action(&[
-            ("deny", Act::Refuse),
+            ("deny", Act::Block),
             ("ask", Act::Ask),
             ("defer", Act::Ask),
             ("allow", Act::Allow),
@@ -44,7 +44,7 @@ pub(super) const ASK: ReplyRule = say(
 
 pub(super) static PRE_TOOL_USE: ReplyForm = form(
     &[
-        REFUSE,
+        BLOCK_RULE,
         ASK,
         say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
         TEACH,
@@ -57,7 +57,7 @@ pub(super) static PRE_TOOL_USE: ReplyForm = form(
 /// Ignores the exit status.
 pub(super) static PERMITS: ReplyForm = form(
     &[
-        say(Refusal, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]),
+        say(Block, &[NAMED, (BEHAVIOR, Word("deny")), (MESSAGE, Text)]),
         SHOW,
     ],
     &[key(BEHAVIOR, YES_OR_NO), key(MESSAGE, KeyMeaning::Reason)],
@@ -113,7 +113,7 @@ pub(super) const FAMILY: Host = Host {
 };
 
 pub(super) const fn post_tool_use(row: HostEvent, form: &'static ReplyForm) -> HostEvent {
-    row.told("PostToolUse", "tool.post", form)
+    row.observed("PostToolUse", "tool.post", form)
         .keys(&[("tool_response", "result")])
         .schedule(Schedule::Sequential)
 }
@@ -161,53 +161,53 @@ pub(super) static CLAUDE: Host = Host {
         tool("Agent", ToolSort::Agent).also(&["Task"]),
     ],
     variables: &[
-        variable("CLAUDE_PROJECT_DIR", Tells::Project),
-        variable("CLAUDE_CODE_SESSION_ID", Tells::Fact("sessionId")),
-        variable("CLAUDECODE", Tells::Word("1")),
+        variable("CLAUDE_PROJECT_DIR", VariableValue::Project),
+        variable("CLAUDE_CODE_SESSION_ID", VariableValue::Fact("sessionId")),
+        variable("CLAUDECODE", VariableValue::Word("1")),
     ],
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES)
+        ROW.observed("SessionStart", "session.start", &TEACHES)
             .text_teaches(true),
-        ROW.told("Setup", "setup", &TEACHES),
-        ROW.told("InstructionsLoaded", "instructions.load", &TOLD)
+        ROW.observed("Setup", "setup", &TEACHES),
+        ROW.observed("InstructionsLoaded", "instructions.load", &OBSERVED)
             .keys(&[("load_reason", "reason")]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
             .text_teaches(true)
             .waits(SHORTLY),
         ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
             .text_teaches(true),
-        ROW.told("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
+        ROW.observed("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
             .schedule(Schedule::Sequential)
             .waits(AT_ONCE),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
         ROW.gate("PermissionRequest", "permission.request", &PERMITS),
-        ROW.told("PermissionDenied", "permission.denied", &TOLD),
+        ROW.observed("PermissionDenied", "permission.denied", &OBSERVED),
         post_tool_use(ROW, &POST_TOOL_USE),
-        ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
+        ROW.observed("PostToolUseFailure", "tool.error", &TEACHES),
         ROW.open_gate("PostToolBatch", "tool.batch", &GATES_AND_TEACHES),
-        ROW.told("Notification", "notification", &TOLD)
+        ROW.observed("Notification", "notification", &OBSERVED)
             .keys(&[("notification_type", "kind")]),
-        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.observed("SubagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.gate("TaskCreated", "task.created", &GATES),
         ROW.open_gate("TaskCompleted", "task.completed", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
-        ROW.told("StopFailure", "error", &TOLD)
+        ROW.observed("StopFailure", "error", &OBSERVED)
             .keys(&[("error", "code"), ("error_details", "message")]),
         ROW.open_gate("TeammateIdle", "teammate.idle", &GATES),
         ROW.gate("ConfigChange", "config.change", &GATES),
-        ROW.told("CwdChanged", "cwd.change", &TOLD),
-        ROW.told("DirectoryAdded", "dir.add", &TOLD),
-        ROW.told("FileChanged", "file.change", &TOLD)
+        ROW.observed("CwdChanged", "cwd.change", &OBSERVED),
+        ROW.observed("DirectoryAdded", "dir.add", &OBSERVED),
+        ROW.observed("FileChanged", "file.change", &OBSERVED)
             .keys(&[("event", "change")]),
         ROW.gate("WorktreeCreate", "worktree.create", &GATES),
-        ROW.told("WorktreeRemove", "worktree.remove", &TOLD),
+        ROW.observed("WorktreeRemove", "worktree.remove", &OBSERVED),
         ROW.open_gate("PreCompact", "compact.pre", &GATES),
-        ROW.told("PostCompact", "compact.post", &TOLD),
+        ROW.observed("PostCompact", "compact.post", &OBSERVED),
         ROW.gate("PreModelSwitch", "model.select", &GATES)
             .keys(FROM_MODEL)
             .waits(SHORTLY),
-        ROW.told("PostModelSwitch", "model.selected", &TEACHES)
+        ROW.observed("PostModelSwitch", "model.selected", &TEACHES)
             .keys(FROM_MODEL)
             .text_teaches(true)
             .waits(SHORTLY),
@@ -215,7 +215,7 @@ pub(super) static CLAUDE: Host = Host {
             .keys(&[("mcp_server_name", "mcpServer")]),
         ROW.gate("ElicitationResult", "elicitation.result", &GATES)
             .keys(&[("mcp_server_name", "mcpServer"), ("content", "answer")]),
-        ROW.told("SessionEnd", "session.end", &TOLD)
+        ROW.observed("SessionEnd", "session.end", &OBSERVED)
             .waits(AT_THE_END),
     ],
     measured: measured("2.1.329", "2026-11-21"),
@@ -271,7 +271,7 @@ pub(super) static CLAUDE: Host = Host {
         },
         subjects: SUBJECTS,
         off: DISABLE_ALL,
-        comments: Comments::Refused,
+        comments: Comments::Forbidden,
         ..HostFile::FAMILY
     }),
     imports: &[".claude/settings.json", ".claude/settings.local.json"],

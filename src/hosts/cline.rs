@@ -7,17 +7,17 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-const CANCEL: ReplyRule = say(Refusal, &[("cancel", Flag(true)), ("errorMessage", Text)]);
+const CANCEL: ReplyRule = say(Block, &[("cancel", Flag(true)), ("errorMessage", Text)]);
 const TEACH: ReplyRule = say(Context, &[("contextModification", Text)]);
 
 const READS: &[ReplyKey] = &[
-    key("cancel", KeyMeaning::Refusal(true)),
+    key("cancel", KeyMeaning::Block(true)),
     key("errorMessage", KeyMeaning::Reason),
     key("contextModification", KeyMeaning::Context),
     key("context", KeyMeaning::Context),
 ];
 
-static TOLD: ReplyForm = form(&[], &[], READS);
+static OBSERVED: ReplyForm = form(&[], &[], READS);
 static PROMPTS: ReplyForm = form(&[CANCEL], &[], READS);
 static GATES: ReplyForm = form(&[CANCEL, TEACH], &[], READS);
 static TEACHES: ReplyForm = form(&[TEACH], &[], READS);
@@ -80,9 +80,9 @@ pub(super) static CLINE: Host = Host {
     ],
     roots: &["workspaceRoots"],
     events: &[
-        ROW.told("TaskStart", "session.start", &TOLD)
+        ROW.observed("TaskStart", "session.start", &OBSERVED)
             .aliases(&["agent_start"]),
-        ROW.told("TaskResume", "session.start", &TOLD)
+        ROW.observed("TaskResume", "session.start", &OBSERVED)
             .aliases(&["agent_resume"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
             .aliases(&["prompt_submit"])
@@ -93,17 +93,17 @@ pub(super) static CLINE: Host = Host {
         ROW.gate("tool_call", "tool.pre", &TOOL_CALL)
             .keys(&[SESSION, TOOL, INPUT, ID])
             .inside(CALL),
-        ROW.told("PostToolUse", "tool.post", &TEACHES)
+        ROW.observed("PostToolUse", "tool.post", &TEACHES)
             .keys(OF_EXTENSION)
             .inside(AFTER),
-        ROW.told("tool_result", "tool.post", &TEACHES)
+        ROW.observed("tool_result", "tool.post", &TEACHES)
             .keys(&[SESSION, TOOL, INPUT, ID, ("output", "result")])
             .inside(RESULT),
-        ROW.told("TaskComplete", "agent.end", &TOLD)
+        ROW.observed("TaskComplete", "agent.end", &OBSERVED)
             .aliases(&["agent_end"]),
-        ROW.told("TaskCancel", "agent.end", &TOLD)
+        ROW.observed("TaskCancel", "agent.end", &OBSERVED)
             .aliases(&["agent_abort"]),
-        ROW.told("PreCompact", "compact.pre", &TOLD),
+        ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
     measured: measured("3.0.65 (command line)", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,

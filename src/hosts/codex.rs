@@ -6,8 +6,8 @@
 //! stdout.
 
 use super::claude::{
-    FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, PERMISSION, PERMITS, TEACHES, TOLD, TOOL_READS,
-    post_tool_use,
+    FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBSERVED, PERMISSION, PERMITS, TEACHES,
+    TOOL_READS, post_tool_use,
 };
 use super::context::snake;
 use super::prelude::*;
@@ -18,7 +18,7 @@ use std::path::Path;
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
-        REFUSE,
+        BLOCK_RULE,
         say(
             New("toolInput"),
             &[NAMED, (PERMISSION, Word("allow")), (NEW_INPUT, Value)],
@@ -69,7 +69,7 @@ pub(super) static CODEX: Host = Host {
         tool("spawn_agent", ToolSort::Agent).also(&["Agent"]),
     ],
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES)
+        ROW.observed("SessionStart", "session.start", &TEACHES)
             .text_teaches(true),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
             .text_teaches(true),
@@ -77,17 +77,18 @@ pub(super) static CODEX: Host = Host {
         ROW.gate("PermissionRequest", "permission.request", &PERMITS),
         post_tool_use(ROW, &POST_TOOL_USE),
         // Observed only: exit status 2, text and context have no effect.
-        ROW.told("PreModelRequest", "model.pre", &TOLD),
-        ROW.told("SubagentStart", "subagent.start", &TEACHES)
+        ROW.observed("PreModelRequest", "model.pre", &OBSERVED),
+        ROW.observed("SubagentStart", "subagent.start", &TEACHES)
             .text_teaches(true),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
-        ROW.told("StopFailure", "error", &TOLD)
+        ROW.observed("StopFailure", "error", &OBSERVED)
             .keys(&[("error", "code"), ("error_details", "message")]),
-        ROW.told("Interrupt", "agent.end", &TOLD).waits(AT_THE_END),
+        ROW.observed("Interrupt", "agent.end", &OBSERVED)
+            .waits(AT_THE_END),
         ROW.open_gate("PreCompact", "compact.pre", &GATES),
-        ROW.told("PostCompact", "compact.post", &TOLD),
-        ROW.told("SessionEnd", "session.end", &TOLD)
+        ROW.observed("PostCompact", "compact.post", &OBSERVED),
+        ROW.observed("SessionEnd", "session.end", &OBSERVED)
             .waits(AT_THE_END),
     ],
     measured: measured("0.169.0", "2026-11-21"),
@@ -145,7 +146,7 @@ pub(super) static CODEX: Host = Host {
                 value: false,
             },
         ],
-        comments: Comments::Refused,
+        comments: Comments::Forbidden,
         takes_mark: false,
         ..HostFile::FAMILY
     }),

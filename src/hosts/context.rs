@@ -16,7 +16,7 @@ impl Host {
     ///
     /// # Errors
     /// If the distinguishing key is missing or has an unknown value.
-    pub fn tell_apart(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
+    pub fn distinguish(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
         if let [only] = candidates {
             let is_another = only.row.when.is_some_and(|(key, value)| {
                 context.string(key).is_some_and(|found| found != value)
@@ -39,7 +39,7 @@ impl Host {
             .filter_map(|binding| binding.row.when)
             .collect();
         let key = known.first().map_or("", |(key, _)| key);
-        Err(DecodeError::NotTold {
+        Err(DecodeError::Ambiguous {
             name: candidates
                 .first()
                 .map_or("", |binding| binding.row.name)

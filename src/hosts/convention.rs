@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::results::Results;
-use super::row::{Binding, Tells};
+use super::row::{Binding, VariableValue};
 use super::tools::is_of_server;
 use crate::engine::answer::{self, Answer, Reading, blocked_by_status, crash, malformed, read};
 use crate::engine::ending::Ending;
@@ -97,14 +97,16 @@ impl Convention for Binding {
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         for variable in self.dialect.variables {
-            let value = match variable.tells {
-                Tells::Project => Some(project.to_string()),
-                Tells::Folder => {
+            let value = match variable.value {
+                VariableValue::Project => Some(project.to_string()),
+                VariableValue::Folder => {
                     let own = event.context().string("cwd").filter(|cwd| !cwd.is_empty());
                     Some(own.unwrap_or_else(|| project.to_string()))
                 }
-                Tells::Fact(key) => event.context().text(key).filter(|text| !text.is_empty()),
-                Tells::Word(word) => Some(word.to_string()),
+                VariableValue::Fact(key) => {
+                    event.context().text(key).filter(|text| !text.is_empty())
+                }
+                VariableValue::Word(word) => Some(word.to_string()),
             };
             variables.extend(value.map(|value| (variable.name, value)));
         }
@@ -167,7 +169,7 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
         },
     };
     let form = binding.row.results.form();
-    let stops = status == 2 || form.is_some_and(|form| status != 0 && form.refuses.by(status));
+    let stops = status == 2 || form.is_some_and(|form| status != 0 && form.blocks.by(status));
     match status {
         // Shell statuses for a hook that never ran, or that a signal ended.
         126 | 127 | 129..=159 if form.is_some() => (failure, Vec::new()),

@@ -11,15 +11,15 @@ const CONTEXT: ReplyRule = say(Context, &[("additionalContext", Text)]);
 const ADDED: ReplyKey = key("additionalContext", KeyMeaning::Context);
 
 const BLOCK_OR_ALLOW: KeyMeaning =
-    KeyMeaning::Action(&[("block", Act::Refuse), ("allow", Act::Allow)]);
+    KeyMeaning::Action(&[("block", Act::Block), ("allow", Act::Allow)]);
 
 static TEACHES: ReplyForm = form(&[CONTEXT], &[ADDED], &[]);
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {
-    refuses: Refuses::NonZero,
+    blocks: BlockStatus::NonZero,
     ..form(
         &[
-            refuse(&[
+            block(&[
                 ("permissionDecision", Word("deny")),
                 ("permissionDecisionReason", Text),
             ]),
@@ -45,13 +45,13 @@ static PRE_TOOL_USE: ReplyForm = ReplyForm {
 
 /// A non-zero status is only a warning; the word blocks.
 static PROMPT: ReplyForm = form(
-    &[say(Refusal, BLOCK), CONTEXT],
+    &[say(Block, BLOCK), CONTEXT],
     &[key("decision", BLOCK_OR_ALLOW), REASON, ADDED],
     &[],
 );
 
 static PERMITS: ReplyForm = form(
-    &[refuse(&[("behavior", Word("deny")), ("message", Text)])],
+    &[block(&[("behavior", Word("deny")), ("message", Text)])],
     &[
         key("behavior", YES_OR_NO),
         key("message", KeyMeaning::Reason),
@@ -70,7 +70,7 @@ static POST_TOOL_USE: ReplyForm = form(
 );
 
 static STOP: ReplyForm = form(
-    &[say(Refusal, BLOCK)],
+    &[say(Block, BLOCK)],
     &[key("decision", BLOCK_OR_ALLOW), REASON],
     &[],
 );
@@ -78,7 +78,7 @@ static STOP: ReplyForm = form(
 /// As `STOP`, and a hook may replace the response; a block wins.
 static SUBAGENT_STOP: ReplyForm = form(
     &[
-        say(Refusal, BLOCK),
+        say(Block, BLOCK),
         say(New("lastAssistantMessage"), &[("modifiedResponse", Plain)]),
     ],
     &[
@@ -156,25 +156,25 @@ pub(super) static COPILOT: Host = Host {
     mcp: Mcp::Hyphen,
     like: Some("claude"),
     events: &[
-        ROW.told("sessionStart", "session.start", &TEACHES),
-        ROW.told("sessionEnd", "session.end", &SILENT),
+        ROW.observed("sessionStart", "session.start", &TEACHES),
+        ROW.observed("sessionEnd", "session.end", &SILENT),
         ROW.gate("userPromptSubmitted", "prompt.submit", &PROMPT)
             .aliases(&["UserPromptSubmit"]),
-        ROW.told("userPromptTransformed", "prompt.expand", &TRANSFORMED)
+        ROW.observed("userPromptTransformed", "prompt.expand", &TRANSFORMED)
             .schedule(Schedule::Sequential),
         ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
-        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
+        ROW.observed("postToolUse", "tool.post", &POST_TOOL_USE)
             .schedule(Schedule::Sequential),
-        ROW.told("postToolUseFailure", "tool.error", &TEACHES),
+        ROW.observed("postToolUseFailure", "tool.error", &TEACHES),
         ROW.gate("permissionRequest", "permission.request", &PERMITS),
         ROW.open_gate("agentStop", "agent.stop", &STOP)
             .aliases(&["Stop"]),
-        ROW.told("subagentStart", "subagent.start", &TEACHES),
+        ROW.observed("subagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("subagentStop", "subagent.stop", &SUBAGENT_STOP)
             .keys(&[("response", "lastAssistantMessage")]),
-        ROW.told("preCompact", "compact.pre", &SILENT),
-        ROW.told("notification", "notification", &TEACHES),
-        ROW.told("errorOccurred", "error", &SILENT),
+        ROW.observed("preCompact", "compact.pre", &SILENT),
+        ROW.observed("notification", "notification", &TEACHES),
+        ROW.observed("errorOccurred", "error", &SILENT),
     ],
     measured: measured("1.0.102", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,

@@ -7,16 +7,16 @@ use super::claude::FAMILY;
 use super::prelude::*;
 
 static PRE_TOOL_USE: ReplyForm = ReplyForm {
-    refuses: Refuses::TwoOr(49),
+    blocks: BlockStatus::TwoOr(49),
     ..form(
         &[
-            REFUSE,
+            BLOCK_RULE,
             say(New("toolInput"), &[("updated_input", Value)]),
             say(Context, &[("context", Text)]),
         ],
         &[
             key("decision", YES_OR_NO),
-            key("halt", KeyMeaning::Refusal(true)),
+            key("halt", KeyMeaning::Block(true)),
             REASON,
             key("context", KeyMeaning::Context),
             key("updated_input", TOOL_INPUT),
@@ -44,16 +44,19 @@ pub(super) static CRUSH: Host = Host {
     ],
     mcp: Mcp::Single,
     variables: &[
-        variable("CRUSH_PROJECT_DIR", Tells::Project),
-        variable("CRUSH_CWD", Tells::Folder),
-        variable("CRUSH_SESSION_ID", Tells::Fact("sessionId")),
-        variable("CRUSH_TOOL_NAME", Tells::Fact("toolName")),
-        variable("CRUSH_TOOL_INPUT_COMMAND", Tells::Fact("toolInput.command")),
+        variable("CRUSH_PROJECT_DIR", VariableValue::Project),
+        variable("CRUSH_CWD", VariableValue::Folder),
+        variable("CRUSH_SESSION_ID", VariableValue::Fact("sessionId")),
+        variable("CRUSH_TOOL_NAME", VariableValue::Fact("toolName")),
+        variable(
+            "CRUSH_TOOL_INPUT_COMMAND",
+            VariableValue::Fact("toolInput.command"),
+        ),
         variable(
             "CRUSH_TOOL_INPUT_FILE_PATH",
-            Tells::Fact("toolInput.file_path"),
+            VariableValue::Fact("toolInput.file_path"),
         ),
-        variable("CRUSH", Tells::Word("1")),
+        variable("CRUSH", VariableValue::Word("1")),
     ],
     events: &[HostEvent::OBSERVER.waits(Wait::seconds(30)).gate(
         "PreToolUse",

@@ -8,7 +8,7 @@ use super::claude::FAMILY;
 use super::prelude::*;
 use super::prelude::{PERMISSION as WORDS, TOOL_INPUT};
 
-const DENY: ReplyRule = refuse(&[
+const DENY: ReplyRule = block(&[
     ("permission", Word("deny")),
     ("user_message", Text),
     ("agent_message", Text),
@@ -49,9 +49,9 @@ static POST_TOOL_USE: ReplyForm = form(
 );
 
 static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
-    &[refuse(&[("continue", Flag(false)), ("user_message", Text)])],
+    &[block(&[("continue", Flag(false)), ("user_message", Text)])],
     &[
-        key("continue", KeyMeaning::Refusal(false)),
+        key("continue", KeyMeaning::Block(false)),
         key("user_message", KeyMeaning::Reason),
     ],
     &[],
@@ -59,7 +59,7 @@ static BEFORE_SUBMIT_PROMPT: ReplyForm = form(
 
 /// A block sends the agent a message with what to do next.
 static STOP: ReplyForm = form(
-    &[say(Refusal, &[("followup_message", Text)])],
+    &[say(Block, &[("followup_message", Text)])],
     &[key("followup_message", KeyMeaning::Objection)],
     &[],
 );
@@ -82,7 +82,7 @@ const ROW: HostEvent = HostEvent::OBSERVER
 const fn stop_gate(name: &'static str, event: &'static str) -> HostEvent {
     let row = ROW.open_gate(name, event, &STOP);
     row.conduct(Conduct {
-        most_refusals: Some(5),
+        most_blocks: Some(5),
         reads_on: true,
         ..Conduct::USUAL
     })
@@ -109,22 +109,25 @@ pub(super) static CURSOR: Host = Host {
     ],
     mcp: Mcp::Bare,
     variables: &[
-        variable("CURSOR_PROJECT_DIR", Tells::Project),
-        variable("CURSOR_VERSION", Tells::Fact("raw.cursor_version")),
-        variable("CURSOR_USER_EMAIL", Tells::Fact("raw.user_email")),
-        variable("CURSOR_TRANSCRIPT_PATH", Tells::Fact("transcriptPath")),
-        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+        variable("CURSOR_PROJECT_DIR", VariableValue::Project),
+        variable("CURSOR_VERSION", VariableValue::Fact("raw.cursor_version")),
+        variable("CURSOR_USER_EMAIL", VariableValue::Fact("raw.user_email")),
+        variable(
+            "CURSOR_TRANSCRIPT_PATH",
+            VariableValue::Fact("transcriptPath"),
+        ),
+        variable("CLAUDE_PROJECT_DIR", VariableValue::Project),
     ],
     roots: &["workspace_roots"],
     events: &[
-        ROW.told("sessionStart", "session.start", &SESSION_START),
-        ROW.told("sessionEnd", "session.end", &SILENT),
+        ROW.observed("sessionStart", "session.start", &SESSION_START),
+        ROW.observed("sessionEnd", "session.end", &SILENT),
         ROW.gate("preToolUse", "tool.pre", &PRE_TOOL_USE),
         // Its `tool_output` stays JSON in a string.
-        ROW.told("postToolUse", "tool.post", &POST_TOOL_USE)
+        ROW.observed("postToolUse", "tool.post", &POST_TOOL_USE)
             .keys(&[SESSION, ("tool_output", "result"), DURATION])
             .as_text(&["tool_output"]),
-        ROW.told("postToolUseFailure", "tool.error", &POST_TOOL_USE)
+        ROW.observed("postToolUseFailure", "tool.error", &POST_TOOL_USE)
             .keys(&[SESSION, ("error_message", "error"), DURATION]),
         ROW.gate("subagentStart", "subagent.start", &GATES).keys(&[
             SESSION,
@@ -139,31 +142,31 @@ pub(super) static CURSOR: Host = Host {
         ]),
         ROW.gate("beforeShellExecution", "tool.pre", &BEFORE_RUNNING)
             .of_tool("Shell", COMMAND),
-        ROW.told("afterShellExecution", "tool.post", &SILENT)
+        ROW.observed("afterShellExecution", "tool.post", &SILENT)
             .keys(&[SESSION, ("output", "result"), DURATION])
             .of_tool("Shell", COMMAND),
         ROW.gate("beforeMCPExecution", "tool.pre", &BEFORE_RUNNING)
             .as_text(&["tool_input"])
             .is_of_servers(true),
-        ROW.told("afterMCPExecution", "tool.post", &SILENT)
+        ROW.observed("afterMCPExecution", "tool.post", &SILENT)
             .keys(&[SESSION, ("result_json", "result"), DURATION])
             .as_text(&["tool_input", "result_json"])
             .is_of_servers(true),
         ROW.gate("beforeReadFile", "tool.pre", &GATES)
             .of_tool("Read", &["file_path"]),
-        ROW.told("afterFileEdit", "tool.post", &SILENT)
+        ROW.observed("afterFileEdit", "tool.post", &SILENT)
             .of_tool("Edit", EDITS),
         ROW.gate("beforeTabFileRead", "tool.pre", &GATES)
             .of_tool("Read", &["file_path"]),
-        ROW.told("afterTabFileEdit", "tool.post", &SILENT)
+        ROW.observed("afterTabFileEdit", "tool.post", &SILENT)
             .of_tool("Edit", EDITS),
         ROW.gate("beforeSubmitPrompt", "prompt.submit", &BEFORE_SUBMIT_PROMPT),
-        ROW.told("preCompact", "compact.pre", &PRE_COMPACT),
+        ROW.observed("preCompact", "compact.pre", &PRE_COMPACT),
         stop_gate("stop", "agent.stop"),
-        ROW.told("afterAgentResponse", "message.end", &SILENT),
-        ROW.told("afterAgentThought", "message.thought", &SILENT)
+        ROW.observed("afterAgentResponse", "message.end", &SILENT),
+        ROW.observed("afterAgentThought", "message.thought", &SILENT)
             .keys(&[SESSION, ("text", "thought")]),
-        ROW.told("workspaceOpen", "resources.discover", &SILENT),
+        ROW.observed("workspaceOpen", "resources.discover", &SILENT),
     ],
     fails_closed: FailsClosed::Always,
     unseen: &["tools of cloud agents, which run no hooks of a user"],

@@ -154,7 +154,7 @@ impl HostEvent {
 
     /// An observed event.
     #[must_use]
-    pub(super) const fn told(
+    pub(super) const fn observed(
         self,
         name: &'static str,
         event: &'static str,
@@ -210,7 +210,7 @@ pub(super) const fn asks(
     row.results = Results::Plugin(says);
     let mut number = 0;
     while number < says.len() {
-        if matches!(says[number], ReplySlot::Refusal) {
+        if matches!(says[number], ReplySlot::Block) {
             row = row.blocks(true).on_failure(OnFailure::Block);
         }
         number += 1;

@@ -5,7 +5,7 @@
 //! installed into `settings.json`.
 
 use super::claude::{
-    ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, TEACHES, TOLD, TOOL_READS,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, NEW_INPUT, OBJECTS, OBSERVED, TEACHES, TOOL_READS,
     post_tool_use,
 };
 use super::prelude::*;
@@ -14,7 +14,7 @@ const EDIT: &[(&str, &str)] = &[("old_string", "old_str"), ("new_string", "new_s
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
-        REFUSE,
+        BLOCK_RULE,
         ASK,
         say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
         SHOW,
@@ -44,17 +44,17 @@ pub(super) static FACTORY: Host = Host {
         tool("WebSearch", ToolSort::WebSearch),
         tool("Task", ToolSort::Agent),
     ],
-    variables: &[variable("FACTORY_PROJECT_DIR", Tells::Project)],
+    variables: &[variable("FACTORY_PROJECT_DIR", VariableValue::Project)],
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES),
-        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.observed("SessionStart", "session.start", &TEACHES),
+        ROW.observed("SessionEnd", "session.end", &OBSERVED),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
         post_tool_use(ROW, &OBJECTS),
-        ROW.told("Notification", "notification", &TOLD),
+        ROW.observed("Notification", "notification", &OBSERVED),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
-        ROW.told("PreCompact", "compact.pre", &TOLD),
+        ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
     measured: measured("0.225.2", "2026-11-23"),
     unseen: &["prompts of `droid exec`, which sends no `UserPromptSubmit` (0.225.2)"],

@@ -16,20 +16,20 @@ const fn form(writes: &'static [ReplyRule], shares: &'static [ReplyKey]) -> Repl
         writes,
         reads: &[],
         shares,
-        refuses: Refuses::FromTwo,
+        blocks: BlockStatus::FromTwo,
     }
 }
 
-static TOLD: ReplyForm = form(&[SHOW], READS);
+static OBSERVED: ReplyForm = form(&[SHOW], READS);
 static TEACHES: ReplyForm = form(&[CONTEXT, SHOW], READS_ADDED);
-static GATES: ReplyForm = form(&[REFUSE, SHOW], READS);
-static GATES_AND_TEACHES: ReplyForm = form(&[REFUSE, CONTEXT, SHOW], READS_ADDED);
+static GATES: ReplyForm = form(&[BLOCK_RULE, SHOW], READS);
+static GATES_AND_TEACHES: ReplyForm = form(&[BLOCK_RULE, CONTEXT, SHOW], READS_ADDED);
 
 static BEFORE_TOOL: ReplyForm = ReplyForm {
     reads: &[key("hookSpecificOutput.tool_input", TOOL_INPUT)],
     ..form(
         &[
-            REFUSE,
+            BLOCK_RULE,
             say(Question, &[("decision", Word("ask")), ("reason", Text)]),
             // It replaces the input, although its document says that it merges.
             say(
@@ -84,28 +84,28 @@ pub(super) static GEMINI: Host = Host {
     ],
     mcp: Mcp::Single,
     variables: &[
-        variable("GEMINI_PROJECT_DIR", Tells::Project),
-        variable("GEMINI_CWD", Tells::Folder),
-        variable("GEMINI_SESSION_ID", Tells::Fact("sessionId")),
-        variable("CLAUDE_PROJECT_DIR", Tells::Project),
+        variable("GEMINI_PROJECT_DIR", VariableValue::Project),
+        variable("GEMINI_CWD", VariableValue::Folder),
+        variable("GEMINI_SESSION_ID", VariableValue::Fact("sessionId")),
+        variable("CLAUDE_PROJECT_DIR", VariableValue::Project),
     ],
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES),
-        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.observed("SessionStart", "session.start", &TEACHES),
+        ROW.observed("SessionEnd", "session.end", &OBSERVED),
         ROW.gate("BeforeAgent", "prompt.submit", &GATES_AND_TEACHES),
         ROW.open_gate("AfterAgent", "agent.stop", &GATES)
             .keys(&[("prompt_response", "lastAssistantMessage")]),
         // A blocked model request returns an empty answer.
         ROW.gate("BeforeModel", "model.pre", &GATES),
-        ROW.told("AfterModel", "model.post", &TOLD),
-        ROW.told("BeforeToolSelection", "model.tools", &TOLD),
+        ROW.observed("AfterModel", "model.post", &OBSERVED),
+        ROW.observed("BeforeToolSelection", "model.tools", &OBSERVED),
         ROW.gate("BeforeTool", "tool.pre", &BEFORE_TOOL),
-        ROW.told("AfterTool", "tool.post", &AFTER_TOOL)
+        ROW.observed("AfterTool", "tool.post", &AFTER_TOOL)
             .keys(&[("tool_response", "result")])
             .schedule(Schedule::Sequential),
-        ROW.told("Notification", "notification", &TOLD)
+        ROW.observed("Notification", "notification", &OBSERVED)
             .keys(&[("notification_type", "kind")]),
-        ROW.told("PreCompress", "compact.pre", &TOLD),
+        ROW.observed("PreCompress", "compact.pre", &OBSERVED),
     ],
     measured: measured("0.61.0", "2026-11-21"),
     trust: Some(

@@ -238,8 +238,8 @@ impl GitHook {
         let outcome = &run.outcome;
         let blocks = run.event.spec().blocks;
         match &outcome.settled {
-            Settled::Refused(refusal) if !refusal.others.is_empty() => {
-                let names: Vec<&str> = refusal.hooks().map(String::as_str).collect();
+            Settled::Blocked(block) if !block.others.is_empty() => {
+                let names: Vec<&str> = block.hooks().map(String::as_str).collect();
                 let ran = run
                     .hooks
                     .iter()
@@ -247,21 +247,21 @@ impl GitHook {
                     .count();
                 let seconds = run.took.as_secs_f64();
                 let summary = format!(" by {}; {ran} hooks, {seconds:.1} s", names.join(", "));
-                self.stop(&format!("{summary}\n{}", refusal.reason), blocks)
+                self.stop(&format!("{summary}\n{}", block.reason), blocks)
             }
-            Settled::Refused(refusal) => match (&refusal.hook, refusal.cause) {
+            Settled::Blocked(block) => match (&block.hook, block.cause) {
                 (Some(hook), Cause::Policy | Cause::Person) => {
-                    self.stop(&format!(" by hook `{hook}`: {}", refusal.reason), blocks)
+                    self.stop(&format!(" by hook `{hook}`: {}", block.reason), blocks)
                 }
                 (Some(_) | None, Cause::Failure) | (None, Cause::Policy | Cause::Person) => {
-                    self.refuse(&refusal.reason, blocks)
+                    self.block(&block.reason, blocks)
                 }
             },
-            Settled::Asked { questions } => self.refuse(&joined(questions), blocks),
+            Settled::Asked { questions } => self.block(&joined(questions), blocks),
             Settled::Allowed => {
                 let mut stderr = String::new();
-                for said in &outcome.said {
-                    for text in [&said.output, &said.additional_context]
+                for from_hook in &outcome.texts {
+                    for text in [&from_hook.output, &from_hook.additional_context]
                         .into_iter()
                         .flatten()
                     {
@@ -279,7 +279,7 @@ impl GitHook {
         }
     }
 
-    pub fn refuse(&self, reason: &str, blocks: bool) -> Reply {
+    pub fn block(&self, reason: &str, blocks: bool) -> Reply {
         self.stop(&format!(": {reason}"), blocks)
     }
 

@@ -8,7 +8,7 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-static GATES: ReplyForm = form(&[REFUSE], &[DECISION, REASON], &[]);
+static GATES: ReplyForm = form(&[BLOCK_RULE], &[DECISION, REASON], &[]);
 
 const EDIT: &[(&str, &str)] = &[
     ("file_path", "path"),
@@ -37,13 +37,14 @@ pub(super) static GOOSE: Host = Host {
     ],
     mcp: Mcp::Plain,
     events: &[
-        ROW.told("SessionStart", "session.start", &SILENT),
-        ROW.told("SessionEnd", "session.end", &SILENT),
-        ROW.told("UserPromptSubmit", "prompt.submit", &SILENT)
+        ROW.observed("SessionStart", "session.start", &SILENT),
+        ROW.observed("SessionEnd", "session.end", &SILENT),
+        ROW.observed("UserPromptSubmit", "prompt.submit", &SILENT)
             .keys(&[("message", "prompt")]),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(OF_TOOLS),
-        ROW.told("PostToolUse", "tool.post", &SILENT).keys(OF_TOOLS),
-        ROW.told("PostToolUseFailure", "tool.error", &SILENT)
+        ROW.observed("PostToolUse", "tool.post", &SILENT)
+            .keys(OF_TOOLS),
+        ROW.observed("PostToolUseFailure", "tool.error", &SILENT)
             .keys(OF_TOOLS),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],

@@ -8,11 +8,11 @@
 use super::claude::{NEW_INPUT, TOOL_READS};
 use super::prelude::*;
 
-static GATES: ReplyForm = form(&[refuse(BLOCK)], &[DECISION, REASON], &[]);
+static GATES: ReplyForm = form(&[block(BLOCK)], &[DECISION, REASON], &[]);
 
 static PRE_TOOL_USE: ReplyForm = form(
     &[
-        refuse(&[("decision", Word("deny")), ("reason", Text)]),
+        block(&[("decision", Word("deny")), ("reason", Text)]),
         say(New("toolInput"), &[NAMED, (NEW_INPUT, Value)]),
         TEACH,
     ],
@@ -47,20 +47,20 @@ pub(super) static GROK: Host = Host {
     roots: &["workspaceRoot"],
     like: Some("claude"),
     events: &[
-        ROW.told("SessionStart", "session.start", &SILENT)
+        ROW.observed("SessionStart", "session.start", &SILENT)
             .aliases(&["session_start"]),
-        ROW.told("SessionEnd", "session.end", &SILENT)
+        ROW.observed("SessionEnd", "session.end", &SILENT)
             .aliases(&["session_end"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES)
             .aliases(&["user_prompt_submit"]),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE)
             .aliases(&["pre_tool_use"]),
-        ROW.told("PostToolUse", "tool.post", &POST_TOOL_USE)
+        ROW.observed("PostToolUse", "tool.post", &POST_TOOL_USE)
             .aliases(&["post_tool_use"])
             .keys(&[("toolResult", "result")]),
-        ROW.told("PostToolUseFailure", "tool.error", &SILENT)
+        ROW.observed("PostToolUseFailure", "tool.error", &SILENT)
             .aliases(&["post_tool_use_failure"]),
-        ROW.told("Notification", "notification", &SILENT)
+        ROW.observed("Notification", "notification", &SILENT)
             .aliases(&["notification"])
             .keys(&[("notificationType", "kind")]),
         ROW.open_gate("Stop", "agent.stop", &GATES)

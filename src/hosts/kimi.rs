@@ -13,10 +13,10 @@ const READS: &[ReplyKey] = &[
     key(PERMISSION_REASON, KeyMeaning::Reason),
 ];
 
-static TOLD: ReplyForm = form(&[], &[], READS);
-static GATES: ReplyForm = form(&[REFUSE], &[], READS);
+static OBSERVED: ReplyForm = form(&[], &[], READS);
+static GATES: ReplyForm = form(&[BLOCK_RULE], &[], READS);
 static PROMPTS: ReplyForm = form(
-    &[REFUSE, say(Context, &[("message", Text)])],
+    &[BLOCK_RULE, say(Context, &[("message", Text)])],
     &[key("message", KeyMeaning::Context)],
     READS,
 );
@@ -42,29 +42,30 @@ pub(super) static KIMI: Host = Host {
         tool("Agent", ToolSort::Agent),
     ],
     events: &[
-        ROW.told("SessionStart", "session.start", &TOLD),
-        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.observed("SessionStart", "session.start", &OBSERVED),
+        ROW.observed("SessionEnd", "session.end", &OBSERVED),
         ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
             .in_parts(&["prompt"])
             .text_teaches(true),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(&[ID]),
-        ROW.told("PostToolUse", "tool.post", &TOLD)
+        ROW.observed("PostToolUse", "tool.post", &OBSERVED)
             .keys(&[ID, ("tool_output", "result")]),
-        ROW.told("PostToolUseFailure", "tool.error", &TOLD)
+        ROW.observed("PostToolUseFailure", "tool.error", &OBSERVED)
             .keys(&[ID]),
-        ROW.told("PermissionRequest", "permission.request", &TOLD),
+        ROW.observed("PermissionRequest", "permission.request", &OBSERVED),
         ROW.open_gate("Stop", "agent.stop", &GATES),
-        ROW.told("StopFailure", "error", &TOLD)
+        ROW.observed("StopFailure", "error", &OBSERVED)
             .keys(&[("error_type", "code"), ("error_message", "message")]),
-        ROW.told("SubagentStart", "subagent.start", &TOLD)
+        ROW.observed("SubagentStart", "subagent.start", &OBSERVED)
             .keys(&[("agent_name", "agentType")]),
-        ROW.told("SubagentStop", "subagent.stop", &TOLD).keys(&[
-            ("agent_name", "agentType"),
-            ("response", "lastAssistantMessage"),
-        ]),
-        ROW.told("PreCompact", "compact.pre", &TOLD),
-        ROW.told("PostCompact", "compact.post", &TOLD),
-        ROW.told("Notification", "notification", &TOLD)
+        ROW.observed("SubagentStop", "subagent.stop", &OBSERVED)
+            .keys(&[
+                ("agent_name", "agentType"),
+                ("response", "lastAssistantMessage"),
+            ]),
+        ROW.observed("PreCompact", "compact.pre", &OBSERVED),
+        ROW.observed("PostCompact", "compact.post", &OBSERVED),
+        ROW.observed("Notification", "notification", &OBSERVED)
             .keys(&[("notification_type", "kind")]),
     ],
     measured: measured("2.1.0", "2026-11-23"),

@@ -8,7 +8,7 @@
 use super::claude::FAMILY;
 use super::prelude::*;
 
-static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
+static GATES: ReplyForm = form(&[BLOCK_RULE], &[], &[]);
 
 /// Its settings count seconds, by default 60.
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
@@ -34,13 +34,13 @@ pub(super) static KIRO: Host = Host {
     ],
     mcp: Mcp::At,
     events: &[
-        ROW.told("SessionStart", "session.start", &SILENT)
+        ROW.observed("SessionStart", "session.start", &SILENT)
             .aliases(&["agentSpawn"]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES),
         ROW.gate("PreToolUse", "tool.pre", &GATES),
-        ROW.told("PostToolUse", "tool.post", &SILENT)
+        ROW.observed("PostToolUse", "tool.post", &SILENT)
             .keys(&[("tool_response", "result")]),
-        ROW.told("Stop", "agent.stop", &SILENT),
+        ROW.observed("Stop", "agent.stop", &SILENT),
     ],
     unseen: &["the input of a tool in Kiro's IDE, which sent `{}` when measured (1.0.165)"],
     // One list of hooks, each with its event and an action.

@@ -19,13 +19,13 @@ pub const NAMES_EVENT_BY: &str = "event";
 pub const ALLOWED: u8 = 0;
 
 /// The exit status of a block in every known host.
-pub const REFUSED: u8 = 2;
+pub const BLOCKED: u8 = 2;
 
 /// The reply to an outcome. Unanswered questions block.
 pub fn encode(outcome: &Outcome) -> Reply {
     match &outcome.settled {
-        Settled::Refused(refusal) => refuse_with(&refusal.reason, &outcome.findings),
-        Settled::Asked { questions } => refuse_with(&joined(questions), &outcome.findings),
+        Settled::Blocked(block) => block_with(&block.reason, &outcome.findings),
+        Settled::Asked { questions } => block_with(&joined(questions), &outcome.findings),
         Settled::Allowed => Reply {
             stdout: result(outcome),
             stderr: notices(outcome),
@@ -38,11 +38,11 @@ pub fn encode(outcome: &Outcome) -> Reply {
 const LONGEST_REASON_BYTES: usize = 16 * 1024;
 
 /// The reply that blocks for `reason`; of more than 16 KiB it keeps the beginning and the end.
-pub fn refuse(reason: &str) -> Reply {
-    refuse_with(reason, &[])
+pub fn block(reason: &str) -> Reply {
+    block_with(reason, &[])
 }
 
-fn refuse_with(reason: &str, found: &[HookFinding]) -> Reply {
+fn block_with(reason: &str, found: &[HookFinding]) -> Reply {
     let reason = shortened(reason);
     let stderr = format!("{reason}\n");
     let entries = [
@@ -53,7 +53,7 @@ fn refuse_with(reason: &str, found: &[HookFinding]) -> Reply {
     Reply {
         stdout: line(entries),
         stderr,
-        status: REFUSED,
+        status: BLOCKED,
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) fn notices(outcome: &Outcome) -> String {
     let mut lines = String::new();
     for Notice { hook, kind, text } in &outcome.notices {
         let line = match kind {
-            NoticeKind::Refusal => {
+            NoticeKind::Block => {
                 format!("hook `{hook}` objects (this event cannot be blocked): {text}\n")
             }
             NoticeKind::Question => {
@@ -145,20 +145,20 @@ pub(super) fn notices(outcome: &Outcome) -> String {
 }
 
 /// Observed only: blocks, including timeouts and errors, are just recorded.
-const TOLD: HostEvent = HostEvent {
+const OBSERVED: HostEvent = HostEvent {
     results: Results::Native,
     on_failure: OnFailure::Block,
     conduct: Conduct {
         timeout: Some(Duration::from_secs(5)),
-        refusal_ends: true,
-        keeps_said: true,
+        block_ends: true,
+        keeps_texts: true,
         ..Conduct::USUAL
     },
     ..HostEvent::OBSERVER
 };
 
-const fn told(name: &'static str) -> HostEvent {
-    TOLD.named(name, name)
+const fn observed(name: &'static str) -> HostEvent {
+    OBSERVED.named(name, name)
 }
 
 pub(super) static LOOM: Host = Host {
@@ -166,16 +166,17 @@ pub(super) static LOOM: Host = Host {
     aliases: &["ownware"],
     names_event_by: "event",
     events: &[
-        told("session.start"),
+        observed("session.start"),
         // loom declares this event but never sends it; a host that sends it can block a prompt.
-        TOLD.named("user.prompt.submit", "prompt.submit")
+        OBSERVED
+            .named("user.prompt.submit", "prompt.submit")
             .blocks(true),
-        told("tool.pre").blocks(true),
-        told("tool.post"),
-        told("model.pre"),
-        told("model.post"),
-        told("session.end"),
-        told("error"),
+        observed("tool.pre").blocks(true),
+        observed("tool.post"),
+        observed("model.pre"),
+        observed("model.post"),
+        observed("session.end"),
+        observed("error"),
     ],
     is_system: true,
     imports: &["agent.json"],

@@ -10,12 +10,12 @@ use super::pi::{
     PLUGIN_TOOLS,
 };
 use super::prelude::*;
-use super::results::KeyMeaning::{Action, Context, Entry, Field, Reason, Refusal};
+use super::results::KeyMeaning::{Action, Block, Context, Entry, Field, Reason};
 use super::results::ReplySlot;
 use super::wolli::INPUT;
 use crate::engine::event::Merge::{Chain, Claim, First, Last};
 
-const TOLD: HostEvent = HostEvent::OBSERVER.conduct(REPORTED);
+const OBSERVED: HostEvent = HostEvent::OBSERVER.conduct(REPORTED);
 
 /// A broken configuration is only reported.
 const REPORTED: Conduct = Conduct {
@@ -36,16 +36,16 @@ const LATEST_UNTIMED: Conduct = Conduct {
     ..LATEST
 };
 
-const CANCEL: ReplyKey = key("cancel", Refusal(true));
+const CANCEL: ReplyKey = key("cancel", Block(true));
 
-const BEFORE: HostEvent = TOLD.results(&[CANCEL]).blocks(true).conduct(LATEST);
+const BEFORE: HostEvent = OBSERVED.results(&[CANCEL]).blocks(true).conduct(LATEST);
 
 /// Blocking a stop continues the agent, for which omp's own key is `continue: true`.
 const STOP: &[ReplyKey] = &[
-    key("decision", Action(&[("block", Act::Refuse)])),
+    key("decision", Action(&[("block", Act::Block)])),
     key("reason", Reason),
     key("additionalContext", Context),
-    key("continue", Refusal(true)),
+    key("continue", Block(true)),
 ];
 
 const TOOL_KEYS: &[(&str, &str)] = &[
@@ -90,11 +90,12 @@ pub(super) static OMP: Host = Host {
     aliases: &["oh-my-pi"],
     title: "oh-my-pi",
     events: &[
-        TOLD.named("session_start", "session.start"),
+        OBSERVED.named("session_start", "session.start"),
         BEFORE
             .named("session_before_switch", "session.switch.pre")
             .keys(&[("targetSessionFile", "targetSession")]),
-        TOLD.named("session_switch", "session.switch")
+        OBSERVED
+            .named("session_switch", "session.switch")
             .keys(LEFT_SESSION),
         BEFORE
             .named("session_before_branch", "session.branch.pre")
@@ -105,12 +106,14 @@ pub(super) static OMP: Host = Host {
                     Field("skipConversationRestore", Last),
                 ),
             ]),
-        TOLD.named("session_branch", "session.branch")
+        OBSERVED
+            .named("session_branch", "session.branch")
             .keys(LEFT_SESSION),
         BEFORE
             .named("session_before_compact", "compact.pre")
             .results(&[CANCEL, key("compaction", Field("compaction", Last))]),
-        TOLD.named("session.compacting", "compact.prompt")
+        OBSERVED
+            .named("session.compacting", "compact.prompt")
             .keys(&[("context", "additions")])
             .conduct(LATEST)
             .results(&[
@@ -118,22 +121,25 @@ pub(super) static OMP: Host = Host {
                 key("prompt", Field("prompt", Last)),
                 key("preserveData", Field("preserveData", Last)),
             ]),
-        TOLD.named("session_compact", "compact.post"),
+        OBSERVED.named("session_compact", "compact.post"),
         BEFORE
             .named("session_before_tree", "session.tree.pre")
             .results(&[CANCEL, key("summary", Field("summary", Last))]),
-        TOLD.named("session_tree", "session.tree"),
-        TOLD.named("session_shutdown", "session.end"),
-        TOLD.named("context", "model.pre")
+        OBSERVED.named("session_tree", "session.tree"),
+        OBSERVED.named("session_shutdown", "session.end"),
+        OBSERVED
+            .named("context", "model.pre")
             .results(&[key("messages", Field("messages", Chain))]),
-        TOLD.named("before_agent_start", "agent.start")
+        OBSERVED
+            .named("before_agent_start", "agent.start")
             .conduct(Conduct {
                 isolated: true,
                 ..REPORTED
             })
             .results(&[key("message", Entry("messages", First))]),
         // From its source, not the document: fires in interactive sessions.
-        TOLD.named("input", "prompt.submit")
+        OBSERVED
+            .named("input", "prompt.submit")
             .keys(INPUT.keys)
             .blocks(true)
             .results(&[
@@ -141,10 +147,11 @@ pub(super) static OMP: Host = Host {
                 key("images", Field("images", Chain)),
                 key("handled", Field("handled", Claim)),
             ]),
-        TOLD.named("agent_start", "agent.begin"),
-        TOLD.named("agent_end", "agent.end"),
+        OBSERVED.named("agent_start", "agent.begin"),
+        OBSERVED.named("agent_end", "agent.end"),
         // From its extensions. omp does not limit blocks of a stop; hookrun's own count does.
-        TOLD.named("session_stop", "agent.stop")
+        OBSERVED
+            .named("session_stop", "agent.stop")
             .keys(&[
                 ("session_id", "sessionId"),
                 ("stop_hook_active", "stopHookActive"),
@@ -153,29 +160,34 @@ pub(super) static OMP: Host = Host {
             .blocks(true)
             .conduct(LATEST)
             .results(STOP),
-        TOLD.named("turn_start", "turn.start"),
-        TOLD.named("turn_end", "turn.end"),
-        TOLD.named("auto_compaction_start", "compact.start")
+        OBSERVED.named("turn_start", "turn.start"),
+        OBSERVED.named("turn_end", "turn.end"),
+        OBSERVED
+            .named("auto_compaction_start", "compact.start")
             .keys(COMPACTION),
-        TOLD.named("auto_compaction_end", "compact.end")
+        OBSERVED
+            .named("auto_compaction_end", "compact.end")
             .keys(COMPACTION),
-        TOLD.named("auto_retry_start", "retry.start")
+        OBSERVED
+            .named("auto_retry_start", "retry.start")
             .keys(&[("errorMessage", "error")]),
-        TOLD.named("auto_retry_end", "retry.end"),
-        TOLD.named("ttsr_triggered", "rule.trigger"),
-        TOLD.named("todo_reminder", "todo.reminder"),
-        TOLD.named("tool_call", "tool.pre")
+        OBSERVED.named("auto_retry_end", "retry.end"),
+        OBSERVED.named("ttsr_triggered", "rule.trigger"),
+        OBSERVED.named("todo_reminder", "todo.reminder"),
+        OBSERVED
+            .named("tool_call", "tool.pre")
             .keys(TOOL_KEYS)
             .blocks(true)
             .on_failure(OnFailure::Block)
             .conduct(LATEST_UNTIMED)
             .results(&[
-                key("block", Refusal(true)),
+                key("block", Block(true)),
                 key("reason", Reason),
                 key("input", Field("toolInput", Last)),
             ]),
         // Its type also has `isError`, which is never applied.
-        TOLD.named("tool_result", "tool.post")
+        OBSERVED
+            .named("tool_result", "tool.post")
             .keys(TOOL_KEYS)
             .conduct(LATEST)
             .results(&[
@@ -183,14 +195,17 @@ pub(super) static OMP: Host = Host {
                 key("details", Field("details", Last)),
             ]),
         // Sent by its clients, but not documented.
-        TOLD.named("before_provider_request", "provider.request")
+        OBSERVED
+            .named("before_provider_request", "provider.request")
             .whole("payload", Chain),
-        TOLD.named("after_provider_response", "provider.response"),
-        TOLD.named("message_start", "message.start"),
-        TOLD.named("message_end", "message.end"),
-        TOLD.named("tool_execution_start", "tool.start")
+        OBSERVED.named("after_provider_response", "provider.response"),
+        OBSERVED.named("message_start", "message.start"),
+        OBSERVED.named("message_end", "message.end"),
+        OBSERVED
+            .named("tool_execution_start", "tool.start")
             .keys(EXECUTION_KEYS),
-        TOLD.named("tool_execution_end", "tool.end")
+        OBSERVED
+            .named("tool_execution_end", "tool.end")
             .keys(EXECUTION_KEYS),
     ],
     is_system: true,

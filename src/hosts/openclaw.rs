@@ -6,7 +6,7 @@
 //! are blocked without an answer. A claim ends the chain.
 
 use super::prelude::*;
-use super::results::KeyMeaning::{Action, Context, Field, Question, Reason, Refusal};
+use super::results::KeyMeaning::{Action, Block, Context, Field, Question, Reason};
 use super::results::ReplySlot;
 use crate::engine::event::Merge::{Claim, Last, SameRole};
 
@@ -38,9 +38,9 @@ const WAITED: HostEvent = HostEvent::OBSERVER
 
 const GATE: HostEvent = WAITED.blocks(true);
 
-const BLOCK: ReplyKey = key("block", Refusal(true));
+const BLOCK: ReplyKey = key("block", Block(true));
 const BLOCK_REASON: ReplyKey = key("blockReason", Reason);
-const CANCEL: ReplyKey = key("cancel", Refusal(true));
+const CANCEL: ReplyKey = key("cancel", Block(true));
 const CANCEL_REASON: ReplyKey = key("cancelReason", Reason);
 const REASON: ReplyKey = key("reason", Reason);
 
@@ -109,14 +109,14 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     asks(
         "before_tool_call",
         "tool.pre",
-        &[ReplySlot::Refusal, ReplySlot::New("toolInput")],
+        &[ReplySlot::Block, ReplySlot::New("toolInput")],
     ),
     reports("after_tool_call", "tool.post"),
     asks("before_agent_finalize", "agent.stop", BLOCKS).on_failure(OnFailure::Allow),
     asks(
         "message_sending",
         "message.out",
-        &[ReplySlot::Refusal, ReplySlot::New("content")],
+        &[ReplySlot::Block, ReplySlot::New("content")],
     ),
     reports("after_compaction", "compact.post"),
     reports("agent_end", "agent.end"),
@@ -198,7 +198,7 @@ pub(super) static OPENCLAW: Host = Host {
             .results(&[
                 key(
                     "outcome",
-                    Action(&[("pass", Act::Pass), ("block", Act::Refuse)]),
+                    Action(&[("pass", Act::Pass), ("block", Act::Block)]),
                 ),
                 REASON,
             ]),
@@ -208,7 +208,7 @@ pub(super) static OPENCLAW: Host = Host {
                 Action(&[
                     ("continue", Act::Pass),
                     ("finalize", Act::Pass),
-                    ("revise", Act::Refuse),
+                    ("revise", Act::Block),
                 ]),
             ),
             REASON,
@@ -218,7 +218,7 @@ pub(super) static OPENCLAW: Host = Host {
             .results(&[
                 key(
                     "status",
-                    Action(&[("ok", Act::Pass), ("error", Act::Refuse)]),
+                    Action(&[("ok", Act::Pass), ("error", Act::Block)]),
                 ),
                 key("error", Reason),
             ]),

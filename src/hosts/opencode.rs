@@ -9,12 +9,12 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     asks(
         "chat.message",
         "prompt.submit",
-        &[Refusal, New("prompt"), Context],
+        &[Block, New("prompt"), Context],
     ),
     asks(
         "tool.execute.before",
         "tool.pre",
-        &[Refusal, New("toolInput")],
+        &[Block, New("toolInput")],
     ),
     asks("tool.execute.after", "tool.post", &[New("result"), Context]),
     reports("session.idle", "agent.end"),
@@ -77,7 +77,7 @@ pub(super) static KILO: Host = Host {
 const AMP_EVENTS: &[HostEvent] = &[
     reports("session.start", "session.start"),
     asks("agent.start", "agent.start", &[Context]),
-    asks("tool.call", "tool.pre", &[Refusal, New("toolInput")]),
+    asks("tool.call", "tool.pre", &[Block, New("toolInput")]),
     asks("tool.result", "tool.post", &[New("result")]),
     reports("agent.end", "agent.end"),
 ];

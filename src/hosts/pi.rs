@@ -8,7 +8,7 @@
 use serde_json::Value as Json;
 
 use super::prelude::*;
-use super::results::KeyMeaning::{Entry, Field, Reason, Refusal};
+use super::results::KeyMeaning::{Block, Entry, Field, Reason};
 use super::results::ReplySlot;
 use super::wolli::INPUT;
 use crate::engine::event::Merge::{Append, Chain, Last};
@@ -37,21 +37,23 @@ const SESSION: &[StandIn] = &[StandIn {
     is_made: false,
 }];
 
-const TOLD: HostEvent = HostEvent::OBSERVER
+const OBSERVED: HostEvent = HostEvent::OBSERVER
     .keys(&[FILE])
     .stand_ins(SESSION)
     .conduct(TIMED);
 
-const CANCEL: ReplyKey = key("cancel", Refusal(true));
+const CANCEL: ReplyKey = key("cancel", Block(true));
 
 const fn session(reason: &'static str, event: &'static str) -> HostEvent {
-    TOLD.named("session", event)
+    OBSERVED
+        .named("session", event)
         .when("reason", reason)
         .keys(SESSION_KEYS)
 }
 
 const fn session_before(reason: &'static str, event: &'static str) -> HostEvent {
-    TOLD.named("session", event)
+    OBSERVED
+        .named("session", event)
         .results(&[CANCEL])
         .blocks(true)
         .conduct(LATEST)
@@ -80,7 +82,7 @@ pub(super) const PLUGIN_INPUT: HostEvent = asks(
     "input",
     "prompt.submit",
     &[
-        ReplySlot::Refusal,
+        ReplySlot::Block,
         ReplySlot::New("prompt"),
         ReplySlot::Context,
     ],
@@ -90,7 +92,7 @@ pub(super) const PLUGIN_CALL: HostEvent = asks(
     "tool_call",
     "tool.pre",
     &[
-        ReplySlot::Refusal,
+        ReplySlot::Block,
         ReplySlot::Question,
         ReplySlot::New("toolInput"),
         ReplySlot::Context,
@@ -101,7 +103,7 @@ pub(super) const PLUGIN_CALL: HostEvent = asks(
 pub(super) const PLUGIN_COMPACT: HostEvent = asks(
     "session_before_compact",
     "compact.pre",
-    &[ReplySlot::Refusal, ReplySlot::New("compaction")],
+    &[ReplySlot::Block, ReplySlot::New("compaction")],
 );
 
 pub(super) const PLUGIN_MESSAGES: HostEvent =
@@ -164,11 +166,12 @@ pub(super) static PI: Host = Host {
             .results(&[CANCEL, key("compactionEntry", Field("compaction", Last))]),
         session("compact", "compact.post"),
         session("shutdown", "session.end"),
-        TOLD.named("agent_start", "agent.begin"),
-        TOLD.named("agent_end", "agent.end"),
-        TOLD.named("turn_start", "turn.start"),
-        TOLD.named("turn_end", "turn.end"),
-        TOLD.named("tool_call", "tool.pre")
+        OBSERVED.named("agent_start", "agent.begin"),
+        OBSERVED.named("agent_end", "agent.end"),
+        OBSERVED.named("turn_start", "turn.start"),
+        OBSERVED.named("turn_end", "turn.end"),
+        OBSERVED
+            .named("tool_call", "tool.pre")
             .keys(TOOL_KEYS)
             .blocks(true)
             .on_failure(OnFailure::Block)
@@ -176,8 +179,9 @@ pub(super) static PI: Host = Host {
                 timeout: Some(Duration::MAX),
                 ..LATEST
             })
-            .results(&[key("block", Refusal(true)), key("reason", Reason)]),
-        TOLD.named("tool_result", "tool.post")
+            .results(&[key("block", Block(true)), key("reason", Reason)]),
+        OBSERVED
+            .named("tool_result", "tool.post")
             .keys(TOOL_KEYS)
             .conduct(LATEST)
             .results(&[
@@ -188,26 +192,32 @@ pub(super) static PI: Host = Host {
         // From its later extensions.
         HostEvent {
             results: INPUT.results,
-            ..TOLD.named("input", "prompt.submit")
+            ..OBSERVED.named("input", "prompt.submit")
         }
         .keys(&[FILE, ("text", "prompt")])
         .blocks(true),
-        TOLD.named("before_agent_start", "agent.start").results(&[
-            key("message", Entry("messages", Append)),
-            key("systemPrompt", Field("systemPrompt", Chain)),
-        ]),
-        TOLD.named("context", "model.pre")
+        OBSERVED
+            .named("before_agent_start", "agent.start")
+            .results(&[
+                key("message", Entry("messages", Append)),
+                key("systemPrompt", Field("systemPrompt", Chain)),
+            ]),
+        OBSERVED
+            .named("context", "model.pre")
             .results(&[key("messages", Field("messages", Chain))]),
-        TOLD.named("after_provider_response", "provider.response"),
-        TOLD.named("resources_discover", "resources.discover"),
-        TOLD.named("session_start", "session.start")
+        OBSERVED.named("after_provider_response", "provider.response"),
+        OBSERVED.named("resources_discover", "resources.discover"),
+        OBSERVED
+            .named("session_start", "session.start")
             .keys(SESSION_KEYS),
-        TOLD.named("session_shutdown", "session.end"),
-        TOLD.named("message_start", "message.start"),
-        TOLD.named("message_end", "message.end"),
-        TOLD.named("tool_execution_start", "tool.start")
+        OBSERVED.named("session_shutdown", "session.end"),
+        OBSERVED.named("message_start", "message.start"),
+        OBSERVED.named("message_end", "message.end"),
+        OBSERVED
+            .named("tool_execution_start", "tool.start")
             .keys(EXECUTION_KEYS),
-        TOLD.named("tool_execution_end", "tool.end")
+        OBSERVED
+            .named("tool_execution_end", "tool.end")
             .keys(EXECUTION_KEYS),
     ],
     is_system: true,

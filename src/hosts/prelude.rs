@@ -5,14 +5,14 @@ pub(super) use std::time::Duration;
 pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, reports};
 use super::results::ReplySlot;
 pub(super) use super::results::ReplySlot::{
-    Consent, Context, New, Objection, Output, Question, Refusal,
+    Block, Consent, Context, New, Objection, Output, Question,
 };
 pub(super) use super::results::ReplyValue::{self, Flag, Plain, Text, Value, Word};
 pub(super) use super::results::{
-    Act, KeyMeaning, Refuses, ReplyForm, ReplyKey, ReplyRule, form, key, refuse, say,
+    Act, BlockStatus, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, block, form, key, say,
 };
 pub(super) use super::row::{
-    Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, Tells, sign, variable,
+    Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, VariableValue, sign, variable,
 };
 pub(super) use super::settings::HostHookKey::{
     About, Action, Arguments, Async, Closed, Command, Condition, Enabled, Event, Folder, Idle,
@@ -28,7 +28,7 @@ pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub(super) use crate::engine::names::words;
 
 /// The replies of a gate that takes only a block.
-pub(super) const BLOCKS: &[ReplySlot] = &[ReplySlot::Refusal];
+pub(super) const BLOCKS: &[ReplySlot] = &[ReplySlot::Block];
 
 /// The host's event name; some hosts ignore replies without it.
 pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName", ReplyValue::Name);
@@ -37,7 +37,7 @@ pub(super) const NAMED: (&str, ReplyValue) = ("hookSpecificOutput.hookEventName"
 pub(super) const BLOCK: &[(&str, ReplyValue)] = &[("decision", Word("block")), ("reason", Text)];
 
 /// A block by exit status 2 and the reason on stderr; stdout cannot override it.
-pub(super) const REFUSE: ReplyRule = refuse(&[]);
+pub(super) const BLOCK_RULE: ReplyRule = block(&[]);
 
 pub(super) const TEACH: ReplyRule = say(
     Context,
@@ -51,7 +51,7 @@ pub(super) const REASON: ReplyKey = key("reason", KeyMeaning::Reason);
 pub(super) const ADDED: ReplyKey = key("hookSpecificOutput.additionalContext", KeyMeaning::Context);
 
 /// Ends the whole run in the host; hookrun blocks the event.
-const HALT: ReplyKey = key("continue", KeyMeaning::Refusal(false));
+const HALT: ReplyKey = key("continue", KeyMeaning::Block(false));
 
 const STOP_REASON: ReplyKey = key("stopReason", KeyMeaning::Reason);
 
@@ -60,8 +60,8 @@ const MESSAGE: ReplyKey = key("systemMessage", KeyMeaning::Output);
 pub(super) const DECISION: ReplyKey = key(
     "decision",
     KeyMeaning::Action(&[
-        ("block", Act::Refuse),
-        ("deny", Act::Refuse),
+        ("block", Act::Block),
+        ("deny", Act::Block),
         ("ask", Act::Ask),
         ("approve", Act::Allow),
         ("allow", Act::Allow),
@@ -78,13 +78,13 @@ pub(super) const TOOL_INPUT: KeyMeaning = KeyMeaning::Field("toolInput", Merge::
 pub(super) const RESULT: KeyMeaning = KeyMeaning::Field("result", Merge::Chain);
 
 pub(super) const PERMISSION: KeyMeaning = KeyMeaning::Action(&[
-    ("deny", Act::Refuse),
+    ("deny", Act::Block),
     ("ask", Act::Ask),
     ("allow", Act::Allow),
 ]);
 
 pub(super) const YES_OR_NO: KeyMeaning =
-    KeyMeaning::Action(&[("deny", Act::Refuse), ("allow", Act::Allow)]);
+    KeyMeaning::Action(&[("deny", Act::Block), ("allow", Act::Allow)]);
 
 /// Observed, without a reply.
 pub(super) static SILENT: ReplyForm = form(&[], &[], &[]);

@@ -5,12 +5,12 @@
 //! page documents a new input and context before a tool; that version drops both.
 
 use super::claude::{
-    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PERMITS, TEACHES, TOLD, TOOL_READS,
+    ASK, FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, OBSERVED, PERMITS, TEACHES, TOOL_READS,
     post_tool_use,
 };
 use super::prelude::*;
 
-static PRE_TOOL_USE: ReplyForm = form(&[REFUSE, ASK, SHOW], TOOL_READS, READS_ADDED);
+static PRE_TOOL_USE: ReplyForm = form(&[BLOCK_RULE, ASK, SHOW], TOOL_READS, READS_ADDED);
 
 const ROW: HostEvent = HostEvent::OBSERVER.waits(Wait::seconds(60));
 
@@ -30,22 +30,22 @@ pub(super) static QWEN: Host = Host {
         tool("web_search", ToolSort::WebSearch),
         tool("agent", ToolSort::Agent).also(&["task"]),
     ],
-    variables: &[variable("QWEN_PROJECT_DIR", Tells::Project)],
+    variables: &[variable("QWEN_PROJECT_DIR", VariableValue::Project)],
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES),
-        ROW.told("SessionEnd", "session.end", &TOLD),
+        ROW.observed("SessionStart", "session.start", &TEACHES),
+        ROW.observed("SessionEnd", "session.end", &OBSERVED),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
         ROW.gate("PermissionRequest", "permission.request", &PERMITS),
-        ROW.told("PermissionDenied", "permission.denied", &TOLD),
+        ROW.observed("PermissionDenied", "permission.denied", &OBSERVED),
         post_tool_use(ROW, &OBJECTS),
-        ROW.told("PostToolUseFailure", "tool.error", &TEACHES),
-        ROW.told("Notification", "notification", &TOLD)
+        ROW.observed("PostToolUseFailure", "tool.error", &TEACHES),
+        ROW.observed("Notification", "notification", &OBSERVED)
             .keys(&[("notification_type", "kind")]),
-        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.observed("SubagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
-        ROW.told("PreCompact", "compact.pre", &TOLD),
+        ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
     measured: measured("0.24.4", "2026-11-23"),
     trust: Some("trust the folder, where `security.folderTrust` is on"),

@@ -30,9 +30,9 @@ impl Binding {
             };
         }
         let questions: &[Question] = match &outcome.settled {
-            Settled::Refused(refusal) => return self.refuse(&refusal.reason),
+            Settled::Blocked(block) => return self.block(&block.reason),
             Settled::Asked { questions } if !self.can_ask() => {
-                return self.refuse(&joined(questions));
+                return self.block(&joined(questions));
             }
             Settled::Asked { questions } => questions,
             Settled::Allowed => &[],
@@ -58,16 +58,16 @@ impl Binding {
     }
 
     /// The reply that blocks for `reason`, only by the exit status if the system has no block here.
-    pub fn refuse(self, reason: &str) -> Reply {
-        let usual = native::refuse(reason);
+    pub fn block(self, reason: &str) -> Reply {
+        let usual = native::block(reason);
         let text = usual.stderr.trim_end_matches('\n');
         let (result, status) = match self.row.results {
             Results::Native | Results::Plugin(_) => return usual,
             Results::Whole(..) => (Map::new(), usual.status),
-            Results::Keys(keys) => (self.refusal_by_keys(keys, text), usual.status),
+            Results::Keys(keys) => (self.block_by_keys(keys, text), usual.status),
             Results::Form(form) => {
                 let mut result = Map::new();
-                let say = form.say(ReplySlot::Refusal);
+                let say = form.say(ReplySlot::Block);
                 say.into_iter()
                     .for_each(|say| self.put(&mut result, say, &text.into()));
                 (result, say.map_or(usual.status, |say| say.status))
@@ -89,19 +89,19 @@ impl Binding {
 
     /// The blocking document for a host that sees no exit status (HTTP, or an MCP tool), with the
     /// keys that the host's hooks block with.
-    pub fn refusal_document(self, reason: &str) -> String {
-        let usual = self.refuse(reason);
+    pub fn block_document(self, reason: &str) -> String {
+        let usual = self.block(reason);
         let Some(form) = self.row.results.form().filter(|_| usual.stdout.is_empty()) else {
             return if usual.stdout.is_empty() {
-                native::refuse(reason).stdout
+                native::block(reason).stdout
             } else {
                 usual.stdout
             };
         };
-        let has_own = form.reads.iter().any(|key| key.says.has_word(Act::Refuse));
+        let has_own = form.reads.iter().any(|key| key.says.has_word(Act::Block));
         let keys = if has_own { form.reads } else { form.shares };
         let mut result = Map::new();
-        for (path, value) in self.refusal_by_keys(keys, reason) {
+        for (path, value) in self.block_by_keys(keys, reason) {
             place(&mut result, &path, value);
         }
         if result.contains_key("hookSpecificOutput") {
@@ -119,7 +119,7 @@ impl Binding {
                 ReplySlot::Question => matches!(key.says, KeyMeaning::Question(_)),
                 ReplySlot::Context => key.says == KeyMeaning::Context,
                 ReplySlot::Output => key.says == KeyMeaning::Output,
-                ReplySlot::Refusal
+                ReplySlot::Block
                 | ReplySlot::Objection
                 | ReplySlot::Consent
                 | ReplySlot::New(_) => false,
@@ -130,19 +130,19 @@ impl Binding {
     /// Texts of hooks that the result has no place for.
     fn unsaid(self, outcome: &Outcome) -> String {
         let mut lines = String::new();
-        for said in &outcome.said {
+        for from_hook in &outcome.texts {
             let texts = [
-                (ReplySlot::Output, "output", &said.output),
+                (ReplySlot::Output, "output", &from_hook.output),
                 (
                     ReplySlot::Context,
                     "additionalContext",
-                    &said.additional_context,
+                    &from_hook.additional_context,
                 ),
             ];
             for (on, name, text) in texts {
                 let text = text.as_ref().filter(|text| !text.trim().is_empty());
                 if let Some(text) = text.filter(|_| !self.has_place(on)) {
-                    lines.push_str(&native::unsaid(&said.hook, name, text));
+                    lines.push_str(&native::unsaid(&from_hook.hook, name, text));
                 }
             }
         }
@@ -173,7 +173,7 @@ impl Binding {
                 // The first key for context takes all of it.
                 KeyMeaning::Context => value = context.take(),
                 KeyMeaning::Output => value = outcome.output().map(Value::from),
-                KeyMeaning::Refusal(_)
+                KeyMeaning::Block(_)
                 | KeyMeaning::Objection
                 | KeyMeaning::Reason
                 | KeyMeaning::Action(_) => {}
@@ -183,20 +183,20 @@ impl Binding {
         with_action(result, keys, &update)
     }
 
-    fn refusal_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
-        let has_word = keys.iter().any(|key| key.says.has_word(Act::Refuse));
+    fn block_by_keys(self, keys: &[ReplyKey], reason: &str) -> Map<String, Value> {
+        let has_word = keys.iter().any(|key| key.says.has_word(Act::Block));
         let by_key = keys
             .iter()
-            .any(|key| matches!(key.says, KeyMeaning::Refusal(_)));
+            .any(|key| matches!(key.says, KeyMeaning::Block(_)));
         let mut result = Map::new();
         for key in keys {
             let value = match key.says {
                 // The word already blocks.
-                KeyMeaning::Refusal(_) if has_word => None,
-                KeyMeaning::Refusal(flag) => Some(flag.into()),
+                KeyMeaning::Block(_) if has_word => None,
+                KeyMeaning::Block(flag) => Some(flag.into()),
                 KeyMeaning::Reason | KeyMeaning::Objection => Some(reason.into()),
                 KeyMeaning::Action(words) => {
-                    let block = words.iter().find(|(_, act)| *act == Act::Refuse);
+                    let block = words.iter().find(|(_, act)| *act == Act::Block);
                     let claim = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
                     block.or(claim).map(|(word, _)| Value::from(*word))
                 }
@@ -226,7 +226,7 @@ impl Binding {
         let update = outcome.update();
         for say in form.writes {
             let value = match say.on {
-                ReplySlot::Refusal => None,
+                ReplySlot::Block => None,
                 ReplySlot::Objection => objections(outcome).map(Value::from),
                 ReplySlot::Question if questions.is_empty() => None,
                 ReplySlot::Question => Some(joined(questions).into()),
@@ -264,11 +264,11 @@ impl Binding {
 
 /// The blocking document for an unknown event of a host that sees no exit status: the keys that any
 /// of its gates reads. A document that names an event would be wrong for the others.
-pub(crate) fn refusal_of_any(dialect: Option<&'static super::row::Host>, reason: &str) -> String {
-    let mut whole = entries(&native::refuse(reason).stdout);
+pub(crate) fn block_of_any(dialect: Option<&'static super::row::Host>, reason: &str) -> String {
+    let mut whole = entries(&native::block(reason).stdout);
     if let Some(dialect) = dialect {
         for row in dialect.events.iter().filter(|row| row.blocks) {
-            let own = entries(&Binding { dialect, row }.refusal_document(reason));
+            let own = entries(&Binding { dialect, row }.block_document(reason));
             for (key, value) in own.into_iter().filter(|(_, value)| !value.is_object()) {
                 whole.entry(key).or_insert(value);
             }
@@ -303,7 +303,7 @@ fn informational(outcome: &Outcome) -> Reply {
     let mut texts: Vec<String> = Vec::new();
     for notice in &outcome.notices {
         match notice.kind {
-            NoticeKind::Refusal | NoticeKind::Failure => texts.push(notice.text.clone()),
+            NoticeKind::Block | NoticeKind::Failure => texts.push(notice.text.clone()),
             NoticeKind::Question | NoticeKind::Own => {}
         }
     }
@@ -341,7 +341,7 @@ fn objections(outcome: &Outcome) -> Option<String> {
     let all = outcome
         .notices
         .iter()
-        .filter(|notice| notice.kind == NoticeKind::Refusal);
+        .filter(|notice| notice.kind == NoticeKind::Block);
     let texts: Vec<&str> = all.map(|notice| notice.text.as_str()).collect();
     if texts.is_empty() {
         None
@@ -376,7 +376,7 @@ fn with_action(
     };
     let claim = words.iter().find(|(_, act)| match act {
         Act::Claim(field) => update.get(*field) == Some(&Value::Bool(true)),
-        Act::Pass | Act::Allow | Act::Rewrite | Act::Ask | Act::Refuse => false,
+        Act::Pass | Act::Allow | Act::Rewrite | Act::Ask | Act::Block => false,
     });
     let mut word = claim;
     if word.is_none() && !result.is_empty() {

@@ -27,7 +27,7 @@ pub struct ReplyKey {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum KeyMeaning {
     /// This boolean blocks the event.
-    Refusal(bool),
+    Block(bool),
     /// Any text blocks.
     Objection,
     /// The text of a block's reason or of a question.
@@ -56,7 +56,7 @@ pub enum Act {
     /// The hook claims the event: this field becomes `true`. It blocks if no other word does.
     Claim(&'static str),
     Ask,
-    Refuse,
+    Block,
 }
 
 pub const fn key(name: &'static str, says: KeyMeaning) -> ReplyKey {
@@ -84,7 +84,7 @@ pub struct ReplyForm {
     pub reads: &'static [ReplyKey],
     /// Further keys to read, which other events of the host share.
     pub shares: &'static [ReplyKey],
-    pub refuses: Refuses,
+    pub blocks: BlockStatus,
 }
 
 impl ReplyForm {
@@ -103,7 +103,7 @@ pub(super) const fn form(
         writes,
         reads,
         shares,
-        refuses: Refuses::Two,
+        blocks: BlockStatus::Two,
     }
 }
 
@@ -123,9 +123,9 @@ pub(super) const fn say(on: ReplySlot, put: &'static [(&'static str, ReplyValue)
 }
 
 /// A block by exit status 2, with this JSON.
-pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
+pub(super) const fn block(put: &'static [(&'static str, ReplyValue)]) -> ReplyRule {
     ReplyRule {
-        on: ReplySlot::Refusal,
+        on: ReplySlot::Block,
         put,
         status: 2,
     }
@@ -133,7 +133,7 @@ pub(super) const fn refuse(put: &'static [(&'static str, ReplyValue)]) -> ReplyR
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplySlot {
-    Refusal,
+    Block,
     /// An objection to an event that can no longer be blocked.
     Objection,
     Question,
@@ -157,7 +157,7 @@ pub enum ReplyValue {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refuses {
+pub enum BlockStatus {
     /// Only 2; any other is an error that passes.
     Two,
     /// 2 and above; 1 is a warning. The host reads JSON for any status, also inside a string, and
@@ -169,14 +169,14 @@ pub enum Refuses {
     TwoOr(i32),
 }
 
-impl Refuses {
+impl BlockStatus {
     /// Whether this status blocks. 126 and 127 do not, because no hook ran.
     pub fn by(self, status: i32) -> bool {
         match self {
-            Refuses::Two => status == 2,
-            Refuses::FromTwo => status >= 2,
-            Refuses::NonZero => status != 0,
-            Refuses::TwoOr(other) => status == 2 || status == other,
+            BlockStatus::Two => status == 2,
+            BlockStatus::FromTwo => status >= 2,
+            BlockStatus::NonZero => status != 0,
+            BlockStatus::TwoOr(other) => status == 2 || status == other,
         }
     }
 }

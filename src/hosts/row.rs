@@ -127,12 +127,12 @@ impl Eq for Binding {}
 #[derive(Debug)]
 pub struct HostVariable {
     pub name: &'static str,
-    pub tells: Tells,
+    pub value: VariableValue,
 }
 
 /// The content of a host's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tells {
+pub enum VariableValue {
     Project,
     /// The event's working directory, by default the project's root.
     Folder,
@@ -141,8 +141,8 @@ pub enum Tells {
     Word(&'static str),
 }
 
-pub const fn variable(name: &'static str, tells: Tells) -> HostVariable {
-    HostVariable { name, tells }
+pub const fn variable(name: &'static str, value: VariableValue) -> HostVariable {
+    HostVariable { name, value }
 }
 
 /// Why an event of a dialect cannot be decoded.
@@ -153,7 +153,7 @@ pub enum DecodeError {
     OtherEvent { asked: String, found: String },
     /// The key that distinguishes events of one name is missing or unknown.
     #[error("`{key}` says which `{name}` event it is, but {}: give one of {}", .found.as_ref().map_or("it is missing".to_string(), |found| format!("`{found}` is unknown")), .known.join(", "))]
-    NotTold {
+    Ambiguous {
         name: String,
         key: &'static str,
         /// The key's value.

@@ -39,7 +39,7 @@ pub(super) const SUBJECTS: &[(MatcherSubject, &str)] = &[
 pub enum Comments {
     /// Comments, without trailing commas.
     Read,
-    Refused,
+    Forbidden,
     Unknown,
 }
 

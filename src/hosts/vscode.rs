@@ -4,7 +4,7 @@
 //! the names of the reference. It also runs the hooks in Claude Code's settings.
 
 use super::claude::{
-    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, PRE_TOOL_USE, TEACHES, TOLD, post_tool_use,
+    FAMILY, GATES, GATES_AND_TEACHES, OBJECTS, OBSERVED, PRE_TOOL_USE, TEACHES, post_tool_use,
 };
 use super::prelude::*;
 
@@ -38,12 +38,12 @@ pub(super) static VSCODE: Host = Host {
     ],
     mcp: Mcp::Single,
     events: &[
-        ROW.told("SessionStart", "session.start", &TEACHES),
+        ROW.observed("SessionStart", "session.start", &TEACHES),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
         post_tool_use(ROW, &OBJECTS),
-        ROW.told("PreCompact", "compact.pre", &TOLD),
-        ROW.told("SubagentStart", "subagent.start", &TEACHES),
+        ROW.observed("PreCompact", "compact.pre", &OBSERVED),
+        ROW.observed("SubagentStart", "subagent.start", &TEACHES),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],

@@ -8,7 +8,7 @@
 use super::claude;
 use super::prelude::*;
 
-static GATES: ReplyForm = form(&[REFUSE], &[], &[]);
+static GATES: ReplyForm = form(&[BLOCK_RULE], &[], &[]);
 
 const FACTS: &[InnerFacts] = &[InnerFacts {
     object: "tool_info",
@@ -63,17 +63,17 @@ pub(super) static WINDSURF: Host = Host {
         ROW.gate("pre_mcp_tool_use", "tool.pre", &GATES)
             .keys(&[SESSION, TOOL, INPUT])
             .is_of_servers(true),
-        ROW.told("post_run_command", "tool.post", &SILENT)
+        ROW.observed("post_run_command", "tool.post", &SILENT)
             .of_tool("run_command", COMMAND),
-        ROW.told("post_write_code", "tool.post", &SILENT)
+        ROW.observed("post_write_code", "tool.post", &SILENT)
             .of_tool("write_code", EDITS),
-        ROW.told("post_read_code", "tool.post", &SILENT)
+        ROW.observed("post_read_code", "tool.post", &SILENT)
             .of_tool("read_code", FILE),
-        ROW.told("post_mcp_tool_use", "tool.post", &SILENT)
+        ROW.observed("post_mcp_tool_use", "tool.post", &SILENT)
             .keys(&[SESSION, TOOL, INPUT, ("mcp_result", "result")])
             .is_of_servers(true),
         // Its text stays under `raw`: our `message` is an object.
-        ROW.told("post_cascade_response", "message.end", &SILENT),
+        ROW.observed("post_cascade_response", "message.end", &SILENT),
     ],
     unseen: &["tools other than commands, files and MCP tools: search, web, browser"],
     signs: &[sign(
@@ -115,10 +115,10 @@ pub(super) static DEVIN: Host = Host {
         tool("webfetch", ToolSort::Fetch),
         tool("web_search", ToolSort::WebSearch),
     ],
-    variables: &[variable("DEVIN_PROJECT_DIR", Tells::Project)],
+    variables: &[variable("DEVIN_PROJECT_DIR", VariableValue::Project)],
     events: &[
-        DEVIN_ROW.told("SessionStart", "session.start", &claude::TEACHES),
-        DEVIN_ROW.told("SessionEnd", "session.end", &claude::TOLD),
+        DEVIN_ROW.observed("SessionStart", "session.start", &claude::TEACHES),
+        DEVIN_ROW.observed("SessionEnd", "session.end", &claude::OBSERVED),
         DEVIN_ROW.gate(
             "UserPromptSubmit",
             "prompt.submit",

@@ -5,7 +5,7 @@
 //! throws fails open, and its changes stay. It sets no time limit; hookrun keeps its default.
 
 use super::prelude::*;
-use super::results::KeyMeaning::{Action, Entry, Field, Reason, Refusal};
+use super::results::KeyMeaning::{Action, Block, Entry, Field, Reason};
 use crate::engine::event::Merge::{Append, Chain, SameRole};
 
 const BEFORE: HostEvent = HostEvent {
@@ -39,7 +39,7 @@ pub(super) static WOLLI: Host = Host {
             .keys(&[("input", "toolInput"), ("toolCallId", "toolUseId")])
             .blocks(true)
             .results(&[
-                key("block", Refusal(true)),
+                key("block", Block(true)),
                 key("reason", Reason),
                 // Functions change it in place; a program prints the new input.
                 key("input", Field("toolInput", Chain)),
@@ -75,7 +75,7 @@ pub(super) static WOLLI: Host = Host {
             .named("compact", "compact.pre")
             .aliases(&["session_before_compact"])
             .blocks(true)
-            .results(&[key("cancel", Refusal(true))]),
+            .results(&[key("cancel", Block(true))]),
         BEFORE
             .named("message_end", "message.end")
             .results(&[key("message", Field("message", SameRole))]),

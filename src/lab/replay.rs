@@ -213,7 +213,7 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
     let is_answered = is_allowed && !has_notice(NoticeKind::Question);
     let is_let_through = is_allowed
         && has_notice(NoticeKind::Own)
-        && !has_notice(NoticeKind::Refusal)
+        && !has_notice(NoticeKind::Block)
         && !has_notice(NoticeKind::Failure);
     for (hook, trace) in report.traces() {
         let (decision, cause, reason) = match (&trace.verdict, &trace.failure) {
@@ -245,12 +245,12 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
 impl ComparedOutcome {
     /// Today's outcome. A replay asks nobody and lets no block through.
     fn of(outcome: &Outcome) -> ComparedOutcome {
-        let refusal = outcome.refusal();
+        let block = outcome.block();
         let mut compared = ComparedOutcome {
             decision: outcome.settled.word().to_string(),
-            cause: refusal.map(|refusal| refusal.cause.name().to_string()),
-            hook: refusal.and_then(|refusal| refusal.hook.clone()),
-            reason: refusal.map(|refusal| refusal.reason.clone()),
+            cause: block.map(|block| block.cause.name().to_string()),
+            hook: block.and_then(|block| block.hook.clone()),
+            reason: block.map(|block| block.reason.clone()),
         };
         if let Settled::Asked { questions } = &outcome.settled {
             compared.ask(questions);

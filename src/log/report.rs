@@ -227,19 +227,19 @@ pub struct VerdictReport {
 
 pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
     let outcome = &run.outcome;
-    let refusal = outcome.refusal();
+    let block = outcome.block();
     RunReport {
         version: VERSION,
         event: run.event.spec().name.to_string(),
         host: run.event.host().to_string(),
         decision: outcome.settled.word().into(),
-        reason: refusal.map(|refusal| refusal.reason.clone()),
-        decided_by: refusal.and_then(|refusal| refusal.hook.clone()),
-        also_blocked_by: refusal.map_or_else(Vec::new, |refusal| refusal.others.clone()),
-        cause: refusal.map(|refusal| refusal.cause.name().into()),
+        reason: block.map(|block| block.reason.clone()),
+        decided_by: block.and_then(|block| block.hook.clone()),
+        also_blocked_by: block.map_or_else(Vec::new, |block| block.others.clone()),
+        cause: block.map(|block| block.cause.name().into()),
         questions: match &outcome.settled {
             Settled::Asked { questions } => questions.clone(),
-            Settled::Allowed | Settled::Refused(_) => Vec::new(),
+            Settled::Allowed | Settled::Blocked(_) => Vec::new(),
         },
         output: outcome.output(),
         additional_context: outcome.additional_context(),
@@ -259,7 +259,7 @@ pub fn run_report(run: &Run, reply: &Reply, paths: &Paths) -> RunReport {
 }
 
 /// Creates the report of a block by hookrun before there was an event.
-pub fn refusal_report(event: &str, host: &str, reason: &str, reply: &Reply) -> RunReport {
+pub fn block_report(event: &str, host: &str, reason: &str, reply: &Reply) -> RunReport {
     RunReport {
         version: VERSION,
         event: event.to_string(),

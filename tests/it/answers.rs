@@ -122,7 +122,7 @@ fn own_block(speaker: Speaker) -> Option<String> {
     let Some(binding) = speaker.binding else {
         return Some(BLOCK.to_string());
     };
-    let reply = binding.refuse("no").stdout;
+    let reply = binding.block("no").stdout;
     (!reply.trim().is_empty()).then(|| reply.trim().to_string())
 }
 
@@ -184,7 +184,7 @@ fn blocks_by_going_on(speaker: Speaker) -> bool {
     let Some(Results::Keys(keys)) = speaker.binding.map(|binding| binding.row.results) else {
         return false;
     };
-    let goes_on = |key: &ReplyKey| key.name == "continue" && key.says == KeyMeaning::Refusal(true);
+    let goes_on = |key: &ReplyKey| key.name == "continue" && key.says == KeyMeaning::Block(true);
     keys.iter().any(goes_on)
 }
 

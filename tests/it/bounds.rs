@@ -59,7 +59,7 @@ fn notes(report: &Value, place: usize) -> Vec<String> {
         .collect()
 }
 
-/// Tells why a test proves nothing on this machine.
+/// VariableValue why a test proves nothing on this machine.
 #[expect(clippy::print_stderr, reason = "for who reads the test's output")]
 pub(crate) fn skip(why: &str) {
     eprintln!("skipped: {why}");

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
 
-/// Refuses `.env` and whatever is in `secrets/`, whoever asks.
+/// BlockStatus `.env` and whatever is in `secrets/`, whoever asks.
 const POLICY: &str = r#"
 [[hook]]
 name = "no-secrets"

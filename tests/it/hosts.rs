@@ -28,7 +28,7 @@ struct Host {
     /// The keys of the tool and its input.
     keys: (&'static str, &'static str),
     /// What is on stdout beside the exit status 2.
-    refusal: fn(&str) -> Value,
+    block: fn(&str) -> Value,
 }
 
 const HOSTS: &[Host] = &[
@@ -36,31 +36,31 @@ const HOSTS: &[Host] = &[
         name: "claude",
         gate: "PreToolUse",
         keys: SNAKE,
-        refusal: |_| Value::Null,
+        block: |_| Value::Null,
     },
     Host {
         name: "codex",
         gate: "PreToolUse",
         keys: SNAKE,
-        refusal: |_| Value::Null,
+        block: |_| Value::Null,
     },
     Host {
         name: "gemini",
         gate: "BeforeTool",
         keys: SNAKE,
-        refusal: |_| Value::Null,
+        block: |_| Value::Null,
     },
     Host {
         name: "cursor",
         gate: "preToolUse",
         keys: SNAKE,
-        refusal: |reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
+        block: |reason| json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
     },
     Host {
         name: "copilot",
         gate: "preToolUse",
         keys: ("toolName", "toolArgs"),
-        refusal: |reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
+        block: |reason| json!({"permissionDecision": "deny", "permissionDecisionReason": reason}),
     },
 ];
 
@@ -86,7 +86,7 @@ impl Host {
             "" => Value::Null,
             stdout => serde_json::from_str(stdout).unwrap(),
         };
-        assert_eq!(said, (self.refusal)(reason), "{name}: {ran:?}");
+        assert_eq!(said, (self.block)(reason), "{name}: {ran:?}");
     }
 }
 

@@ -79,8 +79,8 @@ fn shell(name: &str, line: &str) -> Hook {
 
 fn reason(run: &Run) -> &str {
     run.outcome
-        .refusal()
-        .map_or("", |refusal| refusal.reason.as_str())
+        .block()
+        .map_or("", |block| block.reason.as_str())
 }
 
 fn ending(run: &Run, place: usize) -> &Ending {
@@ -104,12 +104,12 @@ fn a_function_decides_as_a_command_does() {
     });
     let runner = runner(&sandbox, [guard]);
     let run = runner.handle(&call("rm -rf /"));
-    let refusal = run.outcome.refusal().unwrap();
+    let block = run.outcome.block().unwrap();
     assert_eq!(
-        (refusal.reason.as_str(), refusal.cause),
+        (block.reason.as_str(), block.cause),
         ("no rm", Cause::Policy)
     );
-    assert_eq!(refusal.hook.as_deref(), Some("guard"));
+    assert_eq!(block.hook.as_deref(), Some("guard"));
     assert!(matches!(
         runner.handle(&call("sudo ls")).outcome.settled,
         Settled::Asked { .. }
@@ -140,7 +140,7 @@ fn panics_and_errors_of_functions_are_failures() {
         reason(&run),
         "hook `guard` failed: panicked: it's broken (fail closed)"
     );
-    assert_eq!(run.outcome.refusal().unwrap().cause, Cause::Failure);
+    assert_eq!(run.outcome.block().unwrap().cause, Cause::Failure);
 
     let open = Hook {
         on_failure: Some(OnFailure::Allow),
@@ -199,7 +199,7 @@ fn the_budget_ends_the_wait_for_a_function() {
     let budget = Budget::from(Instant::now(), Duration::from_millis(20));
     let run = runner(&sandbox, [hook]).handle_within(&call("ls"), Some(budget));
     assert!(matches!(ending(&run, 0), Ending::OutOfBudget { .. }));
-    assert!(run.outcome.refusal().is_some());
+    assert!(run.outcome.block().is_some());
     drop(release);
 }
 

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::commands::schema;
 use crate::sandbox::{Ran, Sandbox};
 
-/// Refuses commands with `rm` in them.
+/// BlockStatus commands with `rm` in them.
 const GUARD: &str = r#"case "$HOOKRUN_ACTION_COMMAND" in
     *rm*) echo "no rm" >&2; exit 1 ;;
     *ask*) echo '{"ask":"really?"}' ;;
 esac"#;
 
-/// Refuses commands with `cat` in them.
+/// BlockStatus commands with `cat` in them.
 const OTHER_GUARD: &str = r#"case "$HOOKRUN_ACTION_COMMAND" in
     *cat*) echo "no cat" >&2; exit 1 ;;
     *ask*) echo '{"ask":"really?"}' ;;

@@ -234,8 +234,8 @@ fn work(subreaper: Option<Subreaper>) {
         let decision = run.outcome.settled.word();
         let reason = run
             .outcome
-            .refusal()
-            .map_or("", |refusal| refusal.reason.as_str());
+            .block()
+            .map_or("", |block| block.reason.as_str());
         let reports = run.hooks.iter().map(|hook| match &hook.fate {
             Fate::Ran(trace) => described(trace.start, trace, decision, reason),
             other @ (Fate::Disabled

@@ -198,7 +198,7 @@ fn of_page(section: &str) -> Option<ShippedHook> {
     let about = about.trim();
     let name = rules.split_once("name = \"")?.1.split_once('"')?.0;
     let file = format!("50-{name}.toml");
-    let refusal = if rules.contains("\nask = ") {
+    let block = if rules.contains("\nask = ") {
         "ask"
     } else {
         "block"
@@ -210,7 +210,7 @@ fn of_page(section: &str) -> Option<ShippedHook> {
         .filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |"))
     {
         let (blocked, passed) = row.split_once("` | `")?;
-        for (cell, decision) in [(blocked, refusal), (passed, "allow")] {
+        for (cell, decision) in [(blocked, block), (passed, "allow")] {
             cases.push_str(&case_of(&cell.replace("\\|", "|"), decision));
         }
     }

@@ -104,7 +104,7 @@ impl Document {
             return Some(fault(&self.file, None, complaint));
         }
         match self.shape.comments {
-            Comments::Refused => plain_json(&self.file, body),
+            Comments::Forbidden => plain_json(&self.file, body),
             Comments::Read => {
                 let error = CstRootNode::parse(body, &COMMENTED).err()?;
                 Some(unreadable(&self.file, &error))

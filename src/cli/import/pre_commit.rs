@@ -177,7 +177,7 @@ fn of_own(
         return Ok(Some(made));
     }
     let made = entry(source, id, at, &format!("{command} {{files}}"));
-    let mut made = filter.put_into(made).with("fixes", toml_text("refuse"));
+    let mut made = filter.put_into(made).with("fixes", toml_text("block"));
     if hook["require_serial"] == true {
         made = made.with("batch", SERIAL);
     }

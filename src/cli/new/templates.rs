@@ -233,10 +233,10 @@ const SORTS: &[TemplateSort] = &[
     },
     // Keeps an agent from stopping until the tests pass.
     TemplateSort {
-        fits: |spec| spec.blocks && spec.conduct.most_refusals.is_some(),
+        fits: |spec| spec.blocks && spec.conduct.most_blocks.is_some(),
         name: "test-gate",
         suits: |spec| {
-            spec.blocks && (spec.conduct.most_refusals.is_some() || spec.carries("changes"))
+            spec.blocks && (spec.conduct.most_blocks.is_some() || spec.carries("changes"))
         },
         directive: "timeout=2m",
         about: "how long the tests may run. They are test.sh here.",

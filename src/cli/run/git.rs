@@ -106,18 +106,18 @@ fn run_hook(
     let event = hook.map_or(name.unwrap_or_default(), |hook| hook.event);
     let format = args.format;
     let named = event.to_string();
-    let refusal = Box::new(move || {
-        let refusal = match hook {
-            Some(hook) => hook.refuse(watchdog::REASON, hook.is_gate()),
-            None => native::refuse(watchdog::REASON),
+    let block = Box::new(move || {
+        let block = match hook {
+            Some(hook) => hook.block(watchdog::REASON, hook.is_gate()),
+            None => native::block(watchdog::REASON),
         };
-        last_word_in(format, &named, refusal)
+        last_word_in(format, &named, block)
     });
     let by = args.budget.map(|budget| AnswerBy {
         budget,
         last_word: budget.saturating_add(LATEST),
     });
-    let time = TimeLimit::start(args.stdin_timeout, refusal, by);
+    let time = TimeLimit::start(args.stdin_timeout, block, by);
     let Some(name) = name else {
         return Err(Complaint::with_cure(
             "no git hook given",
@@ -143,7 +143,7 @@ fn run_hook(
     };
     let mut decision = decided.unwrap_or_else(|failure| {
         let reason = failure.to_string();
-        let reply = hook.refuse(&reason, hook.is_gate());
+        let reply = hook.block(&reason, hook.is_gate());
         EventDecision::blocked(hook.event, git::NAME, &reason, reply)
     });
     // git ignores stdout; the exit status suffices.
@@ -225,9 +225,7 @@ impl GitRequest<'_> {
         if let Some(complaint) = complaint
             && reply.status == native::ALLOWED
         {
-            reply
-                .stderr
-                .push_str(&hook.refuse(&complaint, false).stderr);
+            reply.stderr.push_str(&hook.block(&complaint, false).stderr);
         }
         let mut decision = EventDecision::of_event(event, run, reply, &hooks);
         report(&mut decision, args.format, &hooks.runner, env);

@@ -81,7 +81,7 @@ pub(crate) fn peer(_: &UnixStream) -> Option<Pid> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HelperWord {
     Accepted,
-    Refused(String),
+    Declined(String),
     Decided {
         status: u8,
         stdout: String,
@@ -214,7 +214,7 @@ impl<'a> Helper<'a> {
         }
         match serde_json::from_str(&line) {
             Ok(HelperWord::Accepted) => stream.write_all(format!("{GO}\n").as_bytes()).is_ok(),
-            Ok(HelperWord::Refused(why)) => {
+            Ok(HelperWord::Declined(why)) => {
                 tracing::debug!(why, "the helper does not decide this event");
                 false
             }
@@ -288,7 +288,7 @@ fn heard(
             };
             Ok(EventDecision::of_reply(reply, is_needed))
         }
-        Ok(HelperWord::Accepted | HelperWord::Refused(_)) | Err(_) => {
+        Ok(HelperWord::Accepted | HelperWord::Declined(_)) | Err(_) => {
             Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))
         }
     }

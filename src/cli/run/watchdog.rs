@@ -49,13 +49,13 @@ pub(crate) struct TimeLimit {
 impl TimeLimit {
     pub(crate) fn start(
         stdin_timeout: Duration,
-        refusal: LastWord,
+        block: LastWord,
         by: Option<AnswerBy>,
     ) -> TimeLimit {
         let started = Instant::now();
         let patience = by.map_or(stdin_timeout, |by| by.budget.min(stdin_timeout));
         let heartbeat = Heartbeat::new(patience);
-        let watchdog = Watchdog::start(&heartbeat, Orders::by(started, refusal, by));
+        let watchdog = Watchdog::start(&heartbeat, Orders::by(started, block, by));
         let budget = Cell::new(by.map(|by| Budget::from(started, by.budget)));
         TimeLimit {
             started,
@@ -67,10 +67,10 @@ impl TimeLimit {
     }
 
     /// Updates the watchdog's reply and deadline once the event is known.
-    pub(crate) fn change(&self, refusal: LastWord, by: Option<AnswerBy>) {
+    pub(crate) fn change(&self, block: LastWord, by: Option<AnswerBy>) {
         self.budget
             .set(by.map(|by| Budget::from(self.started, by.budget)));
-        self.watchdog.order(Orders::by(self.started, refusal, by));
+        self.watchdog.order(Orders::by(self.started, block, by));
     }
 
     pub(crate) fn budget(&self) -> Option<Budget> {
@@ -86,14 +86,14 @@ pub(crate) struct Watchdog {
 }
 
 struct Orders {
-    refusal: LastWord,
+    block: LastWord,
     last_word: Option<Instant>,
 }
 
 impl Orders {
-    fn by(started: Instant, refusal: LastWord, by: Option<AnswerBy>) -> Orders {
+    fn by(started: Instant, block: LastWord, by: Option<AnswerBy>) -> Orders {
         Orders {
-            refusal,
+            block,
             last_word: by.and_then(|by| started.checked_add(by.last_word)),
         }
     }
@@ -160,7 +160,7 @@ impl Watchdog {
             self.wait();
         }
         if self.heartbeat.claim() {
-            self.refuse();
+            self.block();
         }
         // The main thread is replying; keep watching it.
         loop {
@@ -232,8 +232,8 @@ impl Watchdog {
         clippy::disallowed_methods,
         reason = "the thread that would return from main hangs in the system"
     )]
-    fn refuse(&self) {
-        let reply = (locked(&self.orders).refusal)();
+    fn block(&self) {
+        let reply = (locked(&self.orders).block)();
         // Bypass the locks of `Stdout` and `Stderr`, which the main thread may hold.
         let until = Instant::now() + WRITING;
         let said = streams::write_reply(reply.stdout.as_bytes(), until, &|| false);
@@ -242,7 +242,7 @@ impl Watchdog {
         let status = if said.is_ok() {
             reply.status
         } else {
-            native::REFUSED
+            native::BLOCKED
         };
         std::process::exit(i32::from(status));
     }

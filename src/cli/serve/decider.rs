@@ -278,7 +278,7 @@ impl DecisionServer {
         }
     }
 
-    pub(crate) fn refuse(
+    pub(crate) fn block(
         &self,
         host: &str,
         event: Option<&str>,
@@ -296,7 +296,7 @@ impl DecisionServer {
         context: &Context,
     ) -> Arc<ReadHooks> {
         let host = request.host();
-        let mut told = HostFolders::told(host, context);
+        let mut told = HostFolders::read(host, context);
         let mut cwd = self.env.cwd.clone();
         match place {
             ClientPlace::OfServer => {}
@@ -359,12 +359,12 @@ impl DecisionServer {
 
     fn blocked(&self, request: &EventRequest<'_>, failure: &Complaint) -> Box<ClientAnswer> {
         let reason = failure.to_string();
-        let reply = request.refuse(&reason);
+        let reply = request.block(&reason);
         let decision =
             EventDecision::blocked(&request.name, request.host(), &reason, reply.clone());
         self.keep(decision, &self.env);
         let outcome = Outcome::own_failure(reason);
-        let answer = ClientAnswer::of(reply, outcome, request.refusing());
+        let answer = ClientAnswer::of(reply, outcome, request.block_dialect());
         Box::new(ClientAnswer {
             host: request.host(),
             ..answer

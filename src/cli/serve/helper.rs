@@ -115,7 +115,7 @@ impl HelperServer {
         lines.read_line(&mut line)?;
         let (request, context) = match self.read_request(&line) {
             Ok(read) => read,
-            Err(why) => return send(stream, &HelperWord::Refused(why)),
+            Err(why) => return send(stream, &HelperWord::Declined(why)),
         };
         let decider = self.server_for(request.variables);
         send(stream, &HelperWord::Accepted)?;

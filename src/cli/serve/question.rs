@@ -111,8 +111,8 @@ impl ClientAnswer {
             .reason()
             .unwrap_or_else(|| reply.stderr.trim().to_string());
         match self.binding {
-            Some(binding) => binding.refusal_document(&reason),
-            None => hosts::refusal_of_any(hosts::find(self.host), &reason),
+            Some(binding) => binding.block_document(&reason),
+            None => hosts::block_of_any(hosts::find(self.host), &reason),
         }
     }
 }

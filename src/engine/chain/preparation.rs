@@ -290,11 +290,3 @@ pub(super) fn add_notes(
         }
     }
 }
-
-/// Returns true if an ending blocks a gate. With `failures_close`, every failure does.
-pub(super) fn refuses(ending: &Ending, failures_close: bool) -> bool {
-    match ending.verdict() {
-        Some(verdict) => matches!(verdict.decision, Decision::Block { .. }),
-        None => failures_close && ending.failure().is_some(),
-    }
-}

@@ -252,9 +252,9 @@ pub struct Conduct {
     /// Default timeout; `None` for 5 s, [`Duration::MAX`] for no limit.
     pub timeout: Option<Duration>,
     /// A block ends the chain even if the event cannot be blocked.
-    pub refusal_ends: bool,
+    pub block_ends: bool,
     /// A block keeps earlier hooks' output.
-    pub keeps_said: bool,
+    pub keeps_texts: bool,
     /// Only the last result counts, as a whole.
     pub last_result: bool,
     /// Every hook sees the original event.
@@ -266,7 +266,7 @@ pub struct Conduct {
     pub reads_on: bool,
     /// Consecutive blocks after which the event passes, so that a session does not loop; `None` for
     /// no limit, and in a dialect's row for the catalog's.
-    pub most_refusals: Option<u32>,
+    pub most_blocks: Option<u32>,
     /// Printed text is `additionalContext`, not `output`. A dialect's row uses the catalog's value.
     pub text_teaches: bool,
 }
@@ -275,13 +275,13 @@ impl Conduct {
     pub const USUAL: Conduct = Conduct {
         stop: Stop::First,
         timeout: None,
-        refusal_ends: false,
-        keeps_said: false,
+        block_ends: false,
+        keeps_texts: false,
         last_result: false,
         isolated: false,
         first_question: false,
         reads_on: false,
-        most_refusals: None,
+        most_blocks: None,
         text_teaches: false,
     };
 }

@@ -104,7 +104,7 @@ impl Child {
 
     /// Returns when to query the leader; `tick` is the next time without pidfds. `None` if
     /// [`exit_fd`](Child::exit_fd) reports the exit.
-    pub(super) fn asked_at(&self, tick: Instant) -> Option<Instant> {
+    pub(super) fn query_at(&self, tick: Instant) -> Option<Instant> {
         match self.watch {
             ExitWatch::Later(at) => Some(at),
             ExitWatch::Pidfd(_) => None,

@@ -66,14 +66,14 @@ impl Keeper {
     }
 
     pub(super) fn watch(&self, group: Pid) {
-        self.tell(&format!("+{}\n", group.as_raw_nonzero()));
+        self.write(&format!("+{}\n", group.as_raw_nonzero()));
     }
 
     pub(super) fn forget(&self, group: Pid) {
-        self.tell(&format!("-{}\n", group.as_raw_nonzero()));
+        self.write(&format!("-{}\n", group.as_raw_nonzero()));
     }
 
-    fn tell(&self, line: &str) {
+    fn write(&self, line: &str) {
         // A dead keeper cannot be revived, and must not block us.
         let _ = rustix::io::write(&self.pipe, line.as_bytes());
     }
@@ -83,7 +83,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         // After a panic hooks may still be running, so close the pipe without `done`.
         if !std::thread::panicking() {
-            self.tell(&format!("{DONE}\n"));
+            self.write(&format!("{DONE}\n"));
             // In a container nothing may reap it, and a hook may have stopped it.
             if !child::reap_within(self.pid, LAST_WAIT) {
                 child::end(self.pid);

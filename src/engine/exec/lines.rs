@@ -27,11 +27,11 @@ pub struct HookLines {
     /// Wakes the loop for lines or the end.
     reader: OwnedFd,
     writer: OwnedFd,
-    hear: Box<HearLine>,
+    deliver: Box<LineReceiver>,
 }
 
 /// Receives a line without its line break. It must not block for long.
-type HearLine = dyn Fn(&[u8]) + Send + Sync;
+type LineReceiver = dyn Fn(&[u8]) + Send + Sync;
 
 /// How long the process may live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -49,14 +49,14 @@ struct LineState {
     bytes: usize,
     /// Lines dropped since the last report to the hook.
     dropped: u64,
-    is_deaf: bool,
+    is_closed: bool,
     /// Inside of a line that is too long.
     is_in_long_line: bool,
     life: LineLife,
 }
 
 impl HookLines {
-    pub(crate) fn new(hear: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
+    pub(crate) fn new(deliver: impl Fn(&[u8]) + Send + Sync + 'static) -> io::Result<HookLines> {
         let (reader, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&reader, true)?;
         rustix::io::ioctl_fionbio(&writer, true)?;
@@ -65,7 +65,7 @@ impl HookLines {
             ended: Condvar::new(),
             reader: reader.into(),
             writer: writer.into(),
-            hear: Box::new(hear),
+            deliver: Box::new(deliver),
         })
     }
 
@@ -73,7 +73,7 @@ impl HookLines {
     /// N}` in their place.
     pub(crate) fn push(&self, line: Vec<u8>) {
         let mut state = locked(&self.state);
-        if state.is_deaf || state.life != LineLife::Open {
+        if state.is_closed || state.life != LineLife::Open {
             return;
         }
         state.bytes += line.len();
@@ -113,10 +113,10 @@ impl HookLines {
     }
 
     /// Delivers the last line of a process, without a line break.
-    pub(crate) fn hear_last(&self, written: &mut Vec<u8>) {
-        self.hear(written);
+    pub(crate) fn deliver_last(&self, written: &mut Vec<u8>) {
+        self.deliver(written);
         if !written.is_empty() {
-            (self.hear)(written);
+            (self.deliver)(written);
         }
         written.clear();
         self.renew();
@@ -135,7 +135,7 @@ impl HookLines {
     /// Resets the state for the next process's streams.
     pub(super) fn renew(&self) {
         let mut state = locked(&self.state);
-        state.is_deaf = false;
+        state.is_closed = false;
         state.is_in_long_line = false;
     }
 
@@ -144,7 +144,7 @@ impl HookLines {
         let mut state = locked(&self.state);
         let LineState { life, .. } = *state;
         *state = LineState {
-            is_deaf: true,
+            is_closed: true,
             life,
             ..LineState::default()
         };
@@ -164,13 +164,13 @@ impl HookLines {
     }
 
     /// Delivers the complete lines of `written` and keeps the rest.
-    pub(super) fn hear(&self, written: &mut Vec<u8>) {
+    pub(super) fn deliver(&self, written: &mut Vec<u8>) {
         let mut start = 0;
         while let Some(length) = written[start..].iter().position(|byte| *byte == b'\n') {
             let line = &written[start..start + length];
             start += length + 1;
             if !std::mem::take(&mut locked(&self.state).is_in_long_line) {
-                (self.hear)(line);
+                (self.deliver)(line);
             }
         }
         written.drain(..start);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_lines_are_dropped_and_the_hook_is_told_how_many() {
+    fn the_oldest_lines_are_dropped_and_the_hook_gets_their_number() {
         let lines = HookLines::new(|_| {}).unwrap();
         for number in 0..MOST_LINES + 3 {
             lines.push(format!("{number}\n").into_bytes());
@@ -243,21 +243,21 @@ mod tests {
 
     #[test]
     fn output_is_handed_out_line_by_line_and_a_line_without_end_is_dropped() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let hears = Arc::clone(&heard);
+        let lines_received = Arc::new(Mutex::new(Vec::new()));
+        let receiver = Arc::clone(&lines_received);
         let lines = HookLines::new(move |line| {
             let line = String::from_utf8_lossy(line).into_owned();
-            locked(&hears).push(line);
+            locked(&receiver).push(line);
         })
         .unwrap();
         let mut written = b"a\nb\nc".to_vec();
-        lines.hear(&mut written);
+        lines.deliver(&mut written);
         assert_eq!(written, b"c");
         written.resize(LONGEST_LINE_BYTES + 1, b'x');
-        lines.hear(&mut written);
+        lines.deliver(&mut written);
         assert!(written.is_empty());
         written.extend_from_slice(b"rest\nd\nlast");
-        lines.hear_last(&mut written);
-        assert_eq!(*heard.lock().unwrap(), ["a", "b", "d", "last"]);
+        lines.deliver_last(&mut written);
+        assert_eq!(*lines_received.lock().unwrap(), ["a", "b", "d", "last"]);
     }
 }

@@ -13,7 +13,6 @@ use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::{Background, Limits};
 use crate::engine::names::{duration_text, size_text};
-use crate::engine::outcome::Decision;
 use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
 
 const GRACE: Duration = Duration::from_millis(200);
@@ -38,7 +37,7 @@ pub(super) struct Live {
     pub(super) has_news: bool,
     /// Whether it is killed when hookrun dies. False if it may leave processes behind.
     pub(super) is_kept: bool,
-    pub(super) is_told: bool,
+    pub(super) is_reported: bool,
     pub(super) level: Level,
     pub(super) is_confined: bool,
     pub(super) notes: Vec<String>,
@@ -73,11 +72,11 @@ impl Live {
     }
 
     /// Queries the leader. `None` if nothing is due, to save the system call.
-    pub(super) fn ask(&mut self, now: Instant) -> Option<Status> {
+    pub(super) fn query(&mut self, now: Instant) -> Option<Status> {
         if let Phase::Draining { exit, .. } = self.phase {
             return Some(exit.map_or(Status::Lost, Status::Exited));
         }
-        let is_due = self.child.asked_at(now).is_some_and(|at| at <= now);
+        let is_due = self.child.query_at(now).is_some_and(|at| at <= now);
         if !std::mem::take(&mut self.has_news) && !is_due && now < self.ends_at() {
             return None;
         }
@@ -119,7 +118,7 @@ impl Live {
         self.child.stdout.is_closed() && self.child.stderr.is_closed()
     }
 
-    pub(super) fn is_heard(&self) -> bool {
+    pub(super) fn takes_output(&self) -> bool {
         match &self.phase {
             Phase::Running { .. } | Phase::Draining { .. } => true,
             Phase::Stopping { .. } => false,
@@ -198,16 +197,16 @@ impl Live {
 
     /// Returns when to report it to the keeper. Most hooks end sooner.
     pub(super) fn keeper_due(&self) -> Option<Instant> {
-        (self.is_kept && !self.is_told).then(|| self.started + LATER)
+        (self.is_kept && !self.is_reported).then(|| self.started + LATER)
     }
 
-    pub(super) fn tell(&mut self, keeper: &Keeper) {
-        self.is_told = true;
+    pub(super) fn report_to(&mut self, keeper: &Keeper) {
+        self.is_reported = true;
         keeper.watch(self.child.pid);
     }
 
     pub(super) fn leave_keeper(&self, engine: &Engine) {
-        if self.is_told {
+        if self.is_reported {
             engine.keeper_forgets(self.child.pid);
         }
     }
@@ -249,7 +248,7 @@ impl Live {
     /// Finishes the hook: kills the rest of its group, then reaps the leader, in this order.
     pub(super) fn finish(&mut self, job: &Job<'_>, status: Status, now: Instant) -> Trace {
         let mut notes = std::mem::take(&mut self.notes);
-        if self.is_heard() {
+        if self.takes_output() {
             // Available output counts even if waiting failed.
             let mut buffer = Vec::with_capacity(4096);
             self.child.stdout.read(&mut buffer, true);
@@ -292,17 +291,17 @@ impl Live {
             };
         }
         // A limit does not undo a block that already happened.
-        let has_refused = matches!(exit, Some(Exit::Status(status)) if status != 0);
+        let has_blocked = matches!(exit, Some(Exit::Status(status)) if status != 0);
         let (ending, more) = match &self.phase {
             Phase::Stopping { why, .. } => answer::failed(why.clone(), &stdout, job.permit),
-            Phase::Killed { why, .. } if !(has_refused && self.is_heard()) => {
+            Phase::Killed { why, .. } if !(has_blocked && self.takes_output()) => {
                 answer::failed(why.clone(), &stdout, job.permit)
             }
             Phase::Running { .. } | Phase::Draining { .. } | Phase::Killed { .. } => {
                 let (ending, more) = self.judge(job, exit, &stdout, &stderr, excess);
                 match held {
                     // A block stands, whatever would follow.
-                    Some(problem) if !refuses(&ending) => (Ending::Malformed { problem }, more),
+                    Some(problem) if !ending.blocks() => (Ending::Malformed { problem }, more),
                     Some(_) | None => (ending, more),
                 }
             }
@@ -384,10 +383,4 @@ fn needs_whole_answer(job: &Job<'_>, exit: Option<Exit>) -> bool {
     job.permit.spec.blocks
         && exit == Some(Exit::Status(0))
         && job.hook.background != Background::Detach
-}
-
-fn refuses(ending: &Ending) -> bool {
-    ending
-        .verdict()
-        .is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
 }

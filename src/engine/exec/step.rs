@@ -196,13 +196,13 @@ impl<'e> RunningStep<'e> {
                 break;
             }
             self.wait_and_serve();
-            self.hear_functions();
+            self.take_answers();
             self.note_abort();
             self.call_keeper();
             for place in 0..self.slots.len() {
-                self.hear_answer(place);
+                self.take_served_answer(place);
                 self.advance(place);
-                self.look_at_call(place);
+                self.end_late_call(place);
             }
         }
         let mut traces = Vec::with_capacity(self.slots.len());
@@ -272,7 +272,7 @@ impl<'e> RunningStep<'e> {
                         due(instant);
                     }
                     let tick = now + TICK;
-                    if let Some(instant) = live.child.asked_at(tick)
+                    if let Some(instant) = live.child.query_at(tick)
                         && !live.has_exited()
                     {
                         due(instant);
@@ -293,7 +293,7 @@ impl<'e> RunningStep<'e> {
         let SlotState::Live(live) = &mut slot.state else {
             return;
         };
-        let in_time = live.is_heard();
+        let in_time = live.takes_output();
         match source {
             EventSource::Exit => live.has_news = true,
             EventSource::Stdin => live.child.feed(),
@@ -302,7 +302,7 @@ impl<'e> RunningStep<'e> {
                 live.has_news |= live.is_drained();
                 live.check_output(&slot.job.hook.limits);
                 if let Some(lines) = &slot.job.lines {
-                    lines.hear(&mut live.child.stdout.kept.head);
+                    lines.deliver(&mut live.child.stdout.kept.head);
                 }
             }
             EventSource::Stderr => {
@@ -335,7 +335,7 @@ impl<'e> RunningStep<'e> {
                 continue;
             }
             match self.engine.keeper().as_ref() {
-                Some(keeper) => live.tell(keeper),
+                Some(keeper) => live.report_to(keeper),
                 None => return,
             }
         }
@@ -364,9 +364,11 @@ impl<'e> RunningStep<'e> {
         let SlotState::Live(live) = &mut self.slots[place].state else {
             return;
         };
-        let Some(status) = live.ask(now) else { return };
+        let Some(status) = live.query(now) else {
+            return;
+        };
         if live.never_began(status) {
-            return self.begin_anew(place);
+            return self.start_cold(place);
         }
         let is_over = match (&live.phase, status) {
             // An exit before this point wins over the deadline.
@@ -504,7 +506,7 @@ impl RunningStep<'_> {
     }
 
     /// Handles available answers. They win over deadlines.
-    fn hear_functions(&mut self) {
+    fn take_answers(&mut self) {
         while let Some((place, returned)) = self.answers.as_ref().and_then(Answers::next) {
             let slot = &self.slots[place];
             if let SlotState::Called(begun) = &slot.state {
@@ -515,7 +517,7 @@ impl RunningStep<'_> {
         }
     }
 
-    fn look_at_call(&mut self, place: usize) {
+    fn end_late_call(&mut self, place: usize) {
         let SlotState::Called(begun) = &self.slots[place].state else {
             return;
         };

@@ -52,7 +52,7 @@ pub(super) struct WarmPool {
 struct Interpreters {
     /// `None`: the interpreter is unusable.
     zygotes: HashMap<WarmKey, Option<Zygote>>,
-    asked: u64,
+    requests: u64,
 }
 
 /// A hook's process, and the socket on which it reports that the script begins.
@@ -102,10 +102,10 @@ impl WarmPool {
         }
         let packet = packet(spawn.program, &command, &file, &cwd, &variables)?;
         let mut interpreters = locked(&self.interpreters);
-        interpreters.asked += 1;
+        interpreters.requests += 1;
         if !interpreters.zygotes.contains_key(&key) {
             interpreters.make_room()?;
-            let zygote = Zygote::start(&command, spawn, spared, interpreters.asked, &file);
+            let zygote = Zygote::start(&command, spawn, spared, interpreters.requests, &file);
             let zygote = zygote.map_err(|_| ColdReason::Unusable)?;
             interpreters.zygotes.insert(key, Some(zygote));
             return Err(ColdReason::NotReady);
@@ -122,7 +122,7 @@ impl Interpreters {
         let Some(zygote) = entry.get_mut() else {
             return Err(ColdReason::Unusable);
         };
-        zygote.used = self.asked;
+        zygote.used = self.requests;
         let spare = zygote.take(file);
         match zygote.state {
             ZygoteState::Unusable => {
@@ -132,7 +132,7 @@ impl Interpreters {
             // It exited, for example because its libraries changed.
             ZygoteState::Gone => drop(entry.remove()),
             ZygoteState::Usable if zygote.is_worn() => drop(entry.remove()),
-            ZygoteState::Starting | ZygoteState::Usable => zygote.ask(SOON, file),
+            ZygoteState::Starting | ZygoteState::Usable => zygote.request(SOON, file),
         }
         spare.ok_or(ColdReason::NotReady)
     }
@@ -148,7 +148,7 @@ impl Interpreters {
             .map(|(key, zygote)| (zygote.as_ref().map_or(0, |zygote| zygote.used), key))
             .min_by_key(|(used, _)| *used);
         match oldest {
-            Some((used, key)) if used + UNUSED_AFTER < self.asked => {
+            Some((used, key)) if used + UNUSED_AFTER < self.requests => {
                 let key = key.clone();
                 self.zygotes.remove(&key);
                 Ok(())

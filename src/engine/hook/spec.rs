@@ -422,10 +422,10 @@ pub enum Fixes {
     /// Staged, and merged into the files on disk.
     Stage,
     /// Block.
-    Refuse,
+    Block,
 }
 
-names! { Fixes: Stage "stage", Refuse "refuse" }
+names! { Fixes: Stage "stage", Block "block" }
 
 /// How a hook's process starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question, Refusal,
+    Block, Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question,
     Rewritten, Settled, Verdict,
 };
 use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
@@ -43,7 +43,7 @@ pub enum Flow {
 pub struct Merger<'s> {
     spec: &'s EventSpec,
     outcome: Outcome,
-    blocks: Vec<Refusal>,
+    blocks: Vec<Block>,
 }
 
 impl<'s> Merger<'s> {
@@ -56,18 +56,18 @@ impl<'s> Merger<'s> {
     }
 
     /// Adds the next hook in plan order. `on_failure` is the hook's or the event's.
-    pub fn hear(&mut self, hook: &str, on_failure: OnFailure, heard: &Contribution) -> Flow {
+    pub fn add(&mut self, hook: &str, on_failure: OnFailure, contribution: &Contribution) -> Flow {
         if self.is_blocked() && self.spec.conduct.stop == Stop::First {
             return Flow::Ends;
         }
-        match heard {
+        match contribution {
             Contribution::Failure(words) => self.failure(hook, on_failure, words),
             Contribution::Verdict(verdict) => self.verdict(hook, verdict),
         }
     }
 
     /// Blocks for a reason of hookrun, unless the event is blocked already.
-    pub fn refuse(&mut self, reason: String) {
+    pub fn block(&mut self, reason: String) {
         if !self.is_blocked() {
             self.settle(None, reason, Cause::Failure);
         }
@@ -123,8 +123,8 @@ impl<'s> Merger<'s> {
             let reason = format!("hook `{hook}` {words} (fail closed)");
             return self.settle(Some(hook), reason, Cause::Failure);
         }
-        if on_failure == OnFailure::Block && self.spec.conduct.refusal_ends {
-            self.notice(hook, NoticeKind::Refusal, words);
+        if on_failure == OnFailure::Block && self.spec.conduct.block_ends {
+            self.notice(hook, NoticeKind::Block, words);
             return Flow::Ends;
         }
         let consequence = if self.spec.blocks { " (fail open)" } else { "" };
@@ -144,8 +144,8 @@ impl<'s> Merger<'s> {
                 return self.settle(Some(hook), reason.clone(), Cause::Policy);
             }
             Decision::Block { reason } => {
-                self.notice(hook, NoticeKind::Refusal, reason.clone());
-                let ends = self.spec.conduct.refusal_ends;
+                self.notice(hook, NoticeKind::Block, reason.clone());
+                let ends = self.spec.conduct.block_ends;
                 return if ends { Flow::Ends } else { Flow::GoesOn };
             }
             Decision::Ask { question } if self.spec.blocks => self.ask(hook, question),
@@ -154,9 +154,9 @@ impl<'s> Merger<'s> {
             }
             Decision::Allow => {}
         }
-        let counts = !self.is_blocked() || self.spec.conduct.keeps_said;
+        let counts = !self.is_blocked() || self.spec.conduct.keeps_texts;
         if counts && (verdict.output.is_some() || verdict.additional_context.is_some()) {
-            self.outcome.said.push(HookText {
+            self.outcome.texts.push(HookText {
                 hook: hook.to_string(),
                 output: verdict.output.clone(),
                 additional_context: verdict.additional_context.clone(),
@@ -181,22 +181,22 @@ impl<'s> Merger<'s> {
                     questions: vec![question],
                 };
             }
-            Settled::Refused(_) => {}
+            Settled::Blocked(_) => {}
         }
     }
 
     fn settle(&mut self, hook: Option<&str>, reason: String, cause: Cause) -> Flow {
-        self.blocks.push(Refusal {
+        self.blocks.push(Block {
             hook: hook.map(str::to_string),
             others: Vec::new(),
             reason,
             cause,
         });
-        if let Some(refusal) = Refusal::of_all(&self.blocks) {
-            self.outcome.settled = Settled::Refused(refusal);
+        if let Some(block) = Block::of_all(&self.blocks) {
+            self.outcome.settled = Settled::Blocked(block);
         }
-        if !self.spec.conduct.keeps_said {
-            self.outcome.said.clear();
+        if !self.spec.conduct.keeps_texts {
+            self.outcome.texts.clear();
         }
         self.outcome.void_rewrites(BLOCKED);
         match self.spec.conduct.stop {

@@ -18,7 +18,7 @@ type Counts = BTreeMap<String, u32>;
 /// The table's name in messages.
 const COUNTS: &str = "counts";
 
-const FILE: &str = "refusals.json";
+const FILE: &str = "blocks.json";
 
 #[derive(Clone, Copy)]
 struct Facts {
@@ -72,7 +72,7 @@ impl Facts {
 /// An allow resets the count, a question keeps it. Touches no file for other events, or for an
 /// allow without a count.
 pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
-    let Some(cap) = run.event.spec().conduct.most_refusals else {
+    let Some(cap) = run.event.spec().conduct.most_blocks else {
         return;
     };
     let context = run.event.context();
@@ -86,8 +86,8 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
                 tracing::warn!(%error, "the count of blocks stays");
             }
         }
-        Settled::Refused(refusal) => {
-            let reason = refusal.reason.clone();
+        Settled::Blocked(block) => {
+            let reason = block.reason.clone();
             let facts = Facts::of(context);
             // Without a stored count, only the host's report decides.
             let turn = match folder.map(|folder| count(root, &folder, &counted(run), facts, cap)) {

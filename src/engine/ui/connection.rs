@@ -139,7 +139,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// Measures how long a hook has waited for a person.
 #[derive(Debug, Default)]
 pub struct Clock {
-    asked: Mutex<ClockReading>,
+    reading: Mutex<ClockReading>,
     /// Whether each question has the whole limit, as in a session-lived hook.
     is_renewed: bool,
 }
@@ -156,45 +156,45 @@ impl Clock {
     /// Creates a clock whose limit covers all questions, or is renewed by each.
     pub(super) fn new(is_renewed: bool) -> Clock {
         Clock {
-            asked: Mutex::default(),
+            reading: Mutex::default(),
             is_renewed,
         }
     }
 
     /// Opens a question. Overlapping questions count once.
     pub fn begin(&self, now: Instant) {
-        let mut asked = locked(&self.asked);
-        let (since, count) = asked.open.unwrap_or((now, 0));
-        asked.open = Some((since, count + 1));
+        let mut reading = locked(&self.reading);
+        let (since, count) = reading.open.unwrap_or((now, 0));
+        reading.open = Some((since, count + 1));
     }
 
     pub fn end(&self, now: Instant) {
-        let mut asked = locked(&self.asked);
-        match asked.open {
-            Some((_, 1)) if self.is_renewed => asked.open = None,
+        let mut reading = locked(&self.reading);
+        match reading.open {
+            Some((_, 1)) if self.is_renewed => reading.open = None,
             Some((since, 1)) => {
-                asked.before = asked
+                reading.before = reading
                     .before
                     .saturating_add(now.saturating_duration_since(since));
-                asked.open = None;
+                reading.open = None;
             }
-            Some((since, count)) => asked.open = Some((since, count - 1)),
+            Some((since, count)) => reading.open = Some((since, count - 1)),
             None => {}
         }
     }
 
     /// Returns the total pause, up to the limit.
     pub fn stood_still(&self, now: Instant) -> Duration {
-        let asked = locked(&self.asked);
-        let open = asked.open.map_or(Duration::ZERO, |(since, _)| {
+        let reading = locked(&self.reading);
+        let open = reading.open.map_or(Duration::ZERO, |(since, _)| {
             now.saturating_duration_since(since)
         });
-        asked.before.saturating_add(open).min(PATIENCE)
+        reading.before.saturating_add(open).min(PATIENCE)
     }
 
     /// Returns true if a question is open and the limit is not reached.
     pub fn stands_still(&self, now: Instant) -> bool {
-        let is_open = locked(&self.asked).open.is_some();
+        let is_open = locked(&self.reading).open.is_some();
         is_open && self.stood_still(now) < PATIENCE
     }
 

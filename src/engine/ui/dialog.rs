@@ -78,7 +78,7 @@ pub enum DialogAnswer {
     /// It was shown or sent.
     Done,
     /// It was rejected, for this reason.
-    Refused(String),
+    Rejected(String),
 }
 
 impl From<Option<String>> for DialogAnswer {

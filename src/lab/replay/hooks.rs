@@ -69,7 +69,7 @@ impl Hooks {
     ) -> Result<Rc<HostHooks>, BrokenHooks> {
         let told = match said {
             Some(said) if hosts::naming_folders(&record.host).is_some() => {
-                HostFolders::told(&record.host, said)
+                HostFolders::read(&record.host, said)
             }
             Some(_) | None => HostFolders::default(),
         };
@@ -150,7 +150,7 @@ impl HostHooks {
         if let Some(name) = said.string(dialect.names_event_by) {
             bindings.retain(|binding| binding.row.is_called(&name));
         }
-        Host::tell_apart(&bindings, said).ok().or(first)
+        Host::distinguish(&bindings, said).ok().or(first)
     }
 
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {

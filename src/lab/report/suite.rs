@@ -16,7 +16,7 @@ use crate::engine::harmless::plain;
 use crate::lab::scenario::coverage::{Coverage, CoveragePart};
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{
-    HookReport, Paths, RunReport, StreamReport, VERSION, milliseconds, refusal_report, run_report,
+    HookReport, Paths, RunReport, StreamReport, VERSION, block_report, milliseconds, run_report,
 };
 
 /// The JSON output of `test`.
@@ -148,14 +148,14 @@ impl SuiteReport {
 fn case(played: &CaseResult, paths: &Paths) -> CaseReport {
     let steps = played.steps.iter().map(|step| match step {
         StepResult::Run { run, reply } => run_report(run, reply, paths),
-        StepResult::Refused {
+        StepResult::Blocked {
             event,
             host,
             outcome,
             reply,
         } => {
-            let reason = outcome.refusal().map(|refusal| refusal.reason.as_str());
-            refusal_report(event, host, reason.unwrap_or_default(), reply)
+            let reason = outcome.block().map(|block| block.reason.as_str());
+            block_report(event, host, reason.unwrap_or_default(), reply)
         }
     });
     let (misses, why) = match played.end.clone() {

@@ -120,7 +120,7 @@ pub enum StepResult {
         reply: Reply,
     },
     /// hookrun blocked before it had an event.
-    Refused {
+    Blocked {
         event: String,
         host: String,
         outcome: Box<Outcome>,
@@ -132,14 +132,14 @@ impl StepResult {
     pub fn outcome(&self) -> &Outcome {
         match self {
             StepResult::Run { run, .. } => &run.outcome,
-            StepResult::Refused { outcome, .. } => outcome,
+            StepResult::Blocked { outcome, .. } => outcome,
         }
     }
 
     pub fn hooks(&self) -> &[HookRun] {
         match self {
             StepResult::Run { run, .. } => &run.hooks,
-            StepResult::Refused { .. } => &[],
+            StepResult::Blocked { .. } => &[],
         }
     }
 
@@ -151,15 +151,15 @@ impl StepResult {
 
     pub fn reply(&self) -> &Reply {
         match self {
-            StepResult::Run { reply, .. } | StepResult::Refused { reply, .. } => reply,
+            StepResult::Run { reply, .. } | StepResult::Blocked { reply, .. } => reply,
         }
     }
 
     /// Why hookrun itself failed to decide; `None` if it decided.
     pub fn own_failure(&self) -> Option<&str> {
-        let refusal = self.outcome().refusal()?;
-        let is_own = refusal.hook.is_none() && refusal.cause == Cause::Failure;
-        is_own.then_some(refusal.reason.as_str())
+        let block = self.outcome().block()?;
+        let is_own = block.hook.is_none() && block.cause == Cause::Failure;
+        is_own.then_some(block.reason.as_str())
     }
 }
 

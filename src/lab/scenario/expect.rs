@@ -412,7 +412,7 @@ fn deciders(outcome: &Outcome) -> Vec<String> {
     match &outcome.settled {
         Settled::Allowed => Vec::new(),
         Settled::Asked { questions } => questions.iter().map(|one| one.hook.clone()).collect(),
-        Settled::Refused(refusal) => refusal.hooks().cloned().collect(),
+        Settled::Blocked(block) => block.hooks().cloned().collect(),
     }
 }
 
@@ -420,7 +420,7 @@ fn deciders(outcome: &Outcome) -> Vec<String> {
 fn notice(outcome: &Outcome) -> Option<String> {
     let mut lines = Vec::new();
     for notice in &outcome.notices {
-        if matches!(notice.kind, NoticeKind::Refusal | NoticeKind::Question) {
+        if matches!(notice.kind, NoticeKind::Block | NoticeKind::Question) {
             lines.push(notice.text.clone());
         }
     }

@@ -352,7 +352,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
     let written = sandbox.read("hookrun.toml");
     for part in [
         "command = './lint.sh --strict {files}'",
-        "match = { path = '**/*.py', not = 'vendor/**' }\nfixes = 'refuse'\nbatch = 1000000",
+        "match = { path = '**/*.py', not = 'vendor/**' }\nfixes = 'block'\nbatch = 1000000",
         "match = { not = 'vendor/**', type = 'js' }",
         "command = 'pre-commit run odd --hook-stage pre-commit'",
     ] {

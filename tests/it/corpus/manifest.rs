@@ -136,7 +136,10 @@ impl Case<'_> {
                 );
             }
         }
-        assert_eq!(self.config.has_errors(), self.config.refusal().is_some());
+        assert_eq!(
+            self.config.has_errors(),
+            self.config.block_reason().is_some()
+        );
     }
 
     /// Nothing that is loaded is absurd.

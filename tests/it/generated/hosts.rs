@@ -127,7 +127,7 @@ fn decides(row: &HostEvent) -> String {
     }
     for on in row.says() {
         match on {
-            ReplySlot::Refusal | ReplySlot::Output | ReplySlot::Consent => {}
+            ReplySlot::Block | ReplySlot::Output | ReplySlot::Consent => {}
             ReplySlot::Objection => words.push("object".to_string()),
             ReplySlot::Question => words.push("ask".to_string()),
             ReplySlot::New(field) => words.push(format!("rewrite `{field}`")),

@@ -580,7 +580,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
         .says("`stray` changed more than the text of its files: other.txt");
     assert_eq!(git.sandbox.read("w/other.txt"), "text\n");
 
-    let git = repository(&[("format", FORMAT, "fixes = \"refuse\"")]);
+    let git = repository(&[("format", FORMAT, "fixes = \"block\"")]);
     git.stage("a.txt", "text  \n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
@@ -683,7 +683,7 @@ fn keys_about_staged_text_are_checked() {
         ),
         ("event = \"commit.pre\"\nfixes = \"all\"", "`fixes`"),
         (
-            "event = \"commit.pre\"\nfixes = \"refuse\"",
+            "event = \"commit.pre\"\nfixes = \"block\"",
             "`fixes` has no effect without files",
         ),
         (

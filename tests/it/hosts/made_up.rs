@@ -7,15 +7,15 @@ use std::time::Duration;
 use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
 use hookrun::hosts::settings::{HostForm, Install, UserFile};
 use hookrun::hosts::{
-    Binding, Host, HostEvent, KeyMeaning, KeySpelling, Refuses, ReplyForm, ReplyRule, ReplySlot,
-    ReplyValue, ToolSort, Wait, key, tool,
+    Binding, BlockStatus, Host, HostEvent, KeyMeaning, KeySpelling, ReplyForm, ReplyRule,
+    ReplySlot, ReplyValue, ToolSort, Wait, key, tool,
 };
 use hookrun::{Config, Context, Environment, Event, Hook, Runner};
 
 static GATES: ReplyForm = ReplyForm {
     writes: &[
         ReplyRule {
-            on: ReplySlot::Refusal,
+            on: ReplySlot::Block,
             put: &[
                 ("verdict", ReplyValue::Word("stop")),
                 ("why", ReplyValue::Text),
@@ -29,11 +29,11 @@ static GATES: ReplyForm = ReplyForm {
         },
     ],
     reads: &[
-        key("stop", KeyMeaning::Refusal(true)),
+        key("stop", KeyMeaning::Block(true)),
         key("why", KeyMeaning::Reason),
     ],
     shares: &[],
-    refuses: Refuses::Two,
+    blocks: BlockStatus::Two,
 };
 
 static OTTER: Host = Host {

@@ -282,13 +282,13 @@ fn a_runner_of_a_program_counts_as_well() {
     let runner = in_library(folder.path());
     let event = stop_of("s");
     for _ in 0..8 {
-        assert!(runner.handle(&event).outcome.refusal().is_some());
+        assert!(runner.handle(&event).outcome.block().is_some());
     }
     let run = runner.handle(&event);
     assert!(run.outcome.is_allowed() && run.outcome.notices[0].text.contains(LET_STOP));
     let rehearsal = in_library(folder.path()).rehearsal();
     for _ in 0..10 {
-        assert!(rehearsal.handle(&event).outcome.refusal().is_some());
+        assert!(rehearsal.handle(&event).outcome.block().is_some());
     }
 }
 
@@ -299,7 +299,7 @@ fn the_counts_of_a_session_are_not_lost_where_many_stop_at_once() {
     let refusals = std::thread::scope(|scope| {
         let stop = || {
             (0..6)
-                .filter(|_| runner.handle(&event).outcome.refusal().is_some())
+                .filter(|_| runner.handle(&event).outcome.block().is_some())
                 .count()
         };
         let all: Vec<_> = (0..3).map(|_| scope.spawn(stop)).collect();

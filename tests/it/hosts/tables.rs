@@ -166,18 +166,18 @@ fn what_is_open_is_told_apart_from_where_a_command_runs() {
     let cwd = Some(PathBuf::from("/c"));
     let roots = ["/a", "/b"].map(PathBuf::from).to_vec();
     assert_eq!(
-        HostFolders::told("cursor", &context),
+        HostFolders::read("cursor", &context),
         HostFolders {
             roots,
             cwd: cwd.clone()
         }
     );
     assert_eq!(
-        HostFolders::told("claude", &context),
+        HostFolders::read("claude", &context),
         HostFolders {
             roots: Vec::new(),
             cwd
         }
     );
-    assert_eq!(HostFolders::told("pi", &context), HostFolders::default());
+    assert_eq!(HostFolders::read("pi", &context), HostFolders::default());
 }

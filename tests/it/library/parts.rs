@@ -41,15 +41,15 @@ proptest::proptest! {
     fn a_gate_is_refused_exactly_when_somebody_refuses_or_fails(kinds in vec(0..4u8, 0..8)) {
         let merged = decided(&kinds, "tool.pre");
         let first = kinds.iter().position(|kind| *kind >= 2);
-        let by = merged.refusal().and_then(|refusal| refusal.hook.clone());
+        let by = merged.block().and_then(|block| block.hook.clone());
         prop_assert_eq!(by, first.map(|place| format!("h{place}")));
-        prop_assert!(first.is_none() || merged.said.is_empty());
+        prop_assert!(first.is_none() || merged.texts.is_empty());
         if first.is_none() {
             prop_assert_eq!(merged.is_allowed(), !kinds.contains(&1));
             prop_assert!(merged.clone().answered(true, "").is_allowed());
             let declined = merged.answered(false, "no terminal");
             let asked = kinds.contains(&1).then_some("person");
-            prop_assert_eq!(declined.refusal().map(|refusal| refusal.cause.name()), asked);
+            prop_assert_eq!(declined.block().map(|block| block.cause.name()), asked);
         }
     }
 
@@ -58,7 +58,7 @@ proptest::proptest! {
         let merged = decided(&kinds, "turn.start");
         prop_assert!(merged.is_allowed());
         let notices: Vec<NoticeKind> = merged.notices.iter().map(|notice| notice.kind).collect();
-        let says = [NoticeKind::Question, NoticeKind::Refusal, NoticeKind::Failure];
+        let says = [NoticeKind::Question, NoticeKind::Block, NoticeKind::Failure];
         let wanted = kinds.iter().filter_map(|kind| says.get(usize::from(*kind).wrapping_sub(1)));
         prop_assert_eq!(notices, wanted.copied().collect::<Vec<_>>());
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::nasty::host::told_to_stop;
+use crate::nasty::host::interruption;
 use crate::nasty::running::{Running, end, is_root, skipped, wait_until};
 use crate::sandbox::{Ran, Sandbox};
 
@@ -91,7 +91,7 @@ macro_rules! signals {
             let running = start(&sandbox, &words);
             wait_until("the hook has started", || sandbox.at("started").exists());
             end(first_of(&running), $signal);
-            running.ended().ran.blocks(&told_to_stop($signal));
+            running.ended().ran.blocks(&interruption($signal));
         }
     )*};
 }

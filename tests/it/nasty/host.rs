@@ -9,7 +9,7 @@ use crate::sandbox::{Sandbox, TOOL};
 const HANGS: &str = "touch started; sleep 3600";
 
 /// The reason after a signal.
-pub(super) fn told_to_stop(signal: &str) -> String {
+pub(super) fn interruption(signal: &str) -> String {
     format!("hook `hook` failed: hookrun was interrupted by SIG{signal} (fail closed)")
 }
 
@@ -17,7 +17,7 @@ pub(super) fn told_to_stop(signal: &str) -> String {
 fn a_signal_refuses_although_the_hook_fails_open() {
     let (_sandbox, running) = hanging("# hookrun: on_failure=allow\ntouch started; sleep 3600");
     end(running.pid(), "TERM");
-    running.ended().ran.blocks(&told_to_stop("TERM"));
+    running.ended().ran.blocks(&interruption("TERM"));
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn a_hook_has_a_moment_to_clean_up_when_hookrun_is_told_to_stop() {
     let body = "trap ': >cleaned; exit 0' TERM; touch started; sleep 3600 & wait";
     let (sandbox, running) = hanging(body);
     end(running.pid(), "TERM");
-    running.ended().ran.blocks(&told_to_stop("TERM"));
+    running.ended().ran.blocks(&interruption("TERM"));
     sandbox.has_file("cleaned");
 }
 
@@ -35,7 +35,7 @@ fn a_stubborn_hook_is_ended_when_hookrun_is_told_to_stop() {
     let body = "trap '' TERM INT; touch started; while :; do sleep 3600; done";
     let (_sandbox, running) = hanging(body);
     end(running.pid(), "TERM");
-    running.ended().ran.blocks(&told_to_stop("TERM"));
+    running.ended().ran.blocks(&interruption("TERM"));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn signals_of_faults_refuse_if_another_process_sends_them() {
     for signal in ["ILL", "FPE"] {
         let (_sandbox, running) = hanging(HANGS);
         end(running.pid(), signal);
-        running.ended().ran.blocks(&told_to_stop(signal));
+        running.ended().ran.blocks(&interruption(signal));
     }
 }
 
@@ -53,7 +53,7 @@ fn a_second_signal_ends_a_stubborn_hook_at_once() {
     let (_sandbox, running) = hanging(body);
     end(running.pid(), "INT");
     end(running.pid(), "INT");
-    running.ended().ran.blocks(&told_to_stop("INT"));
+    running.ended().ran.blocks(&interruption("INT"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_signal_to_the_whole_group_of_hookrun_refuses() {
     let running = Running::start_as(command).feed(b"{}");
     wait_until("the hook has started", || sandbox.at("started").exists());
     end(-running.pid(), "TERM");
-    running.ended().ran.blocks(&told_to_stop("TERM"));
+    running.ended().ran.blocks(&interruption("TERM"));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_hook_that_tells_hookrun_to_stop_is_ended_with_a_refusal() {
         .feed(b"{}")
         .ended()
         .ran
-        .blocks(&told_to_stop("TERM"));
+        .blocks(&interruption("TERM"));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_signal_is_obeyed_although_the_host_ignored_it() {
         let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]).feed(b"{}");
         wait_until("the hook has started", || sandbox.at("started").exists());
         end(running.pid(), signal);
-        running.ended().ran.blocks(&told_to_stop(signal));
+        running.ended().ran.blocks(&interruption(signal));
     }
 }
 

@@ -160,7 +160,7 @@ pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// Tells of a test that this system does not permit.
+/// VariableValue of a test that this system does not permit.
 #[expect(
     clippy::print_stderr,
     reason = "a test that proves nothing must say so"

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::nasty::host::told_to_stop;
+use crate::nasty::host::interruption;
 use crate::nasty::running::Running;
 use crate::sandbox::{Ran, Sandbox, TOOL};
 
@@ -70,7 +70,7 @@ fn typed(body: &str, keys: &str) -> (Sandbox, Ran) {
 fn is_told_to_stop(body: &str, keys: &str, signal: &str) {
     let body = format!("# hookrun: timeout=1h\n{body}");
     let (_sandbox, ran) = typed(&body, keys);
-    ran.blocks_saying(&told_to_stop(signal));
+    ran.blocks_saying(&interruption(signal));
 }
 
 #[test]

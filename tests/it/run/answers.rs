@@ -153,10 +153,10 @@ fn every_status_but_zero_refuses_with_2() {
 
 #[test]
 fn a_refusal_with_half_a_character_is_not_lost_where_failures_are_allowed() {
-    let refusal = br#"{"continue":false,"reason":"no \ud83d"}"#;
+    let block = br#"{"continue":false,"reason":"no \ud83d"}"#;
     for before in [&b""[..], b"profile\n"] {
         let sandbox = Sandbox::new().hook("hook", "# hookrun: on_failure=allow\ncat answer");
-        std::fs::write(sandbox.at("answer"), [before, refusal].concat()).unwrap();
+        std::fs::write(sandbox.at("answer"), [before, block].concat()).unwrap();
         sandbox.run("tool.pre").blocks_saying("no \u{fffd}");
     }
 }

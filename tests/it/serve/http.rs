@@ -183,7 +183,7 @@ impl HttpServer {
         i32::try_from(self.child.id()).unwrap()
     }
 
-    /// Tells it to stop, and waits for that.
+    /// VariableValue it to stop, and waits for that.
     pub(super) fn end(mut self) -> ExitStatus {
         signal(self.id(), "TERM");
         self.child.wait().unwrap()

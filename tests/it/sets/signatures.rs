@@ -6,7 +6,7 @@ use std::process::Command;
 use super::{STRICTER, Sets};
 use crate::sandbox::Ran;
 
-const REFUSED: &str = "git does not accept the signature of commit";
+const BLOCKED: &str = "git does not accept the signature of commit";
 
 /// With two keys, of ana and of eve. The git of the person who adds sets knows that of ana.
 fn with_keys() -> Sets {
@@ -71,8 +71,8 @@ fn a_signed_commit_is_taken_and_the_lock_says_that_it_was_verified() {
     fs::remove_dir_all(&sets.store()[0]).unwrap();
     sets.sets(&["verify"]).exits(0).prints("fetched base");
     fs::remove_file(sets.sandbox.at("signers")).unwrap();
-    sets.sets(&["verify"]).exits(1).says(REFUSED);
-    sets.sets(&["update"]).exits(2).says(REFUSED);
+    sets.sets(&["verify"]).exits(1).says(BLOCKED);
+    sets.sets(&["update"]).exits(2).says(BLOCKED);
     // A run verifies no signature.
     sets.force_push().blocks_saying("no force");
 }
@@ -82,14 +82,14 @@ fn what_is_not_signed_by_a_known_key_is_not_taken() {
     let sets = with_keys();
     add(&sets, "v1")
         .exits(2)
-        .says(REFUSED)
+        .says(BLOCKED)
         .says("git commit -S")
         .says("allowedSignersFile");
     commit_signed(&sets, "eve");
-    add(&sets, "main").exits(2).says(REFUSED);
+    add(&sets, "main").exits(2).says(BLOCKED);
     commit_signed(&sets, "ana");
     fs::remove_file(sets.sandbox.at("signers")).unwrap();
-    add(&sets, "main").exits(2).says(REFUSED);
+    add(&sets, "main").exits(2).says(BLOCKED);
     sets.sandbox.has_no_file("hookrun.lock");
     sets.sandbox.has_no_file("hookrun.toml");
 }
@@ -102,7 +102,7 @@ fn an_update_to_something_unsigned_keeps_what_is_locked() {
     let lock = sets.sandbox.read("hookrun.lock");
     let sets = sets.file("r", "hookrun.toml", STRICTER);
     sets.commit("r");
-    sets.sets(&["update"]).exits(2).says(REFUSED);
+    sets.sets(&["update"]).exits(2).says(BLOCKED);
     assert_eq!(sets.sandbox.read("hookrun.lock"), lock);
     sets.force_push().blocks_saying("no force");
 }
@@ -137,7 +137,7 @@ fn move_tag(sets: &Sets, tag: &str) {
 fn a_signed_tag_is_as_good_as_a_signed_commit_and_a_moved_tag_breaks_no_lock() {
     let sets = with_keys();
     tag_signed(&sets, "eve", "v2");
-    add(&sets, "v2").exits(2).says(REFUSED);
+    add(&sets, "v2").exits(2).says(BLOCKED);
     tag_signed(&sets, "ana", "v2");
     add(&sets, "v2").exits(0);
     let lock = sets.sandbox.read("hookrun.lock");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::sandbox::{Ran, Sandbox};
 
 /// The events that can only be observed, each as a host tells it.
-const TOLD: &[(&str, &str)] = &[
+const OBSERVED: &[(&str, &str)] = &[
     ("session_start", "{}"),
     (
         "session_switch",
@@ -164,7 +164,7 @@ fn an_input_is_taken_or_rewritten_by_its_result_alone() {
 #[test]
 fn every_event_reaches_its_hooks_as_the_host_tells_it() {
     let asked = ASKED.iter().map(|(event, context, _)| (*event, *context));
-    for (event, context) in TOLD.iter().chain(BEFORE).copied().chain(asked) {
+    for (event, context) in OBSERVED.iter().chain(BEFORE).copied().chain(asked) {
         let sandbox = hooks(&[(event, "see", "cat > seen.json")]);
         sandbox.ask("omp", event, &value(context)).allows();
         let mut wanted = value(context);
@@ -175,7 +175,7 @@ fn every_event_reaches_its_hooks_as_the_host_tells_it() {
 
 #[test]
 fn an_event_that_is_only_observed_cannot_be_refused() {
-    for (event, context) in TOLD {
+    for (event, context) in OBSERVED {
         let ran = ask(
             event,
             &value(context),
@@ -524,7 +524,7 @@ fn handlers_run_in_a_stated_order() {
 #[test]
 fn errors_of_other_events_are_reported_and_passed_on() {
     let asked = ASKED.iter().map(|(event, context, _)| (*event, *context));
-    for (event, context) in TOLD.iter().chain(BEFORE).copied().chain(asked) {
+    for (event, context) in OBSERVED.iter().chain(BEFORE).copied().chain(asked) {
         let throws = "echo 'it broke' >&2; exit 1";
         let sandbox = hooks(&[(event, "1-throw", throws), (event, "2-see", "touch later")]);
         let ran = sandbox.ask("omp", event, &value(context));

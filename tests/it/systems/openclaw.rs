@@ -482,10 +482,10 @@ fn gates() -> Vec<(&'static str, bool, Value)> {
 
 #[test]
 fn every_gate_refuses_in_its_own_words() {
-    for (name, _, refusal) in gates() {
-        let sandbox = Sandbox::new().hook_for(name, "gate", &prints(&refusal));
+    for (name, _, block) in gates() {
+        let sandbox = Sandbox::new().hook_for(name, "gate", &prints(&block));
         let ran = openclaw(&sandbox, name, &json!({}));
-        assert_eq!(result(ran.exits(2)), refusal, "{name}");
+        assert_eq!(result(ran.exits(2)), block, "{name}");
         ran.says("no");
     }
 }

@@ -49,25 +49,25 @@ fn for_each_row(check: impl Fn(Binding) + std::panic::RefUnwindSafe) {
 }
 
 /// The result that refuses in the row's words, without its reason.
-fn refusal(row: &HostEvent) -> Value {
+fn block(row: &HostEvent) -> Value {
     let mut result = Map::new();
     let Results::Keys(keys) = row.results else {
         return json!({ "continue": false });
     };
     let has_word = keys.iter().any(|key| {
-        matches!(key.says, KeyMeaning::Action(words) if words.iter().any(|(_, act)| *act == Act::Refuse))
+        matches!(key.says, KeyMeaning::Action(words) if words.iter().any(|(_, act)| *act == Act::Block))
     });
     for key in keys {
         // One place says it.
-        if key.says == KeyMeaning::Refusal(true) && !has_word {
+        if key.says == KeyMeaning::Block(true) && !has_word {
             result.insert(key.name.to_string(), true.into());
         }
-        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Refusal(true));
+        let refuses_by_key = keys.iter().any(|key| key.says == KeyMeaning::Block(true));
         if matches!(key.says, KeyMeaning::Field(_, Merge::Claim)) && !refuses_by_key {
             result.insert(key.name.to_string(), true.into());
         }
         if let KeyMeaning::Action(words) = key.says {
-            let refuses = words.iter().find(|(_, act)| *act == Act::Refuse);
+            let refuses = words.iter().find(|(_, act)| *act == Act::Block);
             let claims = words.iter().find(|(_, act)| matches!(act, Act::Claim(_)));
             result.insert(key.name.to_string(), refuses.or(claims).unwrap().0.into());
         }
@@ -101,7 +101,7 @@ fn a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
             ran.allows();
         } else if binding.row.blocks {
             ran.exits(2).says("no");
-            let mut wanted = refusal(binding.row);
+            let mut wanted = block(binding.row);
             if let Some(key) = reason_key(binding.row) {
                 wanted[key] = "no".into();
             }
@@ -229,7 +229,7 @@ fn told(row: &HostEvent, field: &str, value: &Value) -> Value {
             let fits = |act: Act| match act {
                 Act::Claim(claimed) => claimed == field,
                 Act::Rewrite => field != "handled",
-                Act::Pass | Act::Allow | Act::Ask | Act::Refuse => false,
+                Act::Pass | Act::Allow | Act::Ask | Act::Block => false,
             };
             let word = words.iter().find(|(_, act)| fits(*act)).unwrap().0;
             result.insert(key.name.to_string(), word.into());
@@ -313,11 +313,11 @@ fn a_hook_of_every_gate_refuses_by_its_own_result_and_by_status_2_in_a_native_ho
             && row.blocks
             && catalog::find(row.event).unwrap().blocks
             // To take an input is no refusal.
-            && !["action", "handled"].iter().any(|key| refusal(row).get(key).is_some());
+            && !["action", "handled"].iter().any(|key| block(row).get(key).is_some());
         let name = binding.dialect.name;
         let mut bodies = vec!["echo no >&2; exit 2".to_string()];
         if can_say {
-            let mut result = refusal(row);
+            let mut result = block(row);
             if let Some(key) = reason_key(row) {
                 result[key] = "no".into();
             }

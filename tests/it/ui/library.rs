@@ -230,7 +230,7 @@ fn a_dialog_is_withdrawn_when_the_budget_ends_its_hook() {
 
     assert!(
         run.outcome
-            .refusal()
+            .block()
             .unwrap()
             .reason
             .contains("the budget of 3s was used up")

@@ -147,7 +147,7 @@ impl HttpService {
                 with_decision(document, &answer)
             }
             Err(fault) => {
-                let document = hosts::refusal_of_any(hosts::find(host), &fault.reason);
+                let document = hosts::block_of_any(hosts::find(host), &fault.reason);
                 let answer = json_text(StatusCode::OK, document);
                 with_header(answer, "x-hookrun-decision", "block")
             }
@@ -165,7 +165,7 @@ impl HttpService {
         check_host(host).map_err(HttpFault::malformed)?;
         match hook_question(host, event.clone(), headers, body) {
             Ok(question) => self.decide(question).await,
-            Err(failure) => Ok(*self.decider.refuse(host, event.as_deref(), &failure)),
+            Err(failure) => Ok(*self.decider.block(host, event.as_deref(), &failure)),
         }
     }
 

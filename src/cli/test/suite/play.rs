@@ -199,10 +199,10 @@ impl SuitePlayer<'_> {
             Ok(hosted) => hosted,
             Err(complaint) => {
                 let reason = complaint.to_string();
-                return Ok(StepResult::Refused {
+                return Ok(StepResult::Blocked {
                     event: step.event.value.clone(),
                     host: step.host.value.clone(),
-                    reply: request.refuse(&reason),
+                    reply: request.block(&reason),
                     outcome: Box::new(Outcome::own_failure(reason)),
                 });
             }

@@ -17,7 +17,7 @@ pub(super) struct EventSort {
     pub(super) blocks: bool,
     pub(super) on_failure: OnFailure,
     pub(super) schedule: Schedule,
-    pub(super) most_refusals: Option<u32>,
+    pub(super) most_blocks: Option<u32>,
     stop: Stop,
     timeout: Option<Duration>,
 }
@@ -27,7 +27,7 @@ pub(super) const GATE: EventSort = EventSort {
     blocks: true,
     on_failure: OnFailure::Block,
     schedule: Schedule::Sequential,
-    most_refusals: None,
+    most_blocks: None,
     stop: Stop::First,
     timeout: None,
 };
@@ -42,7 +42,7 @@ const OPEN_GATE: EventSort = EventSort {
 /// May block an agent from stopping, at most eight times in a row: the limit of hosts that have
 /// one.
 const STOP_GATE: EventSort = EventSort {
-    most_refusals: Some(8),
+    most_blocks: Some(8),
     ..OPEN_GATE
 };
 
@@ -107,7 +107,7 @@ macro_rules! events {
             conduct: Conduct {
                 stop: $sort.stop,
                 timeout: $sort.timeout,
-                most_refusals: $sort.most_refusals,
+                most_blocks: $sort.most_blocks,
                 text_teaches: false $(|| $teaches)?,
                 ..Conduct::USUAL
             },

@@ -142,7 +142,7 @@ impl RunningStep<'_> {
             own_deadline: end_of(timeout, now),
             has_news: false,
             is_kept: !job.may_leave_processes(),
-            is_told: false,
+            is_reported: false,
             is_confined: false,
             level: match job.hook.containment {
                 Containment::Pidns => Level::Namespace,

@@ -22,9 +22,9 @@ impl Engine {
         is_confined: bool,
     ) -> io::Result<Child> {
         let job = slot.job;
-        let asks_for_it = job.hook.stays_up() || job.hook.warm == Some(Warm::Fork);
+        let may_start_warm = job.hook.stays_up() || job.hook.warm == Some(Warm::Fork);
         let mut how = None;
-        if asks_for_it && !self.is_one_shot && job.lines.is_none() {
+        if may_start_warm && !self.is_one_shot && job.lines.is_none() {
             match self.cold_reason(slot, is_confined) {
                 None if job.hook.stays_up() => return self.start_served(slot, spawn),
                 None => return self.start_forked(job, spawn),
@@ -120,7 +120,7 @@ impl Live {
 impl RunningStep<'_> {
     /// Handles the answer of a long-running program, which then waits for its next event. Kills it
     /// if the answer is invalid or more output follows.
-    pub(super) fn hear_answer(&mut self, place: usize) {
+    pub(super) fn take_served_answer(&mut self, place: usize) {
         let slot = &mut self.slots[place];
         let SlotState::Live(live) = &mut slot.state else {
             return;
@@ -144,7 +144,7 @@ impl RunningStep<'_> {
         let (ending, notes) = answer::judge(Exit::Status(0), stdout, stderr, slot.job.permit);
         let is_answer = ending.verdict().is_some();
         if is_answer && is_alone {
-            return self.let_wait(place, ending, notes);
+            return self.keep_served(place, ending, notes);
         }
         if is_answer {
             live.kill(answer::malformed("it wrote more than one line".to_string()));
@@ -153,7 +153,7 @@ impl RunningStep<'_> {
         }
     }
 
-    fn let_wait(&mut self, place: usize, ending: Ending, notes: Vec<String>) {
+    fn keep_served(&mut self, place: usize, ending: Ending, notes: Vec<String>) {
         let state = std::mem::replace(&mut self.slots[place].state, SlotState::NEW);
         let SlotState::Live(mut live) = state else {
             return;
@@ -178,7 +178,7 @@ impl RunningStep<'_> {
     }
 
     /// Falls back to a cold start if the forked process died before the script began.
-    pub(super) fn begin_anew(&mut self, place: usize) {
+    pub(super) fn start_cold(&mut self, place: usize) {
         let SlotState::Live(live) = &self.slots[place].state else {
             return;
         };

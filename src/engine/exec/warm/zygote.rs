@@ -67,9 +67,9 @@ pub(super) struct Zygote {
     pub(super) state: ZygoteState,
     spares: Vec<Spare>,
     /// Requested processes that have not arrived.
-    asked: usize,
+    requested: usize,
     wanted: usize,
-    given: u32,
+    hooks_run: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,45 +145,45 @@ impl Zygote {
             channel,
             state: ZygoteState::Starting,
             spares: Vec::new(),
-            asked: 0,
+            requested: 0,
             wanted: 1,
-            given: 0,
+            hooks_run: 0,
         };
-        zygote.ask(NOW, file);
+        zygote.request(NOW, file);
         Ok(zygote)
     }
 
     /// Takes a process that is ready to run a script. The next one may prepare for the script
     /// `file`.
     pub(super) fn take(&mut self, file: &Path) -> Option<Spare> {
-        self.hear();
+        self.receive();
         let mut spare = self.ready();
         if spare.is_none() && self.state == ZygoteState::Usable {
             self.wanted = (self.wanted + 1).min(MOST_SPARES);
-            let before = self.asked;
-            self.ask(NOW, file);
-            if self.asked == before {
+            let before = self.requested;
+            self.request(NOW, file);
+            if self.requested == before {
                 // The maximum was requested already: they are needed now.
                 let _ = self.send(NOW);
             }
             spare = self.wait(Instant::now() + FORKING);
         }
         if spare.is_some() {
-            self.given += 1;
+            self.hooks_run += 1;
         }
         spare
     }
 
     pub(super) fn is_worn(&self) -> bool {
-        self.given >= MOST_HOOKS
+        self.hooks_run >= MOST_HOOKS
     }
 
     /// Requests the missing processes, [`NOW`] or [`SOON`].
-    pub(super) fn ask(&mut self, when: &[u8], file: &Path) {
+    pub(super) fn request(&mut self, when: &[u8], file: &Path) {
         let request = [when, file.as_os_str().as_encoded_bytes()].concat();
-        while self.state != ZygoteState::Gone && self.spares.len() + self.asked < self.wanted {
+        while self.state != ZygoteState::Gone && self.spares.len() + self.requested < self.wanted {
             match self.send(&request) {
-                Ok(_) => self.asked += 1,
+                Ok(_) => self.requested += 1,
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
                 Err(_) => self.state = ZygoteState::Gone,
@@ -196,7 +196,7 @@ impl Zygote {
         rustix::net::send(&self.channel, packet, flags)
     }
 
-    fn hear(&mut self) {
+    fn receive(&mut self) {
         while !matches!(self.state, ZygoteState::Gone | ZygoteState::Unusable) {
             let mut text = [0; 64];
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -216,7 +216,7 @@ impl Zygote {
                         .extend(sockets.map(|socket| Spare { socket, pid: None }));
                 }
             }
-            self.asked = self.asked.saturating_sub(self.spares.len() - before);
+            self.requested = self.requested.saturating_sub(self.spares.len() - before);
             if self.state == ZygoteState::Starting {
                 let is_known = is_known(&String::from_utf8_lossy(&text[..length]));
                 self.state = if is_known {
@@ -255,7 +255,7 @@ impl Zygote {
                 .chain(sockets)
                 .collect();
             wait_readable(&all, Some(until)).ok()??;
-            self.hear();
+            self.receive();
             match self.ready() {
                 None if self.state == ZygoteState::Usable => {}
                 found => return found,

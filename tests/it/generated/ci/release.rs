@@ -123,7 +123,7 @@ fn used(sandbox: &Sandbox) -> String {
 }
 
 /// The one annotation of a step that failed.
-fn refusal(ran: &Ran, output: &str) -> String {
+fn block(ran: &Ran, output: &str) -> String {
     assert_ne!(ran.status, 0, "{ran:?}");
     assert_eq!(output, "allowed=false\n");
     let said = commands(&ran.stdout);
@@ -169,7 +169,7 @@ fn the_action_finds_the_release_of_its_own_version_and_repository() {
     // Without a release of this version cargo builds the source.
     fs::remove_dir_all(sandbox.at("site")).unwrap();
     let (ran, output) = run(&sandbox, &own);
-    assert!(refusal(&ran, &output).contains("hookrun could not be built"));
+    assert!(block(&ran, &output).contains("hookrun could not be built"));
     assert_eq!(used(&sandbox), "built\n");
 }
 
@@ -184,7 +184,7 @@ fn the_action_takes_no_release_that_is_damaged_or_not_there() {
     let refused = |says: &str| {
         let (ran, output) = run(&sandbox, &named);
         assert!(ran.stdout.contains(says), "{says}: {ran:?}");
-        let said = refusal(&ran, &output);
+        let said = block(&ran, &output);
         // Neither runs what was fetched, nor builds something else.
         assert_eq!(used(&sandbox), "", "{says}");
         assert!(!sandbox.at("hookrun/bin/hookrun").exists(), "{says}");
@@ -216,7 +216,7 @@ fn a_release_whose_signature_is_wrong_or_missing_is_not_taken() {
     let keyed = [("ACTION_RELEASE", address.as_str()), ("ACTION_KEY", "RWQ1")];
     let (ran, output) = run(&sandbox, &keyed);
     assert!(
-        refusal(&ran, &output).contains("there is no such release"),
+        block(&ran, &output).contains("there is no such release"),
         "{ran:?}"
     );
     fs::write(release.join("SHA256SUMS.minisig"), "RWQ2").unwrap();
@@ -225,7 +225,7 @@ fn a_release_whose_signature_is_wrong_or_missing_is_not_taken() {
         ran.stdout.contains("the signature of SHA256SUMS is wrong"),
         "{ran:?}"
     );
-    refusal(&ran, &output);
+    block(&ran, &output);
     assert_eq!(used(&sandbox), "");
     fs::write(release.join("SHA256SUMS.minisig"), "RWQ1").unwrap();
     let (ran, output) = run(&sandbox, &keyed);
