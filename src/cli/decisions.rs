@@ -239,7 +239,7 @@ impl DecisionView {
         // Leave room for the hook on a terminal.
         let most = self.columns.map_or(200, |columns| columns / 4);
         parts.extend(line.subject().words(most));
-        parts.push(said(run));
+        parts.push(verdict_text(run));
         let shown = match self.columns {
             Some(columns) => {
                 let before = "2026-01-31 09:30:00  BLOCK  ".len();
@@ -262,7 +262,7 @@ fn event_name(name: &str) -> &str {
 }
 
 /// The deciding hook with its message, else the hooks that ran.
-fn said(run: &RunReport) -> String {
+fn verdict_text(run: &RunReport) -> String {
     let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
     if let Some(question) = run.questions.first() {
         return format!("{}: {}", question.hook, first_line(&question.question));

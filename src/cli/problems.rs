@@ -153,10 +153,10 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
             &command::interpreter_cure(near.as_deref()),
         ));
     }
-    let (at, said) = syntax_error(&program.path, interpreter)?;
+    let (at, message) = syntax_error(&program.path, interpreter)?;
     Some(wrong(
         at,
-        format!("does not parse: {said}"),
+        format!("does not parse: {message}"),
         "correct its syntax",
     ))
 }
@@ -184,9 +184,9 @@ fn syntax_error(script: &Path, program: &str) -> Option<(Option<usize>, String)>
         .output()
         .ok()
         .flatten()?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
     // bash exits with 0 after some errors, and so would the hook.
-    let lines: Vec<&str> = said.trim().lines().collect();
+    let lines: Vec<&str> = message.trim().lines().collect();
     let of_script = lines
         .iter()
         .find(|line| line.starts_with(script) && !line.contains(" warning: "));

@@ -90,7 +90,7 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
             loader.fault(&file.path, "is a folder among the commands", cure);
         } else if !is_command_name(&name) {
             loader.complain(bad_command(&name), &file.path, None);
-        } else if is_asked(loader.scope, &name) {
+        } else if is_in_scope(loader.scope, &name) {
             load_drop_in(loader, layer, file, &format!("{}{name}", COMMAND_PREFIX));
         }
     }
@@ -374,7 +374,7 @@ pub(super) fn find_commands(
             found.push((name.to_string(), None));
             found.len() - 1
         });
-        if found[at].1.is_none() && is_asked(scope, name) {
+        if found[at].1.is_none() && is_in_scope(scope, name) {
             let draft = describe();
             found[at].1 = draft.hook.description.filter(|_| draft.hook.enabled);
         }
@@ -409,7 +409,7 @@ pub(super) fn find_commands(
 }
 
 /// Whether the command's summary is needed; finding it requires opening the file.
-pub(super) fn is_asked(scope: ConfigScope<'_>, name: &str) -> bool {
+pub(super) fn is_in_scope(scope: ConfigScope<'_>, name: &str) -> bool {
     scope == ConfigScope::Event("")
         || scope
             .has(|event| command_name(event).is_some_and(|asked| asked.eq_ignore_ascii_case(name)))

@@ -108,7 +108,7 @@ impl Event {
             }
             Some(name) => {
                 return Err(ContextError::OtherEvent {
-                    asked: spec.name.to_string(),
+                    expected: spec.name.to_string(),
                     found: name,
                 });
             }

@@ -384,7 +384,7 @@ impl Outcome {
 
     /// Allows a blocked event and adds `why` as a notice.
     #[must_use]
-    pub(crate) fn let_go(mut self, why: impl Into<String>) -> Outcome {
+    pub(crate) fn allow_with_notice(mut self, why: impl Into<String>) -> Outcome {
         self.settled = Settled::Allowed;
         self.with_notice(why)
     }

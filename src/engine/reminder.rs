@@ -3,7 +3,6 @@
 //! The three forms and their text are loom's (`HookRuntime` and its reminder injector, version
 //! 0.3.0), which models were instructed with.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
@@ -35,28 +34,15 @@ reported! {
 
 names! { ReminderKind: Output "output", Blocked "blocked", Context "context" }
 
-impl ReminderKind {
-    /// Returns loom's id for suppressing it. Blocks return `None`: a model that does not see a
-    /// block tries again.
-    pub fn id(self) -> Option<&'static str> {
-        match self {
-            ReminderKind::Output => Some("reminders.hook.success"),
-            ReminderKind::Context => Some("reminders.hook.context"),
-            ReminderKind::Blocked => None,
-        }
-    }
-}
-
 /// Reminders of several runs, collected until the next request to the model. Clones share them.
 ///
 /// ```
 /// use hookrun::{HookText, Outcome, Reminders};
 ///
 /// let reminders = Reminders::default();
-/// reminders.suppress("reminders.hook.success")?;
 /// let text = HookText {
 ///     hook: "branch".into(),
-///     output: Some("looked".into()),
+///     output: None,
 ///     additional_context: Some("on main".into()),
 /// };
 /// reminders.collect(&Outcome { texts: vec![text], ..Outcome::default() });
@@ -72,23 +58,7 @@ impl ReminderKind {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Reminders {
-    shared: Arc<Mutex<CollectedTexts>>,
-}
-
-#[derive(Debug, Default)]
-struct CollectedTexts {
-    waiting: Vec<Reminder>,
-    suppressed: HashSet<ReminderKind>,
-}
-
-/// No suppressible reminder has this id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no reminder `{id}` can be suppressed; write `reminders.hook.success` or \
-     `reminders.hook.context`"
-)]
-pub struct NotSuppressible {
-    pub id: String,
+    waiting: Arc<Mutex<Vec<Reminder>>>,
 }
 
 impl Reminders {
@@ -97,30 +67,12 @@ impl Reminders {
         if matches!(outcome.settled, Settled::Asked { .. }) || outcome.is_silent() {
             return;
         }
-        let new = reminders(outcome);
-        let mut collected = locked(&self.shared);
-        let wanted = new
-            .into_iter()
-            .filter(|one| !collected.suppressed.contains(&one.kind));
-        let wanted: Vec<Reminder> = wanted.collect();
-        collected.waiting.extend(wanted);
+        locked(&self.waiting).extend(reminders(outcome));
     }
 
     /// Returns and removes the collected reminders, in order.
     pub fn drain(&self) -> Vec<Reminder> {
-        std::mem::take(&mut locked(&self.shared).waiting)
-    }
-
-    /// Suppresses reminders with the id `reminders.hook.success` or `reminders.hook.context`.
-    ///
-    /// # Errors
-    /// For any other id: blocks cannot be suppressed.
-    pub fn suppress(&self, id: &str) -> Result<(), NotSuppressible> {
-        let kinds = [ReminderKind::Output, ReminderKind::Context];
-        let kind = kinds.into_iter().find(|kind| kind.id() == Some(id));
-        let kind = kind.ok_or_else(|| NotSuppressible { id: id.to_string() })?;
-        locked(&self.shared).suppressed.insert(kind);
-        Ok(())
+        std::mem::take(&mut locked(&self.waiting))
     }
 }
 

@@ -86,7 +86,7 @@ impl HookRun {
         match &self.fate {
             Fate::Disabled | Fate::Idle(_) | Fate::Unwanted(_) | Fate::Unreached => false,
             Fate::Detached => true,
-            Fate::Ran(trace) => trace.containment.is_some(),
+            Fate::Ran(trace) => trace.has_started,
         }
     }
 
@@ -125,8 +125,8 @@ pub struct Trace {
     pub took: Duration,
     pub stdout: CapturedStream,
     pub stderr: CapturedStream,
-    /// How its processes were contained; `None` if it never started.
-    pub containment: Option<Level>,
+    /// Whether a process of it started.
+    pub has_started: bool,
     /// How its process started, if it may start warm and a long-running program asked.
     pub start: Option<ProcessStart>,
     /// Notes for the hook's author, such as ignored keys and leftover processes.
@@ -142,33 +142,9 @@ impl Trace {
             took: Duration::ZERO,
             stdout: CapturedStream::default(),
             stderr: CapturedStream::default(),
-            containment: None,
+            has_started: false,
             start: None,
             notes: Vec::new(),
-        }
-    }
-}
-
-/// How reliably a hook's processes end with it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
-    /// Kills its process group.
-    Group,
-    /// Kills its process group and processes re-parented to hookrun, the subreaper.
-    Sweep,
-    /// Kills its PID namespace.
-    Namespace,
-}
-
-names! { Level: Group "group", Sweep "sweep", Namespace "pidns" }
-
-impl Level {
-    /// Describes it for people.
-    pub fn about(self) -> &'static str {
-        match self {
-            Level::Group => "its process group (group)",
-            Level::Sweep => "its process group and all that left it (sweep)",
-            Level::Namespace => "its process namespace (pidns)",
         }
     }
 }

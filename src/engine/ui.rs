@@ -46,7 +46,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::engine::lock::{locked, wait_readable};
 use crate::engine::session::{self, Message, Session};
 pub use connection::{Clock, Connection, PATIENCE, Tenure};
-use connection::{Guest, Guests};
+use connection::{ConnectedHook, ConnectedHooks};
 pub use dialog::{Asker, DialogAnswer, MessageKind, Request, Ui, WaitEnd, ask};
 use dialog::{MOST_BYTES, SignedRequest};
 
@@ -145,21 +145,21 @@ impl Server {
                 .ok()?,
         };
         let socket = socket.insert(open);
-        let guest = Guest::new(
+        let caller = ConnectedHook::new(
             hook,
             session.unwrap_or_default(),
             self.request.clone(),
             tenure,
         );
-        let guest = Arc::new(guest);
-        let guests = Arc::clone(&socket.shared.guests);
+        let caller = Arc::new(caller);
+        let hooks = Arc::clone(&socket.shared.hooks);
         let token = new_token();
-        locked(&guests).insert(token.clone(), Arc::clone(&guest));
+        locked(&hooks).insert(token.clone(), Arc::clone(&caller));
         Some(Connection {
-            guests,
+            hooks,
             address: socket.address.clone(),
             token,
-            guest,
+            caller,
         })
     }
 }
@@ -182,7 +182,7 @@ struct OpenSocket {
 struct SocketState {
     ui: Option<Arc<dyn Ui>>,
     session: Option<Arc<dyn Session>>,
-    guests: Arc<Guests>,
+    hooks: Arc<ConnectedHooks>,
     /// Locked while a dialog is shown.
     turn: Mutex<()>,
 }
@@ -194,7 +194,7 @@ impl OpenSocket {
         let shared = Arc::new(SocketState {
             ui: server.ui.clone(),
             session: server.session.clone(),
-            guests: Arc::default(),
+            hooks: Arc::default(),
             turn: Mutex::default(),
         });
         let open = OpenSocket {
@@ -212,8 +212,8 @@ impl OpenSocket {
 impl Drop for OpenSocket {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.address);
-        let guests = std::mem::take(&mut *locked(&self.shared.guests));
-        guests.values().for_each(|guest| guest.withdraw());
+        let hooks = std::mem::take(&mut *locked(&self.shared.hooks));
+        hooks.values().for_each(|caller| caller.withdraw());
     }
 }
 
@@ -225,34 +225,39 @@ impl SocketState {
         let mut line = Vec::new();
         BufReader::new(stream.take(MOST_BYTES)).read_until(b'\n', &mut line)?;
         let call: SignedRequest = serde_json::from_slice(&line)?;
-        let guest = locked(&self.guests).get(&call.token).cloned();
-        let answer = guest.map_or(DialogAnswer::Nobody, |guest| {
-            self.answer(&guest, stream, call.request)
+        let caller = locked(&self.hooks).get(&call.token).cloned();
+        let answer = caller.map_or(DialogAnswer::Nobody, |caller| {
+            self.answer(&caller, stream, call.request)
         });
         let mut line = serde_json::to_vec(&answer)?;
         line.push(b'\n');
         stream.write_all(&line)
     }
 
-    fn answer(&self, guest: &Guest, stream: &UnixStream, request: Request) -> DialogAnswer {
+    fn answer(
+        &self,
+        caller: &ConnectedHook,
+        stream: &UnixStream,
+        request: Request,
+    ) -> DialogAnswer {
         if let Request::Send(message) = request {
             let message = Message {
-                hook: Some(guest.hook.clone()),
-                request: guest.request.as_deref().map(str::to_string),
+                hook: Some(caller.hook.clone()),
+                request: caller.request.as_deref().map(str::to_string),
                 ..message
             };
-            return self.send(&guest.session, &message);
+            return self.send(&caller.session, &message);
         }
         let Some(ui) = &self.ui else {
             return DialogAnswer::Nobody;
         };
-        let Some(_opened) = guest.open(stream) else {
+        let Some(_opened) = caller.open(stream) else {
             return DialogAnswer::Nobody;
         };
         let now = Instant::now();
-        let until = now + guest.clock.patience(now);
-        let asker = Asker::new(&guest.hook, until, vec![stream.as_fd()])
-            .about(&guest.session, guest.request.as_deref());
+        let until = now + caller.clock.time_left(now);
+        let asker = Asker::new(&caller.hook, until, vec![stream.as_fd()])
+            .about(&caller.session, caller.request.as_deref());
         let Some(_turn) = self.turn(&asker) else {
             return DialogAnswer::Cancelled;
         };

@@ -285,14 +285,14 @@ impl Translation {
         }
     }
 
-    fn act(&mut self, name: &str, said: &str, words: &[(&str, Act)]) -> Result<(), String> {
-        let Some((_, act)) = words.iter().find(|(word, _)| *word == said) else {
-            if APPROVALS.contains(&said) && is_decision_key(name) {
+    fn act(&mut self, name: &str, value: &str, words: &[(&str, Act)]) -> Result<(), String> {
+        let Some((_, act)) = words.iter().find(|(word, _)| *word == value) else {
+            if APPROVALS.contains(&value) && is_decision_key(name) {
                 return Ok(());
             }
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             return Err(format!(
-                "`{name}` is `{said}`, but must be one of `{}`",
+                "`{name}` is `{value}`, but must be one of `{}`",
                 known.join("`, `")
             ));
         };

@@ -67,8 +67,8 @@ impl Binding {
                 continue;
             };
             if !self.row.is_called(&found) && found != self.row.event {
-                let asked = self.row.name.to_string();
-                return Err(DecodeError::OtherEvent { asked, found });
+                let expected = self.row.name.to_string();
+                return Err(DecodeError::OtherEvent { expected, found });
             }
             context.remove(key);
         }

@@ -149,8 +149,8 @@ pub const fn variable(name: &'static str, value: VariableValue) -> HostVariable 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The context names another event.
-    #[error("the context is of the event `{found}`, not of `{asked}`")]
-    OtherEvent { asked: String, found: String },
+    #[error("the context is of the event `{found}`, not of `{expected}`")]
+    OtherEvent { expected: String, found: String },
     /// The key that distinguishes events of one name is missing or unknown.
     #[error("`{key}` says which `{name}` event it is, but {}: give one of {}", .found.as_ref().map_or("it is missing".to_string(), |found| format!("`{found}` is unknown")), .known.join(", "))]
     Ambiguous {

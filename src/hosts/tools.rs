@@ -74,9 +74,9 @@ impl Host {
                 input,
             }];
         }
-        match hear(&name, input, event) {
-            Some(heard) => {
-                let mut calls = self.told(heard, event.spec().blocks);
+        match understand(&name, input, event) {
+            Some(call) => {
+                let mut calls = self.encode_call(call, event.spec().blocks);
                 calls.extend(self.patch_calls(event));
                 calls
             }
@@ -137,7 +137,7 @@ impl Host {
             }
         } else if servers.is_empty() {
             names.extend(self.calls(event).into_iter().map(|call| call.name));
-            let sorts = hear(&name, Value::Null, event).map(|heard| heard.sorts);
+            let sorts = understand(&name, Value::Null, event).map(|call| call.sorts);
             for sort in sorts.unwrap_or_default() {
                 let rows = self.rows_for(sort).into_iter();
                 names.extend(rows.flat_map(Tool::names).map(str::to_string));
@@ -169,13 +169,13 @@ impl Host {
             .collect()
     }
 
-    fn told(&self, heard: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
-        let Some(sort) = heard.sorts.first().copied() else {
+    fn encode_call(&self, call: UnderstoodCall, is_gate: bool) -> Vec<HostCall> {
+        let Some(sort) = call.sorts.first().copied() else {
             return Vec::new();
         };
         let is_missing = self.tool_of(sort).is_none();
         if sort == ToolSort::Patch && is_missing {
-            let patch = heard.input.get("command").and_then(Value::as_str);
+            let patch = call.input.get("command").and_then(Value::as_str);
             let changes = read_patch(patch.unwrap_or_default()).into_iter();
             return changes
                 .filter_map(|(sort, input)| self.call(sort, input))
@@ -183,13 +183,13 @@ impl Host {
         }
         let is_change = matches!(sort, ToolSort::Write | ToolSort::Edit);
         if is_change && is_missing && self.tool_of(ToolSort::Patch).is_some() {
-            let input = entry("command", &write_patch(sort, &heard.input));
+            let input = entry("command", &write_patch(sort, &call.input));
             return self.call(ToolSort::Patch, input).into_iter().collect();
         }
         let inputs = if sort == ToolSort::Edit && is_gate {
-            one_by_one(heard.input)
+            one_by_one(call.input)
         } else {
-            vec![heard.input]
+            vec![call.input]
         };
         let calls = inputs.into_iter();
         calls.filter_map(|input| self.call(sort, input)).collect()
@@ -224,7 +224,7 @@ impl Host {
     /// Why it cannot be translated.
     pub fn taken_back(&self, event: &Event, which: usize, new: Value) -> Result<Value, String> {
         let calls = self.calls(event);
-        let Some(told) = calls.get(which) else {
+        let Some(sent_call) = calls.get(which) else {
             // A part of a call of the hook's own host.
             if which > 0 {
                 return no_way("it is a part of the host's call");
@@ -237,7 +237,7 @@ impl Host {
             .as_str()
             .and_then(|text| serde_json::from_str(text).ok());
         let new = parsed.unwrap_or(new);
-        if new == told.input {
+        if new == sent_call.input {
             return Ok(old);
         }
         let is_whole = which == 0 && !self.patch_calls(event).is_empty();
@@ -251,8 +251,8 @@ impl Host {
         if !servers(&name, event).is_empty() {
             return Ok(Value::Object(new));
         }
-        let Some(sort) = hear(&name, Value::Object(old.clone()), event)
-            .and_then(|heard| heard.sorts.first().copied())
+        let Some(sort) = understand(&name, Value::Object(old.clone()), event)
+            .and_then(|call| call.sorts.first().copied())
         else {
             return Ok(Value::Object(new));
         };
@@ -324,7 +324,7 @@ fn usual(sort: ToolSort, input: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// The kind and input of a tool call; `None` if unknown.
-fn hear(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
+fn understand(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall> {
     let input = match input {
         Value::Object(input) => input,
         Value::String(text) => entry("command", &text),
@@ -453,8 +453,8 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
             .collect();
     }
     if let Some(rest) = name.strip_prefix("mcp_") {
-        let told = server.filter(|server| rest.starts_with(&format!("{server}_")));
-        return match told {
+        let known_server = server.filter(|server| rest.starts_with(&format!("{server}_")));
+        return match known_server {
             Some(server) => vec![owned(&server, &rest[server.len() + 1..])],
             None => every_division(rest, '_'),
         };

@@ -160,8 +160,8 @@ impl Decider {
         }
         let context = Context::parse(text);
         let sent = context.as_ref().ok().and_then(hooks::sent);
-        let said = sent.as_ref().or(context.as_ref().ok());
-        let today = self.hooks.of(record, said)?;
+        let recorded = sent.as_ref().or(context.as_ref().ok());
+        let today = self.hooks.of(record, recorded)?;
         if today.has_hooks_for(&record.event) {
             let mut truncated = record.truncated.iter();
             if let Some(name) = truncated.find(|name| !name.starts_with("run")) {
@@ -172,7 +172,7 @@ impl Decider {
                 return Ok(Err(why.to_string()));
             }
         }
-        let binding = said.and_then(|said| today.binding(&record.event, said));
+        let binding = recorded.and_then(|recorded| today.binding(&record.event, recorded));
         let event = context
             .map_err(|error: ContextError| error.to_string())
             .and_then(|context| today.event(record, context, binding));

@@ -190,9 +190,6 @@ pub struct TraceReport {
     pub verdict: Option<VerdictReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// `group`, `sweep` or `pidns`; missing if it never started.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub containment: Option<TableWord>,
     /// For a hook that may start warm in a long-running program: `warm`, or the reason for a cold
     /// start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -315,7 +312,6 @@ fn trace_report(trace: &Trace) -> TraceReport {
         stderr: stream_report(&trace.stderr),
         verdict: trace.ending.verdict().map(verdict_report),
         failure: trace.ending.failure(),
-        containment: trace.containment.map(|level| level.name().into()),
         start: trace.start.map(|start| start.name().into()),
         notes: trace.notes.clone(),
     }

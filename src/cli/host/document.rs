@@ -252,8 +252,8 @@ fn fault(file: &Path, at: Option<Position>, complaint: Complaint) -> Box<Problem
 
 fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
     let error = serde_json::from_str::<Value>(text).err()?;
-    let said = error.to_string();
-    let cause = format!("is not plain JSON: {}", said.split(" at line ").next()?);
+    let message = error.to_string();
+    let cause = format!("is not plain JSON: {}", message.split(" at line ").next()?);
     let cure = "correct it: no comments, no trailing commas";
     let at = Position {
         line: error.line(),

@@ -257,10 +257,10 @@ fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Resu
         return Err("it has no command".to_string());
     }
     let mut line = String::new();
-    for (name, said) in job["env"].as_object().into_iter().flatten() {
-        let text = said
+    for (name, value) in job["env"].as_object().into_iter().flatten() {
+        let text = value
             .as_str()
-            .map_or_else(|| said.to_string(), str::to_string);
+            .map_or_else(|| value.to_string(), str::to_string);
         line.push_str(&format!("export {name}={}; ", shell_words::quote(&text)));
     }
     line.push_str(run.trim());

@@ -166,7 +166,7 @@ pub(crate) fn cases(
 ) -> String {
     // A shell cannot easily write JSON, so its output is text, or context.
     let is_python = language.name == "python";
-    let said = if is_python || spec.conduct.text_teaches {
+    let field = if is_python || spec.conduct.text_teaches {
         "context"
     } else {
         "output"
@@ -174,7 +174,7 @@ pub(crate) fn cases(
     let found = if is_python { "findings" } else { "output" };
     let text = format!("{CASES}{}", sort.cases);
     fill(
-        &text.replace("@SAID@", said).replace("@FOUND@", found),
+        &text.replace("@SAID@", field).replace("@FOUND@", found),
         spec,
         file,
     )

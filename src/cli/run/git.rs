@@ -386,8 +386,8 @@ fn add_head(
     let mut reference = read_head(&file).map_err(failed(what))?;
     let mut found = SIGNS.iter().find(|(sign, _)| folder.join(sign).exists());
     if reference.as_deref() == Some(ELSEWHERE) {
-        let asked = ask(cwd, &["symbolic-ref", "--quiet", "HEAD"])?;
-        reference = asked.map(|text| text.to_string_lossy().into_owned());
+        let printed = ask(cwd, &["symbolic-ref", "--quiet", "HEAD"])?;
+        reference = printed.map(|text| text.to_string_lossy().into_owned());
         for sign in SIGNS
             .iter()
             .filter(|(sign, _)| matches!(*sign, CHERRY_PICK | REVERT))

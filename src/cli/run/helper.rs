@@ -185,10 +185,12 @@ impl<'a> Helper<'a> {
             longest = longest.min(budget.until.saturating_duration_since(Instant::now()));
         }
         self.heartbeat.expect_within(longest);
-        Some(heard(&stream, &mut lines, longest, abort).map_err(|error| {
-            let cause = format!("the helper for warm hooks made no decision: {error}");
-            Complaint::with_cure(cause, "try again; `warm = \"off\"` decides without it")
-        }))
+        Some(
+            read_decision(&stream, &mut lines, longest, abort).map_err(|error| {
+                let cause = format!("the helper for warm hooks made no decision: {error}");
+                Complaint::with_cure(cause, "try again; `warm = \"off\"` decides without it")
+            }),
+        )
     }
 
     fn is_accepted(
@@ -260,7 +262,7 @@ fn connected(address: &Path) -> std::result::Result<UnixStream, Errno> {
     Ok(UnixStream::from(socket))
 }
 
-fn heard(
+fn read_decision(
     stream: &UnixStream,
     lines: &mut BufReader<&UnixStream>,
     longest: Duration,

@@ -236,10 +236,10 @@ impl Watchdog {
         let reply = (locked(&self.orders).block)();
         // Bypass the locks of `Stdout` and `Stderr`, which the main thread may hold.
         let until = Instant::now() + WRITING;
-        let said = streams::write_reply(reply.stdout.as_bytes(), until, &|| false);
+        let written = streams::write_reply(reply.stdout.as_bytes(), until, &|| false);
         streams::remark(&reply.stderr);
         // If the reply was not delivered, only the status can block.
-        let status = if said.is_ok() {
+        let status = if written.is_ok() {
             reply.status
         } else {
             native::BLOCKED

@@ -174,7 +174,7 @@ impl LineDoor {
         &self,
         question: ClientQuestion,
         id: Option<&RawValue>,
-        told: impl Fn(&ClientAnswer) -> Result<Value, RpcError> + Send + 'static,
+        encode: impl Fn(&ClientAnswer) -> Result<Value, RpcError> + Send + 'static,
     ) {
         let id = id.map(ToOwned::to_owned);
         let Some(slot) = self.decider.slot() else {
@@ -183,8 +183,8 @@ impl LineDoor {
         };
         let mut ready = match self.decider.prepare(question) {
             Ok(ready) if !ready.is_idle() => ready,
-            Ok(ready) => return self.tell(id.as_deref(), told(&ready.decide(None))),
-            Err(answer) => return self.tell(id.as_deref(), told(&answer)),
+            Ok(ready) => return self.send_result(id.as_deref(), encode(&ready.decide(None))),
+            Err(answer) => return self.send_result(id.as_deref(), encode(&answer)),
         };
         let cancel = Abort::new().ok();
         let request = self.requests.begin(OpenRequest {
@@ -196,7 +196,7 @@ impl LineDoor {
         ready.request = id.as_ref().map(|id| id.get().to_string());
         let thread = std::thread::Builder::new().name("hookrun-decide".to_string());
         let started = thread.spawn(move || {
-            door.tell(of_thread.id.as_deref(), told(&ready.decide(cancel)));
+            door.send_result(of_thread.id.as_deref(), encode(&ready.decide(cancel)));
             drop(slot);
             door.requests.end(&of_thread);
         });
@@ -207,7 +207,7 @@ impl LineDoor {
         }
     }
 
-    fn tell(&self, id: Option<&RawValue>, result: Result<Value, RpcError>) {
+    fn send_result(&self, id: Option<&RawValue>, result: Result<Value, RpcError>) {
         if id.is_some() {
             self.peer.answer(id, result);
         }

@@ -57,7 +57,7 @@ impl LineProtocol for McpProtocol {
                 door.cancel(params::<CancelledParams<'_>>(message.params)?.request_id);
                 return Ok(());
             }
-            told if told.starts_with("notifications/") => return Ok(()),
+            method if method.starts_with("notifications/") => return Ok(()),
             unknown => return Err(RpcError::unknown(unknown)),
         };
         door.peer.answer(message.id, Ok(result));
@@ -65,10 +65,10 @@ impl LineProtocol for McpProtocol {
     }
 }
 
-fn initialized(asked: &InitializeParams) -> Value {
+fn initialized(params: &InitializeParams) -> Value {
     let known = VERSIONS
         .iter()
-        .find(|version| **version == asked.protocol_version);
+        .find(|version| **version == params.protocol_version);
     json!({
         "protocolVersion": known.unwrap_or(&VERSIONS[0]),
         "capabilities": { "tools": {} },

@@ -139,8 +139,8 @@ impl StdioProtocol {
         let session = messages.then(|| Arc::clone(&client) as Arc<dyn Session>);
         door.decider.introduce(ui, session);
         door.decider.hold_sessions(client);
-        let told = json!({ "version": env!("CARGO_PKG_VERSION"), "methods": METHODS });
-        door.peer.answer(message.id, Ok(told));
+        let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "methods": METHODS });
+        door.peer.answer(message.id, Ok(hello));
         Ok(())
     }
 

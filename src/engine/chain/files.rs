@@ -124,7 +124,7 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
         whole.took = whole.took.max(call.took);
         whole.stdout = joined(whole.stdout, call.stdout);
         whole.stderr = joined(whole.stderr, call.stderr);
-        whole.containment = whole.containment.or(call.containment);
+        whole.has_started |= call.has_started;
         for note in call.notes {
             if !whole.notes.contains(&note) {
                 whole.notes.push(note);

@@ -39,8 +39,8 @@ pub enum ContextError {
     #[error("the key `{0}` appears twice in the event")]
     Duplicate(String),
     /// The context names another event.
-    #[error("the command names `{asked}`, but the context says `\"event\": \"{found}\"`")]
-    OtherEvent { asked: String, found: String },
+    #[error("the command names `{expected}`, but the context says `\"event\": \"{found}\"`")]
+    OtherEvent { expected: String, found: String },
     /// A misspelled key, or a key of the host's payload.
     #[error("unknown key `{found}`; did you mean `{meant}`? `hookrun events` lists the keys")]
     Slip { found: String, meant: String },

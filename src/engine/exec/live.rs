@@ -13,7 +13,7 @@ use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::{Background, Limits};
 use crate::engine::names::{duration_text, size_text};
-use crate::engine::run::{CapturedStream, Ending, Exit, Level, Trace};
+use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
 
 const GRACE: Duration = Duration::from_millis(200);
 
@@ -38,7 +38,6 @@ pub(super) struct Live {
     /// Whether it is killed when hookrun dies. False if it may leave processes behind.
     pub(super) is_kept: bool,
     pub(super) is_reported: bool,
-    pub(super) level: Level,
     pub(super) is_confined: bool,
     pub(super) notes: Vec<String>,
 }
@@ -158,9 +157,9 @@ impl Live {
         let clock = connection.clock();
         let mut own = self
             .own_deadline
-            .checked_add(clock.stood_still(now))
+            .checked_add(clock.paused_for(now))
             .unwrap_or(now);
-        if clock.stands_still(now) {
+        if clock.is_paused(now) {
             own = own.max(now + ASKING);
         }
         let (deadline, why) = match budget {
@@ -313,7 +312,7 @@ impl Live {
             took,
             stdout,
             stderr,
-            containment: Some(self.level),
+            has_started: true,
             start: self.child.how,
             notes,
             ..Trace::not_run(ending)

@@ -30,9 +30,9 @@ struct Facts {
 
 enum StopDecision {
     /// The block counts, as this number in a row.
-    Stands { number: u32 },
+    Block { number: u32 },
     /// The block becomes an allow after this many.
-    LetGo { after: u32 },
+    Allow { after: u32 },
 }
 
 /// Decides about a block after `kept` others in a row, by our count.
@@ -51,9 +51,9 @@ fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
         .max(u32::from(facts.is_kept_going == Some(true)))
         .max(facts.loops);
     if before < cap {
-        return StopDecision::Stands { number: before + 1 };
+        return StopDecision::Block { number: before + 1 };
     }
-    StopDecision::LetGo { after: before }
+    StopDecision::Allow { after: before }
 }
 
 impl Facts {
@@ -100,12 +100,12 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
                 }
                 None => decide(0, facts, cap),
             };
-            if let StopDecision::LetGo { after } = turn {
+            if let StopDecision::Allow { after } = turn {
                 let why = format!(
                     "blocked {after} times in a row: it may stop now, so that the session does \
                      not loop; the last reason: {reason}"
                 );
-                run.outcome = std::mem::take(&mut run.outcome).let_go(why);
+                run.outcome = std::mem::take(&mut run.outcome).allow_with_notice(why);
             }
         }
     }
@@ -144,12 +144,12 @@ fn count(
     cap: u32,
 ) -> Result<StopDecision, StoreError> {
     let store = session::private_store(root, folder, FILE)?;
-    let mut turn = StopDecision::Stands { number: 1 };
+    let mut turn = StopDecision::Block { number: 1 };
     store.change_table(COUNTS, PATIENCE, |counts: &mut Counts| {
         turn = decide(counts.get(counted).copied().unwrap_or(0), facts, cap);
         match turn {
-            StopDecision::Stands { number } => counts.insert(counted.to_string(), number),
-            StopDecision::LetGo { .. } => counts.remove(counted),
+            StopDecision::Block { number } => counts.insert(counted.to_string(), number),
+            StopDecision::Allow { .. } => counts.remove(counted),
         };
     })?;
     Ok(turn)

@@ -12,15 +12,15 @@ use crate::engine::lock::locked;
 /// Time for an open dialog to close.
 pub(super) const LEAVING: Duration = Duration::from_secs(1);
 
-pub(super) type Guests = Mutex<HashMap<String, Arc<Guest>>>;
+pub(super) type ConnectedHooks = Mutex<HashMap<String, Arc<ConnectedHook>>>;
 
 /// A hook's connection. Dropping it closes the hook's dialogs and invalidates its token.
 #[derive(Debug)]
 pub struct Connection {
-    pub(super) guests: Arc<Guests>,
+    pub(super) hooks: Arc<ConnectedHooks>,
     pub(super) address: PathBuf,
     pub(super) token: String,
-    pub(super) guest: Arc<Guest>,
+    pub(super) caller: Arc<ConnectedHook>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Tenure {
 }
 
 #[derive(Debug)]
-pub(super) struct Guest {
+pub(super) struct ConnectedHook {
     pub(super) hook: String,
     pub(super) session: String,
     pub(super) request: Option<Arc<str>>,
@@ -51,7 +51,7 @@ struct Open {
 
 impl Connection {
     pub(crate) fn clock(&self) -> &Clock {
-        &self.guest.clock
+        &self.caller.clock
     }
 
     /// Returns the value of `HOOKRUN_SOCKET`.
@@ -62,21 +62,21 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if self.guest.tenure != Tenure::Detached {
-            locked(&self.guests).remove(&self.token);
+        if self.caller.tenure != Tenure::Detached {
+            locked(&self.hooks).remove(&self.token);
         }
-        self.guest.withdraw();
+        self.caller.withdraw();
     }
 }
 
-impl Guest {
+impl ConnectedHook {
     pub(super) fn new(
         hook: &str,
         session: &str,
         request: Option<Arc<str>>,
         tenure: Tenure,
-    ) -> Guest {
-        Guest {
+    ) -> ConnectedHook {
+        ConnectedHook {
             hook: hook.to_string(),
             session: session.to_string(),
             request,
@@ -97,7 +97,7 @@ impl Guest {
         open.streams.push(Arc::clone(&stream));
         self.clock.begin(Instant::now());
         Some(OpenQuestion {
-            guest: self,
+            caller: self,
             stream,
         })
     }
@@ -118,17 +118,17 @@ impl Guest {
 /// A connection with an open question, which pauses the hook's clock.
 #[derive(Debug)]
 pub(super) struct OpenQuestion<'g> {
-    guest: &'g Guest,
+    caller: &'g ConnectedHook,
     stream: Arc<UnixStream>,
 }
 
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        self.guest.clock.end(Instant::now());
-        locked(&self.guest.open)
+        self.caller.clock.end(Instant::now());
+        locked(&self.caller.open)
             .streams
             .retain(|stream| !Arc::ptr_eq(stream, &self.stream));
-        self.guest.closed.notify_all();
+        self.caller.closed.notify_all();
     }
 }
 
@@ -184,7 +184,7 @@ impl Clock {
     }
 
     /// Returns the total pause, up to the limit.
-    pub fn stood_still(&self, now: Instant) -> Duration {
+    pub fn paused_for(&self, now: Instant) -> Duration {
         let reading = locked(&self.reading);
         let open = reading.open.map_or(Duration::ZERO, |(since, _)| {
             now.saturating_duration_since(since)
@@ -193,12 +193,12 @@ impl Clock {
     }
 
     /// Returns true if a question is open and the limit is not reached.
-    pub fn stands_still(&self, now: Instant) -> bool {
+    pub fn is_paused(&self, now: Instant) -> bool {
         let is_open = locked(&self.reading).open.is_some();
-        is_open && self.stood_still(now) < PATIENCE
+        is_open && self.paused_for(now) < PATIENCE
     }
 
-    pub fn patience(&self, now: Instant) -> Duration {
-        PATIENCE - self.stood_still(now)
+    pub fn time_left(&self, now: Instant) -> Duration {
+        PATIENCE - self.paused_for(now)
     }
 }

@@ -65,11 +65,11 @@ impl Hooks {
     pub(super) fn of(
         &mut self,
         record: &DecisionLine<'_>,
-        said: Option<&Context>,
+        recorded: Option<&Context>,
     ) -> Result<Rc<HostHooks>, BrokenHooks> {
-        let told = match said {
-            Some(said) if hosts::naming_folders(&record.host).is_some() => {
-                HostFolders::read(&record.host, said)
+        let told = match recorded {
+            Some(recorded) if hosts::naming_folders(&record.host).is_some() => {
+                HostFolders::read(&record.host, recorded)
             }
             Some(_) | None => HostFolders::default(),
         };
@@ -142,15 +142,15 @@ impl HostHooks {
     }
 
     /// The row for the event; if several rows share it, the host's name and key select one.
-    pub(super) fn binding(&self, event: &str, said: &Context) -> Option<Binding> {
+    pub(super) fn binding(&self, event: &str, recorded: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
         let rows = dialect.events.iter().filter(|row| row.event == event);
         let mut bindings: Vec<Binding> = rows.map(|row| Binding { dialect, row }).collect();
         let first = bindings.first().copied();
-        if let Some(name) = said.string(dialect.names_event_by) {
+        if let Some(name) = recorded.string(dialect.names_event_by) {
             bindings.retain(|binding| binding.row.is_called(&name));
         }
-        Host::distinguish(&bindings, said).ok().or(first)
+        Host::distinguish(&bindings, recorded).ok().or(first)
     }
 
     fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {

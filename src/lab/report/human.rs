@@ -14,7 +14,7 @@ use super::style::{
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
 use crate::engine::outcome::{ContractRule, RULES, Rewritten};
-use crate::engine::run::{ColdReason, Level, signal_name};
+use crate::engine::run::{ColdReason, signal_name};
 use crate::log::report::{HookReport, Paths, RunReport, StreamReport, TraceReport, VerdictReport};
 
 const STREAM_LINES: usize = 20;
@@ -250,13 +250,6 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
             };
             label(out, "rule", meaning)?;
         }
-    }
-    let level = Level::NAMES
-        .iter()
-        .find(|(_, name)| Some(*name) == trace.containment.as_deref());
-    // The default level is not printed.
-    if let Some((level, _)) = level.filter(|(_, name)| *name != "sweep") {
-        label(out, "ended by", level.about())?;
     }
     let mut reasons = ColdReason::NAMES.iter();
     if let Some((reason, word)) = reasons.find(|(_, name)| Some(*name) == trace.start.as_deref()) {

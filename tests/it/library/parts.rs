@@ -125,7 +125,7 @@ fn a_hook_for_an_event_that_does_not_exist_is_an_error_and_a_hosts_name_is_ours(
 }
 
 #[test]
-fn reminders_are_drained_once_in_order_and_a_block_is_never_suppressed() {
+fn reminders_are_drained_once_in_order() {
     let reminders = Reminders::default();
     let says = |name: &str, output: &'static str, context: &'static str| {
         Hook::function(name, "tool.pre", move |_| {
@@ -163,15 +163,6 @@ fn reminders_are_drained_once_in_order_and_a_block_is_never_suppressed() {
     assert!(drained()[0].starts_with("Hook \"q\" blocked"));
     reminders.collect(&asked.answered(true, ""));
     assert_eq!(drained().len(), 2);
-
-    reminders.suppress("reminders.hook.success").unwrap();
-    decide(vec![says("a", "", "ctx")]);
-    assert_eq!(drained(), [context]);
-    reminders.suppress("reminders.hook.context").unwrap();
-    assert!(reminders.suppress("reminders.hook.blocked").is_err());
-    decide(vec![says("a", "", "ctx")]);
-    decide(vec![blocks()]);
-    assert_eq!(drained(), [blocked]);
 }
 
 fn reads(path: &str) -> ToolCall {

@@ -81,7 +81,7 @@ fn the_report_of_a_refusal_has_everything() {
             "hooks": [
                 with(hook("10-allow.sh", "every event", "block"), json!({
                     "fate": "ran", "ending": "answered", "timeoutMs": 5000.0,
-                    "containment": "sweep", "status": 0,
+                    "status": 0,
                     "stdout": stream("checked\n"), "stderr": stream("detail\n"),
                     "verdict": { "decision": "allow", "rule": "text", "output": "checked" },
                     "notes": [],
@@ -92,7 +92,7 @@ fn the_report_of_a_refusal_has_everything() {
                 with(hook("30-off.sh", "every event", "block"), json!({ "fate": "disabled" })),
                 with(hook("40-block.sh", "every event", "allow"), json!({
                     "fate": "ran", "ending": "answered", "timeoutMs": 5000.0,
-                    "containment": "sweep", "status": 3,
+                    "status": 3,
                     "stdout": stream(""), "stderr": stream("no force push\n"),
                     "verdict": { "decision": "block", "rule": "non-zero-exit", "reason": "no force push" },
                     "notes": [],

@@ -53,21 +53,21 @@ fn at(start: Instant, seconds: u64) -> Instant {
 #[test]
 fn the_time_of_questions_counts_once_and_only_while_they_are_open() {
     let (clock, start) = (Clock::default(), Instant::now());
-    assert_eq!(clock.stood_still(start), Duration::ZERO);
+    assert_eq!(clock.paused_for(start), Duration::ZERO);
     clock.begin(at(start, 10));
     clock.begin(at(start, 12));
-    assert!(clock.stands_still(at(start, 13)));
+    assert!(clock.is_paused(at(start, 13)));
     clock.end(at(start, 14));
-    assert_eq!(clock.stood_still(at(start, 15)), Duration::from_secs(5));
+    assert_eq!(clock.paused_for(at(start, 15)), Duration::from_secs(5));
     clock.end(at(start, 16));
-    assert!(!clock.stands_still(at(start, 17)));
-    assert_eq!(clock.stood_still(at(start, 100)), Duration::from_secs(6));
+    assert!(!clock.is_paused(at(start, 17)));
+    assert_eq!(clock.paused_for(at(start, 100)), Duration::from_secs(6));
     assert_eq!(
-        clock.patience(at(start, 100)),
+        clock.time_left(at(start, 100)),
         PATIENCE - Duration::from_secs(6)
     );
     clock.end(at(start, 101));
-    assert_eq!(clock.stood_still(at(start, 102)), Duration::from_secs(6));
+    assert_eq!(clock.paused_for(at(start, 102)), Duration::from_secs(6));
 }
 
 #[test]
@@ -77,14 +77,14 @@ fn no_hook_gains_more_than_the_patience_however_often_it_asks() {
         clock.begin(at(start, turn * 60));
         clock.end(at(start, turn * 60 + 50));
     }
-    assert_eq!(clock.stood_still(at(start, 600)), PATIENCE);
-    assert_eq!(clock.patience(at(start, 600)), Duration::ZERO);
+    assert_eq!(clock.paused_for(at(start, 600)), PATIENCE);
+    assert_eq!(clock.time_left(at(start, 600)), Duration::ZERO);
     clock.begin(at(start, 600));
-    assert!(!clock.stands_still(at(start, 601)));
-    assert_eq!(clock.stood_still(at(start, 9999)), PATIENCE);
+    assert!(!clock.is_paused(at(start, 601)));
+    assert_eq!(clock.paused_for(at(start, 9999)), PATIENCE);
 
     let forever = Clock::default();
     forever.begin(start);
-    assert!(forever.stands_still(at(start, 119)) && !forever.stands_still(at(start, 120)));
-    assert_eq!(forever.stood_still(at(start, 9999)), PATIENCE);
+    assert!(forever.is_paused(at(start, 119)) && !forever.is_paused(at(start, 120)));
+    assert_eq!(forever.paused_for(at(start, 9999)), PATIENCE);
 }

@@ -11,8 +11,7 @@ use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
-use crate::engine::hook::Containment;
-use crate::engine::run::{Ending, Level, StartError, Trace};
+use crate::engine::run::{Ending, StartError, Trace};
 
 /// First pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
@@ -144,11 +143,6 @@ impl RunningStep<'_> {
             is_kept: !job.may_leave_processes(),
             is_reported: false,
             is_confined: false,
-            level: match job.hook.containment {
-                Containment::Pidns => Level::Namespace,
-                Containment::Auto if self.engine.subreaper.is_some() => Level::Sweep,
-                Containment::Auto => Level::Group,
-            },
             notes: Vec::new(),
         }
     }

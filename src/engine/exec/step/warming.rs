@@ -164,7 +164,7 @@ impl RunningStep<'_> {
             took: live.started.elapsed(),
             stdout: std::mem::take(&mut live.child.stdout.kept),
             stderr: std::mem::take(&mut live.child.stderr.kept),
-            containment: Some(live.level),
+            has_started: true,
             start: live.child.how,
             notes: live.notes,
             ..Trace::not_run(ending)

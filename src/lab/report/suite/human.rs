@@ -139,15 +139,18 @@ fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<
     }
     for hook in &step.hooks {
         let (style, word) = hook_word(hook);
-        let said = said(hook);
-        let colon = if said.is_empty() { "" } else { ": " };
+        let reason_line = reason_line(hook);
+        let colon = if reason_line.is_empty() { "" } else { ": " };
         let line = format!(
-            "{style}{word:<6}{style:#} {}{colon}{said}",
+            "{style}{word:<6}{style:#} {}{colon}{reason_line}",
             plain(&hook.name)
         );
         label(out, &name, &line)?;
         name.clear();
-        for written in streams(hook).iter().filter(|written| written.text != said) {
+        for written in streams(hook)
+            .iter()
+            .filter(|written| written.text != reason_line)
+        {
             text(out, written.stream, &written.text)?;
         }
     }
@@ -155,15 +158,15 @@ fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<
 }
 
 /// A hook's message, or why it did not run, on one line.
-fn said(hook: &HookReport) -> String {
+fn reason_line(hook: &HookReport) -> String {
     let trace = hook.trace.as_ref();
     let reason = trace.and_then(|trace| trace.verdict.as_ref()?.reason.as_deref());
     let failure = trace.and_then(|trace| trace.failure.as_deref());
-    let said = reason
+    let reason_line = reason
         .or(failure)
         .or(hook.why.as_deref())
         .unwrap_or_default();
-    plain(said.trim_end().lines().next().unwrap_or_default())
+    plain(reason_line.trim_end().lines().next().unwrap_or_default())
 }
 
 fn skipped(cases: &[CaseReport], out: &mut dyn Write) -> io::Result<()> {
