@@ -11,6 +11,7 @@ use crate::config::{block_reason, complaint_of};
 use crate::engine::chain::Surroundings;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
+use crate::engine::exec::command::SealedFiles;
 use crate::engine::exec::{Callback, OwnProgram};
 use crate::engine::registry::Registry;
 use crate::engine::runner::{Broken, Runner, Seal};
@@ -230,10 +231,10 @@ impl Runner {
         let registry = Registry::loaded(hooks, config.catalog.clone());
         let mut runner = Runner::new(registry, env.surroundings(config.project.clone()));
         if !config.trust.seals.is_empty() {
-            runner.seal = Some(Seal {
-                files: Callback(Arc::new(config.trust.seals.clone())),
-                made: Instant::now(),
-            });
+            let files = Callback::<dyn SealedFiles>(Arc::new(config.trust.seals.clone()));
+            runner.engine.sealed = Some(files.clone());
+            let made = Instant::now();
+            runner.seal = Some(Seal { files, made });
         }
         let Some(reason) = config.block_reason() else {
             return runner;

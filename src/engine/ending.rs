@@ -285,6 +285,17 @@ impl CapturedStream {
         text
     }
 
+    /// Replaces a text in output that is valid UTF-8.
+    pub(crate) fn replace(&mut self, text: &str, by: &str) {
+        for part in [&mut self.head, &mut self.tail] {
+            let before = part.len() as u64;
+            if let Ok(written) = str::from_utf8(part) {
+                *part = written.replace(text, by).into_bytes();
+            }
+            self.total_bytes = self.total_bytes - before + part.len() as u64;
+        }
+    }
+
     fn utf_16(&self) -> Option<String> {
         let order: fn([u8; 2]) -> u16 = match self.head.get(..2)? {
             [0xff, 0xfe] => u16::from_le_bytes,

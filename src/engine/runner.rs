@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
+use crate::engine::exec::command::SealedFiles;
 use crate::engine::exec::{Abort, Budget, Callback, Engine, Heartbeat, OwnProgram, Subreaper};
 use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
@@ -126,7 +127,9 @@ impl Runner {
     /// [`Runner::abort`] and [`Runner::subreaper`], apply too.
     #[must_use]
     pub fn beside(mut self, other: &Runner) -> Runner {
+        let sealed = self.engine.sealed.take();
         self.engine = other.engine.clone();
+        self.engine.sealed = sealed;
         self
     }
 
@@ -407,19 +410,6 @@ pub(crate) struct Broken {
 }
 
 type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
-
-/// Hook files, which must stay as loaded.
-pub(crate) trait SealedFiles: Send + Sync {
-    /// Returns the stamps at load time, for comparison.
-    fn loaded(&self) -> Vec<u8>;
-
-    /// Returns the current stamps, or the reason to block if the content changed.
-    fn check(&self) -> Result<Vec<u8>, String>;
-
-    /// Returns the reason to block if a file or folder was touched or replaced since `stamps`.
-    /// Equal content does not help: the executed content may have been swapped in and out.
-    fn changed_since(&self, stamps: &[u8]) -> Option<String>;
-}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Seal {

@@ -2,19 +2,26 @@
 //! approvals, and keeps trust when a command of hookrun edits trusted hooks.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::iter;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::files::{FileList, FileMark, HookFiles, SeenFiles, SetError};
+#[cfg(target_os = "linux")]
+use rustix::fs::MemfdFlags;
+
+use super::files::{FileList, FileMark, HookFiles, SeenFiles, SetError, counted_content};
 use super::parts::find_repository;
 use super::store::{TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
 use crate::config::reader::{KeyRow, Setting};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
-use crate::engine::runner::SealedFiles;
+use crate::engine::exec::command::{CheckedScript, SealedFiles};
 
 /// How untrusted project hooks are handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +90,40 @@ impl TrustSeal {
         is_same.then(|| now.stamps())
     }
 
+    /// The content of a script with its sealed bytes, for its interpreter; `None` if it is not
+    /// sealed, or only its path can be started.
+    fn script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
+        let Ok(below) = script.strip_prefix(&self.folder) else {
+            return Ok(None);
+        };
+        let Some(sealed) = self.seen.content_of(below) else {
+            return Ok(None);
+        };
+        let unreadable = |error: io::Error| format!("{CHANGED} at a terminal ({error})");
+        let mut file = File::open(script).map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        if counted_content(below, &bytes) != sealed {
+            return Err(self.complaint());
+        }
+        let Some(interpreter) = interpreter_from_descriptor(&bytes) else {
+            return Ok(None);
+        };
+        file.rewind().map_err(unreadable)?;
+        let is_python = interpreter
+            .iter()
+            .any(|word| word.as_encoded_bytes().ends_with(b"python3"));
+        // Python imports from the folder of its script, which it learns from the descriptor.
+        let content = match copy_of(&bytes) {
+            Ok(copy) if !is_python => copy,
+            Ok(_) | Err(_) => file.into(),
+        };
+        Ok(Some(CheckedScript {
+            content,
+            interpreter,
+        }))
+    }
+
     fn complaint(&self) -> String {
         format!(
             "the hooks in {} changed while they ran, so untrusted code may have run",
@@ -91,7 +132,70 @@ impl TrustSeal {
     }
 }
 
+/// Interpreters that run a script from a descriptor as from its path.
+const BY_DESCRIPTOR: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "python3"];
+
+/// How scripts name themselves or their folder.
+#[rustfmt::skip]
+const OWN_PATH: &[&str] = &[
+    "$0", "${0", "$_", "${_", "BASH_ARGV", "BASH_SOURCE", ".sh.", "(%", "dirname",
+    "__file__", "__main__.", "argv", "argparse", "inspect", "multiprocessing", "ProcessPool",
+];
+
+/// The words of a script's first line; `None` if its interpreter needs its path.
+fn interpreter_from_descriptor(script: &[u8]) -> Option<Vec<OsString>> {
+    let text = str::from_utf8(script).ok()?;
+    let line = text.strip_prefix("#!")?.split('\n').next()?;
+    // The system would look for an interpreter with this character in its name.
+    if line.ends_with('\r') {
+        return None;
+    }
+    let line = line.trim();
+    let (program, argument) = match line.split_once([' ', '\t']) {
+        Some((program, argument)) => (program, Some(argument.trim())),
+        None => (line, None),
+    };
+    let name = match argument {
+        Some(name) if program.ends_with("/env") => name,
+        Some(_) | None => program.rsplit('/').next()?,
+    };
+    let is_known = BY_DESCRIPTOR.contains(&name);
+    if !is_known || OWN_PATH.iter().any(|own| text.contains(own)) || !has_descriptors() {
+        return None;
+    }
+    let words = iter::once(program).chain(argument);
+    Some(words.map(OsString::from).collect())
+}
+
+fn has_descriptors() -> bool {
+    cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists()
+}
+
+/// A file without a name, which nobody else can change.
+#[cfg(target_os = "linux")]
+fn copy_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL;
+    let mut copy = File::from(rustix::fs::memfd_create("hook", flags)?);
+    copy.write_all(bytes)?;
+    copy.rewind()?;
+    Ok(copy.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn copy_of(_bytes: &[u8]) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 impl SealedFiles for Vec<TrustSeal> {
+    fn check_script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
+        for seal in self {
+            if let Some(checked) = seal.script(script)? {
+                return Ok(Some(checked));
+            }
+        }
+        Ok(None)
+    }
+
     fn loaded(&self) -> Vec<u8> {
         let stamps = self.iter().flat_map(|seal| &seal.seen.stamps);
         stamps.copied().collect()

@@ -482,6 +482,16 @@ impl SeenFiles {
         self.lines.lines().any(|other| other == line)
     }
 
+    /// The SHA-256 of a file that is no link.
+    pub(super) fn content_of(&self, path: &Path) -> Option<&str> {
+        let path = escaped(path);
+        self.lines.lines().find_map(|line| {
+            let mut parts = line.splitn(3, '\t').skip(1);
+            let content = parts.next()?;
+            (parts.next()? == path).then_some(content)
+        })
+    }
+
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = format!("{}\n{}\0", self.digest, self.lines).into_bytes();
         bytes.extend(&self.stamps);

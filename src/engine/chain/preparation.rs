@@ -13,8 +13,8 @@ use super::surroundings::{
 };
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::exec::command::{self, Program};
-use crate::engine::exec::{Engine, FunctionCall, Job, PipeStore, Runs};
+use crate::engine::exec::command::{self, CheckedScript, Program};
+use crate::engine::exec::{Callback, Engine, FunctionCall, Job, PipeStore, Runs};
 use crate::engine::hook::{
     Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
 };
@@ -77,8 +77,10 @@ impl<'c> Preparation<'c> {
             .and_then(|program| whole(hook, spec, &variables, program, self.surroundings))
             .and_then(|program| turn.with_arguments(program, files));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
-        let runs = program.map(Runs::Program);
+        let script = self.checked_script(hook, &program);
+        let runs = script.as_ref().map_err(Clone::clone).and(program);
         Job {
+            script: script.unwrap_or_default(),
             payload,
             pipes: Some(self.pipes),
             environment: self.surroundings.variables.as_deref(),
@@ -88,8 +90,30 @@ impl<'c> Preparation<'c> {
             sandbox,
             notes,
             connection,
-            ..Job::new(hook, runs, hook.timeout(spec), turn.permit(self.seen))
+            ..Job::new(
+                hook,
+                runs.map(Runs::Program),
+                hook.timeout(spec),
+                turn.permit(self.seen),
+            )
         }
+    }
+
+    /// Returns the content of a trusted drop-in, or the reason not to start it. `None` if it can only
+    /// be started by its path.
+    fn checked_script(
+        &self,
+        hook: &Hook,
+        program: &Result<Program, StartError>,
+    ) -> Result<Option<CheckedScript>, StartError> {
+        let (Handler::File(_), Ok(program), Some(Callback(sealed))) =
+            (&hook.handler, program, &self.engine.sealed)
+        else {
+            return Ok(None);
+        };
+        let cure = "run `hookrun trust` at a terminal";
+        let checked = sealed.check_script(&program.path);
+        checked.map_err(|cause| StartError::new(cause, cure))
     }
 
     fn connection(&self, hook: &Hook) -> Option<Connection> {

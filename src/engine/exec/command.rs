@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,6 +30,53 @@ pub struct Program {
     /// `argv[0]`: the path as written.
     pub name: OsString,
     pub arguments: Vec<OsString>,
+}
+
+/// Hook files, which must stay as loaded.
+pub(crate) trait SealedFiles: Send + Sync {
+    /// Returns the stamps at load time, for comparison.
+    fn loaded(&self) -> Vec<u8>;
+
+    /// Returns the current stamps, or the reason to block if the content changed.
+    fn check(&self) -> Result<Vec<u8>, String>;
+
+    /// Returns the reason to block if a file or folder was touched or replaced since `stamps`.
+    /// Equal content does not help: the executed content may have been swapped in and out.
+    fn changed_since(&self, stamps: &[u8]) -> Option<String>;
+
+    /// Returns the content of a script, for its interpreter, or the reason to block if it changed.
+    /// `None` if it is not sealed, or only its path can be started.
+    fn check_script(&self, script: &Path) -> Result<Option<CheckedScript>, String>;
+}
+
+/// A script as it was checked: what is at its path may be replaced until its interpreter opens it.
+#[derive(Debug)]
+pub(crate) struct CheckedScript {
+    pub(crate) content: OwnedFd,
+    /// Its interpreter, with the argument in its first line.
+    pub(crate) interpreter: Vec<OsString>,
+}
+
+impl CheckedScript {
+    /// The descriptor from which the interpreter reads it. It stays open in the hook.
+    pub(super) const DESCRIPTOR: RawFd = 9;
+
+    /// Its path for the interpreter, which error messages name.
+    pub(super) const PATH: &str = "/proc/self/fd/9";
+
+    /// Returns the program that runs it with the arguments of `program`.
+    pub(super) fn program(&self, program: &Program) -> Program {
+        let words = self.interpreter.iter().cloned();
+        let mut words = words
+            .chain([Self::PATH.into()])
+            .chain(program.arguments.clone());
+        let name = words.next().unwrap_or_default();
+        Program {
+            path: PathBuf::from(&name),
+            name,
+            arguments: words.collect(),
+        }
+    }
 }
 
 /// Finds and checks the program of `handler`. `search` is the `PATH` for bare names.

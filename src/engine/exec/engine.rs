@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::Pid;
 
 use super::call::Workers;
+use super::command::SealedFiles;
 use super::heartbeat::Heartbeat;
 use super::job::Job;
 use super::keeper::{Keeper, OwnProgram};
@@ -45,6 +46,8 @@ pub struct Engine {
     /// Serves dialogs and messages of hooks.
     pub server: Option<Server>,
     pub(crate) staged: Option<Arc<dyn StagedText>>,
+    /// The files of trusted hooks.
+    pub(crate) sealed: Option<Callback<dyn SealedFiles>>,
     #[cfg(feature = "tokio")]
     pub(crate) tasks: super::call::Tasks,
     pub(super) shared: Arc<EngineShared>,

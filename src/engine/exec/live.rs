@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::child::{Child, GIVE_UP, Status};
+use super::command::CheckedScript;
 use super::engine::Engine;
-use super::job::{Budget, Job, end_of};
+use super::job::{Budget, Job, Runs, end_of};
 use super::keeper::{Keeper, LATER};
 use super::lines::{HookLines, LineLife};
 use super::{confine, tree};
@@ -274,7 +275,10 @@ impl Live {
             self.child.reap();
         }
         let stdout = self.child.stdout.take();
-        let stderr = self.child.stderr.take();
+        let mut stderr = self.child.stderr.take();
+        if let (Some(_), Ok(Runs::Program(program))) = (&job.script, &job.runs) {
+            stderr.replace(CheckedScript::PATH, &program.name.to_string_lossy());
+        }
         let exit = match status {
             Status::Exited(exit) => Some(exit),
             Status::Running | Status::Lost => None,

@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::{GUARD, git, project};
@@ -466,7 +469,7 @@ fn what_changes_while_hooks_run_takes_their_word_away() {
 }
 
 #[test]
-fn a_swap_that_is_undone_while_hooks_run_takes_their_word_away() {
+fn what_a_hook_swaps_in_does_not_run_and_takes_its_word_away() {
     const GUARDED: &str = "hooks.d/tool.pre/20-guard.sh";
     for swapped in [GUARDED, "hooks.d/tool.pre", "hooks.d"] {
         // The first hook stands for any program that swaps at this moment.
@@ -492,12 +495,118 @@ fn a_swap_that_is_undone_while_hooks_run_takes_their_word_away() {
             &format!("{}touch ran\nexit 0\n", swap("evil", "good")),
         );
         let ran = sandbox.gate();
-        assert!(sandbox.at("ran").exists(), "{swapped} was not swapped");
+        assert!(sandbox.at("good").exists(), "{swapped} was not swapped");
+        sandbox.has_no_file("ran");
         assert!(
             ran.status == 2 && ran.stdout.contains("changed while"),
             "{swapped}: {ran:?}"
         );
     }
+}
+
+/// Swaps `path` for another file or folder, and back, until dropped.
+struct Swapping {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<u64>>,
+}
+
+impl Swapping {
+    fn start(path: PathBuf, other: PathBuf) -> Swapping {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = thread::spawn(move || {
+            let away = path.with_extension("away");
+            let mut swaps = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                fs::rename(&path, &away).unwrap();
+                fs::rename(&other, &path).unwrap();
+                thread::sleep(Duration::from_micros(swaps % 7 * 100));
+                fs::rename(&path, &other).unwrap();
+                fs::rename(&away, &path).unwrap();
+                thread::sleep(Duration::from_micros(swaps % 11 * 100));
+                swaps += 1;
+            }
+            swaps
+        });
+        Swapping {
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    fn stop(mut self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+#[test]
+fn what_is_swapped_in_while_events_run_is_never_started() {
+    const GUARD_PATH: &str = "hooks.d/tool.pre/20-guard.sh";
+    for (interpreter, evil) in [
+        ("/bin/sh", "touch \"$HOOKRUN_PROJECT_DIR/evil-ran\""),
+        (
+            "/usr/bin/env bash",
+            "touch \"$HOOKRUN_PROJECT_DIR/evil-ran\"",
+        ),
+        (
+            "/usr/bin/env python3",
+            "import os; open(os.environ['HOOKRUN_PROJECT_DIR'] + '/evil-ran', 'w')",
+        ),
+    ] {
+        for swapped in [GUARD_PATH, "hooks.d/tool.pre"] {
+            let guard = if interpreter.contains("python") {
+                "import sys; sys.exit('no')"
+            } else {
+                "echo no >&2; exit 1"
+            };
+            let sandbox = Sandbox::new()
+                .without_trust()
+                .script(GUARD_PATH, &format!("#!{interpreter}\n{guard}\n"))
+                .trusted();
+            let rest = GUARD_PATH.strip_prefix(swapped).unwrap();
+            let evil = format!("#!{interpreter}\n{evil}\n");
+            let sandbox = sandbox.script(&format!("other{rest}"), &evil);
+            let swapping = Swapping::start(sandbox.at(swapped), sandbox.at("other"));
+            for _ in 0..40 {
+                let ran = sandbox.gate();
+                assert_eq!(ran.status, 2, "{swapped}: {ran:?}");
+            }
+            let swaps = swapping.stop();
+            assert!(swaps > 40, "{swaps} swaps");
+            sandbox.has_no_file("evil-ran");
+        }
+    }
+}
+
+#[test]
+fn a_script_that_is_started_from_its_content_names_its_path_in_errors() {
+    let script = "#!/bin/sh\nnot-a-program >/dev/null\nexit 1\n";
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script("hooks.d/tool.pre/10-guard.sh", script)
+        .trusted();
+    let ran = sandbox.gate();
+    assert!(
+        ran.status == 2 && ran.stdout.contains("(10-guard.sh:2)"),
+        "{ran:?}"
+    );
+    assert!(!ran.stdout.contains("/proc/self/fd"), "{ran:?}");
+}
+
+#[test]
+fn a_script_that_names_its_own_path_gets_it() {
+    let script = "#!/bin/bash\necho \"$(cd \"$(dirname \"$0\")\" && pwd)\" >&2\nexit 1\n";
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script("hooks.d/tool.pre/10-guard.sh", script)
+        .trusted();
+    let folder = sandbox.at("hooks.d/tool.pre").canonicalize().unwrap();
+    let ran = sandbox.gate();
+    assert!(
+        ran.stdout.contains(&folder.display().to_string()),
+        "{ran:?}"
+    );
 }
 
 /// Writes through shared memory to a page that has changed already: no time of the file tells it.
@@ -526,7 +635,7 @@ fn what_is_written_through_shared_memory_is_a_change() {
         .spawn();
     wait_until("the file is mapped", || sandbox.at("mapped").exists());
     // Longer than a step of the times of files.
-    std::thread::sleep(Duration::from_millis(50));
+    thread::sleep(Duration::from_millis(50));
     sandbox.gate().blocks_saying("no");
     fs::write(sandbox.at("go"), "").unwrap();
     assert!(writes.unwrap().wait().unwrap().success());

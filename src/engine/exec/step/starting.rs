@@ -1,6 +1,7 @@
 //! Starts the hooks of a step, retries failed starts, and sets deadlines.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
+use crate::engine::hook::Warm;
 use crate::engine::run::{Ending, StartError, Trace};
 
 /// First pause before a retry; it doubles each time.
@@ -78,12 +80,19 @@ impl RunningStep<'_> {
             .engine
             .inherited(job.environment)
             .map_err(|error| command::explain(program, None, &error))?;
+        let is_plain = confined.is_none() && job.hook.warm.is_none_or(|warm| warm == Warm::Off);
+        let script = job.script.as_ref().filter(|_| is_plain);
+        let interpreted = script.map(|script| script.program(program));
         let spawn = Spawn {
-            program: confined.as_ref().unwrap_or(program),
+            program: confined
+                .as_ref()
+                .or(interpreted.as_ref())
+                .unwrap_or(program),
             inherited,
             variables: &job.variables,
             without: &job.without,
             cwd: job.cwd.as_deref(),
+            script: script.map(|script| script.content.as_fd()),
         };
         let left = self
             .budget
@@ -103,7 +112,8 @@ impl RunningStep<'_> {
                 return Err(command::too_long(spawn.sizes()));
             }
             Err(error) => {
-                return Err(command::explain(spawn.program, job.cwd.as_deref(), &error));
+                let started = confined.as_ref().unwrap_or(program);
+                return Err(command::explain(started, job.cwd.as_deref(), &error));
             }
         };
         let mut live = self.started(job, program, child, now);

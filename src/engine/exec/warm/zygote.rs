@@ -132,6 +132,7 @@ impl Zygote {
             without: &without,
             variables: &variables,
             cwd: Some(Path::new("/")),
+            script: None,
         };
         locked(spared).marks.push(mark.clone());
         let pid = spawn
