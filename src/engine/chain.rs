@@ -1,6 +1,5 @@
 //! Runs a plan step by step and merges verdicts in plan order.
 
-mod edited;
 mod files;
 mod links;
 mod mentions;
@@ -21,7 +20,7 @@ use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, StartError, Trace, interruption};
-use edited::EditedFile;
+use files::EditedFile;
 pub use links::follow;
 use preparation::{HookInputs, add_notes};
 pub(crate) use preparation::{HookTurn, Preparation};

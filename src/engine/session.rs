@@ -6,7 +6,6 @@
 
 pub(crate) mod store;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -166,18 +165,6 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
 fn is_private(folder: &Path, own: u32) -> bool {
     let meta = folder.symlink_metadata();
     meta.is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
-}
-
-pub(crate) fn private_store(
-    root: &Path,
-    folder: &Path,
-    name: impl Into<Cow<'static, str>>,
-) -> Result<Store, StoreError> {
-    make_private(root, folder).map_err(|error| StoreError {
-        file: folder.to_path_buf(),
-        problem: error.to_string(),
-    })?;
-    Ok(Store::new(folder, name))
 }
 
 /// Returns a unique file name for a text: letters, digits, `-`, `_` and inner dots stay; other

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::edited::EditedFile;
-use super::files::HandedFiles;
+use super::files::{EditedFile, HandedFiles};
 use super::staged::StagedPlace;
 use super::surroundings::{
     EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,

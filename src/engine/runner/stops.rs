@@ -143,7 +143,11 @@ fn count(
     facts: Facts,
     cap: u32,
 ) -> Result<StopDecision, StoreError> {
-    let store = session::private_store(root, folder, FILE)?;
+    session::make_private(root, folder).map_err(|error| StoreError {
+        file: folder.to_path_buf(),
+        problem: error.to_string(),
+    })?;
+    let store = Store::new(folder, FILE);
     let mut turn = StopDecision::Block { number: 1 };
     store.change_table(COUNTS, PATIENCE, |counts: &mut Counts| {
         turn = decide(counts.get(counted).copied().unwrap_or(0), facts, cap);

@@ -1,6 +1,5 @@
 //! A file shared by processes: locked, replaced atomically, without following links.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -28,7 +27,7 @@ pub struct StoreError {
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
     folder: PathBuf,
-    name: Cow<'static, str>,
+    name: &'static str,
 }
 
 #[derive(Debug)]
@@ -64,10 +63,10 @@ pub fn release(lock: &File) {
 }
 
 impl Store {
-    pub(crate) fn new(folder: &Path, name: impl Into<Cow<'static, str>>) -> Store {
+    pub(crate) fn new(folder: &Path, name: &'static str) -> Store {
         Store {
             folder: folder.to_path_buf(),
-            name: name.into(),
+            name,
         }
     }
 
@@ -123,15 +122,13 @@ impl Store {
     }
 
     fn file(&self) -> PathBuf {
-        self.folder.join(self.name.as_ref())
+        self.folder.join(self.name)
     }
 
     fn beside(&self, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", self.name))
     }
-}
 
-impl Store {
     /// Reads the table, named `what` in messages; empty if the file is missing.
     pub(crate) fn read_table<T: DeserializeOwned>(
         &self,
