@@ -312,7 +312,7 @@ fn report(
 
 /// The base of printed paths; for CI systems the checkout.
 pub(crate) fn paths(format: CheckFormat, env: &Environment) -> Paths {
-    if format.names_files_of_checkout()
+    if format.is_of_lists()
         && let Some(workspace) = workspace(env)
         && env.cwd.starts_with(&workspace)
     {

@@ -373,7 +373,7 @@ impl From<CheckFormat> for OutputShape {
         match format {
             CheckFormat::Human => OutputShape::People,
             CheckFormat::Json | CheckFormat::Sarif | CheckFormat::Gitlab => OutputShape::Json,
-            CheckFormat::Github | CheckFormat::Azure => OutputShape::Annotations,
+            CheckFormat::Github => OutputShape::Annotations,
             CheckFormat::Junit => OutputShape::Lines,
         }
     }

@@ -30,13 +30,11 @@ pub enum CheckFormat {
     Sarif,
     /// GitLab code quality
     Gitlab,
-    /// Azure Pipelines issues
-    Azure,
 }
 
 names! {
     CheckFormat: Human "human", Json "json", Junit "junit", Github "github", Sarif "sarif",
-    Gitlab "gitlab", Azure "azure",
+    Gitlab "gitlab",
 }
 
 impl CheckFormat {
@@ -44,11 +42,9 @@ impl CheckFormat {
         match self {
             CheckFormat::Human => report.human(out),
             CheckFormat::Json => write_json(report, out),
-            CheckFormat::Junit
-            | CheckFormat::Github
-            | CheckFormat::Sarif
-            | CheckFormat::Gitlab
-            | CheckFormat::Azure => self.write_list(&report.checks(), out),
+            CheckFormat::Junit | CheckFormat::Github | CheckFormat::Sarif | CheckFormat::Gitlab => {
+                self.write_list(&report.checks(), out)
+            }
         }
     }
 
@@ -60,13 +56,7 @@ impl CheckFormat {
             CheckFormat::Github => check::github(list, out),
             CheckFormat::Sarif => check::sarif(list, out),
             CheckFormat::Gitlab => check::gitlab(list, out),
-            CheckFormat::Azure => check::azure(list, out),
         }
-    }
-
-    /// Whether readers expect paths relative to the checkout.
-    pub fn names_files_of_checkout(self) -> bool {
-        self.is_of_lists() && self != CheckFormat::Junit
     }
 
     /// Whether the format can express only a list of checks.

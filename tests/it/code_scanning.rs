@@ -1,5 +1,5 @@
-//! SARIF, code quality of GitLab, and issues of Azure Pipelines: the same findings as in the
-//! annotations of GitHub, from suites, `validate` and `run`.
+//! SARIF, and code quality of GitLab: the same findings as in the annotations of GitHub, from suites,
+//! `validate` and `run`.
 
 use serde_json::{Value, json};
 
@@ -231,39 +231,9 @@ fn the_rule_of_a_finding_is_a_word() {
 }
 
 #[test]
-fn azure_gets_one_command_for_each_finding_and_none_of_a_hook() {
-    for ran in reports("azure") {
-        let commands: Vec<&str> = ran
-            .stdout
-            .lines()
-            .filter(|line| line.contains("##vso["))
-            .collect();
-        assert!(!commands.is_empty(), "{ran:?}");
-        for command in commands {
-            let rest = command.strip_prefix("##vso[task.logissue type=").unwrap();
-            let (properties, message) = rest.split_once(']').unwrap();
-            assert!(properties.starts_with("error") || properties.starts_with("warning"));
-            assert!(
-                !message.is_empty() && !message.contains("##vso["),
-                "{command}"
-            );
-        }
-    }
-    let suite = &reports("azure")[0];
-    suite.prints("sourcepath=hooks.d/tests/my cases.toml;linenumber=5;columnnumber=23]");
-    suite.prints("100%AZP25; a");
-    assert!(
-        !suite
-            .stdout
-            .lines()
-            .any(|line| line.starts_with("##vso[task.setvariable"))
-    );
-}
-
-#[test]
 fn one_event_and_vectors_are_no_list_of_findings() {
     let sandbox = Sandbox::new();
-    for format in ["sarif", "gitlab", "azure"] {
+    for format in ["sarif", "gitlab"] {
         sandbox
             .hookrun(&["test", "tool.pre", "--format", format], b"{}")
             .exits(2)

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::config::discover::MANIFEST;
-use crate::engine::harmless::{plain, visible, without_commands};
+use crate::engine::harmless::{plain, visible};
 use crate::engine::session::checksum;
 use crate::log::report::present;
 
@@ -217,53 +217,16 @@ pub(super) fn github(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         let properties = properties.join(",");
         writeln!(out, "::{} {properties}::{message}", annotation.level)?;
     }
-    write_totals(list, out)
+    for line in &list.totals {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 fn github_data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
-}
-
-/// Logging commands of Azure Pipelines, which become issues of a job.
-pub(super) fn azure(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    for (_, annotation) in list.annotations() {
-        // Azure has only errors and warnings.
-        let kind = if annotation.level == "error" {
-            "error"
-        } else {
-            "warning"
-        };
-        write!(out, "##vso[task.logissue type={kind}")?;
-        for (name, value) in annotation.properties() {
-            let name = match name {
-                "file" => "sourcepath",
-                "line" => "linenumber",
-                "col" => "columnnumber",
-                _ => continue,
-            };
-            let value = azure_data(&plain(&value));
-            let value = value.replace(';', "%3B").replace(']', "%5D");
-            write!(out, ";{name}={value}")?;
-        }
-        let message = azure_data(&without_commands(&visible(&annotation.titled())));
-        writeln!(out, "]{message}")?;
-    }
-    write_totals(list, out)
-}
-
-fn azure_data(text: &str) -> String {
-    text.replace('%', "%AZP25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-fn write_totals(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    for line in &list.totals {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
 }
 
 /// GitLab code quality: a list of issues for merge requests.

@@ -121,7 +121,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         ),
         (
             &["run", "tool.pre", "--format", "xml"],
-            "[possible values: json, junit, github, sarif, gitlab, azure]",
+            "[possible values: json, junit, github, sarif, gitlab]",
         ),
         (&["run", "tool.pre", "--hooks"], "--hooks <DIR>"),
         (&["run", "--host=cluade"], "similar value exists: 'claude'"),
@@ -134,7 +134,7 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         (&["run", "--host", "cluade"], "for '--host <NAME>'"),
         (
             &["validate", "--format", "xml"],
-            "[possible values: human, json, junit, github, sarif, gitlab, azure]",
+            "[possible values: human, json, junit, github, sarif, gitlab]",
         ),
         (
             &["list", "--format", "xml"],

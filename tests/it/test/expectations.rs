@@ -95,7 +95,7 @@ fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
         (&["--stdin-timeout", "soon"], "`soon` is not a duration"),
         (
             &["--format", "xml"],
-            "[possible values: human, json, junit, github, sarif, gitlab, azure]",
+            "[possible values: human, json, junit, github, sarif, gitlab]",
         ),
         (
             &["--color", "sometimes"],
