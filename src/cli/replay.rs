@@ -13,7 +13,7 @@ use crate::config::{Config, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
-use crate::lab::replay::{BrokenHooks, Decider, Hooks, ReplayResult, ReplayedLine};
+use crate::lab::replay::{Decider, Hooks, ReplayResult, ReplayedLine};
 use crate::lab::report::style::counted;
 use crate::log::Redactor;
 use crate::log::files::{FileLines, ReadError, as_it_is};
@@ -232,11 +232,5 @@ impl Read for WatchedFile {
             }
             return self.file.read(buffer);
         }
-    }
-}
-
-impl From<BrokenHooks> for Complaint {
-    fn from(error: BrokenHooks) -> Complaint {
-        Complaint::new(error.to_string())
     }
 }

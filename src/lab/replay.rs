@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
-pub use self::hooks::{BrokenHooks, Hooks};
+pub use self::hooks::Hooks;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, ContextError};
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 use crate::log::record::RecordError;
@@ -21,9 +21,6 @@ const LONGEST_ABOUT: usize = 120;
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedLine {
-    /// A hash of the recorded line: the same in every replay.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
     pub file: String,
     /// From 1; missing for an unreadable file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +83,7 @@ pub struct Decider {
     pub hooks: Hooks,
     /// Redacts secrets in hooks' answers, as in the record.
     pub redactor: Redactor,
-    /// Whether unchanged events get an `id` and `about` too.
+    /// Whether unchanged events get an `about` too.
     pub shows_all: bool,
 }
 
@@ -100,7 +97,7 @@ impl Decider {
         line: &[u8],
         file: &str,
         number: u64,
-    ) -> Result<ReplayedLine, BrokenHooks> {
+    ) -> Result<ReplayedLine, Complaint> {
         let mut replayed = ReplayedLine {
             file: file.to_string(),
             line: Some(number),
@@ -131,7 +128,6 @@ impl Decider {
         }
         replayed.was = Some(was);
         if self.shows_all || replayed.result != ReplayResult::Same {
-            replayed.id = Some(id_of(line));
             replayed.about = record.subject().words(LONGEST_ABOUT);
             if let Some(reason) = replayed.is.as_mut().and_then(|is| is.reason.as_mut()) {
                 *reason = self.redactor.text(reason).into_owned();
@@ -148,7 +144,7 @@ impl Decider {
     fn decide(
         &mut self,
         record: &DecisionLine<'_>,
-    ) -> Result<Result<ComparedOutcome, String>, BrokenHooks> {
+    ) -> Result<Result<ComparedOutcome, String>, Complaint> {
         let Some(text) = record.context() else {
             let why = "its context was not recorded: it was blocked before it was read";
             return Ok(Err(why.to_string()));
@@ -186,14 +182,6 @@ impl Decider {
             },
         }))
     }
-}
-
-/// A unique id that does not depend on the file: a hash of the line.
-fn id_of(line: &[u8]) -> String {
-    Sha256::digest(line)[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 /// The hooks' outcome in a record:

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, Event, EventSpec, catalog};
 use crate::engine::run::Run;
 use crate::engine::runner::Runner;
@@ -40,10 +41,6 @@ pub(super) struct HostHooks {
     dialect: Option<&'static Host>,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BrokenHooks(String);
-
 impl Hooks {
     /// The hooks of `choice` in `env`, which also sets the state folder; `first` has the engine.
     pub fn new(choice: Choice, env: Environment, first: Runner) -> Hooks {
@@ -56,7 +53,7 @@ impl Hooks {
     }
 
     /// Returns the user's redaction rules, or the first configuration error.
-    pub fn check(&self) -> Result<Vec<String>, BrokenHooks> {
+    pub fn check(&self) -> Result<Vec<String>, Complaint> {
         let config = self.load(&HostFolders::default())?;
         Ok(config.log.redact)
     }
@@ -66,7 +63,7 @@ impl Hooks {
         &mut self,
         record: &DecisionLine<'_>,
         recorded: Option<&Context>,
-    ) -> Result<Rc<HostHooks>, BrokenHooks> {
+    ) -> Result<Rc<HostHooks>, Complaint> {
         let told = match recorded {
             Some(recorded) if hosts::naming_folders(&record.host).is_some() => {
                 HostFolders::read(&record.host, recorded)
@@ -96,14 +93,14 @@ impl Hooks {
         Ok(hooks)
     }
 
-    fn load(&self, told: &HostFolders) -> Result<Config, BrokenHooks> {
+    fn load(&self, told: &HostFolders) -> Result<Config, Complaint> {
         let choice = Choice {
             told: told.clone(),
             ..self.choice.clone()
         };
         let mut config = Config::load(&choice, &self.env, ConfigScope::All);
         if let Some(complaint) = config.complaint() {
-            return Err(BrokenHooks(complaint));
+            return Err(Complaint::new(complaint));
         }
         for hook in &mut config.hooks {
             for (name, value) in VARIABLES {

@@ -63,7 +63,6 @@ pub enum StepInput {
 pub struct SuppliedFile {
     pub path: String,
     pub content: Content,
-    pub mode: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

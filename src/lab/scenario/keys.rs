@@ -189,26 +189,12 @@ pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
         |file, key| key.text().map(|text| file.text = Some(text.to_string()))),
     KeyRow::key("copy", KeyValue::Text, "none", "a file to copy, relative to this file",
         |file, key| key.text().map(|path| file.copy = Some(path.into()))),
-    KeyRow::key("mode", KeyValue::Text, "\"644\"", "its permissions, in octal", set_mode),
 ];
 
 #[derive(Debug, Default)]
 pub struct FileDraft {
     text: Option<String>,
     copy: Option<PathBuf>,
-    mode: Option<u32>,
-}
-
-fn set_mode(file: &mut FileDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let text = key.text()?;
-    match u32::from_str_radix(text, 8) {
-        Ok(mode) if mode <= 0o7777 => file.mode = Some(mode),
-        _ => {
-            let cause = format!("`{text}` is not a file mode");
-            return Err(Complaint::with_cure(cause, "write it in octal: \"755\""));
-        }
-    }
-    Ok(())
 }
 
 /// Reads a file to create, from a text or a table; `None` if it has a mistake.
@@ -230,7 +216,7 @@ fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
         (None, Some(table)) => reader.take(table, FILE_KEYS, "", &mut file),
         (None, None) => {
             let cause = format!("the file `{path}` is neither a text nor a table");
-            let cure = "write its text, or `{ copy = \"…\", mode = \"755\" }`";
+            let cure = "write its text, or `{ copy = \"…\" }`";
             reader.fault(tree.offset, cause, cure);
         }
     }
@@ -247,7 +233,6 @@ fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
             Some(copy) => Content::Copy(copy),
             None => Content::Text(file.text.unwrap_or_default()),
         },
-        mode: file.mode,
     })
 }
 

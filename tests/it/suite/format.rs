@@ -200,7 +200,8 @@ fn files_are_laid_out_and_looked_at() {
         )
         .file("hooks.d/tests/source", "source\n");
     let rest = r#"
-files = { "a/b.txt" = "text\n", copied = { copy = "source" }, run = { mode = "755" } }
+files = { "a/b.txt" = "text\n", copied = { copy = "source" }, run = "" }
+setup = "chmod +x run"
 expect = { decision = "allow", files = { both = "^text\nsource\n$", ran = true, "a/b.txt" = false } }
 "#;
     assert_eq!(outcome_in(&sandbox, &format!("{HEAD}{rest}")), "expected");

@@ -317,22 +317,18 @@ impl LoadedSuite {
         args: &TestArgs,
     ) -> Option<Complaint> {
         for name in &args.suite.events {
-            let mut unknown = events_called(name).is_empty();
-            let mut nearest = None;
-            for tested in &self.tested {
-                match tested.config.catalog.find(name) {
-                    Ok(_) => unknown = false,
-                    Err(error) => nearest = error.nearest,
-                }
+            let configs = self.tested.iter().map(|tested| &tested.config);
+            let found: Vec<_> = configs.map(|config| config.catalog.find(name)).collect();
+            if !events_called(name).is_empty() || found.iter().any(Result::is_ok) {
+                continue;
             }
-            if unknown {
-                let help = match nearest {
-                    Some(nearest) => format!("did you mean `--event {nearest}`?"),
-                    None => "`hookrun events` lists them".to_string(),
-                };
-                let cause = format!("unknown event `{name}`");
-                return Some(Complaint::with_cure(cause, help));
-            }
+            let nearest = found.into_iter().find_map(|found| found.err()?.nearest);
+            let help = match nearest {
+                Some(nearest) => format!("did you mean `--event {nearest}`?"),
+                None => "`hookrun events` lists them".to_string(),
+            };
+            let cause = format!("unknown event `{name}`");
+            return Some(Complaint::with_cure(cause, help));
         }
         if !cases.is_empty() {
             return None;

@@ -347,7 +347,7 @@ impl Workspace {
             Content::Text(text) => self.folders.fill(text).into_bytes(),
             Content::Copy(from) => read_source(&self.folders, from)?,
         };
-        write_file(path, &bytes, file.mode).map_err(|error| error.to_string())
+        write_file(path, &bytes).map_err(|error| error.to_string())
     }
 
     fn set_up(&self, lines: &str, abort: &Abort) -> CaseError<()> {
@@ -380,15 +380,11 @@ impl Workspace {
     }
 }
 
-fn write_file(path: &Path, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
+fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;
     }
-    fs::write(path, bytes)?;
-    match mode {
-        Some(mode) => fs::set_permissions(path, fs::Permissions::from_mode(mode)),
-        None => Ok(()),
-    }
+    fs::write(path, bytes)
 }
 
 impl Drop for Workspace {
