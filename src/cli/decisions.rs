@@ -183,8 +183,8 @@ impl DecisionView {
         if self.format == TextFormat::Json {
             return Ok(writeln!(out, "{text}")?);
         }
-        let line = DecisionLine::parse(text.as_bytes()).map_err(cannot_explain)?;
-        let report = line.report().map_err(cannot_explain)?;
+        let line = DecisionLine::parse(text.as_bytes()).map_err(Complaint::of)?;
+        let report = line.report().map_err(Complaint::of)?;
         if self.is_brief {
             return self.one_line(&line, &report, out);
         }
@@ -251,10 +251,6 @@ impl DecisionView {
         writeln!(out, "{time}  {style}{word:<5}{style:#}  {shown}")?;
         Ok(())
     }
-}
-
-fn cannot_explain(problem: RecordError) -> Complaint {
-    Complaint::new(problem.to_string())
 }
 
 fn event_name(name: &str) -> &str {

@@ -3,6 +3,7 @@
 mod checks;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
@@ -14,7 +15,6 @@ use crate::engine::event::Context;
 use crate::hosts::{Host, HostFolders, git, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
-use crate::log::files::newest_first;
 use crate::log::record::DecisionLine;
 
 use crate::cli::args::DoctorArgs;
@@ -139,18 +139,15 @@ struct Seen {
 }
 
 impl Seen {
-    /// Reads the log backwards.
     fn of(config: &Config, env: &Environment) -> Seen {
         let Some(folder) = env.decision_log() else {
             return Seen::default();
         };
         let mut last = BTreeMap::new();
-        for file in DecisionLog::in_folder(folder).files() {
-            for line in newest_first(&file).unwrap_or_default() {
-                let Ok(record) = DecisionLine::parse(&line) else {
-                    continue;
-                };
-                if !last.contains_key(&record.host)
+        for file in DecisionLog::in_folder(folder).files().iter().rev() {
+            let text = fs::read(file).unwrap_or_default();
+            for line in text.split(|byte| *byte == b'\n') {
+                if let Ok(record) = DecisionLine::parse(line)
                     && was_in(&record, &config.project)
                     && let Ok(time) = humantime::parse_rfc3339(&record.time)
                 {

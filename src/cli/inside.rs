@@ -74,37 +74,34 @@ fn json(context: &Context, path: &str) -> Option<String> {
     context.text(path)
 }
 
-/// Describes the existing part of a path, with its keys.
+/// Names the keys of the existing part of a path.
 fn missing(context: &Context, path: &str) -> String {
     if context.lookup(path).is_some() {
         return format!("the value at `{path}` is null");
     }
     let mut parents = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
-    let parent = parents.find(|parent| context.lookup(parent).is_some());
-    let keys = match parent {
-        Some(parent) => context.lookup(parent).and_then(keys_of),
-        None => Some(context.keys().map(str::to_string).collect()),
-    };
-    let place = parent.map_or("the document".to_string(), |parent| format!("`{parent}`"));
-    let has = match keys {
-        None => "is not an object or a list".to_string(),
-        Some(keys) if keys.is_empty() => "is empty".to_string(),
-        Some(keys) => {
-            let more = if keys.len() > MOST_KEYS { ", …" } else { "" };
-            let shown = keys[..keys.len().min(MOST_KEYS)].join("`, `");
-            format!("has `{shown}`{more}")
+    let (place, keys) = match parents.find_map(|parent| Some((parent, context.lookup(parent)?))) {
+        Some((parent, raw)) => (format!("`{parent}`"), keys_of(raw)),
+        None => {
+            let keys = context.keys().map(str::to_string);
+            ("the document".to_string(), keys.collect())
         }
     };
-    format!("no value at `{path}`; {place} {has}")
+    if keys.is_empty() {
+        return format!("no value at `{path}`; {place} has no keys");
+    }
+    let more = if keys.len() > MOST_KEYS { ", …" } else { "" };
+    let shown = keys[..keys.len().min(MOST_KEYS)].join("`, `");
+    format!("no value at `{path}`; {place} has `{shown}`{more}")
 }
 
-fn keys_of(raw: &str) -> Option<Vec<String>> {
+fn keys_of(raw: &str) -> Vec<String> {
     if let Some(list) = elements(raw) {
-        return Some((0..list.len()).map(|index| index.to_string()).collect());
+        return (0..list.len()).map(|index| index.to_string()).collect();
     }
     let entries = raw_entries(raw).into_iter();
     let keys = entries.filter_map(|(key, _)| string_text(key.get()));
-    raw.starts_with('{').then(|| keys.collect())
+    keys.collect()
 }
 
 /// Prints documents as JSON, keeping every value on its line.

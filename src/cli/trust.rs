@@ -371,25 +371,10 @@ fn described(mark: &FileMark) -> String {
 }
 
 fn changed(old: &FileMark, new: &FileMark) -> String {
-    let mut what = Vec::new();
-    if old.content != new.content {
-        what.push("changed".to_string());
+    if old.mode == new.mode && old.link == new.link {
+        return "changed".to_string();
     }
-    if old.mode != new.mode {
-        what.push(format!("mode {} is {} now", old.mode, new.mode));
-    }
-    if old.link != new.link {
-        let before = link_words(old);
-        what.push(format!("{before} is {} now", link_words(new)));
-    }
-    what.join(", ")
-}
-
-fn link_words(mark: &FileMark) -> String {
-    match &mark.link {
-        Some(to) => format!("a link to {}", plain(to)),
-        None => "no link".to_string(),
-    }
+    format!("{} is {} now", described(old), described(new))
 }
 
 fn text_of(file: &ContentFile) -> String {

@@ -355,15 +355,3 @@ pub fn read_line(from: &mut impl BufRead, most: usize, into: &mut Vec<u8>) -> io
     from.skip_until(b'\n')?;
     Ok(Line::TooLong)
 }
-
-/// Reads the lines of a file into memory, newest first, without empty ones. Log files are small.
-pub fn newest_first(file: &Path) -> Result<Vec<Vec<u8>>, ReadError> {
-    let text = fs::read(file).map_err(ReadError::of_file(file))?;
-    let mut lines: Vec<Vec<u8>> = text
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.iter().all(u8::is_ascii_whitespace))
-        .map(<[u8]>::to_vec)
-        .collect();
-    lines.reverse();
-    Ok(lines)
-}

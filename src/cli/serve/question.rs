@@ -125,9 +125,6 @@ const TIMES_READING: u32 = 20;
 
 const MOST: usize = 4_096;
 
-/// How long an unused entry is kept.
-const UNUSED: Duration = Duration::from_secs(60);
-
 /// The inputs that determine an event's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct HooksKey {
@@ -167,9 +164,6 @@ impl HooksCache {
         }
         let loaded = Arc::new(read(&key));
         let mut hooks = locked(&self.hooks);
-        if hooks.len() >= MOST {
-            hooks.retain(|_, known| known.read_at.elapsed() < UNUSED);
-        }
         if hooks.len() >= MOST {
             hooks.clear();
         }

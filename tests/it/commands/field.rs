@@ -103,10 +103,7 @@ fn what_is_there_instead_is_said() {
             "messages.9",
             "no value at `messages.9`; `messages` has `0`, `1`",
         ),
-        (
-            "yes.no",
-            "no value at `yes.no`; `yes` is not an object or a list",
-        ),
+        ("yes.no", "no value at `yes.no`; `yes` has no keys"),
         ("none", "the value at `none` is null"),
         (
             "tolInput",

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
-use hookrun::internals::log::files::{FileLines, newest_first};
+use hookrun::internals::log::files::FileLines;
 use hookrun::internals::log::{DecisionLog, Recording};
 
 /// How much is read at once.
@@ -62,7 +62,7 @@ fn forward(file: &Path) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn both_ways_find_the_same_lines() {
+fn every_line_is_found_but_no_empty_one() {
     let long = "x".repeat(3 * BLOCK_BYTES + 7);
     for text in [
         String::new(),
@@ -77,10 +77,11 @@ fn both_ways_find_the_same_lines() {
         let file = folder.path().join("x");
         std::fs::write(&file, &text).unwrap();
         let found = forward(&file);
-        let mut back = newest_first(&file).unwrap();
-        back.reverse();
-        assert!(found == back, "{}", found.len());
-        let wanted = text.lines().filter(|line| !line.trim().is_empty()).count();
-        assert_eq!(found.len(), wanted);
+        let wanted: Vec<&[u8]> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(str::as_bytes)
+            .collect();
+        assert!(found == wanted, "{}", found.len());
     }
 }
