@@ -144,15 +144,6 @@ fn texts_of(context: &Context, key: &str) -> Vec<String> {
         .unwrap_or_default()
 }
 
-fn layer_text(hook: &HookReport) -> String {
-    let set = hook
-        .set
-        .as_ref()
-        .map(|set| format!(", set {}", plain(set)))
-        .unwrap_or_default();
-    format!("{} layer{set}", hook.layer)
-}
-
 fn hook_run(
     hook: &HookReport,
     run: &RunReport,
@@ -168,11 +159,12 @@ fn hook_run(
     if hook.function {
         label(out, "runs", "a function of the embedding program")?;
     } else {
-        label(
-            out,
-            "file",
-            &format!("{} ({})", place(hook, paths), layer_text(hook)),
-        )?;
+        let set = hook
+            .set
+            .as_deref()
+            .map(|set| format!(", set {}", plain(set)));
+        let layer = format!("{} layer{}", hook.layer, set.unwrap_or_default());
+        label(out, "file", &format!("{} ({layer})", place(hook, paths)))?;
     }
     let why = hook.why.as_deref().unwrap_or_default();
     match (hook.fate.as_ref(), &hook.trace) {
@@ -201,14 +193,8 @@ fn place(hook: &HookReport, paths: &Paths) -> String {
 
 pub(super) fn hook_word(hook: &HookReport) -> (Style, &'static str) {
     let Some(trace) = &hook.trace else {
-        return (
-            DIM,
-            if hook.fate == "detached" {
-                "away"
-            } else {
-                "skip"
-            },
-        );
+        let is_away = hook.fate == "detached";
+        return (DIM, if is_away { "away" } else { "skip" });
     };
     match &trace.verdict {
         Some(verdict) => decision_style(&verdict.decision),
