@@ -95,9 +95,6 @@ pub const HOSTS: &[&Host] = &[
     &openclaw::OPENCLAW,
 ];
 
-/// The day on which the hosts' documentation was last read.
-pub const DOCUMENTED: &str = "2026-11-22";
-
 /// Hosts with events: hooks can be written for them.
 pub fn dialects() -> impl Iterator<Item = &'static Host> + Clone {
     HOSTS.iter().copied().filter(|host| !host.events.is_empty())

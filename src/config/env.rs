@@ -63,7 +63,6 @@ pub struct Environment {
     pub is_buildkite: bool,
     /// `$GITHUB_WORKSPACE`: the base of annotation paths on GitHub.
     pub workspace: Option<PathBuf>,
-    pub is_utf8: bool,
     /// Users' settings folders of hosts that were moved, by variable.
     pub host_folders: Vec<(&'static str, PathBuf)>,
     /// Projects that hosts name, by variable.
@@ -157,7 +156,6 @@ impl Environment {
             is_ci: CI_SYSTEMS.iter().copied().any(is_on),
             is_buildkite: is_on("BUILDKITE"),
             workspace: all.folder("GITHUB_WORKSPACE"),
-            is_utf8: all.is_utf8(),
             host_folders: moving_variables()
                 .into_iter()
                 .filter_map(|name| Some((name, all.folder(name)?)))
@@ -346,16 +344,6 @@ impl<'a> Lookup<'a> {
     fn unusable(self, name: &str) -> Option<String> {
         self.find(name)
             .map(|value| value.to_string_lossy().into_owned())
-    }
-
-    fn is_utf8(self) -> bool {
-        let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-        let locale = names
-            .into_iter()
-            .find_map(|name| self.text(name))
-            .unwrap_or_default();
-        let locale = locale.to_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
     }
 }
 

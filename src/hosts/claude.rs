@@ -218,7 +218,6 @@ pub(super) static CLAUDE: Host = Host {
         ROW.observed("SessionEnd", "session.end", &OBSERVED)
             .waits(AT_THE_END),
     ],
-    measured: measured("2.1.329", "2026-11-21"),
     fails_closed: FailsClosed::Always,
     trust: Some("accept the trust prompt (`-p` skips it and runs hooks)"),
     signs: &[

@@ -105,7 +105,6 @@ pub(super) static CLINE: Host = Host {
             .aliases(&["agent_abort"]),
         ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
-    measured: measured("3.0.65 (command line)", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,
     trust: Some("enable hooks in the extension, and each of these in its list"),
     signs: &[sign(

@@ -91,7 +91,6 @@ pub(super) static CODEX: Host = Host {
         ROW.observed("SessionEnd", "session.end", &OBSERVED)
             .waits(AT_THE_END),
     ],
-    measured: measured("0.169.0", "2026-11-21"),
     unseen: &[
         "`write_stdin`: text for a shell or interpreter that already runs",
         "`web_search`: it runs at the provider, as other hosted tools do",

@@ -176,7 +176,6 @@ pub(super) static COPILOT: Host = Host {
         ROW.observed("notification", "notification", &TEACHES),
         ROW.observed("errorOccurred", "error", &SILENT),
     ],
-    measured: measured("1.0.102", "2026-11-23"),
     fails_closed: FailsClosed::OnCrash,
     trust: Some("trust the folder; with `-p`, project hooks run only in a trusted folder"),
     reads: &["claude"],

@@ -56,7 +56,6 @@ pub(super) static FACTORY: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
-    measured: measured("0.225.2", "2026-11-23"),
     unseen: &["prompts of `droid exec`, which sends no `UserPromptSubmit` (0.225.2)"],
     settings: Some(HostFile {
         places: &[".factory"],

@@ -107,7 +107,6 @@ pub(super) static GEMINI: Host = Host {
             .keys(&[("notification_type", "kind")]),
         ROW.observed("PreCompress", "compact.pre", &OBSERVED),
     ],
-    measured: measured("0.61.0", "2026-11-21"),
     trust: Some(
         "trust the folder, and accept its hooks when it asks: with `--skip-trust` project hooks do not run, with GEMINI_CLI_TRUST_WORKSPACE=true they do",
     ),

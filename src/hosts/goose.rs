@@ -48,7 +48,6 @@ pub(super) static GOOSE: Host = Host {
             .keys(OF_TOOLS),
         ROW.open_gate("Stop", "agent.stop", &GATES),
     ],
-    measured: measured("1.52.0", "2026-11-23"),
     fails_closed: FailsClosed::Always,
     settings: Some(HostFile {
         shell: Some("sh"),

@@ -66,7 +66,6 @@ pub(super) static GROK: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES)
             .aliases(&["stop"]),
     ],
-    measured: measured("1.0.41", "2026-11-23"),
     trust: Some(
         "use a git repository, because it reads project hooks only there; trust them with `/hooks-trust`, or start it with `--trust`",
     ),

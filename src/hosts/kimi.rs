@@ -68,7 +68,6 @@ pub(super) static KIMI: Host = Host {
         ROW.observed("Notification", "notification", &OBSERVED)
             .keys(&[("notification_type", "kind")]),
     ],
-    measured: measured("2.1.0", "2026-11-23"),
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["session_id", "client_type"],

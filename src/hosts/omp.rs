@@ -7,7 +7,6 @@
 
 use super::pi::{
     PLUGIN_CALL, PLUGIN_COMPACT, PLUGIN_INPUT, PLUGIN_MESSAGES, PLUGIN_RESULT, PLUGIN_TEXT,
-    PLUGIN_TOOLS,
 };
 use super::prelude::*;
 use super::results::KeyMeaning::{Action, Block, Context, Entry, Field, Reason};
@@ -210,14 +209,12 @@ pub(super) static OMP: Host = Host {
     ],
     is_system: true,
     fails_closed: FailsClosed::Always,
-    measured: measured("18.2.3", "2026-11-23"),
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
     install: Install {
         project: ".omp/extensions/hookrun.js",
         user: moved("PI_CODING_AGENT_DIR", ".omp/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: PLUGIN_TOOLS,
             text: PLUGIN_TEXT,
         }),
         cannot: &[

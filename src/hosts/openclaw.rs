@@ -248,7 +248,6 @@ pub(super) static OPENCLAW: Host = Host {
         user: moved("OPENCLAW_STATE_DIR", ".openclaw", "hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: &[],
             text: include_str!("plugin/openclaw.js"),
         }),
         cannot: &["a prompt cannot be rewritten: a rewrite blocks it"],

@@ -25,19 +25,6 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
 /// Also loaded by Kilo Code.
 const PLUGIN: Plugin = Plugin {
     events: PLUGIN_EVENTS,
-    tools: &[
-        tool("bash", ToolSort::Shell),
-        tool("read", ToolSort::Read),
-        tool("write", ToolSort::Write),
-        tool("edit", ToolSort::Edit),
-        tool("apply_patch", ToolSort::Patch),
-        tool("grep", ToolSort::Grep),
-        tool("glob", ToolSort::Glob),
-        tool("list", ToolSort::List),
-        tool("webfetch", ToolSort::Fetch),
-        tool("websearch", ToolSort::WebSearch),
-        tool("task", ToolSort::Agent),
-    ],
     text: include_str!("plugin/opencode.js"),
 };
 
@@ -45,7 +32,6 @@ pub(super) static OPENCODE: Host = Host {
     name: "opencode",
     title: "OpenCode",
     fails_closed: FailsClosed::Always,
-    measured: measured("1.18.33", "2026-11-23"),
     unseen: &["tools of subagents"],
     install: Install {
         project: ".opencode/plugins/hookrun.js",
@@ -61,7 +47,6 @@ pub(super) static KILO: Host = Host {
     name: "kilo",
     title: "Kilo Code",
     fails_closed: FailsClosed::Always,
-    measured: measured("7.7.9", "2026-11-23"),
     unseen: &["tools of subagents"],
     install: Install {
         project: ".kilo/plugin/hookrun.js",
@@ -91,7 +76,6 @@ pub(super) static AMP: Host = Host {
         user: UserFile::Config("amp/plugins/hookrun.ts"),
         form: HostForm::Plugin(Plugin {
             events: AMP_EVENTS,
-            tools: &[],
             text: include_str!("plugin/amp.js"),
         }),
         cannot: &[

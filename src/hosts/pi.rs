@@ -127,16 +127,6 @@ const PLUGIN_EVENTS: &[HostEvent] = &[
     reports("agent_end", "agent.end"),
 ];
 
-pub(super) const PLUGIN_TOOLS: &[Tool] = &[
-    tool("bash", ToolSort::Shell),
-    tool("read", ToolSort::Read),
-    tool("write", ToolSort::Write),
-    tool("edit", ToolSort::Edit),
-    tool("grep", ToolSort::Grep),
-    tool("find", ToolSort::Glob),
-    tool("ls", ToolSort::List),
-];
-
 /// Also loaded by oh-my-pi, a fork of pi.
 pub(super) const PLUGIN_TEXT: &str = include_str!("plugin/pi.js");
 
@@ -222,7 +212,6 @@ pub(super) static PI: Host = Host {
     ],
     is_system: true,
     fails_closed: FailsClosed::Always,
-    measured: measured("0.73.1", "2026-11-23"),
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
     trust: Some("trust the project when pi asks; with `-p` it does not ask: add `--approve`"),
     install: Install {
@@ -230,7 +219,6 @@ pub(super) static PI: Host = Host {
         user: moved("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/hookrun.js"),
         form: HostForm::Plugin(Plugin {
             events: PLUGIN_EVENTS,
-            tools: PLUGIN_TOOLS,
             text: PLUGIN_TEXT,
         }),
         cannot: &["with `-p` it cannot ask: questions block"],

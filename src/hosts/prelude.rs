@@ -21,9 +21,9 @@ pub(super) use super::settings::HostHookKey::{
 pub(super) use super::settings::{
     BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
     DISABLE_ALL, Distrust, FailsClosed, HostFile, HostForm, Install, MatcherSubject, Matching, Off,
-    Plugin, SUBJECTS, TrustQuestion, UserFile, measured, moved, setting,
+    Plugin, SUBJECTS, TrustQuestion, UserFile, moved, setting,
 };
-pub(super) use super::tool::{Mcp, Tool, ToolSort, tool};
+pub(super) use super::tool::{Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};
 pub(super) use crate::engine::names::words;
 

@@ -47,7 +47,6 @@ pub(super) static QWEN: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
-    measured: measured("0.24.4", "2026-11-23"),
     trust: Some("trust the folder, where `security.folderTrust` is on"),
     converts: &["claude"],
     settings: Some(HostFile {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::event::HostEvent;
-use super::settings::{FailsClosed, HostFile, Install, MeasuredVersion};
+use super::settings::{FailsClosed, HostFile, Install};
 use super::tool::{Mcp, Tool};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,8 +50,6 @@ pub struct Host {
     /// Words that identify a script for this host: keys of its events and results that hookrun does
     /// not have.
     pub words: &'static [&'static str],
-    /// The measured version and date; `None` if only documentation was read.
-    pub measured: Option<MeasuredVersion>,
     pub fails_closed: FailsClosed,
     /// Tools and calls without an event.
     pub unseen: &'static [&'static str],
@@ -87,7 +85,6 @@ impl Host {
         events: &[],
         signs: &[],
         words: &[],
-        measured: None,
         fails_closed: FailsClosed::Never,
         unseen: &[],
         trust: None,

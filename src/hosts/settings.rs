@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::event::HostEvent;
-use super::tool::Tool;
 
 /// Tool events in hosts of Claude Code's family.
 const TOOL_EVENTS: &str =
@@ -330,7 +329,6 @@ pub enum HostForm {
 #[derive(Debug, Clone, Copy)]
 pub struct Plugin {
     pub events: &'static [HostEvent],
-    pub tools: &'static [Tool],
     pub text: &'static str,
 }
 
@@ -362,13 +360,6 @@ pub struct Distrust {
     pub cure: &'static str,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MeasuredVersion {
-    pub version: &'static str,
-    /// As `2026-11-22`.
-    pub date: &'static str,
-}
-
 /// When a host blocks a tool because hookrun failed, with the switches that `install` sets.
 /// Otherwise the tool runs, unless the command exits with status 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -378,8 +369,4 @@ pub enum FailsClosed {
     OnCrash,
     /// Also if its output is invalid or it hangs.
     Always,
-}
-
-pub(super) const fn measured(version: &'static str, date: &'static str) -> Option<MeasuredVersion> {
-    Some(MeasuredVersion { version, date })
 }
