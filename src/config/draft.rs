@@ -8,14 +8,12 @@ use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self, MatcherError};
-use crate::engine::hook::{
-    Convention, Handler, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm, placeholders,
-};
+use crate::engine::hook::{Convention, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::Host;
 use crate::hosts::rules::{HostMatch, WantedEvents};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct HookDraft {
     /// The hook so far; binding adds its event and matcher.
     pub(super) hook: Hook,
@@ -76,29 +74,6 @@ pub(super) enum Pattern {
 
 pub(super) type PlacedComplaint = (Complaint, Position);
 
-impl Default for HookDraft {
-    fn default() -> HookDraft {
-        HookDraft {
-            hook: Hook::new("", "", Handler::Shell(String::new())),
-            name: None,
-            command: None,
-            is_shell: false,
-            events: None,
-            dialect: None,
-            is_of_git: false,
-            says_dialect: false,
-            lives_at: None,
-            rule: None,
-            names_event: false,
-            patterns: Vec::new(),
-            except: Vec::new(),
-            doubt: None,
-            placeholders: Vec::new(),
-            wanted: None,
-        }
-    }
-}
-
 impl HookDraft {
     pub(super) fn of_event(event: &str, at: Position) -> HookDraft {
         HookDraft {
@@ -124,11 +99,11 @@ impl HookDraft {
         self.patterns
             .iter()
             .chain(&self.except)
-            .filter_map(|pattern| match &pattern.of {
-                Pattern::Field(field) => Some((field.as_str(), pattern.at)),
-                Pattern::Tool | Pattern::Path | Pattern::Not | Pattern::Type => None,
-                Pattern::Access(_) | Pattern::Command | Pattern::Runs => None,
-                Pattern::Documents | Pattern::Document(_) => None,
+            .filter_map(|pattern| {
+                let Pattern::Field(field) = &pattern.of else {
+                    return None;
+                };
+                Some((field.as_str(), pattern.at))
             })
     }
 

@@ -17,28 +17,21 @@ use crate::hosts::git;
 
 const VARIABLE: &str = "HOOKRUN_SKIP";
 
-#[derive(Debug, Default)]
-struct LocalFile {
-    off: Vec<PlacedValue<String>>,
-}
+/// The hooks that a local file disables.
+type DisabledHooks = Vec<PlacedValue<String>>;
 
 #[rustfmt::skip]
-const LOCAL_KEYS: &[KeyRow<LocalFile>] = &[
+const LOCAL_KEYS: &[KeyRow<DisabledHooks>] = &[
     KeyRow::key("hook", KeyValue::Map(&KeyValue::Table(|| specs(SWITCH_KEYS))), "none", "hooks, by name", set_switches),
 ];
 
 #[rustfmt::skip]
-const SWITCH_KEYS: &[KeyRow<Switch>] = &[
+const SWITCH_KEYS: &[KeyRow<bool>] = &[
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: it does not run at git's events",
-        |switch, key| key.flag().map(|is_on| switch.is_off = !is_on)),
+        |is_on, key| key.flag().map(|flag| *is_on = flag)),
 ];
 
-#[derive(Debug, Default)]
-struct Switch {
-    is_off: bool,
-}
-
-fn set_switches(local: &mut LocalFile, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+fn set_switches(local: &mut DisabledHooks, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
     for entry in key.table()? {
         let name = &entry.key;
         let table = entry.tree.entries().unwrap_or_default();
@@ -53,10 +46,10 @@ fn set_switches(local: &mut LocalFile, key: &mut Setting<'_, '_>) -> Result<(), 
             key.reader
                 .fault(entry.at, format!("`hook.{name}` is not a table"), cure);
         }
-        let mut switch = Switch::default();
-        key.reader.take(table, SWITCH_KEYS, "", &mut switch);
-        if switch.is_off {
-            local.off.push(PlacedValue {
+        let mut is_on = true;
+        key.reader.take(table, SWITCH_KEYS, "", &mut is_on);
+        if !is_on {
+            local.push(PlacedValue {
                 value: name.clone(),
                 at: key.reader.at(entry.at),
             });
@@ -65,10 +58,10 @@ fn set_switches(local: &mut LocalFile, key: &mut Setting<'_, '_>) -> Result<(), 
     Ok(())
 }
 
-fn read(text: &str, file: &Path) -> (LocalFile, Vec<Problem>) {
+fn read(text: &str, file: &Path) -> (DisabledHooks, Vec<Problem>) {
     let mut reader = DocumentReader::new(text, file);
     let document = reader.toml(text, |_| None);
-    let mut local = LocalFile::default();
+    let mut local = DisabledHooks::new();
     let table = document.entries().unwrap_or_default();
     reader.take(table, LOCAL_KEYS, "", &mut local);
     (local, reader.problems)
@@ -100,7 +93,7 @@ pub(super) fn switch_off(
             continue;
         };
         let local = reader::load(&file, problems, read);
-        for PlacedValue { value: name, at } in local.off {
+        for PlacedValue { value: name, at } in local {
             let mut own: Vec<&mut Hook> = Vec::new();
             let mut names = Vec::new();
             for hook in hooks.iter_mut() {

@@ -363,41 +363,24 @@ pub(super) fn find_commands(
     scope: ConfigScope<'_>,
 ) -> Vec<EventSpec> {
     let mut found: Vec<(String, Option<String>)> = Vec::new();
-    let mut add = |name: &str, describe: &dyn Fn() -> HookDraft| {
-        if !is_command_name(name) {
-            return;
-        }
-        let at = found
-            .iter()
-            .position(|(known, _)| known.eq_ignore_ascii_case(name));
-        let at = at.unwrap_or_else(|| {
-            found.push((name.to_string(), None));
-            found.len() - 1
-        });
-        if found[at].1.is_none() && is_in_scope(scope, name) {
-            let draft = describe();
-            found[at].1 = draft.hook.description.filter(|_| draft.hook.enabled);
-        }
-    };
     let mut nearest: Vec<_> = layers.iter().zip(manifests).collect();
     nearest.sort_by_key(|(layer, _)| Reverse(layer.kind));
     for (layer, manifests) in nearest {
         for root in &layer.drop_ins {
             for file in entries(&root.join(COMMANDS)).unwrap_or_default() {
-                let describe = || {
-                    let mut draft = HookDraft::default();
+                let name = command_of(&file).unwrap_or_default();
+                let mut draft = HookDraft::default();
+                if is_in_scope(scope, name) {
                     let _ = directive::read(&file.path, &mut draft);
-                    draft
-                };
-                add(command_of(&file).unwrap_or_default(), &describe);
+                }
+                add_command(&mut found, name, &draft);
             }
         }
         for (_, manifest) in manifests {
             let hooks = manifest.hooks.iter().map(|table| &table.draft);
             for draft in hooks.chain(&manifest.rejected) {
-                let events = draft.events().iter();
-                for name in events.filter_map(|(event, _)| command_name(event)) {
-                    add(name, &|| draft.clone());
+                for (event, _) in draft.events() {
+                    add_command(&mut found, command_name(event).unwrap_or_default(), draft);
                 }
             }
         }
@@ -406,6 +389,22 @@ pub(super) fn find_commands(
         .iter()
         .map(|(name, about)| command_event(name, about.as_deref()))
         .collect()
+}
+
+/// Adds a command; the first description counts.
+fn add_command(found: &mut Vec<(String, Option<String>)>, name: &str, draft: &HookDraft) {
+    if !is_command_name(name) {
+        return;
+    }
+    let description = draft.hook.description.clone();
+    let description = description.filter(|_| draft.hook.enabled);
+    match found
+        .iter_mut()
+        .find(|(known, _)| known.eq_ignore_ascii_case(name))
+    {
+        Some((_, known)) => *known = known.take().or(description),
+        None => found.push((name.to_string(), description)),
+    }
 }
 
 /// Whether the command's summary is needed; finding it requires opening the file.

@@ -57,8 +57,36 @@ impl<'a> EventRequest<'a> {
         host: Option<&str>,
         command: &str,
     ) -> Result<EventRequest<'static>, Complaint> {
-        let (name, host) = name_event(context, host, command)?;
-        Ok(EventRequest::new(name, host))
+        let Some(host) = host else {
+            return recognised_in(context, command);
+        };
+        let dialect = hosts::find(host);
+        let host = dialect.map_or(native::NAME, |dialect| dialect.name);
+        let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
+        if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
+            return Ok(EventRequest::new(name, host));
+        }
+        // A host that also runs the hooks in the settings of `host` sends its own format.
+        if context.raw(key).is_none()
+            && let Ok(found) = signs::recognise(context)
+            && hosts::find(found.dialect).is_some_and(|other| other.runs_hooks_of(host))
+        {
+            return Ok(EventRequest::new(found.event, found.dialect));
+        }
+        let wrong = match context.raw(key) {
+            None | Some("null" | "\"\"") => {
+                format!("no event is named, and the context has no `{key}`")
+            }
+            Some(other) => {
+                let other: String = other.chars().take(40).collect();
+                format!("no event is named: `{key}` is `{other}`, not a string")
+            }
+        };
+        let cure = match dialect {
+            Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
+            None => format!("name the event: `hookrun {command} EVENT`"),
+        };
+        Err(Complaint::with_cure(wrong, cure))
     }
 
     fn is_unknown(&self) -> bool {
@@ -285,51 +313,7 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
     })
 }
 
-/// Returns the event and host named by a context. Without `host`, recognizes the host by its keys.
-/// `command` is for messages.
-fn name_event(
-    context: &Context,
-    host: Option<&str>,
-    command: &str,
-) -> Result<(String, &'static str), Complaint> {
-    let Some(host) = host else {
-        return recognised_in(context, command);
-    };
-    let dialect = hosts::find(host);
-    let host = dialect.map_or(native::NAME, |dialect| dialect.name);
-    let key = dialect.map_or(native::NAMES_EVENT_BY, |dialect| dialect.names_event_by);
-    if let Some(name) = context.string(key).filter(|name| !name.is_empty()) {
-        return Ok((name, host));
-    }
-    if let Some(other) = asked_by_relative(context, host).filter(|_| context.raw(key).is_none()) {
-        return Ok(other);
-    }
-    let wrong = match context.raw(key) {
-        None | Some("null" | "\"\"") => {
-            format!("no event is named, and the context has no `{key}`")
-        }
-        Some(other) => {
-            let other: String = other.chars().take(40).collect();
-            format!("no event is named: `{key}` is `{other}`, not a string")
-        }
-    };
-    let cure = match dialect {
-        Some(_) => format!("name the event: `hookrun {command} EVENT --host {host}`"),
-        None => format!("name the event: `hookrun {command} EVENT`"),
-    };
-    Err(Complaint::with_cure(wrong, cure))
-}
-
-/// Returns the event of a host that also runs the hooks in the settings of `host` and sends its own
-/// format.
-fn asked_by_relative(context: &Context, host: &str) -> Option<(String, &'static str)> {
-    let found = signs::recognise(context).ok()?;
-    hosts::find(found.dialect)?
-        .runs_hooks_of(host)
-        .then_some((found.event, found.dialect))
-}
-
-fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static str), Complaint> {
+fn recognised_in(context: &Context, command: &str) -> Result<EventRequest<'static>, Complaint> {
     let signs = signs::recognise(context).map_err(|doubt| {
         let cure = match &doubt {
             signs::Doubt::Several { of, .. } => {
@@ -349,5 +333,5 @@ fn recognised_in(context: &Context, command: &str) -> Result<(String, &'static s
         };
         Complaint::with_cure(doubt.to_string(), cure)
     })?;
-    Ok((signs.event, signs.dialect))
+    Ok(EventRequest::new(signs.event, signs.dialect))
 }

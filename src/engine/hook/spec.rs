@@ -88,6 +88,12 @@ pub struct Hook {
     pub description: Option<String>,
 }
 
+impl Default for Hook {
+    fn default() -> Hook {
+        Hook::new("", "", Handler::Shell(String::new()))
+    }
+}
+
 impl Hook {
     /// Creates a hook in code, with default settings.
     pub fn new(name: &str, event: &str, handler: Handler) -> Hook {
