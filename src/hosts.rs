@@ -367,10 +367,10 @@ impl Binding {
         spec.on_failure = row.on_failure;
         spec.schedule = row.schedule;
         let most_blocks = row.conduct.most_blocks.or(spec.conduct.most_blocks);
-        let text_teaches = spec.conduct.text_teaches;
+        let text_is_context = spec.conduct.text_is_context;
         spec.conduct = Conduct {
             most_blocks,
-            text_teaches,
+            text_is_context,
             ..row.conduct
         };
         spec

@@ -189,7 +189,7 @@ fn catalog_json(spec: &EventSpec) -> Value {
         "aliases": spec.aliases,
         "blocks": spec.blocks,
         "mostBlocks": spec.conduct.most_blocks,
-        "textTeaches": spec.conduct.text_teaches,
+        "textIsContext": spec.conduct.text_is_context,
         "onFailure": spec.on_failure.name(),
         "schedule": spec.schedule.name(),
         "stop": spec.blocks.then_some(spec.conduct.stop.name()),

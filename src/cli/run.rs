@@ -255,7 +255,7 @@ impl EventRun<'_> {
     }
 
     fn read_event(&self, abort: &Abort) -> Result<Context> {
-        let cure = "pipe in its context as one JSON object, `{}` at the least";
+        let cure = "pipe in its context as one JSON object, at least `{}`";
         input::needed(self.time.stdin, Some(abort), "no event on stdin", cure)
     }
 }

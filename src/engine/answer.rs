@@ -249,7 +249,7 @@ fn verdict(
         }
         None => Verdict::new(Decision::Allow, ContractRule::Text),
     };
-    if verdict.rule == ContractRule::Text && permit.spec.conduct.text_teaches && !is_foreign {
+    if verdict.rule == ContractRule::Text && permit.spec.conduct.text_is_context && !is_foreign {
         verdict.additional_context = Some(reading.text.clone());
     } else if verdict.output.is_none() && !reading.text.is_empty() {
         verdict.output = Some(reading.text.clone());

@@ -145,7 +145,7 @@ rules! {
     Structured "structured" "exits 0 and prints an answer":
         "allow, with `output`, `additionalContext`, `update`, `findings`";
     Asked "ask" "exits 0 and prints `{\"ask\": \"…?\"}`":
-        "a person decides; without a person it blocks";
+        "a person decides; if nobody can answer, it blocks";
     ContinueFalse "continue-false" "exits 0 and prints `{\"continue\": false}`":
         "block; the reason is `reason`";
     NonZeroExit "non-zero-exit" "exits with a status other than 0":

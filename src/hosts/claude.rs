@@ -167,15 +167,15 @@ pub(super) static CLAUDE: Host = Host {
     ],
     events: &[
         ROW.observed("SessionStart", "session.start", &TEACHES)
-            .text_teaches(true),
+            .text_is_context(true),
         ROW.observed("Setup", "setup", &TEACHES),
         ROW.observed("InstructionsLoaded", "instructions.load", &OBSERVED)
             .keys(&[("load_reason", "reason")]),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
-            .text_teaches(true)
+            .text_is_context(true)
             .waits(SHORTLY),
         ROW.gate("UserPromptExpansion", "prompt.expand", &GATES_AND_TEACHES)
-            .text_teaches(true),
+            .text_is_context(true),
         ROW.observed("MessageDisplay", "message.display", &MESSAGE_DISPLAY)
             .schedule(Schedule::Sequential)
             .waits(AT_ONCE),
@@ -209,7 +209,7 @@ pub(super) static CLAUDE: Host = Host {
             .waits(SHORTLY),
         ROW.observed("PostModelSwitch", "model.selected", &TEACHES)
             .keys(FROM_MODEL)
-            .text_teaches(true)
+            .text_is_context(true)
             .waits(SHORTLY),
         ROW.gate("Elicitation", "elicitation", &GATES)
             .keys(&[("mcp_server_name", "mcpServer")]),

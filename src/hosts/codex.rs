@@ -70,16 +70,16 @@ pub(super) static CODEX: Host = Host {
     ],
     events: &[
         ROW.observed("SessionStart", "session.start", &TEACHES)
-            .text_teaches(true),
+            .text_is_context(true),
         ROW.gate("UserPromptSubmit", "prompt.submit", &GATES_AND_TEACHES)
-            .text_teaches(true),
+            .text_is_context(true),
         ROW.gate("PreToolUse", "tool.pre", &PRE_TOOL_USE),
         ROW.gate("PermissionRequest", "permission.request", &PERMITS),
         post_tool_use(ROW, &POST_TOOL_USE),
         // Observed only: exit status 2, text and context have no effect.
         ROW.observed("PreModelRequest", "model.pre", &OBSERVED),
         ROW.observed("SubagentStart", "subagent.start", &TEACHES)
-            .text_teaches(true),
+            .text_is_context(true),
         ROW.open_gate("SubagentStop", "subagent.stop", &GATES),
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.observed("StopFailure", "error", &OBSERVED)

@@ -251,7 +251,7 @@ fn result(reading: &Reading, binding: Binding, permit: Permit<'_>) -> (Ending, V
             if reading.is_object() {
                 return answered(translated, Vec::new());
             }
-            if binding.row.text_teaches {
+            if binding.row.text_is_context {
                 return answered(translated.with_context(&reading.text), Vec::new());
             }
             let note = format!("{} ignores text on stdout", binding.dialect.name);

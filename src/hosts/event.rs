@@ -30,7 +30,7 @@ pub struct HostEvent {
     pub as_text: &'static [&'static str],
     pub results: Results,
     /// Text on a hook's stdout that is not JSON is context for the model.
-    pub text_teaches: bool,
+    pub text_is_context: bool,
     pub blocks: bool,
     pub on_failure: OnFailure,
     /// Changes that a hook made before it threw an error stay.
@@ -57,7 +57,7 @@ impl HostEvent {
         in_parts: &[],
         as_text: &[],
         results: Results::Keys(&[]),
-        text_teaches: false,
+        text_is_context: false,
         blocks: false,
         on_failure: OnFailure::Allow,
         keeps_thrown: false,
@@ -90,7 +90,7 @@ impl HostEvent {
         in_parts: &'static [&'static str],
         as_text: &'static [&'static str],
         is_of_servers: bool,
-        text_teaches: bool,
+        text_is_context: bool,
         blocks: bool,
         on_failure: OnFailure,
         schedule: Schedule,

@@ -46,7 +46,7 @@ pub(super) static KIMI: Host = Host {
         ROW.observed("SessionEnd", "session.end", &OBSERVED),
         ROW.gate("UserPromptSubmit", "prompt.submit", &PROMPTS)
             .in_parts(&["prompt"])
-            .text_teaches(true),
+            .text_is_context(true),
         ROW.gate("PreToolUse", "tool.pre", &GATES).keys(&[ID]),
         ROW.observed("PostToolUse", "tool.post", &OBSERVED)
             .keys(&[ID, ("tool_output", "result")]),

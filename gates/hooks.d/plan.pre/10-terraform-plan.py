@@ -579,7 +579,7 @@ class Judge:
         kind, actions = needed(change, "type", str, "a string"), actions_of(change)
         needed(change, "name", str, "a string")
         if "delete" in actions and is_protected(kind, self.protected):
-            how = "replaced, and with it what it holds" if "create" in actions else "destroyed"
+            how = "replaced, which deletes its data" if "create" in actions else "destroyed"
             yield Finding("destroy", "error", f"it would be {how}", None)
         before = field(change["change"], "before", dict, "an object") or {}
         if kind == WALL and actions == ["delete"] and self.is_missed(before):

@@ -166,7 +166,7 @@ pub(crate) fn cases(
 ) -> String {
     // A shell cannot easily write JSON, so its output is text, or context.
     let is_python = language.name == "python";
-    let field = if is_python || spec.conduct.text_teaches {
+    let field = if is_python || spec.conduct.text_is_context {
         "context"
     } else {
         "output"
@@ -271,7 +271,7 @@ const SORTS: &[TemplateSort] = &[
     TemplateSort {
         fits: |_| true,
         name: "context",
-        suits: |spec| spec.conduct.text_teaches,
+        suits: |spec| spec.conduct.text_is_context,
         ..written!("context": "sh" "bash" "py")
     },
     TemplateSort {
@@ -354,7 +354,7 @@ fn looked_at(spec: &EventSpec) -> (&'static str, &'static str) {
 
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
     let (key, word) = looked_at(spec);
-    let printed = if spec.conduct.text_teaches {
+    let printed = if spec.conduct.text_is_context {
         "The output of this hook is for the model."
     } else {
         "The output of this hook is shown. To send text to the model, print JSON: {\"additionalContext\": \"...\"}"

@@ -20,7 +20,7 @@ use super::json::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    #[error("the event is empty; pipe its context in as one JSON object, `{{}}` at the least")]
+    #[error("the event is empty; pipe its context in as one JSON object, at least `{{}}`")]
     Empty,
     #[error("the event is not a JSON object; its context begins with `{{`")]
     NotAnObject,

@@ -268,7 +268,7 @@ pub struct Conduct {
     /// no limit, and in a dialect's row for the catalog's.
     pub most_blocks: Option<u32>,
     /// Printed text is `additionalContext`, not `output`. A dialect's row uses the catalog's value.
-    pub text_teaches: bool,
+    pub text_is_context: bool,
 }
 
 impl Conduct {
@@ -282,6 +282,6 @@ impl Conduct {
         first_question: false,
         reads_on: false,
         most_blocks: None,
-        text_teaches: false,
+        text_is_context: false,
     };
 }

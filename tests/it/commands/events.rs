@@ -101,7 +101,7 @@ fn an_event_of_ones_own_is_among_them() {
         one,
         json!({
             "name": "deploy.pre", "summary": "a deployment is near", "aliases": [],
-            "blocks": true, "textTeaches": false, "onFailure": "block", "schedule": "sequential",
+            "blocks": true, "textIsContext": false, "onFailure": "block", "schedule": "sequential",
             "stop": "first", "rewrites": [],
             "context": [{
                 "name": "service", "type": "string", "about": "declared in hookrun.toml",

@@ -334,7 +334,7 @@ rewrites = { service = "last" }
         event,
         json!({
             "name": "deploy.done", "summary": "a deployment is over", "aliases": [],
-            "blocks": false, "textTeaches": false, "onFailure": "allow", "schedule": "parallel",
+            "blocks": false, "textIsContext": false, "onFailure": "allow", "schedule": "parallel",
             "rewrites": [{ "field": "service", "merge": "last" }],
             "sample": { "event": "deploy.done", "service": "text", "seconds": 1, "steps": [] },
         })

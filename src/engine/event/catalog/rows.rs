@@ -89,7 +89,7 @@ macro_rules! events {
         , has [$($key:ident)+]
         $(, needs [$($needed:literal)+])?
         $(, rewrites [$($merge:ident $field:literal),+])?
-        $(, teaches $teaches:literal)?
+        $(, text_is_context $context:literal)?
         ;
     )+) => {
         &[$(EventSpec {
@@ -108,7 +108,7 @@ macro_rules! events {
                 stop: $sort.stop,
                 timeout: $sort.timeout,
                 most_blocks: $sort.most_blocks,
-                text_teaches: false $(|| $teaches)?,
+                text_is_context: false $(|| $context)?,
                 ..Conduct::USUAL
             },
         }),+]
@@ -122,7 +122,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["SessionStart" "session_start" "session-start" "session.created" "onStart"
             "TaskStart" "TaskResume"],
         has [TURN_INDEX SESSION_ID MODEL SOURCE CWD TRANSCRIPT_PATH PERMISSION_MODE],
-        teaches true;
+        text_is_context true;
     "session.end" OBSERVER "the session is over",
         also ["SessionEnd" "session_end" "session-end" "session_shutdown" "onComplete"],
         has [TURN_INDEX SESSION_ID REASON CWD TRANSCRIPT_PATH];
@@ -171,7 +171,7 @@ pub static EVENTS: &[EventSpec] = events! {
             "pre_user_prompt"],
         has [TURN_INDEX PROMPT IMAGES HANDLED SESSION_ID CWD TRANSCRIPT_PATH PERMISSION_MODE],
         rewrites [Chain "prompt", Chain "images", Claim "handled"],
-        teaches true;
+        text_is_context true;
     "prompt.expand" GATE "a command has become a prompt",
         also ["UserPromptExpansion" "userPromptTransformed" "command.execute.before"],
         has [PROMPT COMMAND_NAME COMMAND_ARGS SESSION_ID CWD],
