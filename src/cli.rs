@@ -115,7 +115,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Explain(args) => explain::explain(args, env, out),
         Command::Validate(args) => validate::validate(args, env, out),
         Command::Events(args) => events::events(args, env, out),
-        Command::Schema { name } => schema::schema(name.as_deref(), out),
+        Command::Schema(args) => schema::schema(args, env, out),
         Command::Hook { command } => inside::hook(command, env, out),
         Command::Install(args) => host::install(args, env, sets::verify, out),
         Command::Uninstall(args) => host::uninstall(args, env, out),

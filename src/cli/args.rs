@@ -12,7 +12,7 @@ pub(crate) use inside::{
     Dialog, DocumentFormat, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs,
 };
 pub(crate) use look::{
-    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, ValidateArgs, WhyArgs,
+    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, ServeArgs};
@@ -198,13 +198,9 @@ Examples:
     /// List the events, or show one event in full
     #[command(after_help = "Exit status: 0 printed, 2 error.")]
     Events(EventsArgs),
-    /// Print the JSON Schema of a file or a report
+    /// Print the JSON Schema of an event, a file or a report
     #[command(after_help = "Exit status: 0 printed, 2 error.")]
-    Schema {
-        /// The file or report; without it, all schemas are listed
-        #[arg(value_name = "SCHEMA")]
-        name: Option<String>,
-    },
+    Schema(SchemaArgs),
     /// Commands for hooks: read the event, ask a person, store text
     #[command(disable_help_subcommand = true)]
     Hook {
@@ -278,8 +274,8 @@ impl Command {
             | Command::Install(_)
             | Command::Uninstall(_) => OutputShape::People,
             Command::Sets(args) => args.action.shape(),
-            Command::Schema { name: None } => OutputShape::People,
-            Command::Schema { .. } => OutputShape::Json,
+            Command::Schema(SchemaArgs { name: None, .. }) => OutputShape::People,
+            Command::Schema(_) => OutputShape::Json,
             Command::Serve(_) | Command::Helper => OutputShape::Values,
             Command::Run(_)
             | Command::Check(_)

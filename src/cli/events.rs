@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cli::args::{EventsArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
+use crate::cli::schema::{ActionKey, action_keys};
 use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
 use crate::engine::event::EventSpec;
@@ -65,23 +66,6 @@ pub(crate) const COMMON: &[(&str, &str)] = &[
     ("commit.pre", "check what is about to be committed"),
     ("commit.msg", "check a commit message"),
     ("push.pre", "check what is about to be pushed"),
-];
-
-/// The keys of `action`: path, type and meaning; `N` is the number of a command.
-#[rustfmt::skip]
-const ACTION_KEYS: &[(&str, &str, &str)] = &[
-    ("action.kind", "string", "the kind of tool"),
-    ("action.command", "string", "the command line"),
-    ("action.commands", "array", "every command in it"),
-    ("action.commands.N.program", "string", "null if unknown before it runs"),
-    ("action.commands.N.args", "array", "its arguments, without quotes"),
-    ("action.commands.N.through", "array", "the programs that start it: sudo, env"),
-    ("action.commands.N.assigns", "object", "the variables set for it"),
-    ("action.commands.N.redirects", "array", "its redirections: operator, target"),
-    ("action.commands.N.unknown", "array", "the keys with an unknown word"),
-    ("action.uncertain", "string", "the reason why it may run other commands"),
-    ("action.paths", "array", "the paths that it names, writes or removes"),
-    ("action.resolved", "array", "the same paths, absolute and with links resolved"),
 ];
 
 /// Prints the common events first, then the others in catalog order.
@@ -178,8 +162,8 @@ fn catalog_json(spec: &EventSpec) -> Value {
     }
     let mut action = Vec::new();
     if spec.has_action() {
-        for (name, kind, about) in ACTION_KEYS {
-            action.push(json!({ "name": name, "type": kind, "about": about }));
+        for ActionKey { path, kind, about } in action_keys() {
+            action.push(json!({ "name": path, "type": kind, "about": about }));
         }
     }
     let sample: Value = serde_json::from_str(&spec.sample()).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `hookrun schema NAME`: JSON Schema (draft 2020-12) of configuration files and of JSON output.
+//! `hookrun schema NAME`: JSON Schema (draft 2020-12) of events with their answers, of
+//! configuration files, and of JSON output.
 
 use std::io::Write;
 
@@ -8,11 +9,16 @@ use serde_json::{Map, Value, json};
 
 use super::explain::ExplainReport;
 use super::list::ListReport;
+use crate::cli::args::SchemaArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::config::TOP_KEYS;
 use crate::config::reader::specs;
 use crate::config::value::{KeySpec, KeyValue};
+use crate::config::{Config, ConfigScope, Environment, TOP_KEYS};
+use crate::decide::find_event;
 use crate::engine::complaint::Complaint;
+use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
+use crate::engine::hook::contract::RESULT_KEYS;
+use crate::engine::outcome::FindingLevel;
 use crate::lab::replay::ReplayedLine;
 use crate::lab::report::problems::FilesReport;
 use crate::lab::report::style::BOLD;
@@ -57,20 +63,33 @@ impl NamedSchema {
     }
 }
 
-pub(crate) fn schema(name: Option<&str>, out: &mut dyn Write) -> Result {
-    let Some(name) = name else {
+pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) -> Result {
+    let Some(name) = &args.name else {
         for named in NAMED {
             writeln!(out, "{BOLD}{:<18}{BOLD:#}  {}", named.name, named.about)?;
         }
+        let about = "the context and the result of an event";
+        writeln!(out, "{BOLD}{:<18}{BOLD:#}  {about}", "EVENT")?;
         return Ok(ExitStatus::Yes);
     };
-    let Some(named) = NAMED.iter().find(|named| named.name == name) else {
-        let cause = format!("no schema `{name}`");
-        let cure = "`hookrun schema` lists them; `hookrun events NAME` shows the keys of an event";
-        return Err(Complaint::with_cure(cause, cure));
+    let schema = match NAMED.iter().find(|named| named.name == *name) {
+        Some(named) => named.schema(),
+        None => event_schema(name, args, env)?,
     };
-    writeln!(out, "{:#}", named.schema())?;
+    writeln!(out, "{schema:#}")?;
     Ok(ExitStatus::Yes)
+}
+
+fn event_schema(name: &str, args: &SchemaArgs, env: &Environment) -> Result<Value> {
+    let choice = args.source.choice(env, "native");
+    let config = Config::load(&choice, env, ConfigScope::Event(""));
+    let found = config.catalog.find(name);
+    if found.is_err_and(|unknown| unknown.nearest.is_none()) && !config.has_errors() {
+        let cause = format!("`{name}` is neither a schema nor an event");
+        let cure = "`hookrun schema` lists the schemas, `hookrun events` the events";
+        return Err(Complaint::with_cure(cause, cure));
+    }
+    Ok(schema_of(find_event(&config, name)?.as_ref()))
 }
 
 fn report<T: JsonSchema>() -> Map<String, Value> {
@@ -78,6 +97,170 @@ fn report<T: JsonSchema>() -> Map<String, Value> {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     let schema = settings.into_generator().into_root_schema_for::<T>();
     schema.as_object().cloned().unwrap_or_default()
+}
+
+/// The schema of the context, with the result's under `$defs/result`.
+fn schema_of(spec: &EventSpec) -> Value {
+    let own = spec.required.iter().map(AsRef::as_ref);
+    let required: Vec<&str> = std::iter::once("event").chain(own).collect();
+    json!({
+        "$schema": DRAFT,
+        "$id": format!("hookrun:{}", spec.name),
+        "title": spec.name,
+        "description": format!("Runs when {}.", spec.summary),
+        "type": "object",
+        "properties": context_properties(spec),
+        "required": required,
+        "$defs": { "result": result(spec) },
+    })
+}
+
+/// The keys of an event's context, each with its type and its meaning.
+pub(crate) fn context_properties(spec: &EventSpec) -> Map<String, Value> {
+    let mut properties = Map::new();
+    properties.insert("event".to_string(), json!({ "const": spec.name }));
+    for key in spec.context.iter() {
+        let mut property = typed(key.kind);
+        property.insert("description".to_string(), key.about.as_ref().into());
+        properties.insert(key.name.to_string(), Value::Object(property));
+    }
+    if spec.has_action() {
+        properties.insert("action".to_string(), action());
+    }
+    properties
+}
+
+fn action() -> Value {
+    let kinds: Vec<&str> = TOOLS
+        .iter()
+        .map(|class| class.kind)
+        .map(ActionKind::word)
+        .collect();
+    let target =
+        json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
+    let command = json!({
+        "program": { "type": ["string", "null"], "description": "null if unknown before it runs" },
+        "args": {
+            "type": "array", "items": { "type": ["string", "null"] },
+            "description": "its arguments, without quotes",
+        },
+        "through": texts("the programs that start it: sudo, env"),
+        "assigns": { "type": "object", "description": "the variables set for it" },
+        "redirects": {
+            "type": "array", "items": { "type": "object", "properties": target },
+            "description": "its redirections: operator, target",
+        },
+        "unknown": texts("the keys with an unknown word"),
+    });
+    json!({
+        "type": "object",
+        "description": "the action, the same in every host",
+        "properties": {
+            "kind": { "type": "string", "enum": kinds, "description": "the kind of tool" },
+            "command": { "type": "string", "description": "the command line" },
+            "commands": {
+                "type": "array", "items": { "type": "object", "properties": command },
+                "description": "every command in it",
+            },
+            "uncertain": { "type": "string", "description": "the reason why it may run other commands" },
+            "paths": texts("the paths that it names, writes or removes"),
+            "resolved": texts("the same paths, absolute and with links resolved"),
+        },
+    })
+}
+
+fn texts(about: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": about })
+}
+
+#[derive(Debug)]
+pub(super) struct ActionKey {
+    /// The path from `action` on; `N` is the number of a command.
+    pub(super) path: String,
+    pub(super) kind: String,
+    pub(super) about: String,
+}
+
+pub(super) fn action_keys() -> Vec<ActionKey> {
+    let mut found = Vec::new();
+    add_keys("action", &action(), &mut found);
+    found
+}
+
+fn add_keys(place: &str, schema: &Value, found: &mut Vec<ActionKey>) {
+    for (name, key) in schema["properties"].as_object().into_iter().flatten() {
+        let Some(about) = key["description"].as_str() else {
+            continue;
+        };
+        let path = format!("{place}.{name}");
+        let kind = key["type"]
+            .as_str()
+            .or_else(|| key["type"][0].as_str())
+            .unwrap_or_default();
+        let items = format!("{path}.N");
+        found.push(ActionKey {
+            path,
+            kind: kind.to_string(),
+            about: about.to_string(),
+        });
+        add_keys(&items, &key["items"], found);
+    }
+}
+
+fn result(spec: &EventSpec) -> Value {
+    let mut properties = Map::new();
+    for (name, kind, about) in RESULT_KEYS {
+        let value = if *name == "update" {
+            json!({
+                "type": "object",
+                "description": about,
+                "properties": updates(spec),
+                "additionalProperties": false,
+            })
+        } else if *name == "findings" {
+            let levels: Vec<&str> = FindingLevel::NAMES.iter().map(|(_, word)| *word).collect();
+            json!({
+                "type": "array",
+                "description": about,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": { "type": "string" },
+                        "line": { "type": "integer", "minimum": 1 },
+                        "level": { "enum": levels },
+                        "message": { "type": "string" },
+                        "rule": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" },
+                    },
+                    "required": ["path", "message"],
+                },
+            })
+        } else {
+            json!({ "type": kind.name(), "description": about })
+        };
+        properties.insert((*name).to_string(), value);
+    }
+    json!({ "title": "result", "type": "object", "properties": properties })
+}
+
+fn updates(spec: &EventSpec) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for rewrite in spec.rewrites.iter() {
+        let key = spec.context.iter().find(|key| key.name == rewrite.field);
+        // A single element may also be appended.
+        let kind = key
+            .filter(|_| rewrite.merge != Merge::Append)
+            .map_or(JsonType::Any, |key| key.kind);
+        properties.insert(rewrite.field.to_string(), Value::Object(typed(kind)));
+    }
+    properties
+}
+
+fn typed(kind: JsonType) -> Map<String, Value> {
+    let mut property = Map::new();
+    if kind != JsonType::Any {
+        property.insert("type".to_string(), kind.name().into());
+    }
+    property
 }
 
 /// Without `keys` any key is valid.

@@ -80,6 +80,8 @@ fn events_and_list_tell_what_a_command_does() {
     sandbox
         .hookrun(&["list", "say.sh"], b"")
         .prints("description say hello, it's polite");
+    let schema = sandbox.json(&["schema", "command.say"]);
+    assert!(schema.to_string().contains("\"args\""), "{schema}");
     sandbox
         .run("command.code:sum_up")
         .allows_with(json!({ "output": "x" }));

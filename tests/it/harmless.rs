@@ -198,7 +198,7 @@ const OF_FILES: &[Row] = &[
     (&["sets", "list"], &["human", "json"]),
     (&["doctor"], ALL),
     (&["events"], &["human", "json"]),
-    (&["schema", "no\n::error::x\u{1b}"], &[]),
+    (&["schema", "tool.pre"], &[]),
     (&["list", HOSTILE], &["human", "json"]),
     (
         &["explain", "cat \u{1b}[2J\u{202e} > \"no\n::error::x\""],

@@ -80,6 +80,17 @@ pub(crate) struct EventsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// An event, by its name or a host's name for it, a file or a report; without it, all schemas
+    /// are listed
+    #[arg(value_name = "SCHEMA")]
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
     /// Recordings or decision logs; by default, and for `-`, stdin
     #[arg(value_name = "FILE")]

@@ -109,7 +109,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with = "mcp")]
     pub(crate) stdio: bool,
 
-    /// MCP on stdin and stdout, with the tool `decide`
+    /// MCP on stdin and stdout, with a tool for each event
     #[arg(long)]
     pub(crate) mcp: bool,
 

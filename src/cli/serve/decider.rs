@@ -1,5 +1,6 @@
 //! Decides clients' events as `run` would: same hooks, replies and log.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -285,6 +286,14 @@ impl DecisionServer {
         failure: &Complaint,
     ) -> Box<ClientAnswer> {
         self.blocked(&EventRequest::new(event.unwrap_or_default(), host), failure)
+    }
+
+    /// The events with hooks in the server's folder.
+    pub(crate) fn bound_events(&self) -> Vec<String> {
+        let choice = self.args.source.trusting(&[], &self.env, native::NAME);
+        let config = Config::load(&choice, &self.env, ConfigScope::All);
+        let events: BTreeSet<String> = config.hooks.into_iter().map(|hook| hook.event).collect();
+        events.into_iter().collect()
     }
 
     /// The hooks of `event`, or of all events, in the client's folder.

@@ -1,6 +1,6 @@
 //! `hookrun events [EVENT]`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::sandbox::Sandbox;
 
@@ -153,81 +153,5 @@ fn the_common_events_come_first_and_every_event_once() {
             .filter(|name| name.trim_end() == spec.name)
             .count();
         assert_eq!(count, 1, "{}", spec.name);
-    }
-}
-
-/// What of a context an event's keys do not say: an unknown key, or another type.
-fn misses(event: &Value, context: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    for key in event["context"].as_array().unwrap() {
-        let name = key["name"].as_str().unwrap();
-        let Some(value) = context.get(name) else {
-            if key["required"] == true {
-                found.push(format!("no {name}"));
-            }
-            continue;
-        };
-        let fits = match key["type"].as_str().unwrap() {
-            "string" => value.is_string(),
-            "object" => value.is_object(),
-            "array" => value.is_array(),
-            "boolean" => value.is_boolean(),
-            "integer" => value.is_i64(),
-            "number" => value.is_number(),
-            "any" => true,
-            other => panic!("{other}"),
-        };
-        if !fits {
-            found.push(format!("{name}: {value}"));
-        }
-    }
-    found
-}
-
-fn event(sandbox: &Sandbox, name: &str) -> Value {
-    sandbox.json(&["events", name, "--format", "json"])
-}
-
-#[test]
-fn every_sample_has_the_types_of_its_keys() {
-    let all = Sandbox::new().json(&["events", "--format", "json"]);
-    for event in all["events"].as_array().unwrap() {
-        let name = &event["name"];
-        let sample = &event["sample"];
-        assert_eq!(misses(event, sample), [""; 0], "{name}");
-        assert_eq!(&sample["event"], name);
-        for key in event["context"].as_array().unwrap() {
-            assert!(key["about"].is_string(), "{name}: {key}");
-        }
-    }
-    let pre = event(&Sandbox::new(), "tool.pre");
-    let wrong = json!({ "toolName": 3, "toolInput": [], "turnIndex": 1.5 });
-    assert_eq!(misses(&pre, &wrong).len(), 3, "{pre}");
-}
-
-#[test]
-fn what_a_hook_really_gets_has_the_keys_of_the_event() {
-    let sandbox = Sandbox::new().hook("x.sh", "cat > got");
-    let context = json!({
-        "toolName": "Bash", "toolInput": { "command": "X=1 $Y | sudo rm \"$x\" *.o > log" },
-        "sessionId": "s", "turnIndex": 3, "cwd": sandbox.path().display().to_string(),
-        "ofTheHostsOwn": { "kept": true },
-    });
-    sandbox
-        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
-        .allows();
-    let got: Value = serde_json::from_str(&sandbox.read("got")).unwrap();
-    let event = event(&sandbox, "tool.pre");
-    assert_eq!(misses(&event, &got), [""; 0]);
-    assert_eq!(got["ofTheHostsOwn"], json!({ "kept": true }));
-    let keys = event["action"].as_array().unwrap();
-    let is_known = |path: &str| keys.iter().any(|key| key["name"] == path);
-    for key in got["action"].as_object().unwrap().keys() {
-        assert!(is_known(&format!("action.{key}")), "{key}");
-    }
-    for command in got["action"]["commands"].as_array().unwrap() {
-        for key in command.as_object().unwrap().keys() {
-            assert!(is_known(&format!("action.commands.N.{key}")), "{key}");
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! `hookrun schema`: of files and of reports. What is checked here is checked of every report
+//! `hookrun schema`: of events, of files and of reports. What is checked here is checked of every report
 //! that any test reads as JSON.
 
 use std::borrow::Cow;
@@ -168,8 +168,154 @@ pub(crate) fn hold(arguments: &[&str], report: &Value) {
     );
 }
 
-fn schema(sandbox: &Sandbox, name: &str) -> Value {
-    sandbox.json(&["schema", name])
+fn schema(sandbox: &Sandbox, event: &str) -> Value {
+    sandbox.json(&["schema", event])
+}
+
+#[test]
+fn what_a_hook_is_told_about_a_command_conforms_to_the_schema() {
+    let sandbox = Sandbox::new().hook("see", "cat > seen");
+    sandbox
+        .run_shell("X=1 $Y | sudo rm \"$x\" *.o > log")
+        .allows();
+    let seen: Value = serde_json::from_str(&sandbox.read("seen")).unwrap();
+    let schema = schema(&sandbox, "tool.pre");
+    assert_eq!(misses(&schema, &seen, "tool.pre"), Vec::<String>::new());
+    let known = &schema["properties"]["action"]["properties"];
+    let command = &known["commands"]["items"]["properties"];
+    let are_known = |value: &Value, known: &Value| {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .all(|key| known.get(key).is_some())
+    };
+    assert!(are_known(&seen["action"], known), "{seen}");
+    assert!(
+        seen["action"]["commands"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| are_known(one, command))
+    );
+}
+
+#[test]
+fn the_sample_of_every_event_conforms_to_its_schema_and_names_every_key() {
+    let sandbox = Sandbox::new();
+    let all = sandbox.json(&["events", "--format", "json"]);
+    for event in all["events"].as_array().unwrap() {
+        let name = event["name"].as_str().unwrap();
+        let schema = schema(&sandbox, name);
+        assert_eq!(
+            misses(&schema, &event["sample"], name),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            schema["$schema"],
+            "https://json-schema.org/draft/2020-12/schema"
+        );
+        assert_eq!(schema["title"], name);
+        for key in event["context"].as_array().unwrap() {
+            let key = key["name"].as_str().unwrap();
+            assert!(
+                schema["properties"][key]["description"].is_string(),
+                "{name}: {key}"
+            );
+        }
+        for rewrite in event["rewrites"].as_array().unwrap() {
+            let field = rewrite["field"].as_str().unwrap();
+            let update = &schema["$defs"]["result"]["properties"]["update"]["properties"];
+            assert!(update[field].is_object(), "{name}: {field}");
+        }
+    }
+}
+
+#[test]
+fn another_context_does_not_conform() {
+    let schema = schema(&Sandbox::new(), "tool.pre");
+    let context = json!({ "event": "tool.post", "toolName": 3, "toolInput": [], "turnIndex": 1.5 });
+    assert_eq!(misses(&schema, &context, "").len(), 4);
+    assert_eq!(
+        misses(&schema, &json!({}), "").len(),
+        1,
+        "event is required"
+    );
+}
+
+#[test]
+fn what_a_hook_really_gets_conforms_too() {
+    let sandbox = Sandbox::new().hook("x.sh", "cat > got");
+    let context = json!({
+        "toolName": "Bash", "toolInput": { "command": "ls" }, "sessionId": "s", "turnIndex": 3,
+        "cwd": sandbox.path().display().to_string(), "ofTheHostsOwn": { "kept": true },
+    });
+    sandbox
+        .hookrun(&["run", "tool.pre"], context.to_string().as_bytes())
+        .allows();
+
+    let got: Value = serde_json::from_str(&sandbox.read("got")).unwrap();
+
+    assert_eq!(
+        misses(&schema(&sandbox, "tool.pre"), &got, ""),
+        Vec::<String>::new()
+    );
+    assert_eq!(got["ofTheHostsOwn"], json!({ "kept": true }));
+}
+
+#[test]
+fn the_schema_of_a_result_has_the_keys_of_the_contract() {
+    let schema = schema(&Sandbox::new(), "tool.pre");
+    let result = &schema["$defs"]["result"];
+    let properties = result["properties"].as_object().unwrap();
+    let keys: Vec<&String> = properties.keys().collect();
+    for key in [
+        "continue",
+        "reason",
+        "ask",
+        "output",
+        "additionalContext",
+        "update",
+        "findings",
+    ] {
+        assert!(properties[key]["description"].is_string(), "{key}");
+    }
+    assert_eq!(keys.len(), 7, "{keys:?}");
+    let good = json!({ "continue": false, "reason": "no", "update": { "toolInput": {} } });
+    assert_eq!(misses(result, &good, ""), Vec::<String>::new());
+    let bad = json!({ "continue": "no", "ask": true, "update": { "cwd": "/" } });
+    assert_eq!(misses(result, &bad, "").len(), 3);
+}
+
+#[test]
+fn an_event_of_ones_own_has_a_schema() {
+    let sandbox = Sandbox::new().file(
+        "hookrun.toml",
+        "[event.deploy]\nsummary = \"a deployment is near\"\ncontext = { at = \"integer\", x = \"any\" }\n",
+    );
+    let schema = schema(&sandbox, "deploy");
+    assert_eq!(
+        misses(
+            &schema,
+            &json!({ "event": "deploy", "at": 3, "x": null }),
+            ""
+        ),
+        [""; 0]
+    );
+    assert_eq!(
+        misses(&schema, &json!({ "event": "deploy", "at": "3" }), "").len(),
+        1
+    );
+}
+
+#[test]
+fn an_unknown_event_is_refused_with_the_nearest_one() {
+    let ran = Sandbox::new().hookrun(&["schema", "tool.per"], b"");
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert_eq!(
+        ran.stderr,
+        "error: unknown event `tool.per`\n  help: did you mean `tool.pre`?\n"
+    );
 }
 
 #[test]
@@ -523,12 +669,14 @@ fn every_key_of_a_report_is_in_some_report() {
 }
 
 #[test]
-fn an_unknown_name_is_told_where_schemas_and_events_are() {
-    for name in ["nothing-like-it", "tool.pre"] {
-        Sandbox::new()
-            .hookrun(&["schema", name], b"")
-            .exits(2)
-            .says(&format!("no schema `{name}`"))
-            .says("`hookrun schema` lists them; `hookrun events NAME` shows");
-    }
+fn a_name_that_is_neither_a_schema_nor_an_event_is_told_where_both_are() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.hookrun(&["schema", "nothing-like-it"], b"");
+    ran.exits(2)
+        .says("`nothing-like-it` is neither a schema nor an event");
+    ran.says("`hookrun schema` lists the schemas");
+    sandbox
+        .hookrun(&["schema", "tool.per"], b"")
+        .exits(2)
+        .says("tool.pre");
 }
