@@ -312,6 +312,7 @@ impl EventDecision {
     fn lines(self, door: Door, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
         let redactor = Redactor::new(self.log.redact.iter().map(String::as_str))?;
         let mut context = None;
+        let mut trace = None;
         let mut report = self.report.unwrap_or_default();
         if let Some(SettledEvent { event, run }) = self.decided {
             if self.is_log_broken && !run.hooks.is_empty() {
@@ -322,6 +323,7 @@ impl EventDecision {
             if !self.is_log_broken {
                 context = Some(event.context().clone());
             }
+            trace = run.trace;
         }
         let time = SystemTime::now();
         let cwd = cwd.to_path_buf();
@@ -331,6 +333,7 @@ impl EventDecision {
                 cwd: Some(&cwd),
                 door: (door != Door::Command).then(|| door.name()),
                 context: context.as_ref(),
+                trace: trace.as_ref(),
                 run: &report,
             };
             entry.line(&redactor, keeps)

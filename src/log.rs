@@ -66,6 +66,7 @@ impl Journal {
             cwd: self.cwd.as_deref(),
             door: None,
             context: Some(event.context()),
+            trace: run.trace.as_ref(),
             run: &report,
         };
         let line = entry.line(&self.redactor, Keeps::Explanation);

@@ -2,7 +2,7 @@
 
 mod checks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -12,10 +12,13 @@ use crate::config::layer::LOCAL;
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
+use crate::engine::hook::Warm;
+use crate::engine::run::ColdReason;
 use crate::hosts::{Host, HostFolders, git, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
 use crate::log::record::DecisionLine;
+use crate::log::report::RunReport;
 
 use crate::cli::args::DoctorArgs;
 use crate::cli::decisions::is_of_project;
@@ -39,8 +42,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     findings.add_idle(&config);
     about_log(env, &mut findings);
     let wanted = HooksByEvent::of(&config.hooks);
-    let seen = Seen::of(&config, env);
-    let mut lines = Vec::new();
+    let mut seen = Seen::of(&config, env);
+    let mut lines = std::mem::take(&mut seen.cold);
     let mut without = Vec::new();
     for host in installable() {
         if args.host.as_deref().is_some_and(|name| name != host.name) {
@@ -136,6 +139,8 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
 struct Seen {
     /// The last run of each host in the project; `None` without a log.
     last: Option<BTreeMap<String, SystemTime>>,
+    /// The reason for each hook that could start warm but last started cold.
+    cold: Vec<String>,
 }
 
 impl Seen {
@@ -144,18 +149,35 @@ impl Seen {
             return Seen::default();
         };
         let mut last = BTreeMap::new();
+        let mut cold = BTreeMap::new();
+        let warm: BTreeSet<&str> = config
+            .hooks
+            .iter()
+            .filter(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off))
+            .map(|hook| hook.name.as_str())
+            .collect();
         for file in DecisionLog::in_folder(folder).files().iter().rev() {
             let text = fs::read(file).unwrap_or_default();
             for line in text.split(|byte| *byte == b'\n') {
-                if let Ok(record) = DecisionLine::parse(line)
-                    && was_in(&record, &config.project)
+                let Ok(record) = DecisionLine::parse(line) else {
+                    continue;
+                };
+                if !warm.is_empty()
+                    && let Ok(run) = record.report()
+                {
+                    note_starts(&run, &warm, &mut cold);
+                }
+                if was_in(&record, &config.project)
                     && let Ok(time) = humantime::parse_rfc3339(&record.time)
                 {
                     last.insert(record.host, time);
                 }
             }
         }
-        Seen { last: Some(last) }
+        Seen {
+            last: Some(last),
+            cold: cold.into_values().collect(),
+        }
     }
 
     fn about(&self, host: &Host, file: &Path) -> Problem {
@@ -195,6 +217,24 @@ impl Seen {
             return warning(file, cause, try_it);
         }
         note(file, cause)
+    }
+}
+
+/// Keeps a line for each of these hooks that started cold most recently.
+fn note_starts(run: &RunReport, warm: &BTreeSet<&str>, cold: &mut BTreeMap<String, String>) {
+    for (hook, trace) in run.traces() {
+        let name = hook.name.as_str();
+        let Some(start) = trace.start.as_ref().filter(|_| warm.contains(name)) else {
+            continue;
+        };
+        match ColdReason::NAMES.iter().find(|(_, it)| it == start) {
+            Some((reason, word)) => {
+                let why = reason.about();
+                let line = format!("`{name}` last started cold ({word}): {why}");
+                cold.insert(name.to_string(), line);
+            }
+            None => drop(cold.remove(name)),
+        }
     }
 }
 

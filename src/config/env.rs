@@ -72,6 +72,8 @@ pub struct Environment {
     pub editor: Option<String>,
     /// Names of hosts' variables, and of ours except settings, which a nested hookrun passes on.
     pub inherited: Vec<String>,
+    /// `$TRACEPARENT`: the span of a distributed trace.
+    pub traceparent: Option<String>,
     /// `$HOOKRUN_DEPTH`: the number of enclosing runs.
     pub depth: u32,
     pub program: Option<PathBuf>,
@@ -168,6 +170,7 @@ impl Environment {
                 .map_or_else(|| "/tmp".into(), PathBuf::from),
             editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),
             inherited: inherited(names),
+            traceparent: all.text("TRACEPARENT"),
             depth: all
                 .text("HOOKRUN_DEPTH")
                 .and_then(|depth| depth.parse().ok())

@@ -317,6 +317,7 @@ impl Environment {
             depth: self.depth,
             variables: self.variables.clone(),
             run_id: self.run_id.clone(),
+            traceparent: self.traceparent.clone(),
         }
     }
 }

@@ -7,7 +7,6 @@ mod preparation;
 mod staged;
 mod surroundings;
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,7 +18,9 @@ use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
-use crate::engine::run::{Ending, Fate, HookRun, Run, StartError, Trace, interruption};
+use crate::engine::run::{
+    Ending, Fate, HookRun, Run, StartError, Trace, TraceContext, interruption,
+};
 use files::EditedFile;
 pub use links::follow;
 use preparation::{HookInputs, add_notes};
@@ -41,6 +42,7 @@ pub fn run(
 ) -> Run {
     let started = Instant::now();
     let spec = event.spec().clone();
+    let trace = surroundings.trace_context(event);
     let mut chain = Chain {
         hooks: plan
             .hooks()
@@ -51,6 +53,7 @@ pub fn run(
         merger: Merger::new(&spec),
         engine,
         surroundings,
+        trace: &trace,
         started,
         budget,
         inputs: HookInputs::default(),
@@ -87,6 +90,7 @@ pub fn run(
         hooks: runs,
         outcome,
         took: started.elapsed(),
+        trace: Some(trace),
     }
 }
 
@@ -117,6 +121,7 @@ struct Chain<'c> {
     merger: Merger<'c>,
     engine: &'c Engine,
     surroundings: &'c Surroundings,
+    trace: &'c TraceContext,
     started: Instant,
     budget: Option<Budget>,
     inputs: HookInputs,
@@ -348,8 +353,8 @@ impl Chain<'_> {
                     "set XDG_STATE_HOME to a folder that only you can write to",
                 )
             })?;
-        let unique = RandomState::new().hash_one(self.runs.len());
-        EditedFile::copy(field, event, &folder.join(format!("{unique:016x}")))
+        let unique = format!("{}-{}", self.trace.span, self.runs.len());
+        EditedFile::copy(field, event, &folder.join(unique))
     }
 
     fn run_step(&mut self, turns: &[HookTurn]) -> Vec<Trace> {
@@ -400,7 +405,7 @@ impl Chain<'_> {
         for turn in turns {
             let seen = self.seen_by(&turn.hook);
             payloads.push(inputs.payload(turn, seen));
-            let variables = inputs.variables(&turn.hook, seen, self.surroundings);
+            let variables = inputs.variables(&turn.hook, seen, self.surroundings, self.trace);
             preparations.push(Preparation::new(
                 seen,
                 self.engine,

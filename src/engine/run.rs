@@ -1,5 +1,7 @@
 //! The result of running a plan: a [`HookRun`] for every hook, and the outcome.
 
+mod trace_context;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +12,7 @@ use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};
 use crate::engine::names::names;
 use crate::engine::outcome::{Block, Outcome};
+pub use trace_context::TraceContext;
 
 /// The decision about one event.
 #[derive(Debug, Clone)]
@@ -22,6 +25,8 @@ pub struct Run {
     pub outcome: Outcome,
     /// Time to decide.
     pub took: Duration,
+    /// Trace context, if hooks ran.
+    pub trace: Option<TraceContext>,
 }
 
 impl Run {

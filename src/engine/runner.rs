@@ -380,6 +380,7 @@ fn run_without(event: &Event, outcome: Outcome) -> Run {
         hooks: Vec::new(),
         outcome,
         took: Duration::ZERO,
+        trace: None,
     }
 }
 

@@ -337,7 +337,8 @@ impl SharedState {
         engine.mark = Some(one.mark.clone());
         let turn = HookTurn::whole(&one.hook);
         let surroundings = &runner.surroundings;
-        let shared = EventVariables::of(event, surroundings);
+        let trace = surroundings.trace_context(event);
+        let shared = EventVariables::of(event, surroundings, &trace);
         let pipes = PipeStore::default();
         let preparation = Preparation::new(event, &engine, surroundings, shared, &pipes);
         let mut job = preparation.job(&turn, None, Arc::default());

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 pub use self::hooks::Hooks;
 use crate::engine::complaint::Complaint;
@@ -21,6 +22,9 @@ const LONGEST_ABOUT: usize = 120;
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedLine {
+    /// The span of the recorded decision, or a hash of its line: the same in every replay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     pub file: String,
     /// From 1; missing for an unreadable file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +87,7 @@ pub struct Decider {
     pub hooks: Hooks,
     /// Redacts secrets in hooks' answers, as in the record.
     pub redactor: Redactor,
-    /// Whether unchanged events get an `about` too.
+    /// Whether unchanged events get an `id` and `about` too.
     pub shows_all: bool,
 }
 
@@ -128,6 +132,7 @@ impl Decider {
         }
         replayed.was = Some(was);
         if self.shows_all || replayed.result != ReplayResult::Same {
+            replayed.id = Some(id_of(&record, line));
             replayed.about = record.subject().words(LONGEST_ABOUT);
             if let Some(reason) = replayed.is.as_mut().and_then(|is| is.reason.as_mut()) {
                 *reason = self.redactor.text(reason).into_owned();
@@ -181,6 +186,17 @@ impl Decider {
                 reason: Some(why),
             },
         }))
+    }
+}
+
+/// A unique id that does not depend on the file: the span, or a hash of the line.
+fn id_of(record: &DecisionLine<'_>, line: &[u8]) -> String {
+    match &record.trace {
+        Some(trace) => trace.span.clone(),
+        None => Sha256::digest(line)[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
     }
 }
 

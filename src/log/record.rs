@@ -1,7 +1,7 @@
 //! One decided event as a line of JSON.
 //!
 //! ```text
-//! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"context":{…},"run":{…},"truncated":[…]}
+//! {"hookrun":1,"time":…,"event":…,"host":…,"session":…,"cwd":…,"trace":{…},"context":{…},"run":{…},"truncated":[…]}
 //! ```
 //!
 //! `run` is the report of `--format json`. New keys may appear in the same version; readers ignore
@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::redact::Redactor;
 use super::report::RunReport;
 use crate::engine::event::{Context, json};
+use crate::engine::run::TraceContext;
 
 /// Version of the line format: its key `hookrun`.
 pub const VERSION: u64 = 1;
@@ -48,6 +49,7 @@ pub struct LogEntry<'a> {
     /// Original context; `None` if hookrun blocked before reading it.
     pub context: Option<&'a Context>,
     /// `None` if hookrun blocked before reading the event.
+    pub trace: Option<&'a TraceContext>,
     pub run: &'a RunReport,
 }
 
@@ -89,6 +91,11 @@ impl LogEntry<'_> {
             session: session.filter(|session| session.len() <= 1024),
             cwd: self.cwd.map(|cwd| cwd.to_string_lossy().into_owned()),
             door: self.door.map(str::to_string),
+            trace: self.trace.map(|trace| TraceLine {
+                id: trace.id.clone(),
+                span: trace.span.clone(),
+                parent: trace.parent().map(str::to_string),
+            }),
             context: context_text
                 .as_deref()
                 .and_then(|text| serde_json::from_str(text).ok()),
@@ -329,6 +336,8 @@ pub struct DecisionLine<'l> {
     /// How `serve` was called; missing for a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub door: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceLine>,
     /// The event's context, with secrets redacted.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
@@ -339,6 +348,16 @@ pub struct DecisionLine<'l> {
     /// Dotted paths of truncated values; such a record cannot be replayed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<String>,
+}
+
+/// Trace context of a decision, in hex.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceLine {
+    pub id: String,
+    pub span: String,
+    /// The parent span, if hookrun inherited one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -183,10 +183,12 @@ fn a_run_that_is_decided_warm_is_like_one_that_is_not() {
     assert_eq!(cold.last_start(), "", "nobody asked the helper");
     let ran = warm.sandbox.hookrun(&["why"], b"");
     assert!(!ran.exits(0).stdout.contains("cold ("), "{ran:?}");
+    let ran = warm.sandbox.hookrun(&["doctor"], b"");
+    assert!(!ran.stdout.contains("last started cold"), "{ran:?}");
 }
 
 #[test]
-fn why_says_the_reason_of_a_cold_start() {
+fn why_and_doctor_say_the_reason_of_a_cold_start() {
     let Some(python) = python() else { return };
     let user = WarmUser::new(&python, &format!("{FORK}\n# hookrun: limits.files=64"));
     let until = Instant::now() + FAR;
@@ -197,6 +199,9 @@ fn why_says_the_reason_of_a_cold_start() {
     user.sandbox
         .hookrun(&["why"], b"")
         .prints("start    cold (bounds): ");
+    user.sandbox
+        .hookrun(&["doctor"], b"")
+        .prints("`10-guard.py` last started cold (bounds): ");
 }
 
 #[test]

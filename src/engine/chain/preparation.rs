@@ -18,7 +18,7 @@ use crate::engine::hook::{
     Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
 };
 use crate::engine::outcome::Decision;
-use crate::engine::run::{Ending, StartError, Trace};
+use crate::engine::run::{Ending, StartError, Trace, TraceContext};
 use crate::engine::ui::{Connection, Tenure};
 
 /// Inputs shared by the jobs of all hooks that see one event.
@@ -187,12 +187,13 @@ impl HookInputs {
         hook: &Hook,
         seen: &Event,
         surroundings: &Surroundings,
+        trace: &TraceContext,
     ) -> Arc<EventVariables> {
         if hook.scope.is_some() {
-            return EventVariables::of(seen, surroundings);
+            return EventVariables::of(seen, surroundings, trace);
         }
         let variables = &mut self.variables;
-        Arc::clone(variables.get_or_insert_with(|| EventVariables::of(seen, surroundings)))
+        Arc::clone(variables.get_or_insert_with(|| EventVariables::of(seen, surroundings, trace)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::mentions::may_look;
 use crate::engine::event::action::PathChange;
@@ -12,7 +12,7 @@ use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Hook, LayerKind, Lives, PathBase, Reads};
-use crate::engine::run::StartError;
+use crate::engine::run::{StartError, TraceContext};
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
 
@@ -43,6 +43,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one per line: git's letter (`D` deleted, `R` the old path of a rename), a tab and the path"),
     ("HOOKRUN_PROMPT", "the context's `prompt`"),
     ("HOOKRUN_RUN_ID", "an id shared by the processes of a run"),
+    ("TRACEPARENT", "hookrun's W3C trace context; by default one trace for each session"),
     ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
 ];
 
@@ -76,6 +77,8 @@ pub struct Surroundings {
     pub variables: Option<Vec<(OsString, OsString)>>,
     /// Mark of this run's processes; unique per runner.
     pub run_id: String,
+    /// Inherited `TRACEPARENT`.
+    pub traceparent: Option<String>,
 }
 
 impl Surroundings {
@@ -98,7 +101,17 @@ impl Surroundings {
             depth: 0,
             variables: None,
             run_id: run_id.into(),
+            traceparent: None,
         }
+    }
+
+    pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
+        let now = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        let unique = format!("{} {}", self.run_id, now.as_nanos());
+        let session = event.given().string("sessionId");
+        TraceContext::of(self.traceparent.as_deref(), session.as_deref(), &unique)
     }
 
     /// Creates the private state folder of a hook in a session.
@@ -158,8 +171,14 @@ pub(super) fn working_directory(
 pub(crate) struct EventVariables(Vec<(&'static str, String)>);
 
 impl EventVariables {
-    pub(crate) fn of(event: &Event, surroundings: &Surroundings) -> Arc<EventVariables> {
-        Arc::new(EventVariables(facts(event, surroundings)))
+    pub(crate) fn of(
+        event: &Event,
+        surroundings: &Surroundings,
+        trace: &TraceContext,
+    ) -> Arc<EventVariables> {
+        let mut facts = facts(event, surroundings);
+        facts.push(("TRACEPARENT", trace.traceparent()));
+        Arc::new(EventVariables(facts))
     }
 
     pub(super) fn session(&self) -> Option<&str> {

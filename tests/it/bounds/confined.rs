@@ -89,7 +89,7 @@ fn what_cannot_be_started_is_told_in_the_same_words_every_way() {
 #[test]
 fn a_hook_finds_the_same_around_it_every_way() {
     let body = "printf '%s\\n' \"$0\" \"$#\" \"$@\"; cat; pwd; umask; ulimit -c\n\
-                env | grep -v '^HOOKRUN_RUN_ID=\\|^HOOKRUN_STATE_DIR=\\|^HOOKRUN_PROJECT_DIR=\\|^HOME=\\|^PWD=' | sort\n\
+                env | grep -v '^TRACEPARENT=\\|^HOOKRUN_RUN_ID=\\|^HOOKRUN_STATE_DIR=\\|^HOOKRUN_PROJECT_DIR=\\|^HOME=\\|^PWD=' | sort\n\
                 grep '^SigIgn\\|^SigBlk' /proc/self/status; readlink /proc/self/fd/0 | cut -c1-4";
     let seen = |tables: &str| {
         let manifest = format!(

@@ -504,6 +504,7 @@ const RARE: &[&str] = &[
     "suite-report.coverage.least",
     "why-report.door",
     "why-report.session",
+    "why-report.trace.parent",
     "why-report.truncated",
     "why-report.truncated[]",
 ];

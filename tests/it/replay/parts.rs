@@ -50,6 +50,26 @@ fn only_other_decisions_have_a_line_and_the_sum_is_on_stderr() {
     assert_eq!(first["was"]["reason"], "no rm");
     assert_eq!(first["is"]["decision"], "allow");
     assert_eq!(second["is"]["hook"], "10-guard.sh");
+    assert_ne!(first["id"], second["id"]);
+
+    let span = sandbox.read("events.jsonl");
+    let recorded: Value = serde_json::from_str(span.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(first["id"], recorded["trace"]["span"]);
+}
+
+#[test]
+fn an_event_without_a_span_has_the_same_id_in_every_replay() {
+    let sandbox = Sandbox::new();
+    super::record(&sandbox, "ls");
+    super::record(&sandbox, "pwd");
+    let events = sandbox.read("events.jsonl");
+    assert!(!events.contains("\"span\""));
+    let whole = run(&sandbox, &["replay", "--all", "events.jsonl"], b"");
+    let piped = run(&sandbox, &["replay", "--all"], events.as_bytes());
+    let whole = unplaced(&whole.exits(0).stdout);
+    assert_eq!(whole, unplaced(&piped.exits(0).stdout));
+    assert_eq!(whole[0]["id"].as_str().unwrap().len(), 16);
+    assert_ne!(whole[0]["id"], whole[1]["id"]);
 }
 
 #[test]

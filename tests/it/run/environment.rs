@@ -491,3 +491,47 @@ fn the_arguments_of_a_command_are_split_as_a_shell_splits_words() {
         .run("tool.pre")
         .allows_with(json!({ "output": "<a b><c><d e>" }));
 }
+
+#[test]
+fn a_session_is_one_trace_and_a_trace_from_outside_goes_on() {
+    let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let sandbox = Sandbox::new().hook("hook", "echo $TRACEPARENT >> traces");
+    let run = |session: &str, outer: Option<&str>| {
+        let context = format!(r#"{{"toolName":"x","sessionId":"{session}"}}"#);
+        let set = |command: &mut std::process::Command| {
+            command.envs(outer.map(|outer| ("TRACEPARENT", outer)));
+        };
+        sandbox
+            .hookrun_as(set, &["run", "tool.pre"], context.as_bytes())
+            .allows();
+    };
+    run("s-1", None);
+    run("s-1", None);
+    run("s-2", None);
+    run("s-1", Some(given));
+    run("s-1", Some("nonsense"));
+    let text = sandbox.read("traces");
+    let traces: Vec<&str> = text.lines().collect();
+    let part = |line: usize, at: usize| traces[line].split('-').nth(at).unwrap();
+    assert_eq!(
+        (part(0, 0), part(0, 1).len(), part(0, 2).len()),
+        ("00", 32, 16)
+    );
+    assert_eq!((part(1, 1), part(4, 1)), (part(0, 1), part(0, 1)));
+    assert_ne!(part(2, 1), part(0, 1));
+    assert_ne!(part(1, 2), part(0, 2));
+    assert_eq!(traces[3], given);
+    // The log knows the event's own span, and the one around it.
+    let log = sandbox.read("home/.local/state/hookrun/log/decisions.jsonl");
+    let logged: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        logged[0]["trace"],
+        json!({ "id": part(0, 1), "span": part(0, 2) })
+    );
+    assert_eq!(logged[3]["trace"]["id"], part(3, 1));
+    assert_eq!(logged[3]["trace"]["parent"], part(3, 2));
+    assert_ne!(logged[3]["trace"]["span"], part(3, 2));
+}

@@ -49,7 +49,7 @@ def program(): return os.readlink("/proc/self/exe")
 @probe
 def working_directory(): return [os.getcwd(), os.readlink("/proc/self/cwd")]
 @probe
-def environment(): return sorted(item for item in os.environ.items() if item[0] != "HOOKRUN_RUN_ID")
+def environment(): return sorted(item for item in os.environ.items() if item[0] not in ("HOOKRUN_RUN_ID", "TRACEPARENT"))
 @probe
 def environment_bytes(): return sorted(name.decode("latin-1") for name in os.environb)
 @probe
