@@ -12,7 +12,8 @@ pub(crate) use inside::{
     Dialog, DocumentFormat, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs,
 };
 pub(crate) use look::{
-    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, SchemaArgs, ValidateArgs, WhyArgs,
+    EventsArgs, ExplainArgs, FilterArgs, ListArgs, ReplayArgs, ReportArgs, ReportFormat,
+    SchemaArgs, ValidateArgs, WhyArgs,
 };
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, ServeArgs};
@@ -103,7 +104,7 @@ Examples:
   hookrun why --all --brief --since 2h"
     )]
     Why(WhyArgs),
-    /// Report past decisions as an HTML page
+    /// Report past decisions as an HTML page, or as JSON lines
     #[command(
         override_usage = "hookrun report [OPTIONS] >FILE.html",
         after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, including by rules added since.
@@ -112,7 +113,7 @@ Examples:
   hookrun report >report.html
   hookrun report --since 7d --everywhere >week.html"
     )]
-    Report(FilterArgs),
+    Report(ReportArgs),
     /// Decide recorded events again, and show changed decisions
     #[command(
         after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. The totals go to stderr.
@@ -121,7 +122,7 @@ Exit status: 0 nothing changed; 1 a decision changed; 2 an event could not be de
 
 Examples:
   hookrun replay events.jsonl
-  zcat logs/*.gz | hookrun replay --hooks new/"
+  zcat logs/*.gz | hookrun replay --hooks new/ --summary"
     )]
     Replay(ReplayArgs),
     /// List hooks in the order in which they run, or show one hook

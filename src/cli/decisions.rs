@@ -1,5 +1,5 @@
-//! Past decisions from the log: `hookrun why` explains them, and `hookrun report` writes a page. Both
-//! select them by the same filters.
+//! Past decisions from the log: `hookrun why` explains them, and `hookrun report` writes a page or
+//! JSON lines. Both select them by the same filters.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -8,17 +8,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cli::args::{FilterArgs, TextFormat, WhyArgs};
+use crate::cli::args::{FilterArgs, ReportArgs, ReportFormat, TextFormat, WhyArgs};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts;
-use crate::lab::export::HtmlReport;
+use crate::lab::export::{self, HtmlReport};
 use crate::lab::report::human::{self, About, EventOrigin};
+use crate::lab::report::stats::Stats;
 use crate::lab::report::style::{column, counted, decision_style};
-use crate::lab::report::{Paths, plain};
+use crate::lab::report::{Paths, plain, write_json};
 use crate::log::DecisionLog;
 use crate::log::files::{FileLines, ReadError};
 use crate::log::record::{DecisionLine, RecordError};
@@ -45,9 +46,12 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     if args.follow {
         return follow(args.number.unwrap_or(PAST), &mut chosen, &view, out);
     }
+    let mut stats = Stats::default();
     let mut newest = VecDeque::new();
-    chosen.each(None, &view.paths, &mut |text, _, _| {
-        if args.all && args.number.is_none() {
+    chosen.each(None, &view.paths, &mut |text, line, run| {
+        if args.stats {
+            stats.add(&line.time, run);
+        } else if args.all && args.number.is_none() {
             view.show(text, out)?;
         } else {
             newest.push_back(text.to_string());
@@ -67,6 +71,13 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     // Otherwise an older decision would look like the last one.
     if let Some(Err(error)) = chosen.log.as_ref().map(DecisionLog::check) {
         streams::remark(&format!("newer decisions are not logged: {error}\n"));
+    }
+    if args.stats {
+        let report = stats.report();
+        match args.format {
+            TextFormat::Human => report.human(out)?,
+            TextFormat::Json => write_json(&report, out)?,
+        }
     }
     Ok(ExitStatus::Yes)
 }
@@ -140,7 +151,7 @@ fn new_lines(path: &Path, offsets: &mut FileOffsets) -> io::Result<String> {
 }
 
 /// Writes the report: 0 written, 1 no such decision, 2 error.
-pub(crate) fn report(args: &FilterArgs, env: &Environment, out: &mut dyn Write) -> Result {
+pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
     if let Some(cause) = config.complaint() {
         // Reports are shared, and unreadable configuration may define secrets.
@@ -149,24 +160,30 @@ pub(crate) fn report(args: &FilterArgs, env: &Environment, out: &mut dyn Write) 
     }
     let redact = config.log.redact.iter().map(String::as_str);
     let redactor = Redactor::new(redact).map_err(Complaint::new)?;
-    if io::stdout().is_terminal() {
+    let is_page = args.format == ReportFormat::Html;
+    if is_page && io::stdout().is_terminal() {
         return Err(Complaint::with_cure(
             "the report is an HTML page, and stdout is a terminal",
             "write it to a file: `hookrun report >report.html`",
         ));
     }
     let paths = Paths::from(&env.cwd);
-    let mut chosen = ChosenDecisions::of(args, env)?;
+    let mut chosen = ChosenDecisions::of(&args.filter, env)?;
     let mut page = HtmlReport::default();
     chosen.each(Some(&redactor), &paths, &mut |_, line, run| {
-        page.add(line, run);
-        Ok(())
+        if is_page {
+            page.add(line, run);
+            return Ok(());
+        }
+        Ok(export::json_line(line, run, out)?)
     })?;
     if chosen.found == 0 {
         streams::remark(&chosen.nothing(&paths));
         return Ok(ExitStatus::No);
     }
-    page.write(out)?;
+    if is_page {
+        page.write(out)?;
+    }
     Ok(ExitStatus::Yes)
 }
 

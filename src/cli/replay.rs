@@ -1,6 +1,5 @@
 //! `hookrun replay [FILE…]`: decides recorded events again and prints changes.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Take, Write};
 use std::os::fd::AsFd;
@@ -14,7 +13,9 @@ use crate::engine::complaint::Complaint;
 use crate::engine::exec::Abort;
 use crate::engine::runner::Runner;
 use crate::lab::replay::{Decider, Hooks, ReplayResult, ReplayedLine};
+use crate::lab::report::stats::Stats;
 use crate::lab::report::style::counted;
+use crate::lab::report::write_json;
 use crate::log::Redactor;
 use crate::log::files::{FileLines, ReadError, as_it_is};
 
@@ -51,7 +52,7 @@ pub(crate) fn replay(args: &ReplayArgs, env: &Environment, out: &mut dyn Write) 
             redactor,
             shows_all: args.all,
         },
-        sum: ReplaySum::default(),
+        stats: Stats::default(),
         abort,
         out: BufWriter::new(out),
     };
@@ -80,38 +81,10 @@ fn name_of(file: &Path) -> String {
     }
 }
 
-/// Counts of the results.
-#[derive(Default)]
-struct ReplaySum {
-    same: u64,
-    changed: u64,
-    undecided: u64,
-    unreadable: u64,
-    /// Counts by change (`allow → block`).
-    changes: BTreeMap<String, u64>,
-}
-
-impl ReplaySum {
-    fn add(&mut self, replayed: &ReplayedLine) {
-        match replayed.result {
-            ReplayResult::Same => self.same += 1,
-            ReplayResult::Changed => self.changed += 1,
-            ReplayResult::Undecided => self.undecided += 1,
-            ReplayResult::Unreadable => self.unreadable += 1,
-        }
-        if let (ReplayResult::Changed, Some(was), Some(is)) =
-            (replayed.result, &replayed.was, &replayed.is)
-        {
-            let change = format!("{} → {}", was.decision, is.decision);
-            *self.changes.entry(change).or_default() += 1;
-        }
-    }
-}
-
 struct Replay<'a> {
     args: &'a ReplayArgs,
     decider: Decider,
-    sum: ReplaySum,
+    stats: Stats,
     abort: Abort,
     out: BufWriter<&'a mut dyn Write>,
 }
@@ -170,8 +143,9 @@ impl Replay<'_> {
 
     /// Counts a line, and writes it unless it is unchanged.
     fn show(&mut self, replayed: &ReplayedLine) -> Result<()> {
-        self.sum.add(replayed);
-        if self.args.all || replayed.result != ReplayResult::Same {
+        replayed.count(&mut self.stats);
+        let is_wanted = self.args.all || replayed.result != ReplayResult::Same;
+        if is_wanted && !self.args.summary {
             serde_json::to_writer(&mut self.out, replayed).map_err(io::Error::from)?;
             self.out.write_all(b"\n")?;
         }
@@ -180,8 +154,11 @@ impl Replay<'_> {
 
     /// Writes the sum of all lines.
     fn sum(mut self, names: &str) -> Result {
+        let sum = self.stats.replayed().clone();
+        if self.args.summary {
+            write_json(&self.stats.report(), &mut self.out)?;
+        }
         self.out.flush()?;
-        let sum = self.sum;
         let events = sum.same + sum.changed + sum.undecided;
         if events + sum.unreadable == 0 {
             return Err(Complaint::with_cure(

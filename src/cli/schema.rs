@@ -21,6 +21,7 @@ use crate::engine::hook::contract::RESULT_KEYS;
 use crate::engine::outcome::FindingLevel;
 use crate::lab::replay::ReplayedLine;
 use crate::lab::report::problems::FilesReport;
+use crate::lab::report::stats::StatsReport;
 use crate::lab::report::style::BOLD;
 use crate::lab::report::suite::SuiteReport;
 use crate::lab::scenario::keys::TOP_KEYS as SUITE_KEYS;
@@ -44,7 +45,8 @@ pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "hookrun-suite", about: "a test case file", keywords: || table(&specs(SUITE_KEYS), true) },
     NamedSchema { name: "decision-report", about: "the output of hookrun test EVENT --format json", keywords: report::<RunReport> },
     NamedSchema { name: "why-report", about: "a line of hookrun why --format json, and each line of the decision log", keywords: report::<DecisionLine<'_>> },
-    NamedSchema { name: "replay-report", about: "a line of hookrun replay", keywords: report::<ReplayedLine> },
+    NamedSchema { name: "stats-report", about: "the output of hookrun why --stats --format json", keywords: report::<StatsReport> },
+    NamedSchema { name: "replay-report", about: "a line of hookrun replay --format json", keywords: report::<ReplayedLine> },
     NamedSchema { name: "suite-report", about: "the output of hookrun test --format json", keywords: report::<SuiteReport> },
     NamedSchema { name: "list-report", about: "the output of hookrun list --format json", keywords: report::<ListReport> },
     NamedSchema { name: "explain-report", about: "the output of hookrun explain --format json", keywords: report::<ExplainReport> },

@@ -1,4 +1,5 @@
-//! Logged decisions as an HTML page with charts, the figures of each hook, and the newest decisions.
+//! Exports logged decisions: as JSON lines, or as an HTML page with charts and the newest
+//! decisions.
 //!
 //! The page is a template with a script; this file writes its data. It needs no network, its
 //! content security policy allows only its script and style, and no text of a hook is markup.
@@ -12,10 +13,78 @@ use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::engine::harmless::plain;
+use crate::engine::harmless::{self, plain};
+use crate::lab::report::stats::Stats;
 use crate::lab::report::style::column;
-use crate::log::record::DecisionLine;
-use crate::log::report::{HookReport, RunReport, TraceReport};
+use crate::log::record::{DecisionLine, Subject};
+use crate::log::report::RunReport;
+
+/// One level deep, with the same columns in every line, for DuckDB, Polars and SQLite.
+#[derive(Serialize)]
+struct FlatRow<'d> {
+    time: &'d str,
+    event: &'d str,
+    host: &'d str,
+    session: Option<&'d str>,
+    cwd: Option<&'d str>,
+    door: Option<&'d str>,
+    tool: Option<&'d str>,
+    action: Option<&'d str>,
+    command: Option<&'d str>,
+    path: Option<&'d str>,
+    decision: &'d str,
+    cause: Option<&'d str>,
+    decided_by: Option<&'d str>,
+    reason: Option<&'d str>,
+    failed: bool,
+    took_ms: f64,
+    hooks: usize,
+    slowest_hook: Option<&'d str>,
+    slowest_ms: Option<f64>,
+    trace_id: Option<&'d str>,
+    span_id: Option<&'d str>,
+}
+
+impl<'d> FlatRow<'d> {
+    fn of(line: &'d DecisionLine<'_>, run: &'d RunReport, subject: &'d Subject) -> FlatRow<'d> {
+        let slowest = run
+            .traces()
+            .max_by(|(_, one), (_, other)| one.took_ms.total_cmp(&other.took_ms));
+        FlatRow {
+            time: &line.time,
+            event: &line.event,
+            host: &line.host,
+            session: line.session.as_deref(),
+            cwd: line.cwd.as_deref(),
+            door: line.door.as_deref(),
+            tool: subject.tool_name.as_deref(),
+            action: subject
+                .action
+                .as_ref()
+                .and_then(|action| action.kind.as_deref()),
+            command: subject.command(),
+            path: subject.path(),
+            decision: &run.decision,
+            cause: run.cause.as_deref(),
+            decided_by: run.decided_by.as_deref(),
+            reason: run.reason.as_deref(),
+            failed: run.has_failed(),
+            took_ms: run.took_ms,
+            hooks: run.traces().count(),
+            slowest_hook: slowest.map(|(hook, _)| hook.name.as_str()),
+            slowest_ms: slowest.map(|(_, trace)| trace.took_ms),
+            trace_id: line.trace.as_ref().map(|trace| trace.id.as_str()),
+            span_id: line.trace.as_ref().map(|trace| trace.span.as_str()),
+        }
+    }
+}
+
+/// Writes a decision as a flat JSON line that is safe to print in a terminal.
+pub fn json_line(line: &DecisionLine<'_>, run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    let subject = line.subject();
+    let text = serde_json::to_string(&FlatRow::of(line, run, &subject))?;
+    writeln!(out, "{}", harmless::json(&text))
+}
 
 const PAGE: &str = include_str!("export/page.html");
 
@@ -39,41 +108,10 @@ type ClassCounts = [u64; 4];
 
 #[derive(Debug, Default)]
 pub struct HtmlReport {
-    sums: DecisionSums,
-    /// The figures of each hook, and the time of each of its runs in milliseconds.
-    hooks: BTreeMap<String, (HookSums, Vec<f64>)>,
+    stats: Stats,
     minutes: BTreeMap<u64, ClassCounts>,
     blocks: HashMap<[String; 2], BlockGroup>,
     newest: VecDeque<ListedDecision>,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct DecisionSums {
-    decisions: u64,
-    allowed: u64,
-    blocked: u64,
-    asked: u64,
-    /// Decisions in which a hook or hookrun failed.
-    failed: u64,
-    /// The times of the first and the last decision (RFC 3339).
-    from: String,
-    to: String,
-}
-
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct HookSums {
-    name: String,
-    calls: u64,
-    blocked: u64,
-    asked: u64,
-    failed: u64,
-    p50_ms: f64,
-    p99_ms: f64,
-    max_ms: f64,
-    total_ms: f64,
-    /// Its last timeout, if any.
-    timeout_ms: Option<f64>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -99,12 +137,7 @@ impl HtmlReport {
     /// Adds a decision; call it in log order.
     pub fn add(&mut self, line: &DecisionLine<'_>, run: &RunReport) {
         let Some(ended) = line.time_ms() else { return };
-        self.sums.add(&line.time, run);
-        for (hook, trace) in run.traces() {
-            let (sums, times) = self.hooks.entry(hook.name.clone()).or_default();
-            sums.add(hook, trace);
-            times.push(trace.took_ms);
-        }
+        self.stats.add(&line.time, run);
         let class = match run.decision.as_ref() {
             _ if run.has_failed() => 3,
             "allow" => 0,
@@ -147,17 +180,6 @@ impl HtmlReport {
             }
             rows.push(row);
         }
-        let mut hooks = Vec::new();
-        for (name, (mut sums, mut times)) in self.hooks {
-            times.sort_by(f64::total_cmp);
-            sums.name = name;
-            sums.p50_ms = times[(times.len() - 1) / 2];
-            sums.p99_ms = times[(times.len() - 1) * 99 / 100];
-            sums.max_ms = times[times.len() - 1];
-            sums.total_ms = times.iter().sum();
-            hooks.push(sums);
-        }
-        hooks.sort_by(|one, other| other.total_ms.total_cmp(&one.total_ms));
         let mut blocks: Vec<([String; 2], BlockGroup)> = self.blocks.into_iter().collect();
         blocks.sort_by(|(key, group), (other_key, other)| {
             (Reverse(group.count), key).cmp(&(Reverse(other.count), other_key))
@@ -166,8 +188,7 @@ impl HtmlReport {
         let (start, width, bars) = bars(&self.minutes);
         let data = json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": self.sums,
-            "hooks": hooks,
+            "summary": self.stats.report(),
             "classes": CLASSES,
             "over": { "start": start * MINUTE_MS, "width": width * MINUTE_MS, "bars": bars },
             "blocks": blocks,
@@ -183,36 +204,6 @@ impl HtmlReport {
         let head = head.replace("{{nonce}}", &nonce);
         let foot = foot.replace("{{nonce}}", &nonce);
         write!(out, "{head}{data}{foot}")
-    }
-}
-
-impl DecisionSums {
-    fn add(&mut self, time: &str, run: &RunReport) {
-        self.decisions += 1;
-        match run.decision.as_ref() {
-            "allow" => self.allowed += 1,
-            "ask" => self.asked += 1,
-            _ => self.blocked += 1,
-        }
-        self.failed += u64::from(run.has_failed());
-        if self.from.is_empty() || *time < *self.from {
-            self.from = time.to_string();
-        }
-        if *time > *self.to {
-            self.to = time.to_string();
-        }
-    }
-}
-
-impl HookSums {
-    fn add(&mut self, hook: &HookReport, trace: &TraceReport) {
-        self.calls += 1;
-        self.failed += u64::from(trace.failure.is_some());
-        if let Some(verdict) = &trace.verdict {
-            self.blocked += u64::from(verdict.decision == "block");
-            self.asked += u64::from(verdict.decision == "ask");
-        }
-        self.timeout_ms = hook.timeout_ms;
     }
 }
 

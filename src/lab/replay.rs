@@ -5,13 +5,14 @@ mod hooks;
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use self::hooks::Hooks;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, ContextError};
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
+use crate::lab::report::stats::Stats;
 use crate::log::record::RecordError;
 use crate::log::redact::is_marked;
 use crate::log::{DecisionLine, Redactor};
@@ -19,7 +20,7 @@ use crate::log::{DecisionLine, Redactor};
 const LONGEST_ABOUT: usize = 120;
 
 /// The result of replaying one line.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayedLine {
     /// The span of the recorded decision, or a hash of its line: the same in every replay.
@@ -53,7 +54,7 @@ pub struct ReplayedLine {
     pub is: Option<ComparedOutcome>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ReplayResult {
     Same,
@@ -67,7 +68,7 @@ pub enum ReplayResult {
 }
 
 /// The merged outcome of all hooks.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedOutcome {
     /// `allow`, `ask` or `block`.
     pub decision: String,
@@ -112,7 +113,8 @@ impl Decider {
             Ok(read) => read,
             Err(problem) => {
                 replayed.why = Some(problem.to_string());
-                return Ok(replayed);
+                // A replayed line stays as it is, so that a replay adds up the lines of its parts.
+                return Ok(serde_json::from_slice(line).unwrap_or(replayed));
             }
         };
         match self.decide(&record)? {
@@ -244,6 +246,26 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
     };
     outcome.ask(&report.questions);
     Ok(outcome)
+}
+
+impl ReplayedLine {
+    pub fn count(&self, stats: &mut Stats) {
+        let replayed = stats.replayed();
+        match self.result {
+            ReplayResult::Same => replayed.same += 1,
+            ReplayResult::Changed => replayed.changed += 1,
+            ReplayResult::Undecided => replayed.undecided += 1,
+            ReplayResult::Unreadable => replayed.unreadable += 1,
+        }
+        let Some(is) = &self.is else { return };
+        if let (ReplayResult::Changed, Some(was)) = (self.result, &self.was) {
+            let change = format!("{} → {}", was.decision, is.decision);
+            *replayed.changes.entry(change).or_default() += 1;
+        }
+        let time = self.time.as_deref().unwrap_or_default();
+        let has_failed = is.cause.as_deref() == Some("failure");
+        stats.add_decision(time, &is.decision, has_failed);
+    }
 }
 
 impl ComparedOutcome {

@@ -5,6 +5,7 @@ pub mod check;
 pub mod human;
 pub mod problems;
 pub mod run_checks;
+pub mod stats;
 pub mod style;
 pub mod suite;
 

@@ -1,4 +1,4 @@
-//! Writes and reads the files of the decision log and of recordings.
+//! Writes and reads the files of the decision log and of recordings, also compressed ones.
 //!
 //! Each line is one write to a file opened for appending, so that concurrent writers do not mix. An
 //! unfinished line is terminated by the next write.
@@ -9,8 +9,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use flate2::bufread::MultiGzDecoder;
 use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use super::record::{LONGEST_LINE_BYTES, RecordError};
 use crate::engine::session::store::{HELD, lock_within};
@@ -28,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The first bytes of compressed files, and the program that decompresses them.
-const COMPRESSED: &[(&[u8], &str)] = &[(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd")];
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write `{file}`: {problem}", file = file.display())]
@@ -278,22 +280,12 @@ impl FileLines {
         name: &Path,
         opened: io::Result<Box<dyn Read>>,
     ) -> Result<FileLines, ReadError> {
-        let opened = opened.map_err(ReadError::of_file(name))?;
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, opened);
-        let start = reader.fill_buf().map_err(ReadError::of_file(name))?;
-        let mut known = COMPRESSED.iter();
-        if let Some((_, program)) = known.find(|(magic, _)| start.starts_with(magic)) {
-            let file = name.to_path_buf();
-            let problem = format!("it is compressed: pipe the output of `{program} -dc` to stdin");
-            return Err(ReadError {
-                file,
-                line: None,
-                problem,
-            });
-        }
+        let reader = opened
+            .and_then(decompressed)
+            .map_err(ReadError::of_file(name))?;
         Ok(FileLines {
             file: name.to_path_buf(),
-            reader,
+            reader: BufReader::with_capacity(BUFFER_BYTES, reader),
             number: 0,
         })
     }
@@ -327,6 +319,43 @@ pub(crate) fn as_it_is(file: File) -> io::Result<Take<File>> {
     let meta = file.metadata()?;
     let length = if meta.is_file() { meta.len() } else { u64::MAX };
     Ok(file.take(length))
+}
+
+/// Decompresses by the first bytes, because stdin has no name.
+fn decompressed(reader: Box<dyn Read>) -> io::Result<Box<dyn Read>> {
+    let mut source = BufReader::with_capacity(BUFFER_BYTES, reader);
+    let start = source.fill_buf()?;
+    if start.starts_with(GZIP) {
+        return Ok(Box::new(MultiGzDecoder::new(source)));
+    }
+    if start.starts_with(ZSTD) {
+        let frame = StreamingDecoder::new(source).map_err(io::Error::other)?;
+        return Ok(Box::new(ZstdFrames { frame: Some(frame) }));
+    }
+    Ok(Box::new(source))
+}
+
+/// Decompresses the concatenated frames of a zstd file.
+struct ZstdFrames<R: BufRead> {
+    /// `None` after the last frame, and after an error.
+    frame: Option<StreamingDecoder<R, FrameDecoder>>,
+}
+
+impl<R: BufRead> Read for ZstdFrames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(mut frame) = self.frame.take() {
+            let count = frame.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                self.frame = Some(frame);
+                return Ok(count);
+            }
+            let mut rest = frame.into_inner();
+            if !rest.fill_buf()?.is_empty() {
+                self.frame = Some(StreamingDecoder::new(rest).map_err(io::Error::other)?);
+            }
+        }
+        Ok(0)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -192,6 +192,7 @@ const OF_ANSWERS: &[Row] = &[
 
 /// Commands that show what there is.
 const OF_FILES: &[Row] = &[
+    (&["why", "--stats"], &["human", "json"]),
     (&["test", "--suite", "--coverage"], ALL),
     (&["list"], &["human", "json"]),
     (&["validate"], ALL),

@@ -1,4 +1,4 @@
-//! `hookrun why`: what was decided, explained afterwards.
+//! `hookrun why`: what was decided, explained afterwards, and what hooks cost.
 
 use std::fs;
 
@@ -291,6 +291,84 @@ fn a_log_cannot_move_the_cursor() {
     }
 }
 
+#[test]
+fn statistics_count_what_each_hook_decided_and_cost() {
+    let sandbox = guarded().hook("20-second-with-a-rather-long-name.sh", "sleep 0.05");
+    for command in ["ls", "ls", "git push", "ask me", "crash"] {
+        decide(&sandbox, "s", command);
+    }
+    let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
+    assert_eq!(
+        (&stats["decisions"], &stats["allowed"]),
+        (&json!(5), &json!(2))
+    );
+    // The one that took the most time is the first.
+    let hooks = stats["hooks"].as_array().unwrap();
+    assert!(
+        hooks[0]["totalMs"].as_f64() >= hooks[1]["totalMs"].as_f64(),
+        "{stats}"
+    );
+    let of = |name: &str| hooks.iter().find(|hook| hook["name"] == name).unwrap();
+    let (guard, slow) = (
+        of("10-guard.sh"),
+        of("20-second-with-a-rather-long-name.sh"),
+    );
+    for (key, wanted) in [("calls", 5), ("blocked", 1), ("asked", 1), ("failed", 1)] {
+        assert_eq!(guard[key], wanted, "{key}");
+    }
+    let ms = |key: &str| slow[key].as_f64().unwrap();
+    assert!(ms("p50Ms") >= 50.0 && ms("p50Ms") <= ms("p99Ms") && ms("p99Ms") <= ms("maxMs"));
+    assert!(ms("totalMs") >= 100.0);
+}
+
+#[test]
+fn statistics_count_a_crash_as_a_failure_and_as_no_refusal() {
+    let crashes = [
+        "#!/bin/sh\nno-such-program-anywhere\n",
+        "#!/bin/sh\nset -u; echo \"$no_such_variable\"\n",
+        "#!/usr/bin/env python3\nraise SystemError(1)\n",
+        "#!/bin/sh\nkill -SEGV $$\n",
+        "#!/bin/sh\n# hookrun: on_failure=allow\nno-such-program-anywhere\n",
+    ];
+    for crash in crashes {
+        let sandbox = Sandbox::new().script("hooks.d/tool.pre/10-crash", crash);
+        decide(&sandbox, "s", "ls");
+        decide(&sandbox, "s", "ls");
+        let stats = sandbox.json(&["why", "--stats", "--format", "json"]);
+        let hooks = stats["hooks"].as_array().unwrap();
+        let counted = hooks
+            .iter()
+            .find(|hook| hook["name"] == "10-crash")
+            .unwrap();
+        let said = (&counted["failed"], &counted["blocked"], &counted["calls"]);
+        assert_eq!(said, (&json!(2), &json!(0), &json!(2)), "{crash}: {stats}");
+        assert_eq!(
+            why(&sandbox, &["--failed", "--all", "--brief"])
+                .stdout
+                .lines()
+                .count(),
+            2
+        );
+    }
+}
+
+#[test]
+fn statistics_are_a_table_in_80_columns() {
+    let sandbox = guarded().hook("20-second-with-a-rather-long-name.sh", "sleep 0.05");
+    for command in ["ls", "ls", "git push"] {
+        decide(&sandbox, "s", command);
+    }
+    let ran = why(&sandbox, &["--stats"]);
+    ran.exits(0)
+        .prints("3 decisions: 2 allowed, 1 blocked, 0 asked, 0 with a failure\n")
+        .prints(
+            "hook                      calls blocked asked failed      p50      p99     total\n",
+        )
+        .prints("\n20-second-with-a-rathe…       2       0     0      0 ");
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80));
+    why(&sandbox, &["--stats", "--session", "none"]).exits(1);
+}
+
 /// Two projects with a hook of one name, and a folder below one of them.
 #[test]
 fn the_decisions_are_those_of_this_project_unless_everywhere() {
@@ -324,6 +402,14 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
         (count("one", &["-n", "1"]), count("one/below", &[])),
         (1, 2)
     );
+    let stats = |more: &[&str]| {
+        let ran = in_folder(
+            "two",
+            &[&["why", "--stats", "--format", "json"], more].concat(),
+        );
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["decisions"].as_u64()
+    };
+    assert_eq!((stats(&[]), stats(&["--everywhere"])), (Some(1), Some(3)));
     let brief = in_folder("two", &["why", "--brief"]).stdout;
     assert!(
         brief.ends_with("BLOCK  tool.pre  bash: {}  a.sh: no\n"),

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use crate::hosts::native;
 use crate::lab::report::CheckFormat;
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::options::{
     DECISIONS, HooksArgs, SourceArgs, TextFormat, dialect_or_git, dialect_or_host, duration,
@@ -92,13 +92,18 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recordings or decision logs; by default, and for `-`, stdin
+    /// Recordings, decision logs or lines of a replay, also compressed (gzip, zstd); by default, and
+    /// for `-`, stdin
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Write a line for each event, not only for changed decisions
     #[arg(long)]
     pub(crate) all: bool,
+
+    /// Write statistics instead of lines
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) summary: bool,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -125,16 +130,38 @@ pub(crate) struct WhyArgs {
     pub(crate) all: bool,
 
     /// Print one line for each decision
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stats")]
     pub(crate) brief: bool,
 
     /// Print a line for each new decision, until ^C
-    #[arg(short, long, conflicts_with = "all")]
+    #[arg(short, long, conflicts_with_all = ["all", "stats"])]
     pub(crate) follow: bool,
+
+    /// Print statistics of each hook: its decisions, and its time
+    #[arg(long)]
+    pub(crate) stats: bool,
 
     /// The output format; json prints the log's lines
     #[arg(long, value_enum, default_value_t = TextFormat::Human)]
     pub(crate) format: TextFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The output format
+    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
+    pub(crate) format: ReportFormat,
+
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// A page for a browser
+    Html,
+    /// A flat line of JSON for each decision, for jq, DuckDB and other programs
+    Jsonl,
 }
 
 #[derive(Debug, Args)]

@@ -140,7 +140,9 @@ fn name_of(arguments: &[&str], value: &Value) -> Option<&'static str> {
         "test" if value.get("files").is_some() => "validate-report",
         "test" if value.get("cases").is_some() => "suite-report",
         "test" => "decision-report",
+        "why" if has(&["--stats"]) => "stats-report",
         "why" => "why-report",
+        "replay" if has(&["--summary"]) => "stats-report",
         "replay" => "replay-report",
         "list" => "list-report",
         "explain" => "explain-report",
@@ -616,6 +618,10 @@ fn every_key_of_a_report_is_in_some_report() {
         &["why", "--file", "log.jsonl", "--all", "--format", "json"],
         "",
     );
+    see(
+        &["why", "--file", "log.jsonl", "--stats", "--format", "json"],
+        "",
+    );
     see(&["test", "--format", "json"], "");
     see(&["test", "--coverage", "--format", "json"], "");
     fs::write(
@@ -631,6 +637,7 @@ fn every_key_of_a_report_is_in_some_report() {
     .unwrap();
     fs::write(sandbox.at("broken.jsonl"), "x").unwrap();
     see(&["replay", "log.jsonl", "broken.jsonl", "--all"], "");
+    see(&["replay", "log.jsonl", "broken.jsonl", "--summary"], "");
     let both =
         "[[rule]]\nruns = \"git push\"\ndeny = \"no\"\n[event.\"tool.pre\"]\nstop = \"never\"\n";
     fs::write(sandbox.at("hookrun.toml"), format!("{MANIFEST}\n{both}")).unwrap();

@@ -1,9 +1,13 @@
-//! Parts of a recording, and the recipes of docs/replay.md: wherever lines are decided, they are
-//! those of one replay.
+//! Parts of a recording, compressed recordings, and the recipes of docs/replay.md: wherever lines are
+//! decided, their sum is that of one replay.
 
 use std::fs;
+use std::io::Write;
 use std::process::Command;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::Value;
 
 use super::{GUARD, OTHER_GUARD, recorded};
@@ -21,6 +25,13 @@ fn changed() -> Sandbox {
 
 fn run(sandbox: &Sandbox, arguments: &[&str], stdin: &[u8]) -> Ran {
     sandbox.hookrun(arguments, stdin)
+}
+
+/// The sum of files of events, or of lines of replays.
+#[track_caller]
+fn sum(sandbox: &Sandbox, files: &[&str]) -> Value {
+    let ran = run(sandbox, &[&["replay", "--summary"], files].concat(), b"");
+    serde_json::from_str(&ran.exits(1).stdout).unwrap()
 }
 
 /// Lines without their places in files.
@@ -73,33 +84,62 @@ fn an_event_without_a_span_has_the_same_id_in_every_replay() {
 }
 
 #[test]
-fn lines_of_parts_are_those_of_the_whole() {
+fn lines_of_parts_come_to_the_sum_of_the_whole() {
     let sandbox = changed();
     let events = sandbox.read("events.jsonl");
     let lines: Vec<&str> = events.lines().collect();
     let mut all = String::new();
-    for part in lines.chunks(7) {
+    for (number, part) in lines.chunks(7).enumerate() {
         let ran = run(&sandbox, &["replay", "--all"], part.join("\n").as_bytes());
         all.push_str(&ran.stdout);
+        fs::write(sandbox.at(&format!("part-{number}")), &ran.stdout).unwrap();
     }
+    let names: Vec<String> = (0..9).map(|number| format!("part-{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let whole = run(&sandbox, &["replay", "--all", "events.jsonl"], b"");
-    assert_eq!(unplaced(&all), unplaced(&whole.exits(1).stdout));
+    assert_eq!(unplaced(&all), unplaced(&whole.stdout));
+    let sum = sum(&sandbox, &["events.jsonl"]);
+    assert_eq!(sum["decisions"], 60);
+    assert_eq!(sum["blocked"], 20);
+    assert_eq!(sum["replayed"]["changed"], 40);
+    assert_eq!(self::sum(&sandbox, &names), sum);
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(text: &str) -> Vec<u8> {
+    compress_to_vec(text.as_bytes(), CompressionLevel::Fastest)
 }
 
 #[test]
-fn a_compressed_recording_says_how_to_read_it() {
-    let sandbox = Sandbox::new();
-    for (magic, program) in [
-        (&b"\x1f\x8b\x08"[..], "gzip"),
-        (b"\x28\xb5\x2f\xfd", "zstd"),
-    ] {
-        fs::write(sandbox.at("events.packed"), magic).unwrap();
-        let cure = format!("it is compressed: pipe the output of `{program} -dc` to stdin");
-        let ran = run(&sandbox, &["replay", "events.packed"], b"");
-        ran.exits(2).prints(&cure).says("1 unreadable");
-        run(&sandbox, &["replay"], magic).exits(2).prints(&cure);
-        let why = ["why", "--all", "--file", "events.packed"];
-        run(&sandbox, &why, b"").exits(2).says(&cure);
+fn compressed_recordings_are_read_as_they_were() {
+    let sandbox = changed();
+    let events = sandbox.read("events.jsonl");
+    let (one, other) = events.split_at(events.len() / 3);
+    let sum = sum(&sandbox, &["events.jsonl"]);
+    for compress in [gzip, zstd] {
+        // As by `cat a.gz b.gz`, cut in the middle of a line.
+        let both = [compress(one), compress(other)].concat();
+        fs::write(sandbox.at("events.packed"), &both).unwrap();
+        assert_eq!(self::sum(&sandbox, &["events.packed"]), sum);
+        let ran = run(&sandbox, &["replay", "--summary"], &both);
+        assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap(), sum);
+        run(
+            &sandbox,
+            &["why", "--all", "--brief", "--file", "events.packed"],
+            b"",
+        )
+        .exits(0);
+
+        let cut = &both[..both.len() - 20];
+        let ran = run(&sandbox, &["replay"], cut);
+        ran.exits(2)
+            .prints(r#""result":"unreadable""#)
+            .says("1 unreadable");
     }
 }
 
@@ -125,8 +165,9 @@ fn play(sandbox: &Sandbox, word: &str) {
 }
 
 #[test]
-fn the_recipes_of_the_page_come_to_one_result() {
+fn the_recipes_of_the_page_come_to_one_sum() {
     let sandbox = changed();
+    let sum = sum(&sandbox, &["events.jsonl"]);
     let whole = run(&sandbox, &["replay", "--all", "events.jsonl"], b"");
     for word in ["split", "parallel"] {
         if program("", &[word]).is_none() {
@@ -136,6 +177,7 @@ fn the_recipes_of_the_page_come_to_one_result() {
         play(&sandbox, word);
         let lines = sandbox.read("replayed.jsonl");
         assert_eq!(unplaced(&lines), unplaced(&whole.stdout), "{word}");
+        assert_eq!(self::sum(&sandbox, &["replayed.jsonl"]), sum, "{word}");
     }
     let Some(python) = python() else {
         skipped("no Python with duckdb; HOOKRUN_PYTHON can name one");

@@ -1,4 +1,4 @@
-//! `why --all --format json`: what other programs read, and the recipes of docs/exports.md.
+//! `--format jsonl`: what other programs read, and the recipes of docs/exports.md.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -7,12 +7,17 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::{line, report, some};
+use super::{line, report, report_to, some};
 use crate::nasty::running::{skipped, wait_until};
 use crate::sandbox::Sandbox;
 
-/// Every decision in `log.jsonl`, as JSON.
-const ALL: &[&str] = &["why", "--all", "--format", "json", "--file", "log.jsonl"];
+/// The lines of `--format jsonl` of a log.
+fn exported(log: &str) -> String {
+    let sandbox = Sandbox::new().file("log.jsonl", log);
+    let ran = report(&sandbox, &["--format", "jsonl", "--file", "log.jsonl"]);
+    ran.exits(0);
+    ran.stdout
+}
 
 /// hookrun with these arguments, whose stdin stays open after `input`, and whose reader leaves after
 /// so many lines: its status, and what it says.
@@ -50,7 +55,7 @@ fn left_after(lines: usize, arguments: &[&str], sandbox: &Sandbox, input: &str) 
 #[test]
 fn a_reader_that_leaves_ends_what_is_only_for_it_though_there_is_more_to_read() {
     let sandbox = Sandbox::new();
-    let arguments = ["why", "--all", "--format", "json", "--file", "/dev/stdin"];
+    let arguments = ["report", "--format", "jsonl", "--file", "/dev/stdin"];
     assert_eq!(
         left_after(1, &arguments, &sandbox, &some(2_000)),
         (0, String::new())
@@ -60,6 +65,27 @@ fn a_reader_that_leaves_ends_what_is_only_for_it_though_there_is_more_to_read() 
         left_after(0, &["replay", "-"], &sandbox, ""),
         (2, String::new())
     );
+}
+
+#[test]
+fn flat_lines_all_have_the_same_columns() {
+    let made = exported(&some(50));
+    let rows: Vec<Value> = made
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let columns = |row: &Value| row.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let first = columns(&rows[0]);
+    assert_eq!((rows.len(), first.len()), (50, 21));
+    for row in &rows {
+        assert_eq!(columns(row), first);
+        assert!(
+            row.as_object()
+                .unwrap()
+                .values()
+                .all(|cell| !cell.is_object() && !cell.is_array())
+        );
+    }
 }
 
 /// The recipes on the page in this language.
@@ -90,7 +116,7 @@ fn the_recipe_for_jq_works() {
     let recipes = recipes("sh");
     let recipe = recipes.iter().find(|recipe| recipe.contains("jq")).unwrap();
     let sandbox = Sandbox::new().file("log.jsonl", &some(240));
-    let line = recipe.replacen("hookrun why", "\"$0\" why --file log.jsonl", 1);
+    let line = recipe.replacen("hookrun report", "\"$0\" report --file log.jsonl", 1);
     let ran = sandbox.hookrun_by_shell(&line, b"");
     ran.exits(0)
         .prints("20\t10-guard.sh\t`git push --force origin main` is not for agents\n");
@@ -115,8 +141,8 @@ fn the_recipe_for_duckdb_works() {
         panic!("{recipes:?}");
     };
     let sandbox = Sandbox::new().file("log.jsonl", &some(240));
-    let ran = sandbox.hookrun(ALL, b"");
-    std::fs::write(sandbox.at("decisions.jsonl"), &ran.exits(0).stdout).unwrap();
+    let made = ["--format", "jsonl", "--file", "log.jsonl"];
+    report_to("decisions.jsonl", &sandbox, &made).exits(0);
     let mut command = Command::new(&python);
     command.args(["-c", recipe]).current_dir(sandbox.path());
     let ran = command.output().unwrap();
@@ -216,10 +242,11 @@ fn times_that_no_clock_has_break_no_format() {
         }
     }
     let sandbox = Sandbox::new().file("log.jsonl", &log);
+    report(&sandbox, &["--format", "jsonl", "--file", "log.jsonl"]).exits(0);
     report(&sandbox, &["--file", "log.jsonl"]).exits(0);
-    sandbox.hookrun(ALL, b"").exits(0);
-    let human = ["why", "--all", "--file", "log.jsonl"];
-    sandbox.hookrun(&human, b"").exits(0);
+    sandbox
+        .hookrun(&["why", "--stats", "--file", "log.jsonl"], b"")
+        .exits(0);
 }
 
 #[test]
@@ -228,9 +255,7 @@ fn nothing_is_hidden_in_a_file_either() {
     for at in ["/session", "/host", "/run/reason", "/run/hooks/0/name"] {
         *one.pointer_mut(at).unwrap() = "\u{9b}31m\u{202e}x\u{1b}]0;\u{7}".into();
     }
-    let sandbox = Sandbox::new().file("log.jsonl", &format!("{one}\n"));
-    let ran = sandbox.hookrun(ALL, b"");
-    let made = &ran.exits(0).stdout;
+    let made = exported(&format!("{one}\n"));
     let is_hidden = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
     assert!(!made.contains(is_hidden), "{made}");
 }
