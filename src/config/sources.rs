@@ -21,7 +21,7 @@ use crate::engine::event::catalog::{COMMAND_PREFIX, command_event, command_name,
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
 use crate::engine::spelling;
-use crate::hosts::{git, signs};
+use crate::hosts::{git, signs, systems};
 
 /// The extension of a rule file.
 const RULES: &str = ".toml";
@@ -122,7 +122,7 @@ fn bind_drop_in(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: DropIn, e
     let mut draft = HookDraft::default();
     match directive::read(&path, &mut draft) {
         Ok(head) => {
-            if let Some(complaint) = only_exports(&head) {
+            if let Some(complaint) = only_exports(&head, &draft, event) {
                 return loader.complain(complaint, &path, None);
             }
             if let Some((complaint, at)) = settle_dialect(loader, &mut draft, event, &head) {
@@ -266,7 +266,7 @@ fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Ha
 }
 
 /// A complaint about a module of a hook system: as a program it would allow everything.
-fn only_exports(head: &Head) -> Option<Complaint> {
+fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complaint> {
     const READING: &[&str] = &["stdin", "Sync(0"];
     let exports = head
         .text
@@ -275,7 +275,14 @@ fn only_exports(head: &Head) -> Option<Complaint> {
     if !exports || READING.iter().any(|word| head.text.contains(word)) {
         return None;
     }
-    let cause = "is a module for another system: as a program it decides nothing";
+    let words = head.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.collect();
+    let host = draft
+        .dialect
+        .or_else(|| systems().find(|host| words.contains(&host.name)))
+        .or_else(|| signs::named_after(folder).first().copied());
+    let whose = host.map_or("its own system", |host| host.name);
+    let cause = format!("is a module that only {whose} can load: as a program it decides nothing");
     let cure = "read the event from stdin and print the answer, or move it out of the hooks";
     Some(Complaint::with_cure(cause, cure))
 }

@@ -5,6 +5,7 @@
 //! status wherever that works. JSON is sent alone, with status 0.
 
 use super::prelude::*;
+use serde_json::Value as Json;
 
 /// Observed only; context is dropped.
 pub(super) static OBSERVED: ReplyForm = form(&[SHOW], &[], READS);
@@ -137,6 +138,21 @@ const NOT_CLAUDES: &[&str] = &[
     "sessionId",
     "conversation_id",
     "cursor_version",
+];
+
+/// A wrong type in one of these keys makes Claude Code drop the whole file (measured for each).
+const TYPED: &[TypedKey] = &[
+    typed("/apiKeyHelper", "a string", Json::is_string),
+    typed("/cleanupPeriodDays", "a number", Json::is_number),
+    typed("/enabledPlugins", "an object", Json::is_object),
+    typed("/env", "an object", Json::is_object),
+    typed("/includeCoAuthoredBy", "true or false", Json::is_boolean),
+    typed("/model", "a string", Json::is_string),
+    typed("/outputStyle", "a string", Json::is_string),
+    typed("/permissions", "an object", Json::is_object),
+    typed("/permissions/defaultMode", "a string", Json::is_string),
+    typed("/sandbox", "an object", Json::is_object),
+    typed("/statusLine", "an object", Json::is_object),
 ];
 
 pub(super) static CLAUDE: Host = Host {
@@ -281,6 +297,7 @@ pub(super) static CLAUDE: Host = Host {
         but: &["WorktreeCreate"],
         must: &["start a new session: hooks are read when one starts"],
         local: Some("settings.local.json"),
+        typed: TYPED,
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -159,6 +159,11 @@ pub(super) static GEMINI: Host = Host {
         user: UserFile::Home(".gemini/settings.json"),
         cannot: &["it waits for a person's answer even without a person (`-p`)"],
         distrust: Some(distrust),
+        typed: &[typed(
+            "/hooksConfig/enabled",
+            "true or false",
+            Json::is_boolean,
+        )],
         ..Install::SETTINGS
     },
     ..FAMILY

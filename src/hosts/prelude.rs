@@ -21,7 +21,7 @@ pub(super) use super::settings::HostHookKey::{
 pub(super) use super::settings::{
     BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
     DISABLE_ALL, Distrust, FailsClosed, HostFile, HostForm, Install, MatcherSubject, Matching, Off,
-    Plugin, SUBJECTS, TrustQuestion, UserFile, moved, setting,
+    Plugin, SUBJECTS, TrustQuestion, TypedKey, UserFile, moved, setting, typed,
 };
 pub(super) use super::tool::{Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};

@@ -269,6 +269,8 @@ pub struct Install {
     /// Finds files and hooks that the user has not approved in the host.
     pub distrust: Option<fn(&TrustQuestion<'_>) -> Vec<Distrust>>,
     pub beside: &'static [&'static str],
+    /// Keys for which the host drops the whole file if a value has another type.
+    pub typed: &'static [TypedKey],
 }
 
 impl Install {
@@ -283,12 +285,33 @@ impl Install {
         must: &[],
         distrust: None,
         beside: &[],
+        typed: &[],
     };
 
     pub(super) const SETTINGS: Install = Install {
         form: HostForm::Settings,
         ..Install::NONE
     };
+}
+
+/// A key of a host's settings, as a JSON pointer, and its required type.
+#[derive(Debug, Clone, Copy)]
+pub struct TypedKey {
+    pub pointer: &'static str,
+    pub what: &'static str,
+    pub is_valid: fn(&Value) -> bool,
+}
+
+pub(super) const fn typed(
+    pointer: &'static str,
+    what: &'static str,
+    is_valid: fn(&Value) -> bool,
+) -> TypedKey {
+    TypedKey {
+        pointer,
+        what,
+        is_valid,
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

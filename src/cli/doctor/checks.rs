@@ -47,6 +47,20 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         problem.cause.push_str(&what);
         findings.add(problem);
     }
+    let settings = read_value(path).unwrap_or_default();
+    for key in host.install.typed {
+        let Some(value) = settings.pointer(key.pointer) else {
+            continue;
+        };
+        if !(key.is_valid)(value) {
+            let name = key.pointer[1..].replace('/', ".");
+            let what = key.what;
+            let title = host.title;
+            let cause =
+                format!("`{name}` is {value} and not {what}: {title} runs no hook of the file");
+            findings.add(error(path, cause, "correct it"));
+        }
+    }
     for (event, command) in &one.others {
         let cause = format!(
             "`{command}` of {event} runs hookrun in a custom way: doctor does not check it"

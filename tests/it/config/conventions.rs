@@ -571,18 +571,19 @@ fn a_module_of_a_hook_system_is_no_hook() {
     const OMP: &str =
         "export default function (api) {\n  omp.on('tool_call', () => ({ block: true }));\n}\n";
     const WOLLI: &str = "export default async function (context) { return { block: true }; }\n";
-    for (place, text) in [
-        ("hooks.d/tool.pre/guard.mjs", OMP),
-        ("hooks.d/tool_call/guard.ts", WOLLI),
-        ("hooks.d/tool.pre/guard.mjs", WOLLI),
+    for (place, text, whose) in [
+        ("hooks.d/tool.pre/guard.mjs", OMP, "omp"),
+        ("hooks.d/tool_call/guard.ts", WOLLI, "wolli"),
+        ("hooks.d/tool.pre/guard.mjs", WOLLI, "its own system"),
         (
             "hooks.d/tool.pre/guard.ts",
             &format!("// hookrun: dialect=pi\n{WOLLI}"),
+            "pi",
         ),
     ] {
         let sandbox = Sandbox::new().script(place, &format!("#!/usr/bin/env node\n{text}"));
         let problems = sandbox.problems(&[]);
-        let wanted = format!("error {place}: is a module for another system");
+        let wanted = format!("error {place}: is a module that only {whose} can load");
         assert!(problems[0].starts_with(&wanted), "{problems:?}");
         sandbox.run("tool.pre").exits(2).says("is a module");
     }

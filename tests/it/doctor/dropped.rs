@@ -51,6 +51,75 @@ fn every_mistake_for_which_a_host_drops_its_file_is_an_error() {
 }
 
 #[test]
+fn a_value_of_a_wrong_type_for_which_a_host_drops_its_file_is_an_error() {
+    for (host, file, key, what) in [
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"statusLine\": 5",
+            "`statusLine` is 5 and not an object",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"cleanupPeriodDays\": \"x\"",
+            "not a number",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"sandbox\": 5",
+            "not an object",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"enabledPlugins\": []",
+            "not an object",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"apiKeyHelper\": 5",
+            "not a string",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"includeCoAuthoredBy\": \"yes\"",
+            "not true or false",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"outputStyle\": 5",
+            "not a string",
+        ),
+        (
+            "claude",
+            ".claude/settings.json",
+            "\"permissions\": {\"defaultMode\": 5}",
+            "`permissions.defaultMode` is 5",
+        ),
+        (
+            "gemini",
+            ".gemini/settings.json",
+            "\"hooksConfig\": {\"enabled\": \"false\"}",
+            "not true or false",
+        ),
+    ] {
+        let sandbox = changed(host, file, ("{", &format!("{{{key},")));
+        let (status, found) = problems(&sandbox, host);
+        assert_eq!((status, found.len()), (1, 1), "{key}: {found:?}");
+        assert!(
+            found[0].starts_with("error ") && found[0].contains(what),
+            "{found:?}"
+        );
+        assert!(found[0].contains("runs no hook of the file"), "{found:?}");
+    }
+}
+
+#[test]
 fn what_a_host_passes_over_is_no_error() {
     for (host, file, was, text) in [
         ("claude", ".claude/settings.json", "{", "\u{feff}{"),

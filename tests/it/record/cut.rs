@@ -15,6 +15,7 @@ fn logged(context: &Value) -> Value {
         time: UNIX_EPOCH,
         cwd: None,
         door: None,
+        trace: None,
         context: Some(&context),
         run,
     };
