@@ -2,6 +2,7 @@
 //! TOML that hookrun itself reads, decide nothing, so changing them needs no approval.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs::{self, Metadata};
 use std::io::{self, Read};
@@ -40,9 +41,10 @@ fn is_of_editor(name: &[u8]) -> bool {
 }
 
 fn is_of_suites(path: &Path) -> bool {
-    [DROP_INS, HIDDEN]
-        .iter()
-        .any(|folder| path.ends_with(Path::new(folder).join(SUITES)))
+    path.file_name().is_some_and(|name| name == SUITES)
+        && path
+            .parent()
+            .is_some_and(|folder| folder.ends_with(DROP_INS) || folder.ends_with(HIDDEN))
 }
 
 /// Whether a file of a set counts for trust.
@@ -119,7 +121,8 @@ pub struct FileList {
     parts: Vec<PathBuf>,
     /// Whether all content of every file counts, as in a shared set.
     is_exact: bool,
-    listed: BTreeMap<PathBuf, ListedFile>,
+    /// By path, in byte order, which is compared faster than that of paths.
+    listed: BTreeMap<OsString, ListedFile>,
 }
 
 impl FileList {
@@ -148,31 +151,32 @@ impl FileList {
         };
         for part in parts {
             let meta = folder.join(part).symlink_metadata();
-            list.add(part, meta, 0)?;
+            list.add(folder, part, meta, 0)?;
         }
         Ok(list)
     }
 
     fn add(
         &mut self,
+        folder: &Path,
         path: &Path,
         own: io::Result<Metadata>,
         depth: usize,
     ) -> Result<(), SetError> {
-        if self.listed.contains_key(path) {
+        if self.listed.contains_key(path.as_os_str()) {
             return Ok(());
         }
         if self.listed.len() >= MOST_FILES || depth > DEEPEST {
-            return Err(SetError::TooLarge(self.folder.clone()));
+            return Err(SetError::TooLarge(folder.to_path_buf()));
         }
-        let whole = self.folder.join(path);
         let unreadable = |error| SetError::Unreadable {
-            path: whole.clone(),
+            path: folder.join(path),
             error,
         };
         let mut meta = there(own).map_err(unreadable)?;
         let mut link = None;
         if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
+            let whole = folder.join(path);
             link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp_of(own)));
             meta = there(whole.metadata()).map_err(unreadable)?;
         }
@@ -180,7 +184,7 @@ impl FileList {
             None => FileKind::Missing,
             Some(meta) if meta.is_file() => FileKind::File,
             Some(meta) if meta.is_dir() => FileKind::Folder,
-            Some(_) => return Err(SetError::Special(whole)),
+            Some(_) => return Err(SetError::Special(folder.join(path))),
         };
         let is_program = meta
             .as_ref()
@@ -192,18 +196,21 @@ impl FileList {
             stamp,
             is_program,
         };
-        self.listed.insert(path.to_path_buf(), listed);
+        self.listed.insert(path.as_os_str().to_os_string(), listed);
         if kind != FileKind::Folder {
             return Ok(());
         }
-        for entry in fs::read_dir(&whole).map_err(unreadable)? {
+        for entry in fs::read_dir(folder.join(path)).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
-            let child = path.join(entry.file_name());
-            let is_of_editor = !is_folder && is_of_editor(entry.file_name().as_bytes());
-            if !is_of_editor && (self.is_exact || !is_of_suites(&child)) {
+            let name = entry.file_name();
+            if !is_folder && is_of_editor(name.as_bytes()) {
+                continue;
+            }
+            let child = path.join(&name);
+            if self.is_exact || !is_of_suites(&child) {
                 // Relative to the open folder, for half of the time.
-                self.add(&child, entry.metadata(), depth + 1)?;
+                self.add(folder, &child, entry.metadata(), depth + 1)?;
             }
         }
         Ok(())
@@ -223,9 +230,9 @@ impl FileList {
         for (path, file) in &self.listed {
             add_stamp(&mut bytes, path, &file.stamp);
             let kind = [file.kind as i64, i64::from(file.is_program), 0, 0, 0];
-            add_stamp(&mut bytes, Path::new(""), &kind);
+            add_stamp(&mut bytes, OsStr::new(""), &kind);
             if let Some((to, stamp)) = &file.link {
-                add_stamp(&mut bytes, to, stamp);
+                add_stamp(&mut bytes, to.as_os_str(), stamp);
             }
         }
         bytes
@@ -257,8 +264,9 @@ impl FileList {
         }
         let mut left = MOST_BYTES;
         for (path, listed) in &self.listed {
+            let path = Path::new(path);
             let is_idle = idle.iter().any(|folder| path.starts_with(folder));
-            if is_idle && !self.parts.contains(path) {
+            if is_idle && !self.parts.iter().any(|part| part == path) {
                 continue;
             }
             match self.read_file(path, listed, &mut left) {
@@ -278,7 +286,7 @@ impl FileList {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
         for (path, listed) in &self.listed {
-            files.extend(self.read_file(path, listed, &mut left)?);
+            files.extend(self.read_file(Path::new(path), listed, &mut left)?);
         }
         Ok(HookFiles { files })
     }
@@ -349,8 +357,8 @@ fn writes_back(_folder: &Path) -> bool {
     false
 }
 
-fn add_stamp(bytes: &mut Vec<u8>, path: &Path, stamp: &FileStamp) {
-    bytes.extend(path.as_os_str().as_bytes());
+fn add_stamp(bytes: &mut Vec<u8>, path: &OsStr, stamp: &FileStamp) {
+    bytes.extend(path.as_bytes());
     // No path contains it.
     bytes.push(0);
     for number in stamp {
@@ -442,7 +450,7 @@ impl FileMark {
 
 impl HookFiles {
     pub(crate) fn of(mut files: Vec<ContentFile>) -> HookFiles {
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         HookFiles { files }
     }
 
