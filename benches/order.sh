@@ -19,12 +19,19 @@ mkdir -p "$folder"/{home,none/hooks.d/tool.pre,ten/hooks.d/tool.pre}
 for number in 0 1 2 3 4 5 6 7 8 9; do ln -s /bin/true "$folder/ten/hooks.d/tool.pre/$number"; done
 printf '#!/bin/sh\necho no >&2\nexit 1\n' >"$folder/ten/hooks.d/tool.pre/guard.sh"
 chmod +x "$folder/ten/hooks.d/tool.pre/guard.sh"
+mkdir -p "$folder/trusted/hooks.d/tool.pre"
+cp "$folder/ten/hooks.d/tool.pre/guard.sh" "$folder/trusted/hooks.d/tool.pre/"
+(
+  cd "$folder/trusted" && export HOME="$folder/home"
+  digest=$({ "$hookrun" trust --show || true; } | grep -o 'sha256:[0-9a-f]*' | head -n 1)
+  "$hookrun" trust --digest "$digest" >/dev/null
+)
 event='{"toolName":"Bash","toolInput":{"command":"cargo test --workspace"}}'
 
 # Valgrind counts what is executed, and names it. Blocked events end with 2.
-trace() { # words
+trace() { # words; in the folder $place
   count=$((count + 1))
-  (cd "$folder" && HOME=$folder/home valgrind --tool=callgrind --demangle=no \
+  (cd "$folder/${place:-}" && HOME=$folder/home valgrind --tool=callgrind --demangle=no \
     --callgrind-out-file="$folder/trace.$count" "$hookrun" run "$@" >/dev/null 2>&1) || [[ $? == 2 ]]
 }
 count=0
@@ -34,6 +41,7 @@ every=$count
 trace tool.pre --hooks ten <<<"$event"
 trace --host claude --hooks ten <fixtures/payloads/claude/PreToolUse.json
 trace session.start --hooks ten <<<'{}'
+place=trusted trace tool.pre <<<"$event"
 
 # The names of a list without their hashes.
 bare() { sed -e 's/17h[0-9a-f]\{16\}E.*$/17h*/' -e 's/Cs[0-9A-Za-z]*_/Cs*_/g'; }

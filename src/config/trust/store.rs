@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::files::{FileMark, HookFiles, SeenFiles, hex};
 use crate::config::env::Environment;
-use crate::engine::exec::command::is_open_to_everyone;
+use crate::engine::exec::command::{everyone_may_write, is_open_to_everyone};
 
 const VERSION: u32 = 1;
 
@@ -258,7 +258,9 @@ impl TrustStore {
 
 /// Whether a file exists and only its owner could write it.
 fn counts(file: &Path) -> bool {
-    file.is_file() && !is_open_to_everyone(file) && !file.parent().is_some_and(is_open_to_everyone)
+    file.metadata()
+        .is_ok_and(|meta| meta.is_file() && !everyone_may_write(file, &meta))
+        && !file.parent().is_some_and(is_open_to_everyone)
 }
 
 /// The name of the files about a folder.
