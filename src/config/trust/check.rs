@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
 use std::iter;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -174,6 +174,8 @@ fn has_descriptors() -> bool {
 /// A file without a name, which nobody else can change.
 #[cfg(target_os = "linux")]
 fn copy_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    use std::io::Write;
+
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL;
     let mut copy = File::from(rustix::fs::memfd_create("hook", flags)?);
     copy.write_all(bytes)?;

@@ -178,9 +178,12 @@ pub fn hold_out() {
 /// # Errors
 /// If the system refuses.
 pub fn block_real_time() -> io::Result<()> {
-    let mut set = *SigSet::empty().as_ref();
     #[cfg(target_os = "linux")]
-    for signal in libc::SIGRTMIN()..=libc::SIGRTMAX() {
+    let signals = libc::SIGRTMIN()..=libc::SIGRTMAX();
+    #[cfg(not(target_os = "linux"))]
+    let signals = std::iter::empty();
+    let mut set = *SigSet::empty().as_ref();
+    for signal in signals {
         // SAFETY: the set is initialised. An invalid signal is an error.
         unsafe { libc::sigaddset(&raw mut set, signal) };
     }
