@@ -102,13 +102,13 @@ impl<'j> TrustJudge<'j> {
         })
     }
 
-    /// Checks a layer, whose hooks have these indices; folders that were not opened are `idle`.
+    /// Checks a layer, whose hooks have these indices.
     pub(super) fn look(
         &mut self,
         layer: &Layer,
         files: &[(PathBuf, Manifest)],
         hooks: Range<usize>,
-        idle: &[PathBuf],
+        unopened: &[PathBuf],
         policy: &TrustPolicy,
     ) {
         if layer.kind != LayerKind::Project || self.own.contains(&layer.folder) {
@@ -141,14 +141,13 @@ impl<'j> TrustJudge<'j> {
         parts.extend(of_sets.flat_map(|owned| owned.named.iter().cloned()));
         parts.sort();
         parts.dedup();
-        let idle = idle
+        let below = unopened
             .iter()
-            .flat_map(|idle| idle.strip_prefix(&layer.folder));
-        let idle = idle.map(Path::to_path_buf).collect();
+            .flat_map(|path| path.strip_prefix(&layer.folder));
         let project = ProjectFiles {
             folder,
             parts,
-            idle,
+            unopened: below.map(Path::to_path_buf).collect(),
             is_signed,
         };
         let is_sealed = self.judge(project, policy);

@@ -115,7 +115,7 @@ impl Config {
             scope,
             hooks: Vec::new(),
             problems,
-            idle: Vec::new(),
+            unopened: Vec::new(),
         };
         for (layer, files) in layers.iter().zip(&manifests) {
             let first = loader.hooks.len();
@@ -134,7 +134,7 @@ impl Config {
             }
             if let Some(judge) = &mut judge {
                 let hooks = first..loader.hooks.len();
-                judge.look(layer, files, hooks, &loader.idle, &policy);
+                judge.look(layer, files, hooks, &loader.unopened, &policy);
             }
         }
         let ConfigLoader {

@@ -44,7 +44,7 @@ pub(super) struct ConfigLoader<'l> {
     pub(super) hooks: Vec<Hook>,
     pub(super) problems: Vec<Problem>,
     /// Folders of a `hooks.d` that were not opened.
-    pub(super) idle: Vec<PathBuf>,
+    pub(super) unopened: Vec<PathBuf>,
 }
 
 impl ConfigLoader<'_> {

@@ -40,7 +40,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
             continue;
         }
         if RESERVED.contains(&name.as_str()) {
-            loader.idle.push(folder.path);
+            loader.unopened.push(folder.path);
             continue;
         }
         if name == COMMANDS {
@@ -55,7 +55,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
         match loader.may_be_in_scope(&name) {
             Ok(true) => {}
             Ok(false) => {
-                loader.idle.push(folder.path);
+                loader.unopened.push(folder.path);
                 continue;
             }
             Err(mut unknown) => {

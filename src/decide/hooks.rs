@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
@@ -11,10 +10,9 @@ use crate::config::{block_reason, complaint_of};
 use crate::engine::chain::Surroundings;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
-use crate::engine::exec::command::SealedFiles;
 use crate::engine::exec::{Callback, OwnProgram};
 use crate::engine::registry::Registry;
-use crate::engine::runner::{Broken, Runner, Seal};
+use crate::engine::runner::{Broken, Runner};
 use crate::engine::spelling;
 
 const ANY: &str = "any";
@@ -231,10 +229,7 @@ impl Runner {
         let registry = Registry::loaded(hooks, config.catalog.clone());
         let mut runner = Runner::new(registry, env.surroundings(config.project.clone()));
         if !config.trust.seals.is_empty() {
-            let files = Callback::<dyn SealedFiles>(Arc::new(config.trust.seals.clone()));
-            runner.engine.sealed = Some(files.clone());
-            let made = Instant::now();
-            runner.seal = Some(Seal { files, made });
+            runner.engine.sealed = Some(Callback(Arc::new(config.trust.seals.clone())));
         }
         let Some(reason) = config.block_reason() else {
             return runner;

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use crate::engine::chain::{self, Surroundings};
 use crate::engine::event::catalog::{self, UnknownEvent};
 use crate::engine::event::{Event, EventSpec, OnFailure, Schedule};
-use crate::engine::exec::command::SealedFiles;
 use crate::engine::exec::{Abort, Budget, Callback, Engine, Heartbeat, OwnProgram, Subreaper};
 use crate::engine::hook::{Hook, PathBase};
 use crate::engine::outcome::{Notice, NoticeKind, Outcome};
@@ -31,10 +30,8 @@ pub struct Runner {
     pub(crate) surroundings: Arc<Surroundings>,
     /// Errors in the configuration that block gates: an unreadable hook might have blocked.
     pub(crate) broken: Option<Broken>,
-    /// Checked before each event with hooks, unless they were just loaded: if a file's content
-    /// changed, no hook runs. Checked again after programs ran: if a file was touched or replaced
-    /// meanwhile, no verdict counts.
-    pub(crate) seal: Option<Seal>,
+    /// When its hooks were loaded.
+    made: Instant,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
     /// Called after each decision, with the event and its run, in the deciding thread. Its errors
@@ -51,7 +48,7 @@ impl Runner {
             engine: Engine::new(None, None),
             surroundings: Arc::new(surroundings),
             broken: None,
-            seal: None,
+            made: Instant::now(),
             reminders: None,
             is_rehearsal: false,
             observer: None,
@@ -176,17 +173,13 @@ impl Runner {
             .unwrap_or_else(|| Server::new(&self.surroundings.state))
     }
 
-    /// Returns the reason to block if hook files changed since they were loaded.
-    pub(super) fn broken_seal(&self) -> Option<String> {
-        self.stamps().err()
-    }
-
-    /// Returns the sealed files' current stamps, or the reason to block if content changed.
-    fn stamps(&self) -> Result<Vec<u8>, String> {
-        match &self.seal {
+    /// Returns the sealed files' current stamps, or the reason to block if content changed since they
+    /// were loaded, unless that was just now.
+    pub(super) fn stamps(&self) -> Result<Vec<u8>, String> {
+        match &self.engine.sealed {
             None => Ok(Vec::new()),
-            Some(seal) if seal.made.elapsed() < FRESH => Ok(seal.files.0.loaded()),
-            Some(seal) => seal.files.0.check(),
+            Some(Callback(files)) if self.made.elapsed() < FRESH => Ok(files.loaded()),
+            Some(Callback(files)) => files.check(),
         }
     }
 
@@ -278,11 +271,11 @@ impl Runner {
     /// Returns why a run's verdicts do not count. If no program started, changed files cannot have
     /// run.
     fn changed_meanwhile(&self, run: &Run, stamps: &[u8]) -> Option<String> {
-        let seal = self.seal.as_ref()?;
+        let Callback(sealed) = self.engine.sealed.as_ref()?;
         if !run.hooks.iter().any(HookRun::has_started) {
             return None;
         }
-        seal.files.0.changed_since(stamps)
+        sealed.changed_since(stamps)
     }
 
     fn run(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
@@ -411,11 +404,5 @@ pub(crate) struct Broken {
 }
 
 type ReasonFor = dyn Fn(&EventSpec) -> Option<String> + Send + Sync;
-
-#[derive(Debug, Clone)]
-pub(crate) struct Seal {
-    pub(crate) files: Callback<dyn SealedFiles>,
-    pub(crate) made: Instant,
-}
 
 const FRESH: Duration = Duration::from_millis(50);

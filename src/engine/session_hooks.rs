@@ -346,7 +346,7 @@ impl SharedState {
         let mut pause = FIRST_PAUSE;
         loop {
             let started = Instant::now();
-            let changed = runner.broken_seal();
+            let changed = runner.stamps().err();
             let trace = changed.is_none().then(|| {
                 let mut trace = engine.live(&job);
                 one.lines.deliver_last(&mut trace.stdout.head);

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io;
 use std::iter;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,17 @@ use std::time::{Duration, SystemTime};
 #[cfg(target_os = "linux")]
 use rustix::fs::MemfdFlags;
 
-use super::files::{FileList, FileMark, HookFiles, SeenFiles, SetError, counted_content};
+use super::files::{
+    FileList, FileMark, HookFiles, MOST_BYTES, SeenFiles, SetError, counted_content, open_plain,
+    read_up_to,
+};
 use super::parts::find_repository;
 use super::store::{TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
 use crate::config::reader::{KeyRow, Setting};
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::command::{CheckedScript, SealedFiles};
+use crate::engine::exec::command::{CheckedScript, SealedFiles, words_of_first_line};
 
 /// How untrusted project hooks are handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,9 +69,9 @@ pub(crate) struct TrustSeal {
     folder: PathBuf,
     parts: Vec<PathBuf>,
     /// Folders whose files no event here uses.
-    idle: Vec<PathBuf>,
+    unopened: Vec<PathBuf>,
     seen: SeenFiles,
-    /// Equal stamps mean equal content, at least of idle files.
+    /// Equal stamps mean equal content, at least of unopened files.
     is_settled: bool,
     /// The store knows `seen`.
     is_noted: bool,
@@ -85,7 +88,7 @@ impl TrustSeal {
     /// The current stamps; `None` if the content has changed.
     fn stamps_now(&self) -> Option<Vec<u8>> {
         let now = FileList::of(&self.folder, &self.parts).ok()?;
-        let is_same = self.is_settled && now.matches(&self.seen, &self.idle)
+        let is_same = self.is_settled && now.matches(&self.seen, &self.unopened)
             || now.read().ok()?.digest() == self.seen.digest;
         is_same.then(|| now.stamps())
     }
@@ -99,24 +102,24 @@ impl TrustSeal {
         let Some(sealed) = self.seen.content_of(below) else {
             return Ok(None);
         };
-        let unreadable = |error: io::Error| format!("{CHANGED} at a terminal ({error})");
-        let mut file = File::open(script).map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        let shown = script.display();
+        let unreadable = |error: io::Error| format!("`{shown}` cannot be read: {error}");
+        let file = open_plain(script).map_err(unreadable)?;
+        let bytes = read_up_to(&file, MOST_BYTES).map_err(unreadable)?;
         if counted_content(below, &bytes) != sealed {
-            return Err(self.complaint());
+            return Err(format!("`{shown}` changed after it was checked"));
         }
         let Some(interpreter) = interpreter_from_descriptor(&bytes) else {
             return Ok(None);
         };
-        file.rewind().map_err(unreadable)?;
+        // Python imports from the folder of its script, which it learns from the descriptor.
         let is_python = interpreter
             .iter()
             .any(|word| word.as_encoded_bytes().ends_with(b"python3"));
-        // Python imports from the folder of its script, which it learns from the descriptor.
-        let content = match copy_of(&bytes) {
-            Ok(copy) if !is_python => copy,
-            Ok(_) | Err(_) => file.into(),
+        let content = if is_python {
+            file.into()
+        } else {
+            copy_of(&bytes).unwrap_or_else(|_| file.into())
         };
         Ok(Some(CheckedScript {
             content,
@@ -145,30 +148,20 @@ const OWN_PATH: &[&str] = &[
 /// The words of a script's first line; `None` if its interpreter needs its path.
 fn interpreter_from_descriptor(script: &[u8]) -> Option<Vec<OsString>> {
     let text = str::from_utf8(script).ok()?;
-    let line = text.strip_prefix("#!")?.split('\n').next()?;
-    // The system would look for an interpreter with this character in its name.
-    if line.ends_with('\r') {
-        return None;
-    }
-    let line = line.trim();
-    let (program, argument) = match line.split_once([' ', '\t']) {
-        Some((program, argument)) => (program, Some(argument.trim())),
-        None => (line, None),
-    };
+    let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
     let name = match argument {
         Some(name) if program.ends_with("/env") => name,
         Some(_) | None => program.rsplit('/').next()?,
     };
-    let is_known = BY_DESCRIPTOR.contains(&name);
-    if !is_known || OWN_PATH.iter().any(|own| text.contains(own)) || !has_descriptors() {
+    let has_descriptors = cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists();
+    if !BY_DESCRIPTOR.contains(&name)
+        || OWN_PATH.iter().any(|own| text.contains(own))
+        || !has_descriptors
+    {
         return None;
     }
     let words = iter::once(program).chain(argument);
     Some(words.map(OsString::from).collect())
-}
-
-fn has_descriptors() -> bool {
-    cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists()
 }
 
 /// A file without a name, which nobody else can change.
@@ -179,7 +172,6 @@ fn copy_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL;
     let mut copy = File::from(rustix::fs::memfd_create("hook", flags)?);
     copy.write_all(bytes)?;
-    copy.rewind()?;
     Ok(copy.into())
 }
 
@@ -190,12 +182,9 @@ fn copy_of(_bytes: &[u8]) -> io::Result<OwnedFd> {
 
 impl SealedFiles for Vec<TrustSeal> {
     fn check_script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
-        for seal in self {
-            if let Some(checked) = seal.script(script)? {
-                return Ok(Some(checked));
-            }
-        }
-        Ok(None)
+        let mut seals = self.iter();
+        let checked = seals.find_map(|seal| seal.script(script).transpose());
+        checked.transpose()
     }
 
     fn loaded(&self) -> Vec<u8> {
@@ -235,40 +224,34 @@ pub(crate) struct ProjectFiles {
     pub(crate) folder: PathBuf,
     pub(crate) parts: Vec<PathBuf>,
     /// Folders whose files the event does not use.
-    pub(crate) idle: Vec<PathBuf>,
+    pub(crate) unopened: Vec<PathBuf>,
     /// Whether all hooks are from sets of trusted signers.
     pub(crate) is_signed: bool,
 }
 
 /// Checks a project's hooks, and seals trusted ones. The configuration was read after `read_since`.
 pub(crate) fn judge(
-    files: ProjectFiles,
+    project: ProjectFiles,
     read_since: SystemTime,
     choice: &TrustChoice,
     policy: &TrustPolicy,
     store: Option<&TrustStore>,
 ) -> (TrustReport, Option<TrustSeal>) {
-    let ProjectFiles {
-        folder,
-        parts,
-        idle,
-        is_signed,
-    } = files;
-    let is_listed = policy.paths.iter().any(|path| folder.starts_with(path));
     let mut report = TrustReport {
-        repository: find_repository(&folder).identity,
-        folder,
+        repository: find_repository(&project.folder).identity,
+        folder: project.folder,
         state: TrustState::Unknown,
         digest: String::new(),
-        parts,
+        parts: project.parts,
         changed: Vec::new(),
         not_of_branch: None,
     };
-    if is_listed {
+    let mut listed = policy.paths.iter();
+    if listed.any(|path| report.folder.starts_with(path)) {
         report.state = TrustState::Trusted;
         return (report, None);
     }
-    let seal = match look(&mut report, idle, read_since, store) {
+    let seal = match look(&mut report, project.unopened, read_since, store) {
         Ok(Some(seal)) => seal,
         // An empty folder that never had a hook.
         Ok(None) => {
@@ -285,7 +268,7 @@ pub(crate) fn judge(
         TrustChoice::Told => false,
     };
     let is_known = store.is_some_and(|store| store.is_trusted(&report.repository, &report.digest));
-    if is_pinned || is_known || is_signed {
+    if is_pinned || is_known || project.is_signed {
         report.state = TrustState::Trusted;
         if let Some(store) = store
             && seal.is_settled
@@ -307,7 +290,7 @@ pub(crate) fn judge(
 /// Computes the digest of a set and seals its files. `None` for a folder that never had hooks.
 fn look(
     report: &mut TrustReport,
-    idle: Vec<PathBuf>,
+    unopened: Vec<PathBuf>,
     read_since: SystemTime,
     store: Option<&TrustStore>,
 ) -> Result<Option<TrustSeal>, SetError> {
@@ -316,14 +299,14 @@ fn look(
     let mut seal = TrustSeal {
         folder: report.folder.clone(),
         parts: report.parts.clone(),
-        idle,
+        unopened,
         is_settled: true,
         is_noted: true,
         is_recent: false,
         seen: SeenFiles::default(),
     };
     if let Some(known) = known
-        && list.matches(&known, &seal.idle)
+        && list.matches(&known, &seal.unopened)
     {
         seal.seen = known;
     } else {

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
@@ -21,7 +22,7 @@ use crate::engine::exec::command::{FileStamp, stamp_of};
 
 /// Larger sets are rejected, because each file is checked for every event.
 const MOST_FILES: usize = 10_000;
-const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 const DEEPEST: usize = 32;
 
 /// Hidden files of editors and desktops, which no shell glob matches.
@@ -104,6 +105,13 @@ struct ListedFile {
     kind: FileKind,
     stamp: FileStamp,
     is_program: bool,
+}
+
+impl ListedFile {
+    /// Whether it is a folder and no link to one: its files are listed too.
+    fn is_plain_folder(&self) -> bool {
+        self.kind == FileKind::Folder && self.link.is_none()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,9 +226,7 @@ impl FileList {
 
     #[must_use]
     pub fn has_files(&self) -> bool {
-        self.listed
-            .values()
-            .any(|listed| listed.kind != FileKind::Folder || listed.link.is_some())
+        self.listed.values().any(|listed| !listed.is_plain_folder())
     }
 
     /// The stamps of all files: equal bytes mean equal content.
@@ -256,23 +262,30 @@ impl FileList {
         !self.changed_since(now - WRITTEN_BACK) && writes_back(&self.folder)
     }
 
-    /// Whether the files are as in `seen`. Reads them, but for those in the folders `idle`, whose
+    /// Whether the files are as in `seen`. Reads them, but for those in the folders `unopened`, whose
     /// stamps suffice.
-    pub(super) fn matches(&self, seen: &SeenFiles, idle: &[PathBuf]) -> bool {
+    pub(super) fn matches(&self, seen: &SeenFiles, unopened: &[PathBuf]) -> bool {
         if self.stamps() != seen.stamps {
             return false;
         }
         let mut left = MOST_BYTES;
+        // The same files in the same order.
+        let mut lines = seen.lines.lines();
         for (path, listed) in &self.listed {
-            let path = Path::new(path);
-            let is_idle = idle.iter().any(|folder| path.starts_with(folder));
-            if is_idle && !self.parts.iter().any(|part| part == path) {
+            if listed.is_plain_folder() {
                 continue;
             }
-            match self.read_file(path, listed, &mut left) {
-                Ok(None) => {}
-                Ok(Some(file)) if seen.has(&file.mark) => {}
-                Ok(Some(_)) | Err(_) => return false,
+            let path = Path::new(path);
+            let line = lines.next();
+            let is_unopened = unopened.iter().any(|folder| path.starts_with(folder));
+            if is_unopened && !self.parts.iter().any(|part| part == path) {
+                continue;
+            }
+            let Ok(file) = self.read_file(path, listed, &mut left) else {
+                return false;
+            };
+            if line != Some(&file.mark.line()) {
+                return false;
             }
         }
         true
@@ -286,26 +299,28 @@ impl FileList {
         let mut left = MOST_BYTES;
         let mut files = Vec::new();
         for (path, listed) in &self.listed {
-            files.extend(self.read_file(Path::new(path), listed, &mut left)?);
+            if !listed.is_plain_folder() {
+                files.push(self.read_file(Path::new(path), listed, &mut left)?);
+            }
         }
         Ok(HookFiles { files })
     }
 
-    /// Reads one of at most `left` bytes; `None` for a folder, whose files are listed too.
+    /// Reads one of at most `left` bytes.
     fn read_file(
         &self,
         path: &Path,
         listed: &ListedFile,
         left: &mut u64,
-    ) -> Result<Option<ContentFile>, SetError> {
+    ) -> Result<ContentFile, SetError> {
         let mut bytes = Vec::new();
         let content = match listed.kind {
-            FileKind::Folder if listed.link.is_none() => return Ok(None),
             FileKind::Folder => "folder".to_string(),
             FileKind::Missing => "missing".to_string(),
             FileKind::File => {
                 let whole = self.folder.join(path);
-                bytes = read_up_to(&whole, listed.stamp, *left)
+                bytes = open_plain(&whole)
+                    .and_then(|file| read_up_to(&file, *left))
                     .map_err(|error| SetError::Unreadable { path: whole, error })?;
                 *left = left
                     .checked_sub(bytes.len() as u64)
@@ -319,23 +334,31 @@ impl FileList {
         };
         let mut mark = FileMark::of(path, listed.is_program, content);
         mark.link = listed.link.as_ref().map(|(to, _)| escaped(to));
-        Ok(Some(ContentFile {
+        Ok(ContentFile {
             path: path.to_path_buf(),
             mark,
             bytes,
-        }))
+        })
     }
 }
 
-/// Reads a file of at most `most` bytes, or one byte more. Its stamp has its size.
-fn read_up_to(file: &Path, stamp: FileStamp, most: u64) -> io::Result<Vec<u8>> {
-    let [_, _, size, _, _] = stamp;
+/// Opens a file, and nothing that could keep a reader waiting or never end: it may have been swapped
+/// for a pipe or a device since it was listed.
+pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::other("it is no longer a file"))
+}
+
+/// Reads a file of at most `most` bytes, or one byte more.
+pub(super) fn read_up_to(file: &File, most: u64) -> io::Result<Vec<u8>> {
     // A spare byte shows the end without another buffer.
-    let room = u64::try_from(size).unwrap_or_default().min(most) + 1;
+    let room = file.metadata()?.len().min(most) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
-    fs::File::open(file)?
-        .take(most + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(most + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -485,11 +508,6 @@ impl SeenFiles {
         }
     }
 
-    fn has(&self, mark: &FileMark) -> bool {
-        let line = mark.line();
-        self.lines.lines().any(|other| other == line)
-    }
-
     /// The SHA-256 of a file that is no link.
     pub(super) fn content_of(&self, path: &Path) -> Option<&str> {
         let path = escaped(path);
@@ -533,14 +551,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_the_event_uses_are_read_and_idle_ones_known_by_their_stamps() {
+    fn opened_files_are_read_and_unopened_ones_known_by_their_stamps() {
         let folder = tempfile::tempdir().unwrap();
         for part in ["hooks.d/tool.pre", "hooks.d/lib"] {
             fs::create_dir_all(folder.path().join(part)).unwrap();
         }
-        let [used, idle] = ["hooks.d/tool.pre/guard.sh", "hooks.d/lib/common.sh"];
-        fs::write(folder.path().join(used), "exit 0\n").unwrap();
-        fs::write(folder.path().join(idle), "true\n").unwrap();
+        let [opened, unopened] = ["hooks.d/tool.pre/guard.sh", "hooks.d/lib/common.sh"];
+        fs::write(folder.path().join(opened), "exit 0\n").unwrap();
+        fs::write(folder.path().join(unopened), "true\n").unwrap();
         let list = FileList::of(folder.path(), &[PathBuf::from("hooks.d")]).unwrap();
         let files = list.read().unwrap();
         let matches = |seen: &SeenFiles| list.matches(seen, &[PathBuf::from("hooks.d/lib")]);
@@ -549,7 +567,7 @@ mod tests {
         assert!(matches(&seen));
         assert_eq!(SeenFiles::from_bytes(&seen.to_bytes()), Some(seen));
         // As after a write through shared memory.
-        for (changed, is_known) in [(used, false), (idle, true)] {
+        for (changed, is_known) in [(opened, false), (unopened, true)] {
             let mut other = files.clone();
             let at = |file: &&mut ContentFile| file.path == Path::new(changed);
             other.files.iter_mut().find(at).unwrap().mark.content = "0".repeat(64);

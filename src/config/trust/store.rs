@@ -166,6 +166,7 @@ impl TrustStore {
         }
         remove(&own.join(FOLLOWED))?;
         remove(&self.mark(folder))?;
+        remove(&self.note(folder))?;
         for mark in fs::read_dir(self.folder.join(FOLDERS))
             .into_iter()
             .flatten()
@@ -206,16 +207,20 @@ impl TrustStore {
         self.folder.join(FOLDERS).join(name_of(folder))
     }
 
+    fn note(&self, folder: &Path) -> PathBuf {
+        self.folder.join(SEEN).join(name_of(folder))
+    }
+
     /// The files of a folder when they were read last. World-writable notes do not count.
     pub(super) fn seen(&self, folder: &Path) -> Option<SeenFiles> {
-        let note = self.folder.join(SEEN).join(name_of(folder));
+        let note = self.note(folder);
         let bytes = fs::read(&note).ok()?;
         SeenFiles::from_bytes(&bytes).filter(|_| counts(&note))
     }
 
     /// Notes the files of a folder, so that later events need not read all of them.
     pub(super) fn note_seen(&self, folder: &Path, seen: &SeenFiles) {
-        let note = self.folder.join(SEEN).join(name_of(folder));
+        let note = self.note(folder);
         if let Err(error) = write(&note, &seen.to_bytes()) {
             tracing::debug!(%error, "cannot note the files");
         }

@@ -444,6 +444,17 @@ pub fn interpreter_of(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
+/// Returns the interpreter and its one argument in the text after `#!`, as Linux reads them. A
+/// carriage return belongs to the last word.
+pub(crate) fn words_of_first_line(text: &str) -> (&str, Option<&str>) {
+    let line = text.split('\n').next().unwrap_or_default();
+    let line = line.trim_matches([' ', '\t']);
+    match line.split_once([' ', '\t']) {
+        Some((program, argument)) => (program, Some(argument.trim_start_matches([' ', '\t']))),
+        None => (line, None),
+    }
+}
+
 /// Returns the bytes that Linux reads to find the interpreter (`BINPRM_BUF_SIZE`).
 pub(crate) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let mut start = Vec::new();

@@ -46,7 +46,8 @@ pub struct Engine {
     /// Serves dialogs and messages of hooks.
     pub server: Option<Server>,
     pub(crate) staged: Option<Arc<dyn StagedText>>,
-    /// The files of trusted hooks.
+    /// The files of trusted hooks. Before each event, no hook runs if content changed; after
+    /// programs ran, no verdict counts if a file was touched or replaced meanwhile.
     pub(crate) sealed: Option<Callback<dyn SealedFiles>>,
     #[cfg(feature = "tokio")]
     pub(crate) tasks: super::call::Tasks,

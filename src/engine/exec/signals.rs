@@ -171,9 +171,9 @@ pub fn hold_out() {
     }
 }
 
-/// Blocks real-time signals, which no system sends by itself, in this thread and those that it
-/// starts later, and unblocks all others. A handler for each would need three system calls more,
-/// because it is reset in every hook. Hooks start without blocked signals.
+/// Sets this thread's signal mask to the real-time signals. Threads that it starts inherit the mask;
+/// hooks start with an empty one. A handler for each signal would cost three system calls, because
+/// every hook resets it.
 ///
 /// # Errors
 /// If the system refuses.

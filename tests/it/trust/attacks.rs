@@ -579,16 +579,19 @@ fn what_is_swapped_in_while_events_run_is_never_started() {
     }
 }
 
+/// A trusted project with this script as its guard.
+fn guarded_by(script: &str) -> Sandbox {
+    Sandbox::new()
+        .without_trust()
+        .script("hooks.d/tool.pre/20-guard.sh", script)
+        .trusted()
+}
+
 #[test]
 fn a_script_that_is_started_from_its_content_names_its_path_in_errors() {
-    let script = "#!/bin/sh\nnot-a-program >/dev/null\nexit 1\n";
-    let sandbox = Sandbox::new()
-        .without_trust()
-        .script("hooks.d/tool.pre/10-guard.sh", script)
-        .trusted();
-    let ran = sandbox.gate();
+    let ran = guarded_by("#!/bin/sh\nnot-a-program >/dev/null\nexit 1\n").gate();
     assert!(
-        ran.status == 2 && ran.stdout.contains("(10-guard.sh:2)"),
+        ran.status == 2 && ran.stdout.contains("(20-guard.sh:2)"),
         "{ran:?}"
     );
     assert!(!ran.stdout.contains("/proc/self/fd"), "{ran:?}");
@@ -597,16 +600,27 @@ fn a_script_that_is_started_from_its_content_names_its_path_in_errors() {
 #[test]
 fn a_script_that_names_its_own_path_gets_it() {
     let script = "#!/bin/bash\necho \"$(cd \"$(dirname \"$0\")\" && pwd)\" >&2\nexit 1\n";
-    let sandbox = Sandbox::new()
-        .without_trust()
-        .script("hooks.d/tool.pre/10-guard.sh", script)
-        .trusted();
+    let sandbox = guarded_by(script);
     let folder = sandbox.at("hooks.d/tool.pre").canonicalize().unwrap();
-    let ran = sandbox.gate();
-    assert!(
-        ran.stdout.contains(&folder.display().to_string()),
-        "{ran:?}"
-    );
+    sandbox.gate().blocks_saying(&folder.display().to_string());
+}
+
+/// What never ends, or waits for a writer, is not read.
+#[test]
+fn a_pipe_or_a_device_in_place_of_a_script_blocks_at_once() {
+    for swap in ["mkfifo", "ln -s /dev/zero"] {
+        let swap = format!(
+            "#!/bin/sh\ncd \"$HOOKRUN_PROJECT_DIR/hooks.d/tool.pre\"\nrm 20-guard.sh; {swap} 20-guard.sh\n"
+        );
+        let sandbox = Sandbox::new()
+            .without_trust()
+            .script("hooks.d/tool.pre/10-swap.sh", &swap)
+            .script("hooks.d/tool.pre/20-guard.sh", "#!/bin/sh\nexit 0\n")
+            .trusted();
+        sandbox.gate().blocks_saying("changed while");
+        // It stays there when the next event is decided.
+        sandbox.gate().blocks_saying("hooks not trusted");
+    }
 }
 
 /// Writes through shared memory to a page that has changed already: no time of the file tells it.

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::process::Resource;
 
 use super::served::identity;
-use crate::engine::exec::command::{FileStamp, Program, first_bytes, without_version};
+use crate::engine::exec::command::{
+    FileStamp, Program, first_bytes, without_version, words_of_first_line,
+};
 use crate::engine::run::ColdReason;
 
 /// Python options that a forked process shares with its interpreter.
@@ -66,9 +68,8 @@ fn by_first_line(
 ) -> Result<ScriptCommand, ColdReason> {
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = str::from_utf8(line).map_err(|_| ColdReason::NoScript)?;
-    let line = line.trim_ascii();
-    let (interpreter, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    let rest = rest.trim_ascii();
+    let (interpreter, argument) = words_of_first_line(line);
+    let rest = argument.unwrap_or_default();
     let mut command = ScriptCommand {
         interpreter: interpreter.into(),
         name: interpreter.into(),
