@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::iter;
 use std::os::fd::OwnedFd;
@@ -167,6 +166,7 @@ fn interpreter_from_descriptor(script: &[u8]) -> Option<Vec<OsString>> {
 /// A file without a name, which nobody else can change.
 #[cfg(target_os = "linux")]
 fn copy_of(bytes: &[u8]) -> io::Result<OwnedFd> {
+    use std::fs::File;
     use std::io::Write;
 
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL;
