@@ -13,9 +13,9 @@ use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::engine::harmless::{self, plain};
+use crate::engine::harmless::{self, plain, visible};
 use crate::lab::report::stats::Stats;
-use crate::lab::report::style::column;
+use crate::lab::report::style::cut;
 use crate::log::record::{DecisionLine, Subject};
 use crate::log::report::RunReport;
 
@@ -100,7 +100,6 @@ const MOST_BARS: u64 = 96;
 const MINUTE_MS: u64 = 60_000;
 
 const LONGEST_SUBJECT: usize = 100;
-const LONGEST_REASON: usize = 200;
 
 const CLASSES: [&str; 4] = ["allow", "ask", "block", "failed"];
 
@@ -153,7 +152,7 @@ impl HtmlReport {
             class: CLASSES[class],
             took: run.took_ms,
             by: plain(run.decided_by.as_deref().unwrap_or_default()),
-            reason: column(run.reason.as_deref().unwrap_or_default(), LONGEST_REASON),
+            reason: cut(&visible(run.reason.as_deref().unwrap_or_default())),
             about: plain(&subject),
         };
         if run.decision == "block" {
