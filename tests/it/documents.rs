@@ -130,7 +130,7 @@ fn literals() -> Vec<(String, String)> {
 
 #[test]
 fn every_link_in_the_documents_leads_somewhere() {
-    let link = Regex::new(r"\]\(([^)#:]*)(#[^)]*)?\)").unwrap();
+    let link = Regex::new(r#"(?:\]\(|src(?:set)?=")([^)#:"]*)(#[^)"]*)?[)"]"#).unwrap();
     let mut wrong = Vec::new();
     for page in pages() {
         let text = read(&page);

@@ -438,7 +438,7 @@ fn console(block: &[&str], sandbox: &Sandbox, place: &Path, shown: &str) -> Stri
 }
 
 /// What a command line prints, stdout and stderr together.
-fn shell(command: &str, sandbox: &Sandbox, place: &Path) -> String {
+pub(crate) fn shell(command: &str, sandbox: &Sandbox, place: &Path) -> String {
     let command = command.replace("cargo run --release --", "hookrun");
     let output = Command::new("/bin/sh")
         .args(["-c", &format!("exec 2>&1\n{command}")])

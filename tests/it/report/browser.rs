@@ -167,9 +167,10 @@ impl Browser {
         self.events.iter().filter(is_trouble).collect()
     }
 
-    /// The upper part of the page, as PNG in base64.
-    pub(super) fn picture(&mut self) -> String {
-        let shot = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
+    /// An area of the page, as PNG in base64.
+    pub(super) fn picture(&mut self, area: &Value) -> String {
+        let how = json!({ "format": "png", "clip": area, "captureBeyondViewport": true });
+        let shot = self.call("Page.captureScreenshot", &how);
         shot["data"].as_str().unwrap().to_string()
     }
 }

@@ -36,7 +36,7 @@ document.createElementNS = (_, name) => new Node(name);
 document.querySelectorAll = (name) => [...document.all()].filter((one) => one.name === name);
 document.querySelector = (name) => document.querySelectorAll(name)[0];
 document.getElementById = (id) => [...document.all()].find((one) => one.attributes.id === id);
-for (const [name, id] of [["main"], ["nav"], ["p", "span"], ["script", "data"]]) {
+for (const [name, id] of [["p", "span"], ["nav"], ["main"], ["script", "data"]]) {
   const node = new Node(name);
   if (id) node.setAttribute("id", id);
   document.body.append(node);
