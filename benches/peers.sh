@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# What other runners of hooks cost beside hookrun, as ratios: `bash benches/peers.sh [PAIRS]`.
+# What other runners of hooks cost beside hookrun, as ratios: `bash benches/peers.sh [--write] [PAIRS]`.
+# With --write, both tables also replace those in docs/benchmarks.md, and docs/speed.svg and the
+# sentence about it in README.md are made from the first. This is how the numbers of the
+# documentation are measured: `bash benches/peers.sh --write 60`, with nothing else running.
 #
 # The first table has two jobs: one hook that does nothing, and ten of them one after another. The
 # second has commits: three hooks that get the staged files, 400 tracked files, five of them staged;
@@ -7,8 +10,9 @@
 # and each pair gives one ratio; the table has the median of the ratios and the middle half. Before
 # it is timed, a runner must show that it starts all its hooks: one at a time in the first table,
 # with the five files in the second. hookrun against itself shows the noise.
-# Both builds of hookrun are measured: the one of a plain checkout, and the one for musl if its
-# target is installed (`rustup target add x86_64-unknown-linux-musl`).
+# Both builds of hookrun are measured: what packaging/build.sh makes to be shipped, for which the
+# target must be installed (`rustup target add x86_64-unknown-linux-musl`), and what
+# `cargo install --path .` makes.
 #
 # What the system does not have is installed into $HOOKRUN_PEERS, else target/peers, and kept there;
 # building hk takes minutes. The table says what cannot be had, and why.
@@ -26,12 +30,26 @@ die() {
   exit 1
 }
 
+writes=
+if [[ ${1-} == --write ]]; then
+  writes=1
+  shift
+fi
 pairs=${1:-40}
-[[ $# -le 1 && $pairs =~ ^[1-9][0-9]*$ ]] || die 'usage: peers.sh [PAIRS]'
+[[ $# -le 1 && $pairs =~ ^[1-9][0-9]*$ ]] || die 'usage: peers.sh [--write] [PAIRS]'
+
+# Pairs make up for other work on the machine, but not for all of it.
+busy=
+if [[ -r /proc/loadavg ]]; then
+  read -r load _ </proc/loadavg
+  busy=$(awk -v "load=$load" 'BEGIN { if (load > 0.5) printf ", with other work going on (load %.1f)", load }')
+fi
 
 # --- The runners ---
 
-runners=(hookrun musl run-parts git prek lefthook hk)
+# The two of hookrun are the builds that the others are compared with.
+runners=(shipped installed run-parts git prek lefthook hk)
+declare -A title=([shipped]='hookrun (shipped build)' [installed]='hookrun (cargo install)' [git]='git hook run')
 declare -A program=() missing=() version=()
 
 # The runner is `file`, which the command makes where it is missing.
@@ -63,17 +81,9 @@ mkdir -p "$peers"
 peers=$(cd "$peers" && pwd)
 
 say 'building hookrun'
-build() { # option...
-  cargo build --profile dist --quiet --message-format json-render-diagnostics "$@" |
-    sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
-}
-program[hookrun]=$(build)
-musl=$(uname -m)-unknown-linux-musl
-if [[ -d $(rustc --print target-libdir --target "$musl" 2>/dev/null) ]]; then
-  program[musl]=$(build --target "$musl")
-else
-  missing[musl]="the target $musl is not installed"
-fi
+program[shipped]=$(packaging/build.sh "$(uname -m)-unknown-linux-musl")
+program[installed]=$(cargo build --release --quiet --bin hookrun --message-format json-render-diagnostics |
+  sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')
 
 if ! program[run-parts]=$(command -v run-parts); then
   missing[run-parts]='it is not in PATH'
@@ -136,7 +146,7 @@ approve() { # hookrun, and before it what starts it
 link_hooks() { # job target
   local hook
   for hook in "$root/$1"/hooks.d/tool.pre/*; do ln -sf "$2" "$hook"; done
-  (cd "$root/$1" && approve "${clean[@]}" "${program[hookrun]}")
+  (cd "$root/$1" && approve "${clean[@]}" "${program[shipped]}")
 }
 
 # A repository with one staged file and the configuration of every runner; the hooks are the same
@@ -179,7 +189,7 @@ set_up() { # job count
 words_of() { # runner
   case $1 in
   true) words=(/bin/true) ;;
-  hookrun | musl) words=("${program[$1]}" run tool.pre) ;;
+  shipped | installed) words=("${program[$1]}" run tool.pre) ;;
   run-parts) words=("${program[run-parts]}" hooks.d/tool.pre) ;;
   prek) words=("${program[prek]}" run) ;;
   lefthook) words=("${program[lefthook]}" run pre-commit) ;;
@@ -228,51 +238,66 @@ quantiles() {
     END { print short(at(0.5)), short(at(0.25)), short(at(0.75)) }'
 }
 
-# Sets `ratio`, as a cell of the table, and `milliseconds`, of the first runner.
+# Sets `ratio`, as a cell of a table, from what the timer printed.
+read_times() {
+  local low high
+  read -r ratio low high < <(awk '{ print $1 / $2 }' "$root/times" | quantiles)
+  ratio="$ratio ($low–$high)"
+}
+
 measure() { # runner other job
-  local words first low high
+  local words first
   words_of "$1"
   first=("${words[@]}")
   words_of "$2"
   (cd "$root/$3" && "${clean[@]}" "$root/timer" "$pairs" "$root/event.json" "${first[@]}" \
     -- "$root/event.json" "${words[@]}") >"$root/times"
-  read -r ratio low high < <(awk '{ print $1 / $2 }' "$root/times" | quantiles)
-  ratio="$ratio ($low–$high)"
-  read -r milliseconds _ < <(awk '{ print $1 / 1e6 }' "$root/times" | quantiles)
+  read_times
 }
 
-commit=$("$git" rev-parse --short HEAD 2>/dev/null || echo unknown)
-"$git" diff --quiet HEAD -- src Cargo.toml Cargo.lock .cargo 2>/dev/null || commit+=' with changes'
-printf '%s · hookrun %s, commit %s · %s cores · %s %s · %s pairs, in turn\n' "$(date +%F)" \
-  "${version[hookrun]}" "$commit" "$(getconf _NPROCESSORS_ONLN)" "$(uname -s)" "$(uname -r)" "$pairs"
-if [[ -r /proc/loadavg ]]; then
-  read -r load _ </proc/loadavg
-  awk -v "load=$load" 'BEGIN { if (load > 0.5) printf "other work is going on (load %.1f): trust wide rows less\n", load }'
-fi
-printf '\n| runner | version | one hook, × hookrun | ten | one hook, × hookrun for musl | ten | one hook, × /bin/true | one, ms | ten, ms |\n'
-printf -- '|---|---|--:|--:|--:|--:|--:|--:|--:|\n'
-for runner in "${runners[@]}"; do
-  if [[ -z ${program[$runner]-} ]]; then
-    printf '| %s | – | not available: %s | | | | | | |\n' "$runner" "${missing[$runner]}"
-    continue
-  fi
-  name=$runner
-  [[ $runner != musl ]] || name='hookrun for musl'
-  measure "$runner" true one
-  against_true=$ratio
-  measure "$runner" hookrun one
-  one=$ratio one_milliseconds=$milliseconds
-  measure "$runner" hookrun ten
-  ten=$ratio ten_milliseconds=$milliseconds one_musl=– ten_musl=–
-  if [[ -n ${program[musl]-} ]]; then
-    measure "$runner" musl one
-    one_musl=$ratio
-    measure "$runner" musl ten
-    ten_musl=$ratio
-  fi
-  printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$name" "${version[$runner]}" "$one" \
-    "$ten" "$one_musl" "$ten_musl" "$against_true" "$one_milliseconds" "$ten_milliseconds"
-done
+# Below a table: how it was measured, and on which machine.
+machine() { # what is counted
+  local virtual=''
+  ! grep -qw hypervisor /proc/cpuinfo 2>/dev/null || virtual=' a virtual machine,'
+  printf '\n%s, %s cores,%s %s %s, %s%s.\n' "$1" "$(getconf _NPROCESSORS_ONLN)" "$virtual" \
+    "$(uname -s)" "$(uname -r | grep -o '^[0-9]*\.[0-9]*')" "$(date '+%-d %B %Y')" "$busy"
+}
+
+# A table is printed, and with --write replaces the part of this name in docs/benchmarks.md.
+put() { # part file
+  printf '\n'
+  cat "$2"
+  [[ -n $writes ]] || return 0
+  awk -v part="$1" -v file="$2" '
+    $0 == "<!-- /" part " -->" { is_old = 0 }
+    !is_old
+    $0 == "<!-- " part " -->" { is_old = 1; while ((getline line < file) > 0) print line }' \
+    docs/benchmarks.md >"$root/page"
+  cp "$root/page" docs/benchmarks.md
+}
+
+say 'timing single runs'
+{
+  printf '| runner | version | one hook, × shipped build | ten | one hook, × cargo install | ten | one hook, × /bin/true |\n'
+  printf -- '|---|---|--:|--:|--:|--:|--:|\n'
+  for runner in "${runners[@]}"; do
+    if [[ -z ${program[$runner]-} ]]; then
+      printf '| %s | – | not available: %s | | | | |\n' "${title[$runner]-$runner}" "${missing[$runner]}"
+      continue
+    fi
+    printf '| %s | %s |' "${title[$runner]-$runner}" "${version[$runner]}"
+    for other in shipped installed; do
+      for job in one ten; do
+        measure "$runner" "$other" "$job"
+        printf ' %s |' "$ratio"
+      done
+    done
+    measure "$runner" true one
+    printf ' %s |\n' "${ratio% (*}"
+  done
+  machine "$pairs pairs"
+} >"$root/peers"
+put peers "$root/peers"
 
 # --- Commits ---
 
@@ -310,7 +335,7 @@ set_up_commits() { # runner
     for ((file = 0; file < 20; file++)); do echo 'value = 0' >"d$folder/f$file.py"; done
   done
   case $1 in
-  hookrun | musl)
+  shipped | installed)
     for name in a b c; do
       printf '[[hook]]\nname = "%s"\nevent = "commit.pre"\ncommand = "lint-%s {files}"\nmatch = { path = "**/*.py" }\n' \
         "$name" "$name" >>hookrun.toml
@@ -333,7 +358,7 @@ set_up_commits() { # runner
   "${commits[@]}" git add .
   "${commits[@]}" git commit --quiet --no-verify --message begin
   case $1 in
-  hookrun | musl)
+  shipped | installed)
     "${commits[@]}" "${program[$1]}" install git >"$root/said" 2>&1 || true
     approve "${commits[@]}" "${program[$1]}"
     ;;
@@ -355,17 +380,14 @@ check_commits() { # runner
   ((count == 15)) || die "$1 ran $count of 15 hooks with five staged files: $(sort "$root/seen" | uniq -c) $(cat "$root/said")"
 }
 
-# Sets `ratio` and `milliseconds` of one commit.
-measure_commits() { # runner other unstaged-line pairs
-  local low high
-  "${commits[@]}" "$root/timer" "$4" /dev/null /bin/sh "$root/commit" "$root/commits-$1" "$3" \
+measure_commits() { # runner other unstaged-line
+  "${commits[@]}" "$root/timer" "$some" /dev/null /bin/sh "$root/commit" "$root/commits-$1" "$3" \
     -- /dev/null /bin/sh "$root/commit" "$root/commits-$2" "$3" >"$root/times"
-  read -r ratio low high < <(awk '{ print $1 / $2 }' "$root/times" | quantiles)
-  ratio="$ratio ($low–$high)"
-  read -r milliseconds _ < <(awk '{ print $1 / 5e6 }' "$root/times" | quantiles)
+  read_times
 }
 
-committers=(hookrun musl lefthook prek)
+committers=(shipped installed prek lefthook)
+some=$((pairs < 30 ? pairs : 30))
 set_up_commits none
 for runner in "${committers[@]}"; do
   [[ -n ${program[$runner]-} ]] || continue
@@ -373,25 +395,28 @@ for runner in "${committers[@]}"; do
   set_up_commits "$runner"
   check_commits "$runner"
 done
-some=$((pairs < 30 ? pairs : 30))
-printf '\nA commit: three hooks, 5 of 400 files staged, the time of git add and git commit; %s pairs of five commits\n\n' "$some"
-printf '| runner | commit, × hookrun | partly staged | commit, × hookrun for musl | partly staged | commit, × without hooks | one commit, ms |\n'
-printf -- '|---|--:|--:|--:|--:|--:|--:|\n'
-for runner in "${committers[@]}"; do
-  if [[ -z ${program[$runner]-} ]]; then
-    printf '| %s | not available: %s | | | | | |\n' "$runner" "${missing[$runner]}"
-    continue
-  fi
-  cells=()
-  for other in hookrun musl; do
-    for line in '' '# unstaged'; do
-      ratio=–
-      [[ -z ${program[$other]-} ]] || measure_commits "$runner" "$other" "$line" "$some"
-      cells+=("$ratio")
-    done
+say 'timing commits'
+{
+  printf '| runner | commit | partly staged | commit, × without hooks |\n'
+  printf -- '|---|--:|--:|--:|\n'
+  for runner in "${committers[@]}"; do
+    if [[ -z ${program[$runner]-} ]]; then
+      printf '| %s | not available: %s | | |\n' "${title[$runner]-$runner}" "${missing[$runner]}"
+      continue
+    fi
+    printf '| %s |' "${title[$runner]-$runner}"
+    measure_commits "$runner" shipped ''
+    printf ' %s |' "$ratio"
+    measure_commits "$runner" shipped '# unstaged'
+    printf ' %s |' "$ratio"
+    measure_commits "$runner" none ''
+    printf ' %s |\n' "$ratio"
   done
-  measure_commits "$runner" none '' "$some"
-  name=$runner
-  [[ $runner != musl ]] || name='hookrun for musl'
-  printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$name" "${cells[@]}" "$ratio" "$milliseconds"
-done
+  machine "$some pairs of five commits each"
+} >"$root/commit-table"
+put commits "$root/commit-table"
+
+if [[ -n $writes ]]; then
+  say 'drawing docs/speed.svg'
+  UPDATE_GOLDEN=1 cargo test --quiet --test it -- pictures::the_bars the_tables_in_the_documents >&2
+fi

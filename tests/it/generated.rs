@@ -104,6 +104,7 @@ const PARTS: &[Part] = &[
     ("action-inputs", ci::action_inputs),
     ("pre-commit-hooks", ci::pre_commit_hooks),
     ("shipped-hooks", shipped_hooks),
+    ("speed-in-short", pictures::speed_in_short),
     ("library", library),
 ];
 
