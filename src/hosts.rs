@@ -61,8 +61,7 @@ pub use results::{
     key,
 };
 pub use row::{
-    Binding, DecodeError, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents,
-    VariableValue, variable,
+    Binding, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents, VariableValue, variable,
 };
 pub use tool::{Mcp, Tool, ToolSort, tool};
 

@@ -117,12 +117,12 @@ mod lab;
 pub mod log;
 
 pub use engine::chain::Surroundings;
+pub use engine::complaint::Complaint;
 pub use engine::event::catalog::UnknownEvent;
 pub use engine::event::{
     Action, ActionKind, BuildError, Context, Event, EventBuilder, EventSpec, Merge, OnFailure,
 };
 pub use engine::exec::{Abort, Budget};
-pub use engine::hook::matcher::MatcherError;
 pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};
 pub use engine::interceptor::{self, Interceptors};
 pub use engine::outcome::{
@@ -131,9 +131,7 @@ pub use engine::outcome::{
 };
 pub use engine::registry::Registry;
 pub use engine::reminder::{Reminder, Reminders, blocked_result};
-pub use engine::run::{
-    Allowed, CapturedStream, Ending, Exit, Fate, HookRun, Run, StartError, Trace,
-};
+pub use engine::run::{Allowed, CapturedStream, Ending, Exit, Fate, HookRun, Run, Trace};
 pub use engine::runner::Runner;
 pub use engine::session::{Message, Session};
 pub use engine::session_hooks::{SessionHooks, SessionSink};

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::args::{ExplainArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::input::{self, Deadline};
+use crate::cli::input;
 use crate::cli::streams;
 use crate::decide::EventRequest;
 
@@ -84,7 +84,7 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
     let text = match args.command.as_deref() {
         Some(text) if text != "-" => text.to_string(),
         _ => {
-            let bytes = input::read_lines(Deadline::soon(), None)?;
+            let bytes = input::read_lines(input::soon(), None)?;
             String::from_utf8(bytes).map_err(|_| Complaint::new("the command is not UTF-8"))?
         }
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::json::{FrameState, Scanner};
 use crate::engine::event::{Context, ContextError};
-use crate::engine::exec::Abort;
+use crate::engine::exec::{Abort, Budget};
 use crate::engine::hook::duration_text;
 use crate::engine::lock::wait_readable;
 use crate::engine::run::interruption;
@@ -28,29 +28,13 @@ pub(crate) struct StdinEvent {
     pub(crate) bytes: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Deadline {
-    pub(crate) until: Instant,
-    pub(crate) after: Duration,
-}
-
-impl Deadline {
-    /// For a command whose caller writes the event immediately.
-    pub(crate) fn soon() -> Deadline {
-        Deadline::after(Instant::now(), Duration::from_secs(5))
-    }
-
-    pub(crate) fn after(started: Instant, after: Duration) -> Deadline {
-        let far = Duration::from_secs(u32::MAX.into());
-        Deadline {
-            until: started.checked_add(after).unwrap_or(started + far),
-            after,
-        }
-    }
+/// The time for the event of a command whose caller writes it immediately.
+pub(crate) fn soon() -> Budget {
+    Budget::from(Instant::now(), Duration::from_secs(5))
 }
 
 pub(crate) fn needed(
-    deadline: Deadline,
+    deadline: Budget,
     abort: Option<&Abort>,
     cause: &str,
     cure: &str,
@@ -62,7 +46,7 @@ pub(crate) fn needed(
 }
 
 /// Reads the event; `None` for a terminal or an empty file.
-pub(crate) fn read(deadline: Deadline, abort: Option<&Abort>) -> Result<Option<StdinEvent>> {
+pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<StdinEvent>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(None);
@@ -100,7 +84,7 @@ pub(crate) fn promises_event() -> bool {
 }
 
 /// Whether data arrives before `deadline`; not from a terminal, or a silent or closed pipe.
-pub(crate) fn is_coming(deadline: Deadline) -> bool {
+pub(crate) fn is_coming(deadline: Budget) -> bool {
     let stdin = std::io::stdin();
     if stdin.is_terminal() || wait(&stdin, deadline, None).is_err() {
         return false;
@@ -109,7 +93,7 @@ pub(crate) fn is_coming(deadline: Deadline) -> bool {
     rustix::io::ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
-pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Vec<u8>> {
+pub(crate) fn read_lines(deadline: Budget, abort: Option<&Abort>) -> Result<Vec<u8>> {
     let stdin = std::io::stdin();
     let mut bytes = Vec::with_capacity(FIRST_READ_BYTES);
     if stdin.is_terminal() {
@@ -128,7 +112,7 @@ pub(crate) fn read_lines(deadline: Deadline, abort: Option<&Abort>) -> Result<Ve
 fn read_some(
     stdin: &Stdin,
     bytes: &mut Vec<u8>,
-    deadline: Deadline,
+    deadline: Budget,
     abort: Option<&Abort>,
 ) -> Result<rustix::io::Result<usize>> {
     loop {
@@ -153,7 +137,7 @@ pub(crate) fn no_event(problem: &str) -> Complaint {
     )
 }
 
-fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> {
+fn wait(stdin: &Stdin, deadline: Budget, abort: Option<&Abort>) -> Result<()> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
             let by = interruption(abort.and_then(Abort::signal));
@@ -166,7 +150,7 @@ fn wait(stdin: &Stdin, deadline: Deadline, abort: Option<&Abort>) -> Result<()> 
             Ok(Some(0)) => return Ok(()),
             Ok(Some(_)) => {}
             Ok(None) => {
-                let after = duration_text(deadline.after);
+                let after = duration_text(deadline.whole);
                 return Err(no_event(&format!(
                     "no complete event arrived on stdin within {after}"
                 )));

@@ -22,7 +22,7 @@ use crate::cli::args::{
     Dialog, DocumentFormat, FieldArgs, HookCommand, SendArgs, StateAction, StateArgs,
 };
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::input::{self, Deadline};
+use crate::cli::input;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
 
@@ -42,7 +42,7 @@ pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write
 /// Prints the value: 0 printed, 1 no such value, 2 invalid document.
 fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     let cure = "pipe in a JSON object";
-    let context = input::needed(Deadline::soon(), None, "nothing on stdin", cure)?;
+    let context = input::needed(input::soon(), None, "nothing on stdin", cure)?;
     let value = if args.json {
         json(&context, &args.path)
     } else {
@@ -106,7 +106,7 @@ fn keys_of(raw: &str) -> Vec<String> {
 
 /// Prints documents as JSON, keeping every value on its line.
 fn print_as_json(format: DocumentFormat, out: &mut dyn Write) -> Result {
-    let bytes = input::read_lines(Deadline::soon(), None)?;
+    let bytes = input::read_lines(input::soon(), None)?;
     let text = String::from_utf8(bytes).map_err(|_| Complaint::new("stdin is not UTF-8"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let read = match format {

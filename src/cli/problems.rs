@@ -64,8 +64,12 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     match command::resolve(&hook.handler, env.search.as_deref()) {
         Err(_) if hook.is_rule() => {}
         Err(error) => {
-            let cause = format!("`{}` cannot start: {}", hook.name, error.problem);
-            found.push(problem(hook, Severity::Error, line, cause, error.cure));
+            found.push(problem(
+                hook,
+                Severity::Error,
+                line,
+                cannot_start(hook, error),
+            ));
         }
         Ok(program) if matches!(hook.handler, Handler::File(_)) => {
             found.extend(script_problem(hook, &program, env));
@@ -80,24 +84,25 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
         );
         let cure = "a program must hold the session: `hookrun serve`";
         let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
-        found.push(problem(hook, Severity::Note, line, cause, cure));
+        let complaint = Complaint::with_cure(cause, cure);
+        found.push(problem(hook, Severity::Note, line, complaint));
     }
     found
 }
 
-fn problem(
-    hook: &Hook,
-    severity: Severity,
-    line: Option<usize>,
-    cause: String,
-    cure: impl Into<String>,
-) -> Problem {
+fn problem(hook: &Hook, severity: Severity, line: Option<usize>, complaint: Complaint) -> Problem {
     let at = line.map(|line| Position { line, column: 1 });
-    let complaint = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);
     Problem {
         severity,
         events: vec![hook.event.clone()],
-        ..complaint
+        ..complaint.in_file(&hook.source.file, at)
+    }
+}
+
+fn cannot_start(hook: &Hook, error: Complaint) -> Complaint {
+    Complaint {
+        cause: format!("`{}` cannot start: {}", hook.name, error.cause),
+        ..error
     }
 }
 
@@ -117,48 +122,31 @@ pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
         };
         let cause = format!("no known host has a tool `{tool}`");
         let cure = format!("did you mean `{nearest}`?");
-        found.push(problem(hook, Severity::Warning, line, cause, cure));
+        let complaint = Complaint::with_cure(cause, cure);
+        found.push(problem(hook, Severity::Warning, line, complaint));
     }
     found
 }
 
 fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) -> Option<Problem> {
-    let wrong = |line, cause: String, cure: &str| {
-        problem(
-            hook,
-            Severity::Error,
-            line,
-            format!("`{}` {cause}", hook.name),
-            cure,
-        )
-    };
+    let wrong = |line, complaint| problem(hook, Severity::Error, line, complaint);
     if let Err(error) = command::check_format(program) {
-        return Some(wrong(
-            None,
-            format!("cannot start: {}", error.problem),
-            &error.cure,
-        ));
+        return Some(wrong(None, cannot_start(hook, error)));
     }
     let line = command::interpreter_of(&program.path)?;
     let interpreter = kind::program_of_line(&line)?;
     let search = env.search.as_deref();
     if !interpreter.contains('/') && command::find_in_path(interpreter, search).is_none() {
-        let cause = format!("cannot start: its first line needs `{interpreter}`, not in PATH");
+        let cause = format!("its first line needs `{interpreter}`, not in PATH");
         let near = command::near_program(interpreter, |name| {
             command::find_in_path(name, search).is_some()
         });
-        return Some(wrong(
-            Some(1),
-            cause,
-            &command::interpreter_cure(near.as_deref()),
-        ));
+        let error = Complaint::with_cure(cause, command::interpreter_cure(near.as_deref()));
+        return Some(wrong(Some(1), cannot_start(hook, error)));
     }
     let (at, message) = syntax_error(&program.path, interpreter)?;
-    Some(wrong(
-        at,
-        format!("does not parse: {message}"),
-        "correct its syntax",
-    ))
+    let cause = format!("`{}` does not parse: {message}", hook.name);
+    Some(wrong(at, Complaint::with_cure(cause, "correct its syntax")))
 }
 
 /// The line and message of a script's first syntax error, from its interpreter.

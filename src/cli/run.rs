@@ -35,7 +35,7 @@ use rustix::process::{Resource, Rlimit};
 
 use crate::cli::args::RunArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::input::{self, Deadline};
+use crate::cli::input;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
 use helper::Helper;
@@ -508,7 +508,7 @@ pub(crate) fn supervise(
     subreaper: Option<Subreaper>,
 ) -> Result {
     let cure = "it is for `hookrun run` only";
-    let context = input::needed(Deadline::soon(), Some(abort), "no event on stdin", cure)?;
+    let context = input::needed(input::soon(), Some(abort), "no event on stdin", cure)?;
     let event = args.event.as_deref().unwrap_or_default();
     let request = EventRequest::new(event, args.host());
     let choice = args.source.trusting(&args.deciding.trust, env, args.host());

@@ -24,7 +24,7 @@ use crate::log::report::run_report;
 
 use crate::cli::args::TestArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::input::{self, Deadline, StdinEvent};
+use crate::cli::input::{self, StdinEvent};
 use crate::cli::problems::not_loaded;
 use crate::cli::run::start_up;
 use crate::cli::streams;
@@ -39,7 +39,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     open_file(args, env)?;
     let is_one_event = args.event.is_some()
         || args.is_about_one_event()
-        || input::is_coming(Deadline::after(Instant::now(), args.stdin_timeout));
+        || input::is_coming(Budget::from(Instant::now(), args.stdin_timeout));
     if !is_one_event {
         // Many CI systems use an empty pipe.
         if input::promises_event() {
@@ -60,7 +60,7 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let started = Instant::now();
     let (abort, grounds) = start_up()?;
-    let read = || input::read(Deadline::after(started, args.stdin_timeout), Some(&abort));
+    let read = || input::read(Budget::from(started, args.stdin_timeout), Some(&abort));
     let mut input = None;
     let request = match args.event_name() {
         Some(name) => EventRequest::new(name, args.host()),

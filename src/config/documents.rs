@@ -15,9 +15,9 @@ use regex::Regex;
 use super::problem::{LineIndex, utf8};
 use super::reader::read_file;
 use super::tree::{SyntaxError, Tree, TreeValue, yaml_documents};
-use crate::engine::ending::StartError;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::matcher::row::{Glob, path_glob};
-use crate::engine::hook::matcher::{DocumentMatch, Documents, MatcherError};
+use crate::engine::hook::matcher::{DocumentMatch, Documents};
 use crate::engine::hook::matcher::{expression, shortened};
 
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -42,15 +42,13 @@ enum DocumentStep {
 
 impl DocumentPath {
     /// Parses keys separated by dots, each optionally with `[]`; `\.` is a dot in a key.
-    pub(super) fn read(written: &str) -> Result<DocumentPath, MatcherError> {
+    pub(super) fn read(written: &str) -> Result<DocumentPath, Complaint> {
         let mut steps = Vec::new();
         for part in written.replace("\\.", "\0").split('.') {
             let key = part.trim_end_matches("[]");
             if key.contains(['[', ']']) || part.is_empty() {
                 let problem = "a path is keys divided by dots, such as `spec.items[].name`";
-                return Err(MatcherError {
-                    problem: problem.to_string(),
-                });
+                return Err(Complaint::new(problem));
             }
             if !key.is_empty() {
                 steps.push(DocumentStep::Key(key.replace('\0', ".")));
@@ -147,7 +145,7 @@ pub(super) struct DocumentCondition {
 }
 
 impl DocumentCondition {
-    pub(super) fn new(path: &str, form: &str) -> Result<DocumentCondition, MatcherError> {
+    pub(super) fn new(path: &str, form: &str) -> Result<DocumentCondition, Complaint> {
         Ok(DocumentCondition {
             path: DocumentPath::read(path)?,
             form: expression(form)?,
@@ -223,7 +221,7 @@ impl DocumentRule {
 }
 
 impl Documents for DocumentRule {
-    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, StartError> {
+    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, Complaint> {
         let mut all = Vec::new();
         let mut bytes = 0;
         for written in &self.files {
@@ -233,21 +231,21 @@ impl Documents for DocumentRule {
                 bytes += file.metadata().map_or(0, |meta| meta.len());
                 if bytes > MOST_BYTES {
                     let cause = format!("with `{shown}` the documents are larger than 64 MiB");
-                    return Err(StartError::new(cause, "name fewer in `documents`"));
+                    return Err(Complaint::with_cure(cause, "name fewer in `documents`"));
                 }
                 let text = read_file(&file).map_err(|error| {
                     let cause = format!("`{shown}` cannot be read: {error}");
-                    StartError::new(cause, WRITE_IT)
+                    Complaint::with_cure(cause, WRITE_IT)
                 })?;
                 let text = utf8(text).map_err(|at| {
                     let cause = format!("`{shown}:{}` is not UTF-8", at.line);
-                    StartError::new(cause, "save it as UTF-8")
+                    Complaint::with_cure(cause, "save it as UTF-8")
                 })?;
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
                 let documents = parse(text, &file).map_err(|error| {
                     let SyntaxError { line, message } = error;
                     let cause = format!("`{shown}:{line}` cannot be read: {message}");
-                    StartError::new(cause, "correct it there")
+                    Complaint::with_cure(cause, "correct it there")
                 })?;
                 for document in &documents {
                     self.search(&shown, document, &LineIndex::of(text), &mut all);
@@ -272,7 +270,7 @@ impl fmt::Display for DocumentRule {
 }
 
 /// The files that a path or glob matches, sorted; at least one.
-fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
+fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, Complaint> {
     const SIGNS: [char; 4] = ['*', '?', '[', '{'];
     let mut parts = written.split('/');
     let Some(first) = parts.position(|part| part.contains(SIGNS)) else {
@@ -281,7 +279,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
     let compiled = path_glob(written).and_then(|glob| Glob::new(&glob));
     let glob = compiled.map_err(|error| {
         let cause = format!("`{written}` is not a glob: {error}");
-        StartError::new(cause, "correct `documents`")
+        Complaint::with_cure(cause, "correct `documents`")
     })?;
     let parts: Vec<&str> = written.split('/').take(first).collect();
     let mut folders = vec![project.join(parts.join("/"))];
@@ -293,14 +291,14 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => {
                 let cause = format!("`{}` cannot be read: {error}", folder.display());
-                return Err(StartError::new(cause, "make it readable"));
+                return Err(Complaint::with_cure(cause, "make it readable"));
             }
         };
         for entry in inside.flatten() {
             entries += 1;
             if entries > MOST_ENTRIES {
                 let cause = format!("`{written}` goes through more than {MOST_ENTRIES} files");
-                return Err(StartError::new(cause, "name a folder in `documents`"));
+                return Err(Complaint::with_cure(cause, "name a folder in `documents`"));
             }
             let path = entry.path();
             // A link to a folder could form a cycle.
@@ -318,7 +316,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, StartError> {
     }
     if files.is_empty() {
         let cause = format!("no file matches `{written}`");
-        return Err(StartError::new(cause, WRITE_IT));
+        return Err(Complaint::with_cure(cause, WRITE_IT));
     }
     files.sort();
     Ok(files)

@@ -7,7 +7,7 @@ use super::problem::Position;
 use crate::config::served;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
-use crate::engine::hook::matcher::{self, MatcherError};
+use crate::engine::hook::matcher::{self};
 use crate::engine::hook::{Convention, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm, placeholders};
 use crate::engine::outcome::Decision;
 use crate::hosts::Host;
@@ -251,7 +251,7 @@ fn conditions_of(
 }
 
 /// The error for an invalid matcher in a host's settings; the host would silently never match it.
-fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
+fn fault_of(wanted: &WantedEvents, error: &Complaint) -> Complaint {
     let alone = WantedEvents {
         condition: None,
         ..wanted.clone()
@@ -274,7 +274,7 @@ fn fault_of(wanted: &WantedEvents, error: &MatcherError) -> Complaint {
 }
 
 impl Pattern {
-    fn fault(&self, written: &str, error: &MatcherError) -> Complaint {
+    fn fault(&self, written: &str, error: &Complaint) -> Complaint {
         let cure = match self {
             Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
             Pattern::Path | Pattern::Not | Pattern::Documents if written.contains('|') => {

@@ -194,10 +194,8 @@ impl<'a> EventRequest<'a> {
         if self.bindings.is_empty() {
             return self.in_our_words(config, context, None);
         }
-        let binding = Host::distinguish(&self.bindings, &context);
-        let binding = binding.map_err(Complaint::of)?;
-        let decoded = binding.decode(context);
-        let context = decoded.map_err(Complaint::of)?;
+        let binding = Host::distinguish(&self.bindings, &context)?;
+        let context = binding.decode(context)?;
         self.in_our_words(config, context, Some(binding))
     }
 

@@ -12,7 +12,6 @@ use super::fixes::{self, FixList};
 use super::git::EventGit;
 use super::tree::{self, FileChange, IndexEntry, PrivateTree, names, with_nul};
 use crate::engine::complaint::Complaint;
-use crate::engine::ending::StartError;
 use crate::engine::hook::{ChangeVerdict, Departure, Fixes, Hook, Sees, StagedFolder, StagedText};
 use crate::engine::lock::locked;
 
@@ -191,7 +190,7 @@ impl StagedText for StagedFiles {
         hook: &Hook,
         files: &[PathBuf],
         usual: &Path,
-    ) -> Result<Option<StagedFolder>, StartError> {
+    ) -> Result<Option<StagedFolder>, Complaint> {
         // Hooks of other systems expect the disk.
         let is_of_other = hook.convention.is_some() && hook.sees.is_none();
         if hook.sees == Some(Sees::Disk) || (is_of_other && hook.fixes.is_none()) {
@@ -199,7 +198,7 @@ impl StagedText for StagedFiles {
         }
         let mut state = locked(&self.state);
         self.enter_tree(&mut state, hook, &self.below(files), usual)
-            .map_err(start_error)
+            .map_err(with_usual_cure)
     }
 
     fn leave(
@@ -207,10 +206,10 @@ impl StagedText for StagedFiles {
         hook: &Hook,
         files: &[PathBuf],
         departure: Departure,
-    ) -> Result<ChangeVerdict, StartError> {
+    ) -> Result<ChangeVerdict, Complaint> {
         let mut state = locked(&self.state);
         self.take_changes(&mut state, hook, &self.below(files), departure)
-            .map_err(start_error)
+            .map_err(with_usual_cure)
     }
 }
 
@@ -221,8 +220,10 @@ fn forbidden(reason: String) -> ChangeVerdict {
     }
 }
 
-fn start_error(complaint: Complaint) -> StartError {
+fn with_usual_cure(complaint: Complaint) -> Complaint {
     let usual = "the folder `hookrun` in git's folder can be deleted; hookrun creates it again";
-    let cure = complaint.cure.unwrap_or_else(|| usual.to_string());
-    StartError::new(complaint.cause, cure)
+    Complaint {
+        cure: complaint.cure.or_else(|| Some(usual.to_string())),
+        ..complaint
+    }
 }

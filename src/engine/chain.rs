@@ -12,15 +12,14 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Event, Merge, OnFailure, Stop};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
 use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
-use crate::engine::run::{
-    Ending, Fate, HookRun, Run, StartError, Trace, TraceContext, interruption,
-};
+use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, interruption};
 use files::EditedFile;
 pub use links::follow;
 use preparation::{HookInputs, add_notes};
@@ -335,7 +334,7 @@ impl Chain<'_> {
         turns
     }
 
-    fn edited_file(&self, field: EditedField, hook: &Hook) -> Result<EditedFile, StartError> {
+    fn edited_file(&self, field: EditedField, hook: &Hook) -> Result<EditedFile, Complaint> {
         let event = self.seen();
         if event.host() == hook.dialect_name() && !self.is_asking_again {
             let cwd = self.surroundings.place(event).cwd;
@@ -348,7 +347,7 @@ impl Chain<'_> {
             .surroundings
             .state_folder(session.as_deref(), &hook.name)
             .map_err(|error| {
-                StartError::new(
+                Complaint::with_cure(
                     format!("its state folder cannot be created: {error}"),
                     "set XDG_STATE_HOME to a folder that only you can write to",
                 )

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::engine::complaint::Complaint;
 use crate::engine::names::{DEFAULT_TIMEOUT, duration_text};
 use crate::engine::outcome::merge::{CRASHED, Contribution};
 use crate::engine::outcome::{Decision, Verdict};
@@ -59,7 +59,8 @@ pub enum Ending {
     },
     /// An earlier hook settled the event during this run.
     Voided,
-    NotStarted(StartError),
+    /// Why the hook never started.
+    NotStarted(Complaint),
     /// Exit status unknown: another part of the program reaped the process.
     Lost {
         problem: String,
@@ -68,24 +69,6 @@ pub enum Ending {
     Errored {
         problem: String,
     },
-}
-
-/// Why a hook never started, and the cure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("never ran: {problem}; {cure}")]
-pub struct StartError {
-    pub problem: String,
-    pub cure: String,
-}
-
-impl StartError {
-    /// Creates an error from a problem (lower case, no full stop) and a cure.
-    pub(crate) fn new(problem: impl Into<String>, cure: impl Into<String>) -> StartError {
-        StartError {
-            problem: problem.into(),
-            cure: cure.into(),
-        }
-    }
 }
 
 #[derive(Debug)]
@@ -108,7 +91,7 @@ pub const FAILURES: &[FailureRow] = &[
     }),
     row("could not start", || {
         let problem = "`guard.sh` is not executable";
-        Ending::NotStarted(StartError::new(problem, "run `chmod +x guard.sh`"))
+        Ending::NotStarted(Complaint::with_cure(problem, "run `chmod +x guard.sh`"))
     }),
     row("killed by a signal", || Ending::Killed { signal: 11 }),
     row("exceeded its `limits`, and was killed", || {
@@ -220,7 +203,7 @@ impl Ending {
                 duration_text(*budget)
             )),
             Ending::Aborted { signal } => Some(interruption(*signal)),
-            Ending::NotStarted(error) => Some(error.to_string()),
+            Ending::NotStarted(error) => Some(format!("never ran: {error}")),
             Ending::Lost { problem } => Some(format!("its exit status is unknown: {problem}")),
             Ending::Errored { problem } => Some(problem.clone()),
         }

@@ -13,7 +13,8 @@ mod staged;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::engine::ending::{Ending, StartError};
+use crate::engine::complaint::Complaint;
+use crate::engine::ending::Ending;
 use crate::engine::event::{Event, JsonType, Merge, OnFailure};
 use crate::engine::outcome::{ContractRule, Decision, Finding, FindingLevel, Verdict};
 
@@ -175,7 +176,7 @@ pub(crate) fn verdict_of_rule(
     matcher: &Matcher,
     event: &Event,
     place: &PathBase,
-) -> Result<Verdict, StartError> {
+) -> Result<Verdict, Complaint> {
     if let Some(documents) = matcher.in_documents() {
         let found = documents.find(&place.project)?;
         return Ok(verdict_of_documents(decision, &found, event));

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::row::{Binding, DecodeError, Host, KeySpelling};
+use super::row::{Binding, Host, KeySpelling};
 use super::tool::Mcp;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::json::scalar_text;
 use crate::engine::event::{Action, ActionKind, Context, Event, OnFailure, catalog};
 use crate::engine::hook::HostCall;
@@ -16,7 +17,7 @@ impl Host {
     ///
     /// # Errors
     /// If the distinguishing key is missing or has an unknown value.
-    pub fn distinguish(candidates: &[Binding], context: &Context) -> Result<Binding, DecodeError> {
+    pub fn distinguish(candidates: &[Binding], context: &Context) -> Result<Binding, Complaint> {
         if let [only] = candidates {
             let is_another = only.row.when.is_some_and(|(key, value)| {
                 context.string(key).is_some_and(|found| found != value)
@@ -39,15 +40,16 @@ impl Host {
             .filter_map(|binding| binding.row.when)
             .collect();
         let key = known.first().map_or("", |(key, _)| key);
-        Err(DecodeError::Ambiguous {
-            name: candidates
-                .first()
-                .map_or("", |binding| binding.row.name)
-                .to_string(),
-            key,
-            found: context.string(key),
-            known: known.iter().map(|(_, value)| *value).collect(),
-        })
+        let name = candidates.first().map_or("", |binding| binding.row.name);
+        let problem = match context.string(key) {
+            Some(found) => format!("`{found}` is unknown"),
+            None => "it is missing".to_string(),
+        };
+        let known: Vec<&str> = known.iter().map(|(_, value)| *value).collect();
+        Err(Complaint::new(format!(
+            "`{key}` says which `{name}` event it is, but {problem}: give one of {}",
+            known.join(", ")
+        )))
     }
 }
 
@@ -56,7 +58,7 @@ impl Binding {
     ///
     /// # Errors
     /// If it names another event, or has one fact under both names.
-    pub fn decode(self, mut context: Context) -> Result<Context, DecodeError> {
+    pub fn decode(self, mut context: Context) -> Result<Context, Complaint> {
         let came = context.clone();
         for key in [self.dialect.names_event_by, "event"] {
             // The host may use `event` for something else.
@@ -67,8 +69,10 @@ impl Binding {
                 continue;
             };
             if !self.row.is_called(&found) && found != self.row.event {
-                let expected = self.row.name.to_string();
-                return Err(DecodeError::OtherEvent { expected, found });
+                let expected = self.row.name;
+                return Err(Complaint::new(format!(
+                    "the context is of the event `{found}`, not of `{expected}`"
+                )));
             }
             context.remove(key);
         }
@@ -91,7 +95,9 @@ impl Binding {
                 continue;
             }
             if context.raw(ours).is_some() {
-                return Err(DecodeError::Twice { theirs, ours });
+                return Err(Complaint::new(format!(
+                    "`{theirs}` and `{ours}` are the same; keep one of them"
+                )));
             }
             context.rename(theirs, ours);
         }
@@ -100,7 +106,7 @@ impl Binding {
     }
 
     /// Rejects a gate about a tool without the tool's name: guards of that tool could not match.
-    fn with_tool(self, context: Context) -> Result<Context, DecodeError> {
+    fn with_tool(self, context: Context) -> Result<Context, Complaint> {
         let is_about_tool = catalog::find(self.row.event).is_some_and(|spec| {
             let is_needed = spec.required.iter().any(|key| key == "toolName");
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
@@ -116,7 +122,9 @@ impl Binding {
                 KeySpelling::Snake => self.theirs("toolName"),
                 KeySpelling::Camel => "toolName".to_string(),
             };
-            return Err(DecodeError::NoTool { key });
+            return Err(Complaint::new(format!(
+                "`{key}` is missing, so hooks cannot tell which tool it is"
+            )));
         }
         Ok(context)
     }

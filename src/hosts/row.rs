@@ -142,30 +142,6 @@ pub const fn variable(name: &'static str, value: VariableValue) -> HostVariable 
     HostVariable { name, value }
 }
 
-/// Why an event of a dialect cannot be decoded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    /// The context names another event.
-    #[error("the context is of the event `{found}`, not of `{expected}`")]
-    OtherEvent { expected: String, found: String },
-    /// The key that distinguishes events of one name is missing or unknown.
-    #[error("`{key}` says which `{name}` event it is, but {}: give one of {}", .found.as_ref().map_or("it is missing".to_string(), |found| format!("`{found}` is unknown")), .known.join(", "))]
-    Ambiguous {
-        name: String,
-        key: &'static str,
-        /// The key's value.
-        found: Option<String>,
-        known: Vec<&'static str>,
-    },
-    #[error("`{theirs}` and `{ours}` are the same; keep one of them")]
-    Twice {
-        theirs: &'static str,
-        ours: &'static str,
-    },
-    #[error("`{key}` is missing, so hooks cannot tell which tool it is")]
-    NoTool { key: String },
-}
-
 /// A pattern that identifies a dialect's context.
 #[derive(Debug)]
 pub struct Sign {

@@ -6,10 +6,10 @@ use regex::Regex;
 
 use super::row::Host;
 use super::settings::{MatcherSubject, Matching};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::hook::matcher::{
-    MatcherError, PathMatch, RunsForm, decide_paths, expression, expression_error, shortened,
-    written,
+    PathMatch, RunsForm, decide_paths, expression, expression_error, shortened, written,
 };
 use crate::engine::hook::{Condition, Mismatch, PathBase};
 use crate::engine::shell::{CommandLine, ShellCommand};
@@ -64,7 +64,7 @@ impl HostMatch {
     ///
     /// # Errors
     /// If the matcher is not a valid expression, or the condition not a permission rule.
-    pub fn read(wanted: &WantedEvents) -> Result<HostMatch, MatcherError> {
+    pub fn read(wanted: &WantedEvents) -> Result<HostMatch, Complaint> {
         let names = match &wanted.matcher {
             Some((matching, subject, written)) => {
                 Names::read(*matching, *subject, written)?.map(|names| (names, *subject))
@@ -195,7 +195,7 @@ impl Names {
         matching: Matching,
         subject: MatcherSubject,
         written: &str,
-    ) -> Result<Option<Names>, MatcherError> {
+    ) -> Result<Option<Names>, Complaint> {
         if matches!(written, "" | "*") {
             return Ok(None);
         }
@@ -261,18 +261,18 @@ impl std::fmt::Display for Names {
 }
 
 impl PermissionRule {
-    fn read(written: &str) -> Result<PermissionRule, MatcherError> {
+    fn read(written: &str) -> Result<PermissionRule, Complaint> {
         let (tool, inner) = match written.trim().split_once('(') {
             None => (written.trim(), None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
                 Some(inner) => (tool.trim(), Some(inner.trim())),
-                None => return Err(no_rule("its parenthesis is not closed")),
+                None => return Err(Complaint::new("its parenthesis is not closed")),
             },
         };
         let mut letters = tool.chars();
         let is_name = letters.all(|c| c.is_ascii_alphanumeric() || "_-*".contains(c));
         if tool.is_empty() || !is_name {
-            return Err(no_rule("it does not begin with the name of a tool"));
+            return Err(Complaint::new("it does not begin with the name of a tool"));
         }
         let of = match inner {
             None | Some("" | "*") => Of::All,
@@ -325,7 +325,7 @@ impl PermissionRule {
 }
 
 impl Of {
-    fn read(tool: &str, inner: &str) -> Result<Of, MatcherError> {
+    fn read(tool: &str, inner: &str) -> Result<Of, Complaint> {
         match tool {
             "Bash" | "PowerShell" => CommandForm::read(inner).map(Of::Command),
             "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "Glob" | "Grep" => {
@@ -345,15 +345,9 @@ impl Of {
             )),
             _ => {
                 let problem = format!("the part in parentheses has no meaning for `{tool}`");
-                Err(no_rule(&problem))
+                Err(Complaint::new(problem))
             }
         }
-    }
-}
-
-fn no_rule(problem: &str) -> MatcherError {
-    MatcherError {
-        problem: problem.to_string(),
     }
 }
 
@@ -369,7 +363,7 @@ struct CommandForm {
 
 impl CommandForm {
     /// `*` is any text; a final ` *` or `:*` also matches nothing.
-    fn read(rule: &str) -> Result<CommandForm, MatcherError> {
+    fn read(rule: &str) -> Result<CommandForm, Complaint> {
         let start = rule.strip_suffix(":*").or_else(|| rule.strip_suffix(" *"));
         let end = if start.is_some() { r"(?:\s.*)?" } else { "" };
         let start = start.unwrap_or(rule);
@@ -431,6 +425,6 @@ fn words_of(start: &str) -> Option<RunsForm> {
     RunsForm::read(&words.join(" ")).ok()
 }
 
-fn expression_of(form: &str) -> Result<Regex, MatcherError> {
+fn expression_of(form: &str) -> Result<Regex, Complaint> {
     Regex::new(form).map_err(|error| expression_error(&error.to_string()))
 }

@@ -129,10 +129,10 @@ fn a_glob_that_is_too_large_is_an_error() {
     for depth in [MOST_BRACES + 1, 300, 100_000] {
         assert!(check_path(&nested(depth)).is_err() && check_tool(&nested(depth)).is_err());
         let error = Matcher::default().path(&nested(depth)).unwrap_err();
-        assert_eq!(error.problem, "it has braces deeper than 50 levels");
+        assert_eq!(error.cause, "it has braces deeper than 50 levels");
     }
     let error = Matcher::default().path(&"?".repeat(300_000)).unwrap_err();
-    assert!(error.problem.contains("size limit"), "{error}");
+    assert!(error.cause.contains("size limit"), "{error}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn explain_says_what_a_rule_finds_now() {
     let sandbox = Sandbox::new().file("hookrun.toml", rule);
     let ran = |sandbox: &Sandbox| sandbox.hookrun(&["explain", "kubectl apply -f a.yaml"], b"");
     ran(&sandbox).prints("matches runs kubectl apply, documents a.yaml, where kind /^Secret$/");
-    ran(&sandbox).prints("deny: never ran: `a.yaml` cannot be read");
+    ran(&sandbox).prints("deny: `a.yaml` cannot be read");
     let sandbox = sandbox.file("a.yaml", "kind: Secret\n");
     ran(&sandbox).prints("deny: a.yaml:1: a.yaml is a secret");
     let sandbox = sandbox.file("a.yaml", "kind: List\n");

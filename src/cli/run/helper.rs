@@ -83,9 +83,7 @@ pub(crate) enum HelperWord {
     Accepted,
     Declined(String),
     Decided {
-        status: u8,
-        stdout: String,
-        stderr: String,
+        reply: Reply,
         /// Whether only stdout has the decision.
         is_needed: bool,
     },
@@ -277,17 +275,7 @@ fn read_decision(
     let mut line = String::new();
     lines.read_line(&mut line)?;
     match serde_json::from_str(&line) {
-        Ok(HelperWord::Decided {
-            status,
-            stdout,
-            stderr,
-            is_needed,
-        }) => {
-            let reply = Reply {
-                status,
-                stdout,
-                stderr,
-            };
+        Ok(HelperWord::Decided { reply, is_needed }) => {
             Ok(EventDecision::of_reply(reply, is_needed))
         }
         Ok(HelperWord::Accepted | HelperWord::Declined(_)) | Err(_) => {

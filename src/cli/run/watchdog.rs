@@ -9,7 +9,6 @@ use crate::engine::exec::{Budget, Heartbeat, tree};
 use crate::engine::lock::locked;
 use crate::hosts::{Reply, native};
 
-use crate::cli::input::Deadline;
 use crate::cli::streams;
 
 /// The thread needs little, and its stack is part of every start.
@@ -40,7 +39,7 @@ pub(crate) type LastWord = Box<dyn Fn() -> Reply + Send>;
 
 pub(crate) struct TimeLimit {
     pub(crate) started: Instant,
-    pub(crate) stdin: Deadline,
+    pub(crate) stdin: Budget,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) watchdog: Watchdog,
     budget: Cell<Option<Budget>>,
@@ -59,7 +58,7 @@ impl TimeLimit {
         let budget = Cell::new(by.map(|by| Budget::from(started, by.budget)));
         TimeLimit {
             started,
-            stdin: Deadline::after(started, patience),
+            stdin: Budget::from(started, patience),
             heartbeat,
             watchdog,
             budget,

@@ -137,9 +137,7 @@ impl HelperServer {
         };
         let decided = HelperWord::Decided {
             is_needed: !answer.outcome.is_allowed() || !answer.outcome.rewrites.is_empty(),
-            status: answer.reply.status,
-            stdout: answer.reply.stdout,
-            stderr: answer.reply.stderr,
+            reply: answer.reply,
         };
         send(stream, &decided)
     }

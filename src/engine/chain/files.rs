@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Resource, getrlimit};
 use serde_json::Value;
 
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::hook::EditedField;
 use crate::engine::outcome::{Decision, Verdict};
-use crate::engine::run::{CapturedStream, Ending, Exit, StartError, Trace};
+use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
 
 /// Minimum number of files per call when files are divided among processors: starting a program
 /// costs more than reading this many.
@@ -236,7 +237,7 @@ impl EditedFile {
         field: EditedField,
         event: &Event,
         folder: &Path,
-    ) -> Result<EditedFile, StartError> {
+    ) -> Result<EditedFile, Complaint> {
         let given = event.context().string(field.field).unwrap_or_default();
         let named = event.context().string(field.path).unwrap_or_default();
         let name = Path::new(&named).file_name();
@@ -250,7 +251,7 @@ impl EditedFile {
         let written = fs::create_dir(folder).and_then(|()| fs::write(&file.path, &file.given));
         written.map_err(|error| {
             let shown = file.path.display();
-            StartError::new(
+            Complaint::with_cure(
                 format!(
                     "its `{}` cannot be written to `{shown}`: {error}",
                     field.field

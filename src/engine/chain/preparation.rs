@@ -10,6 +10,7 @@ use super::surroundings::{
     EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,
     whole, working_directory,
 };
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::exec::command::{self, CheckedScript, Program};
@@ -18,7 +19,7 @@ use crate::engine::hook::{
     Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
 };
 use crate::engine::outcome::Decision;
-use crate::engine::run::{Ending, StartError, Trace, TraceContext};
+use crate::engine::run::{Ending, Trace, TraceContext};
 use crate::engine::ui::{Connection, Tenure};
 
 /// Inputs shared by the jobs of all hooks that see one event.
@@ -103,8 +104,8 @@ impl<'c> Preparation<'c> {
     fn checked_script(
         &self,
         hook: &Hook,
-        program: &Result<Program, StartError>,
-    ) -> Result<Option<CheckedScript>, StartError> {
+        program: &Result<Program, Complaint>,
+    ) -> Result<Option<CheckedScript>, Complaint> {
         let (Handler::File(_), Ok(program), Some(Callback(sealed))) =
             (&hook.handler, program, &self.engine.sealed)
         else {
@@ -112,7 +113,7 @@ impl<'c> Preparation<'c> {
         };
         let cure = "run `hookrun trust` at a terminal";
         let checked = sealed.check_script(&program.path);
-        checked.map_err(|cause| StartError::new(cause, cure))
+        checked.map_err(|cause| Complaint::with_cure(cause, cure))
     }
 
     fn connection(&self, hook: &Hook) -> Option<Connection> {
@@ -205,7 +206,7 @@ pub(crate) struct HookTurn {
     pub(crate) part: EventPart,
     /// Arguments after the words of the command.
     pub(super) arguments: Vec<OsString>,
-    pub(super) edited: Option<Result<EditedFile, StartError>>,
+    pub(super) edited: Option<Result<EditedFile, Complaint>>,
     pub(super) place: StagedPlace,
 }
 
@@ -234,7 +235,7 @@ impl HookTurn {
         &self,
         mut program: Program,
         files: Option<&HandedFiles>,
-    ) -> Result<Program, StartError> {
+    ) -> Result<Program, Complaint> {
         let mut arguments = match files {
             Some(files) => files.arguments(),
             None => self.arguments.clone(),

@@ -4,17 +4,18 @@ use std::path::PathBuf;
 
 use super::files::HandedFiles;
 use super::surroundings::Surroundings;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::exec::{Engine, Job};
 use crate::engine::hook::{ChangeVerdict, Departure, Hook, StagedFolder};
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
-use crate::engine::run::{Ending, StartError, Trace};
+use crate::engine::run::{Ending, Trace};
 
 #[derive(Debug, Clone)]
 pub(super) struct StagedPlace {
     usual: PathBuf,
     files: Vec<PathBuf>,
-    folder: Result<Option<StagedFolder>, StartError>,
+    folder: Result<Option<StagedFolder>, Complaint>,
 }
 
 impl Default for StagedPlace {
@@ -117,8 +118,9 @@ impl StagedPlace {
                 trace.ending = Ending::Answered(Verdict::new(decision, ContractRule::NonZeroExit));
             }
             Err(error) => {
-                let problem = format!("{}; {}", error.problem, error.cure);
-                trace.ending = Ending::Errored { problem };
+                trace.ending = Ending::Errored {
+                    problem: error.to_string(),
+                };
             }
         }
         Left::Settled

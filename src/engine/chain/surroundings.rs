@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::mentions::may_look;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::action::PathChange;
 use crate::engine::event::{Action, Event, EventSpec};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::sandbox::SandboxRules;
 use crate::engine::hook::{Background, Hook, LayerKind, Lives, PathBase, Reads};
-use crate::engine::run::{StartError, TraceContext};
+use crate::engine::run::TraceContext;
 use crate::engine::session;
 use crate::engine::ui::{Connection, Server};
 
@@ -336,7 +337,7 @@ pub(super) fn whole(
     variables: &[(&str, String)],
     program: Program,
     surroundings: &Surroundings,
-) -> Result<Program, StartError> {
+) -> Result<Program, Complaint> {
     let left_out = variables
         .iter()
         .find(|(name, _)| *name == "HOOKRUN_TRUNCATED");
@@ -367,7 +368,7 @@ pub(super) fn whole(
         format!("its environment cannot hold {names}: too long, or with a NUL or a line break");
     let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`; \
                 or `reads=none` if it does not use the event";
-    Err(StartError::new(problem, cure))
+    Err(Complaint::with_cure(problem, cure))
 }
 
 /// Returns the variables from the hook's spec and dialect. If the dialect's host sends the event,
@@ -419,7 +420,7 @@ pub(super) fn absent<'a>(variables: &[(&str, String)], inherited: &'a [String]) 
 /// and write its state folder and the session's shared folder.
 pub(super) fn sandbox(
     hook: &Hook,
-    program: &Result<Program, StartError>,
+    program: &Result<Program, Complaint>,
     variables: &[(&str, String)],
     surroundings: &Surroundings,
 ) -> (Option<SandboxRules>, Vec<String>) {

@@ -14,9 +14,10 @@ use std::thread;
 use std::time::Instant;
 
 use super::job::FunctionCall;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::{CallStart, FunctionReturn};
 use crate::engine::lock::locked;
-use crate::engine::run::{Ending, StartError, Trace};
+use crate::engine::run::{Ending, Trace};
 #[cfg(feature = "tokio")]
 pub(crate) use tasks::Tasks;
 
@@ -159,8 +160,8 @@ fn panicked(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-pub(super) fn no_thread(error: &io::Error) -> StartError {
-    StartError::new(
+pub(super) fn no_thread(error: &io::Error) -> Complaint {
+    Complaint::with_cure(
         format!("cannot start a thread for it: {error}"),
         "raise the thread and descriptor limits",
     )

@@ -12,8 +12,8 @@ use std::time::Duration;
 use rustix::fs::Access;
 use rustix::io::Errno;
 
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, duration_text};
-use crate::engine::run::StartError;
 
 const SET_ID: u32 = 0o6000;
 const ANY_RUN_BIT: u32 = 0o111;
@@ -83,7 +83,7 @@ impl CheckedScript {
 ///
 /// Rejects files without an executable bit, world-writable files and folders, and drop-ins that are
 /// setuid or setgid.
-pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, StartError> {
+pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Complaint> {
     match handler {
         Handler::File(file) => Ok(Program {
             path: check(file, true)?,
@@ -92,7 +92,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
         }),
         Handler::Words { words, base } => {
             let (program, arguments) = words.split_first().ok_or_else(|| {
-                StartError::new("its command is empty", "write the program to run")
+                Complaint::with_cure("its command is empty", "write the program to run")
             })?;
             let file = find(program, base, search)?;
             Ok(Program {
@@ -106,11 +106,11 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
             name: "/bin/sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
-        Handler::Rule(_) => Err(StartError::new(
+        Handler::Rule(_) => Err(Complaint::with_cure(
             "it is a rule, which needs no program",
             "ask it for its decision",
         )),
-        Handler::Function(_) => Err(StartError::new(
+        Handler::Function(_) => Err(Complaint::with_cure(
             "it is a function, and no program can be started for it",
             "give it to a `Runner`",
         )),
@@ -118,12 +118,12 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Sta
 }
 
 /// Finds the file of `program`: relative to `base` if it has a slash, else in `search`.
-fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, StartError> {
+fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, Complaint> {
     if program.contains('/') {
         return Ok(base.join(program));
     }
     find_in_path(program, search).ok_or_else(|| {
-        StartError::new(
+        Complaint::with_cure(
             format!("no program `{program}` in PATH"),
             format!(
                 "install it, or write its path; a script next to hookrun.toml is `./{program}`"
@@ -145,25 +145,25 @@ fn is_runnable(file: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & ANY_RUN_BIT != 0)
 }
 
-fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
+fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
     let shown = file.display();
     let path = file.canonicalize().map_err(|error| missing(file, &error))?;
     let meta = path.metadata().map_err(|error| missing(file, &error))?;
     if !meta.is_file() {
-        return Err(StartError::new(
+        return Err(Complaint::with_cure(
             format!("`{shown}` is not a file"),
             "put an executable file there",
         ));
     }
     let mode = meta.permissions().mode();
     if mode & ANY_RUN_BIT == 0 {
-        return Err(StartError::new(
+        return Err(Complaint::with_cure(
             format!("`{shown}` is not executable"),
             format!("run `chmod +x {}`", quoted(file)),
         ));
     }
     if is_drop_in && mode & SET_ID != 0 {
-        return Err(StartError::new(
+        return Err(Complaint::with_cure(
             format!("`{shown}` is setuid or setgid, and hooks run as the current user"),
             format!("run `chmod ug-s {}`", quoted(file)),
         ));
@@ -182,28 +182,28 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, StartError> {
     Ok(path)
 }
 
-fn open_to_everyone(path: &Path) -> StartError {
-    StartError::new(
+fn open_to_everyone(path: &Path) -> Complaint {
+    Complaint::with_cure(
         format!("everyone can write to `{}`", path.display()),
         access_cure(path),
     )
 }
 
-fn missing(file: &Path, error: &io::Error) -> StartError {
+fn missing(file: &Path, error: &io::Error) -> Complaint {
     let shown = file.display();
     if error.kind() != io::ErrorKind::NotFound {
-        return StartError::new(
+        return Complaint::with_cure(
             format!("cannot read `{shown}`: {error}"),
             "check the path and its permissions",
         );
     }
     if file.is_symlink() {
-        return StartError::new(
+        return Complaint::with_cure(
             format!("`{shown}` is a link to a file that does not exist"),
             "fix or remove the link",
         );
     }
-    StartError::new(
+    Complaint::with_cure(
         format!("no such file: `{shown}`"),
         "create it, or correct the path",
     )
@@ -246,8 +246,8 @@ pub fn access_cure(path: &Path) -> String {
     )
 }
 
-pub(super) fn hung(program: &Program, time: Duration) -> StartError {
-    StartError::new(
+pub(super) fn hung(program: &Program, time: Duration) -> Complaint {
+    Complaint::with_cure(
         format!(
             "the system took {} to start `{}`",
             duration_text(Duration::from_millis(
@@ -259,7 +259,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> StartError {
     )
 }
 
-pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
+pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> Complaint {
     let bytes = variables.iter().map(|(_, bytes)| bytes).sum::<usize>();
     variables.sort_by_key(|(_, bytes)| Reverse(*bytes));
     let largest: Vec<String> = variables
@@ -267,7 +267,7 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> StartError {
         .take(LARGEST)
         .map(|(name, bytes)| format!("`{name}` ({bytes} bytes)"))
         .collect();
-    StartError::new(
+    Complaint::with_cure(
         format!(
             "its environment and arguments exceed the system's limit; of the {bytes} bytes in {} \
              variables the largest are {}",
@@ -347,9 +347,9 @@ pub fn interpreter_cure(near: Option<&str>) -> String {
 }
 
 /// Explains why the system could not start a program that passed all checks.
-pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> StartError {
+pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) -> Complaint {
     if let Some(cwd) = cwd.filter(|cwd| rustix::fs::access(*cwd, Access::EXEC_OK).is_err()) {
-        return StartError::new(
+        return Complaint::with_cure(
             format!(
                 "its working directory `{}` cannot be entered",
                 cwd.display()
@@ -361,7 +361,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
     let interpreter = interpreter_of(&program.path);
     let raw = error.raw_os_error().map(Errno::from_raw_os_error);
     match (raw, interpreter) {
-        (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => StartError::new(
+        (Some(Errno::NOENT), Some(line)) if line.ends_with('\r') => Complaint::with_cure(
             format!(
                 "the first line of `{shown}` ends in CR LF, so the system cannot find its interpreter"
             ),
@@ -370,7 +370,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         (Some(Errno::NOENT), Some(line)) => {
             let program = line.split_whitespace().next().unwrap_or_default();
             let near = near_program(program, |other| is_runnable(Path::new(other)));
-            StartError::new(
+            Complaint::with_cure(
                 format!(
                     "the interpreter of `{shown}` does not exist: `{}`",
                     line.trim()
@@ -378,14 +378,14 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
                 interpreter_cure(near.as_deref()),
             )
         }
-        (Some(Errno::NOEXEC), _) => StartError::new(
+        (Some(Errno::NOEXEC), _) => Complaint::with_cure(
             format!(
                 "`{shown}` is neither a program nor a script with a first line like `{}`",
                 first_line_for(&program.path)
             ),
             "add that line",
         ),
-        (Some(Errno::ACCESS), Some(line)) => StartError::new(
+        (Some(Errno::ACCESS), Some(line)) => Complaint::with_cure(
             format!(
                 "permission denied for `{shown}` or its interpreter `{}`",
                 line.trim()
@@ -393,15 +393,15 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
             "check both, and whether the file system is mounted noexec",
         ),
         // EBADF means that the limit was lowered meanwhile.
-        (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => StartError::new(
+        (Some(Errno::MFILE | Errno::NFILE | Errno::BADF), _) => Complaint::with_cure(
             format!("out of file descriptors ({error})"),
             "raise the limit (`ulimit -n`)",
         ),
-        (Some(Errno::AGAIN | Errno::NOMEM), _) => StartError::new(
+        (Some(Errno::AGAIN | Errno::NOMEM), _) => Complaint::with_cure(
             format!("the system cannot start another process ({error})"),
             "check the process limit (`ulimit -u`) and the free memory",
         ),
-        _ => StartError::new(
+        _ => Complaint::with_cure(
             format!("cannot start `{shown}`: {error}"),
             "run it manually for details",
         ),
@@ -410,7 +410,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
 
 /// Checks by a program's first bytes whether it could start, without running it. Returns the error
 /// of the start.
-pub fn check_format(program: &Program) -> Result<(), StartError> {
+pub fn check_format(program: &Program) -> Result<(), Complaint> {
     let path = &program.path;
     let line = interpreter_of(path).unwrap_or_default();
     let interpreter = line.split([' ', '\t']).find(|word| !word.is_empty());

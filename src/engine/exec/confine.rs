@@ -19,9 +19,10 @@ use super::job::Job;
 use super::landlock::{apply, lacking};
 use super::namespace::{self, Namespace};
 use super::sandbox::SandboxRules;
+use crate::engine::complaint::Complaint;
 use crate::engine::hook::Containment;
 use crate::engine::hook::limits::ProcessLimits;
-use crate::engine::run::{CapturedStream, Exit, StartError};
+use crate::engine::run::{CapturedStream, Exit};
 
 /// Exit status if the hook could not be executed, as in shells.
 pub const NEVER_BECAME: u8 = 126;
@@ -44,7 +45,7 @@ impl Engine {
         job: &Job<'_>,
         hook: &Program,
         notes: &mut Vec<String>,
-    ) -> Result<Option<Program>, StartError> {
+    ) -> Result<Option<Program>, Complaint> {
         let limits = job.hook.limits.of_process();
         let has_namespace = job.hook.containment == Containment::Pidns;
         let needs_process = limits.is_some() || has_namespace;
@@ -52,7 +53,7 @@ impl Engine {
             return Ok(None);
         }
         if job.hook.limits.memory_bytes.is_some() && !cfg!(target_os = "linux") {
-            return Err(StartError::new(
+            return Err(Complaint::with_cure(
                 "this system cannot limit its memory",
                 "run it on Linux, or remove `limits.memory`",
             ));
@@ -65,7 +66,7 @@ impl Engine {
             }
             if let Some(lacking) = lacking(rules) {
                 if rules.required {
-                    return Err(StartError::new(
+                    return Err(Complaint::with_cure(
                         format!("its sandbox is not available: {lacking}"),
                         "run it on Linux 6.7 or later with Landlock, or set `sandbox.required = false`",
                     ));
@@ -74,7 +75,7 @@ impl Engine {
             }
         }
         let Some(own) = &self.program else {
-            return Err(StartError::new(
+            return Err(Complaint::with_cure(
                 "`sandbox`, `containment`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, but the embedding program does not set its path",
                 "give it to the runner (`Runner::program`)",
             ));
@@ -85,7 +86,7 @@ impl Engine {
             namespace_of: has_namespace.then(|| std::process::id().cast_signed()),
         };
         let bounds = serde_json::to_string(&bounds).map_err(|error| {
-            StartError::new(
+            Complaint::with_cure(
                 format!("a path in its limits or sandbox is not UTF-8 ({error})"),
                 "give the folder a name in UTF-8",
             )
@@ -119,7 +120,7 @@ pub fn enter(arguments: &[OsString]) -> u8 {
     }
 }
 
-pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> {
+pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<Complaint> {
     if exit != Exit::Status(i32::from(NEVER_BECAME)) {
         return None;
     }
@@ -130,7 +131,7 @@ pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<StartError> 
 }
 
 /// Returns the hook's exit status in its namespace. Without a namespace, returns only errors.
-fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
+fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
     let [bounds, path, name, arguments @ ..] = arguments else {
         return Err(own_fault("it needs limits, a program and a name"));
     };
@@ -147,7 +148,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     let mut namespace = None;
     if let Some(hookrun) = bounds.namespace_of {
         let made = Namespace::make(hookrun).map_err(|error| {
-            StartError::new(
+            Complaint::with_cure(
                 format!("it cannot get a process namespace: {error}"),
                 "run it where that is allowed, or remove its `containment`",
             )
@@ -156,7 +157,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, StartError> {
     }
     if let Some(rules) = &bounds.rules {
         apply(rules).map_err(|problem| {
-            StartError::new(
+            Complaint::with_cure(
                 format!("it cannot be sandboxed: {problem}"),
                 "run it where that is allowed, or change its `sandbox`",
             )
@@ -212,8 +213,8 @@ fn lower(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     Ok(())
 }
 
-fn own_fault(problem: &str) -> StartError {
-    StartError::new(
+fn own_fault(problem: &str) -> Complaint {
+    Complaint::with_cure(
         format!("its limits could not be set: {problem}"),
         "this is a bug in hookrun: please report it",
     )

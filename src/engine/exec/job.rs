@@ -9,17 +9,18 @@ use super::command::{CheckedScript, Program};
 use super::lines::HookLines;
 use super::sandbox::SandboxRules;
 use super::streams::{PipeStore, StdinContent};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::hook::{Background, Function, Hook, Permit};
-use crate::engine::run::{Ending, StartError};
+use crate::engine::run::Ending;
 use crate::engine::ui::Connection;
 
 #[derive(Debug)]
 pub struct Job<'a> {
     pub hook: &'a Hook,
     /// The program or function to run, or the reason why it cannot.
-    pub runs: Result<Runs, StartError>,
+    pub runs: Result<Runs, Complaint>,
     /// The checked content of the program, if that is started instead of what is at its path.
     pub(crate) script: Option<CheckedScript>,
     /// Stdin: the context and a final newline.
@@ -59,7 +60,7 @@ pub struct FunctionCall {
 impl<'a> Job<'a> {
     pub fn new(
         hook: &'a Hook,
-        runs: Result<Runs, StartError>,
+        runs: Result<Runs, Complaint>,
         timeout: Duration,
         permit: Permit<'a>,
     ) -> Job<'a> {

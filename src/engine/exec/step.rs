@@ -24,8 +24,9 @@ use super::engine::{Engine, HookProgress};
 use super::job::{Budget, FunctionCall, Job};
 use super::live::{Live, Phase};
 use super::warm::ServedLife;
+use crate::engine::complaint::Complaint;
 use crate::engine::lock::locked;
-use crate::engine::run::{Ending, StartError, Trace};
+use crate::engine::run::{Ending, Trace};
 
 /// Size of a read. With 64 KiB, glibc trims its heap each time the buffer is freed.
 const BUFFER_BYTES: usize = 32 * 1024;
@@ -464,7 +465,7 @@ impl RunningStep<'_> {
         place: usize,
         call: &FunctionCall,
         now: Instant,
-    ) -> Result<SlotState, StartError> {
+    ) -> Result<SlotState, Complaint> {
         let job = self.slots[place].job;
         tracing::debug!(hook = job.hook.name, "called");
         let (deadline, why) = self.ends(job.timeout, now);
@@ -475,7 +476,7 @@ impl RunningStep<'_> {
         let reply = self.answers.insert(answers).reply(place);
         let workers = &self.engine.shared.workers;
         let permit = workers.permit().ok_or_else(|| {
-            StartError::new(
+            Complaint::with_cure(
                 format!("{MOST_FUNCTIONS} functions are still running"),
                 "let functions return, even after their timeout",
             )

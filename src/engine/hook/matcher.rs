@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::names::names;
 use crate::engine::shell::{CommandLine, ShellCommand};
@@ -20,10 +21,8 @@ use path::PathQuery;
 pub use path::check_path;
 pub(crate) use path::{FoundPath, named_path, tidy};
 pub use path::{PathMatch, decide_paths};
-pub use row::{
-    Condition, DocumentMatch, Documents, MatcherError, Mismatch, PathBase, check_expression,
-};
-use row::{EXCEPT, OF_HOST, no_backspace, of_field, wrong};
+pub use row::{Condition, DocumentMatch, Documents, Mismatch, PathBase, check_expression};
+use row::{EXCEPT, OF_HOST, no_backspace, of_field};
 pub(crate) use row::{expression, expression_error, shortened};
 pub(crate) use runs::{RunsForm, RunsMatch, written};
 pub use tool::check_tool;
@@ -70,7 +69,7 @@ impl Matcher {
     ///
     /// # Errors
     /// If an alternative is empty or its glob is invalid.
-    pub fn tool(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn tool(mut self, written: &str) -> Result<Matcher, Complaint> {
         self.tool = Some(ToolMatch::read(written)?);
         Ok(self)
     }
@@ -82,21 +81,21 @@ impl Matcher {
     ///
     /// # Errors
     /// If the glob is invalid.
-    pub fn path(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn path(mut self, written: &str) -> Result<Matcher, Complaint> {
         self.paths.push(PathMatch::read(written)?);
         Ok(self)
     }
 
     /// Excludes paths that match a glob, as in [`Matcher::path`]. Fails if the glob is invalid.
     #[doc(hidden)]
-    pub fn not(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn not(mut self, written: &str) -> Result<Matcher, Complaint> {
         self.not.push(PathMatch::read(written)?);
         Ok(self)
     }
 
     /// Adds a file type; any of several suffices. Fails if the type is unknown.
     #[doc(hidden)]
-    pub fn file_type(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn file_type(mut self, written: &str) -> Result<Matcher, Complaint> {
         self.types.push(WantedType::read(written)?);
         Ok(self)
     }
@@ -147,7 +146,7 @@ impl Matcher {
     ///
     /// # Errors
     /// If the expression is invalid.
-    pub fn command(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn command(mut self, written: &str) -> Result<Matcher, Complaint> {
         no_backspace(written)?;
         let form = RegexBuilder::new(written).multi_line(true).build();
         self.command = Some(form.map_err(|error| expression_error(&error.to_string()))?);
@@ -160,7 +159,7 @@ impl Matcher {
     ///
     /// # Errors
     /// If it has no program or an empty alternative.
-    pub fn runs(mut self, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn runs(mut self, written: &str) -> Result<Matcher, Complaint> {
         self.runs.push(RunsForm::read(written)?);
         Ok(self)
     }
@@ -170,9 +169,9 @@ impl Matcher {
     ///
     /// # Errors
     /// If the expression is invalid, or the path has `[]`, which only documents have.
-    pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, MatcherError> {
+    pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, Complaint> {
         if field.contains("[]") {
-            return Err(wrong("`[]` is for a rule with `documents`"));
+            return Err(Complaint::new("`[]` is for a rule with `documents`"));
         }
         self.fields.push(FieldMatch {
             field: field.to_string(),
@@ -501,7 +500,7 @@ impl FieldMatch {
     }
 }
 
-pub fn check_runs(written: &str) -> Result<(), MatcherError> {
+pub fn check_runs(written: &str) -> Result<(), Complaint> {
     RunsForm::read(written).map(drop)
 }
 

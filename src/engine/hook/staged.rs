@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::spec::Hook;
-use crate::engine::ending::StartError;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 
 impl Hook {
@@ -29,7 +29,7 @@ pub(crate) trait StagedText: fmt::Debug + Send + Sync {
         hook: &Hook,
         files: &[PathBuf],
         usual: &Path,
-    ) -> Result<Option<StagedFolder>, StartError>;
+    ) -> Result<Option<StagedFolder>, Complaint>;
 
     /// Takes the changes of `hook` in its folder. Fails if they cannot be determined.
     fn leave(
@@ -37,7 +37,7 @@ pub(crate) trait StagedText: fmt::Debug + Send + Sync {
         hook: &Hook,
         files: &[PathBuf],
         departure: Departure,
-    ) -> Result<ChangeVerdict, StartError>;
+    ) -> Result<ChangeVerdict, Complaint>;
 }
 
 /// Working directory and environment of a hook that sees the staged text.

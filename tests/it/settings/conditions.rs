@@ -5,7 +5,7 @@ use hookrun::hosts::rules::{HostMatch, WantedEvents};
 use hookrun::hosts::settings::MatcherSubject;
 use hookrun::internals::event::catalog::Catalog;
 use hookrun::internals::hook::{Condition, PathBase};
-use hookrun::{Context, Event, MatcherError};
+use hookrun::{Complaint, Context, Event};
 use serde_json::json;
 
 /// What a hook in a host's settings says about the tools that it wants.
@@ -24,7 +24,7 @@ fn call(asker: &'static str, tool: &str, command: &str, is_gate: bool) -> Event 
 }
 
 /// Whether a hook in the settings of `host` wants the call.
-fn wants(host: &str, says: Says<'_>, call: &Event) -> Result<bool, MatcherError> {
+fn wants(host: &str, says: Says<'_>, call: &Event) -> Result<bool, Complaint> {
     let dialect = hosts::find(host).unwrap();
     let (matcher, condition) = match says {
         Says::Matcher(subject, written) => (

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 
 use super::{RunningStep, SlotState};
+use crate::engine::complaint::Complaint;
 use crate::engine::exec::child::{Child, GIVE_UP};
 use crate::engine::exec::command::{self, Program};
 use crate::engine::exec::job::{Job, Runs, end_of};
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
 use crate::engine::hook::Warm;
-use crate::engine::run::{Ending, StartError, Trace};
+use crate::engine::run::{Ending, Trace};
 
 /// First pause before a retry; it doubles each time.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
@@ -72,7 +73,7 @@ impl RunningStep<'_> {
         program: &Program,
         attempt: u32,
         now: Instant,
-    ) -> Result<SlotState, StartError> {
+    ) -> Result<SlotState, Complaint> {
         let job = self.slots[place].job;
         let mut notes = job.notes.clone();
         let confined = self.engine.confined(job, program, &mut notes)?;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::row::{MatcherError, wrong};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::FileFacts;
 use crate::engine::spelling;
 
@@ -76,7 +76,7 @@ const BINARY_ENDINGS: &[&str] = &[
 pub(super) struct WantedType(pub(super) &'static str);
 
 impl WantedType {
-    pub(super) fn read(written: &str) -> Result<WantedType, MatcherError> {
+    pub(super) fn read(written: &str) -> Result<WantedType, Complaint> {
         let found = names().find(|name| *name == written);
         found.map(WantedType).ok_or_else(|| {
             let problem = match spelling::nearest(written, names()) {
@@ -86,7 +86,7 @@ impl WantedType {
                     names().collect::<Vec<_>>().join(", ")
                 ),
             };
-            wrong(&problem)
+            Complaint::new(problem)
         })
     }
 

@@ -3,7 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::kind::WantedType;
-use super::row::{Glob, MatcherError, Mismatch, PathBase, may_be_both, path_glob, wrong};
+use super::row::{Glob, Mismatch, PathBase, may_be_both, path_glob};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::action::{Effect, Guesses, Reach};
 use crate::engine::event::{Access, ActionKind, Event};
 use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
@@ -45,7 +46,7 @@ const MOST_NAMES: usize = 256;
 const MOST_ALTERNATIVES: usize = 64;
 
 impl PathMatch {
-    pub(crate) fn read(written: &str) -> Result<PathMatch, MatcherError> {
+    pub(crate) fn read(written: &str) -> Result<PathMatch, Complaint> {
         check_path(written)?;
         let mut pattern = written.trim_start_matches("./").to_string();
         if pattern.len() > 1 && pattern.ends_with('/') {
@@ -223,7 +224,7 @@ fn meets_names(forms: &[&str], names: &[&str], is_taken: bool, reach: Reach) -> 
 }
 
 /// Checks a pattern for [`Matcher::path`](super::Matcher::path).
-pub fn check_path(written: &str) -> Result<(), MatcherError> {
+pub fn check_path(written: &str) -> Result<(), Complaint> {
     let below = written.trim_start_matches("./");
     let problem = if written.is_empty() {
         "it is empty"
@@ -244,7 +245,7 @@ pub fn check_path(written: &str) -> Result<(), MatcherError> {
     } else {
         return path_glob(written).map(drop);
     };
-    Err(wrong(problem))
+    Err(Complaint::new(problem))
 }
 
 /// Decides whether a glob matches a path of the tool, or a link's target.

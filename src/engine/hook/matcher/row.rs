@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use globset::GlobBuilder;
 use regex::{Regex, bytes};
 
-use crate::engine::ending::StartError;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 
 /// A dialect's condition. `Display` shows it as written.
@@ -28,7 +28,7 @@ pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
 pub trait Documents: fmt::Debug + fmt::Display + Send + Sync {
     /// Returns the matching locations in a project's documents, in order. Fails if a document
     /// cannot be read.
-    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, StartError>;
+    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, Complaint>;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,20 +39,6 @@ pub struct DocumentMatch {
     pub line: usize,
     /// Values that the rule's text may use.
     pub values: Vec<(String, String)>,
-}
-
-/// Why a matcher is invalid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}")]
-pub struct MatcherError {
-    /// The problem, in the terms of the pattern's library.
-    pub problem: String,
-}
-
-pub(super) fn wrong(problem: &str) -> MatcherError {
-    MatcherError {
-        problem: problem.to_string(),
-    }
 }
 
 /// Folders to which relative paths refer.
@@ -124,23 +110,23 @@ impl fmt::Display for Mismatch {
 }
 
 /// Checks an expression for `Matcher::command` and `Matcher::field`, except its compiled size.
-pub fn check_expression(written: &str) -> Result<(), MatcherError> {
+pub fn check_expression(written: &str) -> Result<(), Complaint> {
     no_backspace(written)?;
     regex_syntax::parse(written)
         .map(drop)
         .map_err(|error| expression_error(&error.to_string()))
 }
 
-pub(crate) fn expression(written: &str) -> Result<Regex, MatcherError> {
+pub(crate) fn expression(written: &str) -> Result<Regex, Complaint> {
     no_backspace(written)?;
     Regex::new(written).map_err(|error| expression_error(&error.to_string()))
 }
 
 /// In double quotes of TOML or JSON, `\b` is a backspace, which matches nothing.
-pub(super) fn no_backspace(written: &str) -> Result<(), MatcherError> {
+pub(super) fn no_backspace(written: &str) -> Result<(), Complaint> {
     if written.contains('\u{8}') {
         let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
-        return Err(wrong(problem));
+        return Err(Complaint::new(problem));
     }
     Ok(())
 }
@@ -157,9 +143,9 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-pub(crate) fn expression_error(picture: &str) -> MatcherError {
+pub(crate) fn expression_error(picture: &str) -> Complaint {
     let last = picture.lines().last().unwrap_or_default();
-    wrong(last.trim_start_matches("error: "))
+    Complaint::new(last.trim_start_matches("error: "))
 }
 
 /// Maximum nesting of braces in a glob: parsing recurses, and so does the regular expression.
@@ -170,7 +156,7 @@ pub(super) const MAX_GLOB_DEPTH: usize = 50;
 pub(crate) struct Glob(bytes::Regex);
 
 impl Glob {
-    pub(crate) fn new(glob: &globset::Glob) -> Result<Glob, MatcherError> {
+    pub(crate) fn new(glob: &globset::Glob) -> Result<Glob, Complaint> {
         let form = bytes::RegexBuilder::new(glob.regex())
             .dot_matches_new_line(true)
             .build();
@@ -183,7 +169,7 @@ impl Glob {
     }
 }
 
-pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
+pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, Complaint> {
     read_glob(
         word,
         GlobBuilder::new(word)
@@ -193,7 +179,7 @@ pub(super) fn tool_glob(word: &str) -> Result<globset::Glob, MatcherError> {
 }
 
 /// Parses a path glob. As in a shell, `{,x}` is nothing or `x`.
-pub(crate) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
+pub(crate) fn path_glob(written: &str) -> Result<globset::Glob, Complaint> {
     read_glob(
         written,
         GlobBuilder::new(written)
@@ -202,20 +188,20 @@ pub(crate) fn path_glob(written: &str) -> Result<globset::Glob, MatcherError> {
     )
 }
 
-fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, MatcherError> {
+fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, Complaint> {
     let mut depth = 0_usize;
     for c in written.chars() {
         match c {
             '{' if depth == MAX_GLOB_DEPTH => {
                 let problem = format!("it has braces deeper than {MAX_GLOB_DEPTH} levels");
-                return Err(wrong(&problem));
+                return Err(Complaint::new(problem));
             }
             '{' => depth += 1,
             '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
-    builder.build().map_err(|error| wrong(&error.to_string()))
+    builder.build().map_err(Complaint::of)
 }
 
 /// Matches a pattern with `*` (any text), `?` (one character) and `[…]` (one of these).

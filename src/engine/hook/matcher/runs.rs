@@ -5,7 +5,8 @@
 //! characters, `**` any number of operands, and a final `$` their end. `--option=VALUE` and
 //! `-o=VALUE` require a value, in any notation.
 
-use super::row::{MatcherError, has_form, may_have_form, wrong};
+use super::row::{has_form, may_have_form};
+use crate::engine::complaint::Complaint;
 use crate::engine::shell::{
     CommandLine, CommandWrapper, GivenOperand, GivenWords, OptionWord, ShellCommand, ShellWord,
     is_prefix,
@@ -57,27 +58,30 @@ enum Fit {
 impl RunsForm {
     /// Parses a pattern. Fails if it is empty, begins with an option, has an empty alternative,
     /// `--`, alternatives of options and operands, or a word after `$`.
-    pub(crate) fn read(written: &str) -> Result<RunsForm, MatcherError> {
-        let words = shell_words::split(written).map_err(|_| wrong("a quote is not closed"))?;
+    pub(crate) fn read(written: &str) -> Result<RunsForm, Complaint> {
+        let words =
+            shell_words::split(written).map_err(|_| Complaint::new("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
-            return Err(wrong("it names no program"));
+            return Err(Complaint::new("it names no program"));
         };
         if program.starts_with('-') || matches!(program.as_str(), "$" | "**") {
-            return Err(wrong("it must begin with a program, or with `*` for any"));
+            return Err(Complaint::new(
+                "it must begin with a program, or with `*` for any",
+            ));
         }
         let program = alternatives(program)?;
         let mut options = Vec::new();
         let mut operands = Vec::new();
         for word in rest {
             if matches!(operands.last(), Some(OperandForm::End)) {
-                return Err(wrong("`$` marks the end, but a word follows it"));
+                return Err(Complaint::new("`$` marks the end, but a word follows it"));
             }
             let all = alternatives(word)?;
             match word.as_str() {
                 "$" => operands.push(OperandForm::End),
                 "**" => operands.push(OperandForm::Rest),
                 "--" => {
-                    return Err(wrong(
+                    return Err(Complaint::new(
                         "`--` is neither an option nor an operand; leave it out",
                     ));
                 }
@@ -85,7 +89,7 @@ impl RunsForm {
                     options.push(all.iter().map(|one| OptionForm::read(one)).collect());
                 }
                 _ if all.iter().any(is_option) => {
-                    return Err(wrong(
+                    return Err(Complaint::new(
                         "options and operands cannot be alternatives of each other",
                     ));
                 }
@@ -237,10 +241,10 @@ impl RunsForm {
     }
 }
 
-fn alternatives(word: &str) -> Result<Vec<String>, MatcherError> {
+fn alternatives(word: &str) -> Result<Vec<String>, Complaint> {
     let all: Vec<String> = word.split('|').map(str::to_string).collect();
     if all.iter().any(String::is_empty) {
-        return Err(wrong("an alternative is empty"));
+        return Err(Complaint::new("an alternative is empty"));
     }
     Ok(all)
 }

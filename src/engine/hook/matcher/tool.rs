@@ -1,6 +1,7 @@
 //! Tool matchers: kinds, names and globs.
 
-use super::row::{Glob, MatcherError, Mismatch, tool_glob, wrong};
+use super::row::{Glob, Mismatch, tool_glob};
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{ActionKind, Event};
 
 #[derive(Debug, Clone)]
@@ -19,7 +20,7 @@ pub(super) enum ToolWord {
 }
 
 impl ToolMatch {
-    pub(super) fn read(written: &str) -> Result<ToolMatch, MatcherError> {
+    pub(super) fn read(written: &str) -> Result<ToolMatch, Complaint> {
         let mut alternatives = Vec::new();
         for word in written.split('|').map(str::trim) {
             alternatives.push(tool_word(word)?);
@@ -64,7 +65,7 @@ impl ToolWord {
 }
 
 /// Checks a pattern for [`Matcher::tool`](super::Matcher::tool).
-pub fn check_tool(written: &str) -> Result<(), MatcherError> {
+pub fn check_tool(written: &str) -> Result<(), Complaint> {
     written
         .split('|')
         .map(str::trim)
@@ -72,20 +73,20 @@ pub fn check_tool(written: &str) -> Result<(), MatcherError> {
 }
 
 /// Rejects words that cannot be tool names and would never match.
-fn check_tool_word(word: &str) -> Result<(), MatcherError> {
+fn check_tool_word(word: &str) -> Result<(), Complaint> {
     if word.is_empty() {
-        return Err(wrong("an alternative is empty"));
+        return Err(Complaint::new("an alternative is empty"));
     }
     if let Some(sign) = [".*", ".+", ".?"].iter().find(|sign| word.contains(**sign)) {
         let glob = word.replace(sign, "*");
-        return Err(wrong(&format!(
+        return Err(Complaint::new(format!(
             "it is a glob, not a regular expression: write `{glob}`"
         )));
     }
     if word.starts_with('.')
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
     {
-        return Err(wrong(
+        return Err(Complaint::new(
             "no tool has this name; it is neither a list nor a regular expression",
         ));
     }
@@ -108,7 +109,7 @@ fn is_patch(class: ActionKind, event: &Event) -> bool {
             .is_some_and(|action| !action.patched().is_empty())
 }
 
-fn tool_word(word: &str) -> Result<ToolWord, MatcherError> {
+fn tool_word(word: &str) -> Result<ToolWord, Complaint> {
     check_tool_word(word)?;
     if word.contains(['*', '?', '[']) {
         return Ok(ToolWord::Form(Glob::new(&tool_glob(word)?)?));
