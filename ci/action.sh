@@ -19,7 +19,7 @@ finish() {
 trap finish EXIT
 
 # Says why in an annotation, of which no text can make a second command.
-refuse() {
+block() {
     local text=$1 percent='%' return=$'\r' line=$'\n'
     text=${text//"$percent"/%25}
     text=${text//"$return"/%0D}
@@ -77,31 +77,31 @@ fetch() {
 
 event=${ACTION_EVENT-}
 case $event in
-'') refuse 'the input event is empty; it names the event to decide' ;;
--*) refuse "the input event is no name of an event: $event" ;;
+'') block 'the input event is empty; it names the event to decide' ;;
+-*) block "the input event is no name of an event: $event" ;;
 esac
 if [[ -n ${ACTION_CONTEXT-} && -n ${ACTION_CONTEXT_FILE-} ]]; then
-    refuse 'the inputs context and context-file exclude each other'
+    block 'the inputs context and context-file exclude each other'
 fi
 
 hookrun=${ACTION_BINARY-}
 if [[ -n $hookrun ]]; then
-    if [[ ! -f $hookrun || ! -x $hookrun ]]; then refuse "the input binary is no program: $hookrun"; fi
+    if [[ ! -f $hookrun || ! -x $hookrun ]]; then block "the input binary is no program: $hookrun"; fi
 elif [[ -n ${ACTION_VERSION-}${ACTION_RELEASE-} ]] || ! hookrun=$(type -P hookrun); then
     place_of_hookrun=${RUNNER_TEMP:?}/hookrun
     fetched=0
     quietly fetch "$place_of_hookrun" || fetched=$?
     # Another program than the one that was named is never taken, nor one that was tampered with.
-    if ((fetched != 0 && fetched != 3)); then refuse 'the release was not installed; the log has why'; fi
+    if ((fetched != 0 && fetched != 3)); then block 'the release was not installed; the log has why'; fi
     if ((fetched == 3)); then
         if [[ -n ${ACTION_VERSION-}${ACTION_RELEASE-}${ACTION_KEY-} ]]; then
-            refuse 'there is no such release; the log has what could not be fetched'
+            block 'there is no such release; the log has what could not be fetched'
         fi
-        type -P cargo >/dev/null || refuse 'there is neither hookrun nor cargo in PATH; name one by the input binary'
-        quietly build "$place_of_hookrun" || refuse 'hookrun could not be built; the log has why'
+        type -P cargo >/dev/null || block 'there is neither hookrun nor cargo in PATH; name one by the input binary'
+        quietly build "$place_of_hookrun" || block 'hookrun could not be built; the log has why'
     fi
     hookrun=$place_of_hookrun/bin/hookrun
-    if [[ ! -x $hookrun ]]; then refuse "cargo has built no hookrun: there is no $hookrun"; fi
+    if [[ ! -x $hookrun ]]; then block "cargo has built no hookrun: there is no $hookrun"; fi
 fi
 folder=$(CDPATH='' cd -- "$(dirname -- "$hookrun")" && pwd)
 hookrun=$folder/$(basename -- "$hookrun")
@@ -111,7 +111,7 @@ PATH=$folder:$PATH
 place=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/hookrun-action.XXXXXX")
 if [[ -n ${ACTION_CONTEXT_FILE-} ]]; then
     context=$ACTION_CONTEXT_FILE
-    [[ -f $context && -r $context ]] || refuse "the input context-file cannot be read: $context"
+    [[ -f $context && -r $context ]] || block "the input context-file cannot be read: $context"
 else
     context=$place/context
     nothing='{}'
@@ -143,7 +143,7 @@ case $status:$(tail -n 1 -- "$answer") in
 *)
     if [[ -s $answer ]]; then quietly cat -- "$answer"; fi
     said=$(head -c 2000 -- "$said")
-    refuse "nothing was decided: hookrun ended with status $status${said:+ and said: $said}
+    block "nothing was decided: hookrun ended with status $status${said:+ and said: $said}
 The input args has one argument a line, such as --budget=60s"
     ;;
 esac

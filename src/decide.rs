@@ -115,7 +115,8 @@ pub fn run(
     }
     let is_question = matches!(run.outcome.settled, Settled::Asked { .. });
     if is_question && !binding.is_some_and(Binding::can_ask) {
-        let request = runner.engine.server.as_ref().and_then(Server::request);
+        let request = runner.engine.server.as_ref();
+        let request = request.and_then(|server| server.request.as_deref());
         run.outcome = answered(run.outcome, event, request, terms);
         // The answer may be one block too many in a row.
         runner.keep_from_looping(&mut run);

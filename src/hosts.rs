@@ -308,7 +308,7 @@ impl Host {
         if !self.reads.is_empty() {
             let hosts = self.reads.join("` and `");
             limits.push(format!(
-                "it also runs the hooks in the settings of `{hosts}`; hookrun decides each call once"
+                "it also runs the hooks in the settings of `{hosts}`: install hookrun in only one of them"
             ));
         }
         limits.extend(self.install.cannot.iter().map(ToString::to_string));

@@ -27,7 +27,7 @@ opencode | kilo)
         > "$HOME/.config/$host/$host.json"
     client="$client run"
     # It carries neither dialogs nor what is said before a tool, and has no stop.
-    rows='allow block garbage hanging killed message_p missing_prompt missing_tool no_person no_serve one_server refused_prompt result rewrite server_killed'
+    rows='allow block garbage hanging killed message_p missing_prompt missing_tool no_person no_serve one_server blocked_prompt result rewrite server_killed'
     ;;
 esac
 
@@ -79,8 +79,8 @@ row_result() {
     hook tool.post "echo '{\"update\": {\"result\": \"redacted\"}}'"
     plugin; prompt 'CALL bash {"command": "echo se; echo cret", "description": "echo"}'; told redacted && ! told 'se\ncret'
 }
-row_refused_prompt() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; prompt "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
-row_refused_prompt_rpc() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; rpc "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
+row_blocked_prompt() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; prompt "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
+row_blocked_prompt_rpc() { hook prompt.submit 'echo no such prompts >&2; exit 1'; plugin; rpc "$touch_ran"; [ "$(asked)" = 0 ] && shown 'no such prompts'; }
 row_dialog() {
     hook tool.pre 'hookrun hook ui confirm Sure? && hookrun hook ui select Which one two > chosen && hookrun hook ui input Name > typed && hookrun hook ui editor Text old > edited && hookrun hook ui notify shown && hookrun hook ui status key text'
     plugin; rpc "$touch_ran"

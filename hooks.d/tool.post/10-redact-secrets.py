@@ -3,7 +3,7 @@
 #
 #   tool.post       redacts secrets in a tool's result before the model reads it
 #   prompt.submit   redacts secrets in a prompt before it is sent
-#   message.out     blocks a message with a secret (as 10-refuse-secrets.py)
+#   message.out     blocks a message with a secret (as 10-block-secrets.py)
 #
 # It finds known forms of keys, passwords in URLs, private key blocks, values with names such as
 # API_KEY=... and "client_secret": "...", and password options of common programs (mysql -p...,
@@ -158,7 +158,7 @@ def is_secret_of(name, value):
     return is_like is not None and any(map(plain.endswith, SECRET_KEYS))
 
 
-def refuse(reason):
+def block(reason):
     print(reason, file=sys.stderr)
     sys.exit(1)
 
@@ -166,7 +166,7 @@ def refuse(reason):
 def keep_back(event, carried, problem):
     """Blocks unsafe text, or withholds it if the tool has already run."""
     if event != "tool.post":
-        refuse(problem)
+        block(problem)
     print(json.dumps({"update": {field: f"[withheld: {problem}]" for field in carried}}))
 
 
@@ -188,7 +188,7 @@ def main():
         return
     kinds = ", ".join(f"{count} x {kind}" for kind, count in redactor.found.items())
     if event == "message.out":
-        refuse(f"the message carries a secret and was not sent: {kinds}\ninstead: take it out, and say where it is kept")
+        block(f"the message carries a secret and was not sent: {kinds}\ninstead: take it out, and say where it is kept")
     answer = json.dumps({"update": redacted, "additionalContext": f"Taken out of the {', '.join(redacted)}: {kinds}."})
     if len(answer) >= ANSWER_LIMIT:
         return keep_back(event, carried, f"it carries a secret ({kinds}) and is too long to be rewritten; take a smaller part")

@@ -33,7 +33,7 @@ const AGAIN: &str = "`hookrun install git` repairs it";
 /// Checks hosts and hooks: 0 no errors, 1 errors, 2 could not check.
 pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = Choice {
-        trust: Some(TrustChoice::Told),
+        trust: Some(TrustChoice::Reported),
         ..Choice::default()
     };
     let config = Config::load(&choice, env, ConfigScope::All);
@@ -243,12 +243,13 @@ fn was_in(record: &DecisionLine<'_>, project: &Path) -> bool {
         return true;
     }
     let context = record.context().and_then(|text| Context::parse(text).ok());
-    let told = context
+    let folders = context
         .map(|context| HostFolders::read(&record.host, &context))
         .unwrap_or_default();
-    told.roots
+    folders
+        .roots
         .iter()
-        .chain(&told.cwd)
+        .chain(&folders.cwd)
         .any(|folder| folder.starts_with(project))
 }
 

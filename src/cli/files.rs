@@ -270,14 +270,14 @@ impl WritePlace {
         }
         plan.write(env, out)?;
         if self.hooks.is_none() {
-            tell_idle(env, out)?;
+            print_idle(env, out)?;
         }
         Ok(())
     }
 }
 
 /// Prints hosts that do not send an event of a new hook, and whether hooks need trust.
-pub(super) fn tell_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
+pub(super) fn print_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
     for line in missing_events(
         &Config::load(&Choice::default(), env, ConfigScope::All),
         env,

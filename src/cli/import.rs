@@ -23,7 +23,7 @@ use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 
-use super::files::{FileWrite, PROGRAM, WritePlan, tell_idle, toml_text};
+use super::files::{FileWrite, PROGRAM, WritePlan, print_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
@@ -176,7 +176,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         writeln!(out, "  {}: {}", plain(what), plain(why))?;
     }
     if args.place.hooks.is_none() && !args.place.dry_run {
-        tell_idle(env, out)?;
+        print_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)
 }

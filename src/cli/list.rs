@@ -39,7 +39,7 @@ use crate::decide::hooks::nearest_hook;
 
 pub(crate) fn list(args: &ListArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = Choice {
-        trust: Some(TrustChoice::Told),
+        trust: Some(TrustChoice::Reported),
         ..args.hooks.source.choice(env, &args.hooks.dialect)
     };
     let dialect = hosts::find(&args.hooks.dialect);

@@ -215,7 +215,7 @@ impl EventRun<'_> {
         let choice = args
             .source
             .trusting(&args.deciding.trust, env, request.host());
-        let choice = choice.told_in(request.host(), context.as_ref());
+        let choice = choice.with_folders_of(request.host(), context.as_ref());
         // Usually before reading stdin, while the host still writes the event.
         let mut config = request.load(&choice, env);
         request.check(&config)?;
@@ -512,7 +512,7 @@ pub(crate) fn supervise(
     let event = args.event.as_deref().unwrap_or_default();
     let request = EventRequest::new(event, args.host());
     let choice = args.source.trusting(&args.deciding.trust, env, args.host());
-    let choice = choice.told_in(args.host(), Some(&context));
+    let choice = choice.with_folders_of(args.host(), Some(&context));
     let config = request.load(&choice, env);
     let hosted = request.event(&config, context)?;
     let hooks = LoadedHooks::new(config, env, |runner| {

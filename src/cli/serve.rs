@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn one_event_too_many_is_refused_and_the_next_is_decided_when_there_is_room() {
+    fn one_event_too_many_is_rejected_and_the_next_is_decided_when_there_is_room() {
         let (server, _folder) = idle_server(1);
         let (reader, writer) = io::pipe().unwrap();
         let mut lines = BufReader::new(reader).lines();
@@ -118,17 +118,17 @@ mod tests {
             serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
         };
         let all = door.decider.slot();
-        let refused = decide();
+        let rejected = decide();
         assert_eq!(
-            (&refused["id"], &refused["error"]["code"]),
+            (&rejected["id"], &rejected["error"]["code"]),
             (&json!(7), &json!(UNAVAILABLE))
         );
         assert!(
-            refused["error"]["message"]
+            rejected["error"]["message"]
                 .as_str()
                 .unwrap()
                 .contains("too many events at the same time (1)"),
-            "{refused}"
+            "{rejected}"
         );
         drop(all);
         assert_eq!(decide()["result"], 0);

@@ -77,7 +77,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
     }
     let context = input.iter().flatten().map(|input| &input.context).next();
     let choice = args.source.choice(env, request.host());
-    let choice = choice.told_in(request.host(), context);
+    let choice = choice.with_folders_of(request.host(), context);
     let mut config = request.load(&choice, env);
     request.check(&config)?;
     let paths = Paths::from(&env.cwd);
@@ -144,7 +144,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         human::run(&report, about, &paths, out)?;
         let hint = hooks.hint_of_none(&event.spec().name);
         streams::remark(&hint.unwrap_or_default());
-        tell_untrusted(args, env);
+        report_untrusted(args, env);
     } else {
         write_json(&report, out)?;
     }
@@ -155,7 +155,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
 }
 
 /// Notes that `run` would block, if the project's hooks are untrusted.
-fn tell_untrusted(args: &TestArgs, env: &Environment) {
+fn report_untrusted(args: &TestArgs, env: &Environment) {
     let is_of_project = args.source.hooks.is_empty() && args.source.settings.is_empty();
     if args.format == CheckFormat::Human
         && is_of_project

@@ -414,7 +414,7 @@ pub(crate) fn is_trusted(env: &Environment) -> bool {
 /// The trust of each project folder with hooks.
 fn reports(env: &Environment) -> Vec<TrustReport> {
     let choice = Choice {
-        trust: Some(TrustChoice::Told),
+        trust: Some(TrustChoice::Reported),
         ..Choice::default()
     };
     Config::load(&choice, env, ConfigScope::Events(&[]))

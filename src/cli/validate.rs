@@ -21,7 +21,7 @@ use crate::cli::run::paths;
 pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = args.hooks.source.choice(env, &args.hooks.dialect);
     let choice = Choice {
-        trust: Some(TrustChoice::Told),
+        trust: Some(TrustChoice::Reported),
         ..choice
     };
     let config = Config::load(&choice, env, ConfigScope::All);

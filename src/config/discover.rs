@@ -33,19 +33,19 @@ pub struct Choice {
     /// Also search the other layers (`--discover`).
     pub discover: bool,
     /// Folders in the event: opened roots are the project.
-    pub told: HostFolders,
+    pub host_folders: HostFolders,
     /// Whether project hooks need trust; `None` if the user runs them directly.
     pub trust: Option<TrustChoice>,
 }
 
 impl Choice {
-    /// Adds the folders in an event of a host of this dialect.
+    /// Adds the folders that an event of this dialect names.
     #[must_use]
-    pub fn told_in(mut self, dialect: &str, context: Option<&Context>) -> Choice {
+    pub fn with_folders_of(mut self, dialect: &str, context: Option<&Context>) -> Choice {
         if let Some(context) = context {
             let HostFolders { roots, cwd } = HostFolders::read(dialect, context);
-            self.told.roots.extend(roots);
-            self.told.cwd = cwd;
+            self.host_folders.roots.extend(roots);
+            self.host_folders.cwd = cwd;
         }
         self
     }
@@ -77,7 +77,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
             let cure = "change to an existing, readable folder";
             problems.push(Complaint::with_cure(cause, cure).in_file(Path::new("."), None));
         }
-        let project = find_project(&choice.told, env, &mut problems);
+        let project = find_project(&choice.host_folders, env, &mut problems);
         layers.extend(project.layers);
         looked = project.looked;
         root = Some(project.root);
@@ -89,7 +89,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         }
     }
     for written in &choice.settings {
-        let (settings_of, file) = said_to_be(written);
+        let (settings_of, file) = host_prefix(written);
         let file = env.cwd.join(file);
         let folder = file.parent().unwrap_or(&file).to_path_buf();
         let empty = Layer::empty(LayerKind::Explicit, folder);
@@ -105,7 +105,8 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
     if layers.is_empty() {
         problems.extend(looked.iter().flat_map(|folder| misspelled(folder)));
     }
-    let project = root.unwrap_or_else(|| find_project(&choice.told, env, &mut Vec::new()).root);
+    let project =
+        root.unwrap_or_else(|| find_project(&choice.host_folders, env, &mut Vec::new()).root);
     DiscoveredLayers {
         layers,
         project,
@@ -126,13 +127,13 @@ pub(super) fn outside(env: &Environment) -> impl Iterator<Item = (LayerKind, Pat
 
 pub fn places(choice: &Choice, env: &Environment) -> Vec<PathBuf> {
     let outside = outside(env).map(|(_, folder)| folder);
-    let mut places: Vec<PathBuf> = find_project(&choice.told, env, &mut Vec::new()).looked;
+    let mut places: Vec<PathBuf> = find_project(&choice.host_folders, env, &mut Vec::new()).looked;
     places.extend(outside);
     places
 }
 
 /// Splits `claude:FILE` into the host and the file.
-fn said_to_be(written: &Path) -> (Option<&'static str>, &Path) {
+fn host_prefix(written: &Path) -> (Option<&'static str>, &Path) {
     let parts = written.to_str().and_then(|text| text.split_once(':'));
     if let Some((name, file)) = parts
         && let Some(settings) = hosts::settings_file(name)
@@ -230,8 +231,8 @@ struct Project {
     looked: Vec<PathBuf>,
 }
 
-fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Problem>) -> Project {
-    let named = told.roots.iter().map(|folder| env.cwd.join(folder));
+fn find_project(folders: &HostFolders, env: &Environment, problems: &mut Vec<Problem>) -> Project {
+    let named = folders.roots.iter().map(|folder| env.cwd.join(folder));
     let roots: Vec<PathBuf> = named.filter(|folder| folder.is_dir()).collect();
     let mut starts = roots.clone();
     starts.push(env.cwd.clone());
@@ -249,7 +250,7 @@ fn find_project(told: &HostFolders, env: &Environment, problems: &mut Vec<Proble
     for start in &starts {
         search.upwards(start, problems);
     }
-    if let Some(cwd) = told.cwd.as_ref().map(|cwd| env.cwd.join(cwd)) {
+    if let Some(cwd) = folders.cwd.as_ref().map(|cwd| env.cwd.join(cwd)) {
         let found = search.layers.iter().map(|layer| &layer.folder);
         let is_known = roots.iter().chain(found).any(|root| is_inside(&cwd, root));
         if search.layers.is_empty() || is_known {

@@ -174,7 +174,7 @@ impl HookDraft {
                 Pattern::Path | Pattern::Not | Pattern::Documents => matcher::check_path(written),
                 Pattern::Type => Matcher::default().file_type(written).map(drop),
                 Pattern::Access(_) => Ok(()),
-                Pattern::Runs => matcher::check_runs(written),
+                Pattern::Runs => Matcher::default().runs(written).map(drop),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
                 Pattern::Document(path) => {
                     DocumentPath::read(path).and_then(|_| matcher::check_expression(written))

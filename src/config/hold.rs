@@ -262,7 +262,7 @@ impl<'j> TrustJudge<'j> {
             let Some(why) = report.why_untrusted() else {
                 continue;
             };
-            if *self.choice == TrustChoice::Told {
+            if *self.choice == TrustChoice::Reported {
                 problems.push(Complaint::new(why).warning(&report.folder, None));
                 continue;
             }
@@ -321,7 +321,7 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
             // Braces in a rule's text are placeholders.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
-            hook.matcher.drop_documents();
+            hook.matcher.documents = None;
             hook.convention = None;
             hook.rewrite = false;
             hook.on_failure = None;

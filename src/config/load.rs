@@ -359,7 +359,7 @@ fn set_defaults(
             hook.limits.timeout = of_event.filter_map(|one| one.timeout).next_back();
         }
         if let (Handler::Rule(_), Some(doubt)) = (&hook.handler, doubt) {
-            hook.matcher.default_doubt(doubt);
+            hook.matcher.doubt.get_or_insert(doubt);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::command_name;
 use crate::engine::event::{Context, Event, EventSpec};
 use crate::engine::outcome::Outcome;
-use crate::hosts::{self, Binding, Host, Reply, native, signs};
+use crate::hosts::{self, Binding, Host, HostFolders, Reply, native, signs};
 
 #[derive(Debug)]
 pub struct EventRequest<'a> {
@@ -169,11 +169,12 @@ impl<'a> EventRequest<'a> {
         choice: &Choice,
         env: &Environment,
     ) -> Config {
-        let told = choice.clone().told_in(self.host(), Some(context));
-        if told.told.roots.is_empty() && told.told.cwd.as_ref().is_none_or(|cwd| *cwd == env.cwd) {
+        let choice = choice.clone().with_folders_of(self.host(), Some(context));
+        let HostFolders { roots, cwd } = &choice.host_folders;
+        if roots.is_empty() && cwd.as_ref().is_none_or(|cwd| *cwd == env.cwd) {
             return config;
         }
-        self.load(&told, env)
+        self.load(&choice, env)
     }
 
     pub fn check(&self, config: &Config) -> Result<(), Complaint> {

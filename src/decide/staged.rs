@@ -74,8 +74,8 @@ impl StagedFiles {
         files: &[PathBuf],
         usual: &Path,
     ) -> Result<Option<StagedFolder>, Complaint> {
-        let is_told = hook.fixes.is_some() || hook.sees == Some(Sees::Staged);
-        if files.is_empty() && !is_told {
+        let is_explicit = hook.fixes.is_some() || hook.sees == Some(Sees::Staged);
+        if files.is_empty() && !is_explicit {
             return Ok(None);
         }
         // An earlier hook may have changed files on disk.
@@ -89,7 +89,7 @@ impl StagedFiles {
             state.fixes.contains_key(path)
                 || entries.get(path).is_none_or(|entry| !entry.is_on_disk)
         });
-        if !is_told && !is_apart {
+        if !is_explicit && !is_apart {
             return Ok(None);
         }
         let mut tree = match state.tree.take() {

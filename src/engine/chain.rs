@@ -16,7 +16,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::{Event, Merge, OnFailure, Stop};
 use crate::engine::exec::{Budget, Engine, Job, PipeStore};
 use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule};
-use crate::engine::outcome::merge::{self, Contribution, Flow, Merger};
+use crate::engine::outcome::merge::{self, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
 use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, interruption};
@@ -251,17 +251,15 @@ impl Chain<'_> {
             .update
             .iter()
             .find(|(field, new)| self.value(field) != *new);
-        let mut contribution = Contribution::Verdict(Verdict {
-            update: Vec::new(),
-            ..verdict.clone()
-        });
-        if let (Contribution::Verdict(verdict), Decision::Allow) =
-            (&mut contribution, &verdict.decision)
-        {
-            verdict.output = None;
-            verdict.additional_context = None;
-            verdict.findings = Vec::new();
+        // Of a hook that allows, the first run has said the rest.
+        let mut again = Verdict::new(verdict.decision.clone(), verdict.rule);
+        if verdict.decision != Decision::Allow {
+            again = Verdict {
+                update: Vec::new(),
+                ..verdict.clone()
+            };
         }
+        let mut ending = Ending::Answered(again);
         match change {
             Some((field, new)) if has_rewritten => {
                 self.merger.rewritten(Rewritten {
@@ -273,14 +271,14 @@ impl Chain<'_> {
                 });
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
-                let words = format!(
+                let problem = format!(
                     "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
                 );
-                contribution = Contribution::Failure(words);
+                ending = Ending::Errored { problem };
             }
             Some(_) | None => {}
         }
-        match self.merger.add(&hook.name, OnFailure::Block, &contribution) {
+        match self.merger.add(&hook.name, OnFailure::Block, &ending) {
             Flow::GoesOn => {}
             Flow::EndsGroup | Flow::Ends => self.is_settled = true,
         }
@@ -460,9 +458,6 @@ impl Chain<'_> {
     }
 
     fn merge(&mut self, hook: &Hook, trace: &Trace) {
-        let Some(contribution) = trace.ending.contribution() else {
-            return;
-        };
         // Interruptions and an exhausted budget are not the hook's failure: its `on_failure` does
         // not open the gate.
         let is_ours = trace.ending.is_interruption();
@@ -474,7 +469,7 @@ impl Chain<'_> {
         let on_failure = if is_ours { OnFailure::Block } else { own };
         // A hook that asks may still rewrite in the same answer.
         let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
-        match self.merger.add(&hook.name, on_failure, &contribution) {
+        match self.merger.add(&hook.name, on_failure, &trace.ending) {
             Flow::GoesOn | Flow::EndsGroup if is_ours => {
                 self.is_settled = self.merger.is_blocked();
             }

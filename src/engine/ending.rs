@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::engine::complaint::Complaint;
 use crate::engine::names::{DEFAULT_TIMEOUT, duration_text};
-use crate::engine::outcome::merge::{CRASHED, Contribution};
+use crate::engine::outcome::merge::CRASHED;
 use crate::engine::outcome::{Decision, Verdict};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,14 +206,6 @@ impl Ending {
             Ending::NotStarted(error) => Some(format!("never ran: {error}")),
             Ending::Lost { problem } => Some(format!("its exit status is unknown: {problem}")),
             Ending::Errored { problem } => Some(problem.clone()),
-        }
-    }
-
-    /// Returns what it adds to the outcome; `None` for a voided run.
-    pub(crate) fn contribution(&self) -> Option<Contribution> {
-        match self.verdict() {
-            Some(verdict) => Some(Contribution::Verdict(verdict.clone())),
-            None => self.failure().map(Contribution::Failure),
         }
     }
 }

@@ -177,7 +177,7 @@ pub(crate) fn verdict_of_rule(
     event: &Event,
     place: &PathBase,
 ) -> Result<Verdict, Complaint> {
-    if let Some(documents) = matcher.in_documents() {
+    if let Some(documents) = &matcher.documents {
         let found = documents.find(&place.project)?;
         return Ok(verdict_of_documents(decision, &found, event));
     }
@@ -191,7 +191,7 @@ pub(crate) fn verdict_of_rule(
     if let Some(doubt) = doubt {
         let text = format!("{doubt}\ninstead: write it out");
         let asks = matches!(decision, Decision::Ask { .. });
-        let decision = match matcher.meaning_of_doubt() {
+        let decision = match matcher.doubt {
             Some(OnDoubt::Allow) => Decision::Allow,
             Some(OnDoubt::Ask) => Decision::Ask { question: text },
             None if asks => Decision::Ask { question: text },

@@ -100,7 +100,7 @@ impl Runner {
     ///     abort.raise();
     /// });
     /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
-    /// assert!(run.permit().is_err_and(|refusal| refusal.reason.contains("interrupted")));
+    /// assert!(run.permit().is_err_and(|block| block.reason.contains("interrupted")));
     /// # user.join().ok();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -154,7 +154,9 @@ impl Runner {
     /// [`PATIENCE`]: crate::engine::ui::PATIENCE
     #[must_use]
     pub fn ui(mut self, ui: Arc<dyn Ui>) -> Runner {
-        self.engine.server = Some(self.server().with_ui(ui));
+        let mut server = self.server();
+        server.ui = Some(ui);
+        self.engine.server = Some(server);
         self
     }
 
@@ -162,7 +164,9 @@ impl Runner {
     /// [`Outbox`](crate::engine::session::Outbox).
     #[must_use]
     pub fn session(mut self, session: Arc<dyn Session>) -> Runner {
-        self.engine.server = Some(self.server().with_session(session));
+        let mut server = self.server();
+        server.session = Some(session);
+        self.engine.server = Some(server);
         self
     }
 

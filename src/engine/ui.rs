@@ -69,10 +69,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub struct Server {
     /// Root of the private folder for sockets.
     root: PathBuf,
-    ui: Option<Arc<dyn Ui>>,
-    session: Option<Arc<dyn Session>>,
-    /// The program's id for this clone's decision.
-    request: Option<Arc<str>>,
+    pub(crate) ui: Option<Arc<dyn Ui>>,
+    pub(crate) session: Option<Arc<dyn Session>>,
+    /// The program's id for this clone's decision: its dialogs and messages carry it
+    /// ([`Asker::request`], [`Message::request`]).
+    pub(crate) request: Option<Arc<str>>,
     socket: Arc<Mutex<Option<OpenSocket>>>,
 }
 
@@ -88,18 +89,6 @@ impl Server {
         }
     }
 
-    #[must_use]
-    pub fn with_ui(mut self, ui: Arc<dyn Ui>) -> Server {
-        self.ui = Some(ui);
-        self
-    }
-
-    #[must_use]
-    pub fn with_session(mut self, session: Arc<dyn Session>) -> Server {
-        self.session = Some(session);
-        self
-    }
-
     /// Returns a server with the same dialogs, another socket, and this session for messages.
     #[must_use]
     pub(crate) fn apart(&self, session: Arc<dyn Session>) -> Server {
@@ -109,24 +98,6 @@ impl Server {
             socket: Arc::default(),
             ..self.clone()
         }
-    }
-
-    /// Returns a server for one decision: its dialogs and messages carry the id `request`
-    /// ([`Asker::request`], [`Message::request`]). For programs with parallel events.
-    #[must_use]
-    pub fn for_request(&self, request: &str) -> Server {
-        Server {
-            request: Some(Arc::from(request)),
-            ..self.clone()
-        }
-    }
-
-    pub fn request(&self) -> Option<&str> {
-        self.request.as_deref()
-    }
-
-    pub fn has_ui(&self) -> bool {
-        self.ui.is_some()
     }
 
     /// Opens the connection of a hook that is about to start. `None` if no socket can be created;

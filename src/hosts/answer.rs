@@ -252,7 +252,7 @@ impl Translation {
 
     fn take(&mut self, key: &ReplyKey, name: &str, value: &Value) -> Result<(), String> {
         match key.says {
-            // `refusal` decides over all keys whether the answer blocks.
+            // Whether the answer blocks is decided over all keys.
             KeyMeaning::Block(_) if value.is_boolean() => {}
             KeyMeaning::Block(_) => return Err(format!("`{name}` must be a JSON boolean")),
             KeyMeaning::Objection | KeyMeaning::Reason => {

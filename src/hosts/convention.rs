@@ -269,10 +269,10 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
         }
     };
     let spec = permit.spec;
-    let mut untold = None;
+    let mut problem = None;
     for (field, value) in std::mem::take(&mut verdict.update) {
         if spec.rewrite(&field).is_none() {
-            untold.get_or_insert(format!(
+            problem.get_or_insert(format!(
                 "its new `{field}` cannot be passed to `{}` here",
                 spec.name
             ));
@@ -284,13 +284,13 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
         };
         match back {
             Ok(value) => verdict.update.push((field, value)),
-            Err(why) => untold = Some(why),
+            Err(why) => problem = Some(why),
         }
     }
-    if let Some(words) = untold {
+    if let Some(reason) = problem {
         match spec.blocks {
-            true => verdict.decision = Decision::Block { reason: words },
-            false => notes.push(words),
+            true => verdict.decision = Decision::Block { reason },
+            false => notes.push(reason),
         }
     }
     let wrong = verdict

@@ -121,11 +121,6 @@ pub(super) fn shortened(text: &str) -> String {
     )
 }
 
-/// The stderr line for a text that the host's reply has no place for.
-pub(super) fn unsaid(hook: &str, name: &str, text: &str) -> String {
-    format!("hook `{hook}`: {name}, which this host has no place for: {text}\n")
-}
-
 pub(super) fn notices(outcome: &Outcome) -> String {
     let mut lines = String::new();
     for Notice { hook, kind, text } in &outcome.notices {

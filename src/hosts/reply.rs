@@ -49,7 +49,7 @@ impl Binding {
                 new.unwrap_or_default()
             }
         };
-        let stderr = format!("{}{}", native::notices(outcome), self.unsaid(outcome));
+        let stderr = format!("{}{}", native::notices(outcome), self.unsent(outcome));
         Reply {
             stdout,
             stderr,
@@ -128,7 +128,7 @@ impl Binding {
     }
 
     /// Texts of hooks that the result has no place for.
-    fn unsaid(self, outcome: &Outcome) -> String {
+    fn unsent(self, outcome: &Outcome) -> String {
         let mut lines = String::new();
         for from_hook in &outcome.texts {
             let texts = [
@@ -142,7 +142,11 @@ impl Binding {
             for (on, name, text) in texts {
                 let text = text.as_ref().filter(|text| !text.trim().is_empty());
                 if let Some(text) = text.filter(|_| !self.has_place(on)) {
-                    lines.push_str(&native::unsaid(&from_hook.hook, name, text));
+                    let hook = &from_hook.hook;
+                    lines.push_str(&format!(
+                        "hook `{hook}`: {name}, which this host has no place for: {text}
+"
+                    ));
                 }
             }
         }

@@ -120,11 +120,11 @@ impl Condition for HostMatch {
                     .collect(),
                 MatcherSubject::Fact(key) => event.context().text(key).into_iter().collect(),
             };
-            let is_untold = found.is_empty() && event.spec().blocks;
+            let is_unknown = found.is_empty() && event.spec().blocks;
             let is_of_some_server = *subject == MatcherSubject::Tool
                 && may_name_server(&names.written)
                 && self.dialect.is_of_unknown_server(event);
-            if !is_untold && !is_of_some_server && !found.iter().any(|name| names.fit(name)) {
+            if !is_unknown && !is_of_some_server && !found.iter().any(|name| names.fit(name)) {
                 return Err(Mismatch::of_host(
                     &subject.about(),
                     &names.to_string(),

@@ -348,9 +348,9 @@ fn understand(name: &str, input: Value, event: &Event) -> Option<UnderstoodCall>
     }
     let sort = *sorts.first()?;
     let mut input = usual(sort, input);
-    let is_told = input.get("command").is_some_and(Value::is_string);
+    let has_command = input.get("command").is_some_and(Value::is_string);
     let command = event.action().and_then(|action| action.command.clone());
-    if let Some(command) = command.filter(|_| sort == ToolSort::Shell && !is_told) {
+    if let Some(command) = command.filter(|_| sort == ToolSort::Shell && !has_command) {
         input.insert("command".to_string(), command.into());
     }
     Some(UnderstoodCall { sorts, input })

@@ -47,7 +47,7 @@ fn a_file_in_the_folder_of_commands_is_a_command_and_its_output_the_answer() {
 }
 
 #[test]
-fn a_command_can_refuse_and_fails_closed() {
+fn a_command_can_block_and_fails_closed() {
     let sandbox = command(Sandbox::new(), "no.sh", "echo 'not here' >&2; exit 1");
     sandbox.run("command.no").blocks("not here");
     let sandbox = command(Sandbox::new(), "dies.sh", "kill -KILL $$");
@@ -309,7 +309,7 @@ fn a_command_without_its_run_bit_is_told_how_to_get_it() {
 }
 
 #[test]
-fn a_folder_of_commands_that_everyone_may_write_is_refused() {
+fn a_folder_of_commands_that_everyone_may_write_is_rejected() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = command(Sandbox::new(), "x.sh", "touch marker");
     let mode = std::fs::Permissions::from_mode(0o777);

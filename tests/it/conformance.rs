@@ -153,7 +153,7 @@ fn every_host_is_shown_everything_that_can_go_wrong() {
 }
 
 #[test]
-fn what_is_refused_is_refused_by_the_same_file_everywhere() {
+fn what_is_blocked_is_blocked_by_the_same_file_everywhere() {
     let guards: Vec<_> = HOSTS
         .iter()
         .map(|host| vectors(host)["refuse-rm-rf"].hooks.clone())
@@ -162,18 +162,18 @@ fn what_is_refused_is_refused_by_the_same_file_everywhere() {
 }
 
 #[test]
-fn every_event_is_told_and_what_can_be_refused_is_refused() {
+fn every_event_is_told_and_what_can_be_blocked_is_blocked() {
     for host in hosts() {
         let known = vectors(host);
         for row in hosts::find(host).unwrap().events {
             let of_row = || known.iter().filter(|(_, vector)| vector.event == row.name);
             let is_told = of_row().any(|(name, _)| name.starts_with("payload-"));
             assert!(is_told, "{host}: no payload of {}", row.name);
-            let is_refused = of_row().any(|(name, vector)| {
+            let is_blocked = of_row().any(|(name, vector)| {
                 let expect = &vector.steps[0].expect;
                 name.contains("refuse") && (expect.status != 0 || expect.stdout.is_some())
             });
-            assert_eq!(row.blocks, is_refused, "{host}: a refusal of {}", row.name);
+            assert_eq!(row.blocks, is_blocked, "{host}: a refusal of {}", row.name);
         }
     }
 }

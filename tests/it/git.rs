@@ -122,7 +122,7 @@ fn seen(git: &Git) -> Value {
 }
 
 #[test]
-fn one_policy_refuses_a_tool_call_a_commit_and_a_push() {
+fn one_policy_blocks_a_tool_call_a_commit_and_a_push() {
     let git = Git::with_policy();
     let call = br#"{"toolName":"write","toolInput":{"path":".env"}}"#;
     git.sandbox
@@ -166,7 +166,7 @@ fn a_policy_on_paths_is_in_order_for_what_changes_paths() {
 }
 
 #[test]
-fn a_push_is_refused_for_what_only_an_earlier_commit_holds() {
+fn a_push_is_blocked_for_what_only_an_earlier_commit_holds() {
     let git = Git::with_policy();
     git.write("w/.env");
     git.commit(&["--no-verify"]).exits(0);
@@ -372,7 +372,7 @@ fn neither_a_configuration_nor_a_replaced_commit_hides_a_path() {
 }
 
 #[test]
-fn a_push_is_not_refused_for_what_the_other_side_has() {
+fn a_push_is_not_blocked_for_what_the_other_side_has() {
     let git = Git::with_policy();
     git.write("w/.env");
     git.commit(&["--no-verify"]).exits(0);
@@ -503,7 +503,7 @@ fn what_git_gives_is_the_context() {
 }
 
 #[test]
-fn each_reference_of_a_push_can_be_refused_by_itself() {
+fn each_reference_of_a_push_can_be_blocked_by_itself() {
     let body = r#"[ "$(hookrun hook field ref)" != refs/heads/no ] || { echo 'not this one' >&2; exit 1; }"#;
     let body = body.replace(
         "hookrun hook field",
@@ -561,7 +561,7 @@ fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
 }
 
 #[test]
-fn a_failure_of_git_itself_refuses() {
+fn a_failure_of_git_itself_blocks() {
     let git = Git::with_policy();
     git.write("w/a.txt");
     git.run("w", &["add", "-A"]).exits(0);

@@ -75,7 +75,7 @@ impl Host {
 
     /// Its refusal: status 2, the reason on stderr, and on stdout what its table says.
     #[track_caller]
-    fn is_refused(&self, ran: &Ran, reason: &str) {
+    fn is_blocked(&self, ran: &Ran, reason: &str) {
         let name = self.name;
         assert_eq!(
             (ran.status, ran.stderr.as_str()),
@@ -211,7 +211,7 @@ fn an_event_that_is_not_known_passes_and_is_named() {
 }
 
 #[test]
-fn a_gate_of_another_host_is_refused_with_the_host_to_name() {
+fn a_gate_of_another_host_is_blocked_with_the_host_to_name() {
     for (host, gate, of) in [
         ("gemini", "PreToolUse", "claude"),
         ("claude", "BeforeTool", "gemini"),
@@ -232,7 +232,7 @@ fn a_gate_of_another_host_is_refused_with_the_host_to_name() {
 }
 
 #[test]
-fn a_payload_that_names_no_event_is_refused_with_nothing_on_stdout() {
+fn a_payload_that_names_no_event_is_blocked_with_nothing_on_stdout() {
     for host in HOSTS {
         let sandbox = Sandbox::new();
         for payload in [
@@ -274,8 +274,8 @@ fn the_project_is_found_from_what_the_host_tells() {
             };
             sandbox.hookrun_as(change, arguments, payload.to_string().as_bytes())
         };
-        host.is_refused(&from(&payload, &["run", "--host", host.name]), "no");
-        host.is_refused(
+        host.is_blocked(&from(&payload, &["run", "--host", host.name]), "no");
+        host.is_blocked(
             &from(&payload, &["run", host.gate, "--host", host.name]),
             "no",
         );
@@ -284,7 +284,7 @@ fn the_project_is_found_from_what_the_host_tells() {
         payload["workspace_roots"] = json!([sandbox.at("elsewhere"), sandbox.at("project")]);
         let ran = from(&payload, &["run", "--host", host.name]);
         match host.name {
-            "cursor" => host.is_refused(&ran, "no"),
+            "cursor" => host.is_blocked(&ran, "no"),
             _ => drop(ran.allows()),
         }
     }
@@ -300,7 +300,7 @@ fn a_host_that_works_elsewhere_does_not_leave_the_project_it_asks_from() {
         let mut payload = host.before("ls");
         payload["cwd"] = sandbox.at("home/other").to_str().unwrap().into();
         payload["workspace_roots"] = json!([sandbox.at("home/other")]);
-        host.is_refused(&sandbox.host(host.name, &payload), "no");
+        host.is_blocked(&sandbox.host(host.name, &payload), "no");
         // What its user has opened is the host's project too; where a command runs is not.
         if host.name != "cursor" {
             sandbox.has_no_file("home/marker");

@@ -287,7 +287,7 @@ fn a_function_and_a_command_run_beside_each_other() {
 }
 
 #[test]
-fn a_refusal_voids_what_runs_beside_it() {
+fn a_block_voids_what_runs_beside_it() {
     let sandbox = Sandbox::new();
     let (mut slow, release) = hangs("slow");
     slow.limits.timeout = Some(LONG);

@@ -78,7 +78,7 @@ fn a_hook_that_takes_too_long_blocks() {
 }
 
 #[test]
-fn keys_that_are_wrong_never_turn_a_refusal_into_consent() {
+fn keys_that_are_wrong_never_turn_a_block_into_consent() {
     walk("wrong-types");
 }
 

@@ -111,7 +111,7 @@ fn a_host_is_recorded_with_its_own_words() {
 }
 
 #[test]
-fn a_refusal_of_our_own_is_kept_too() {
+fn a_block_of_our_own_is_kept_too() {
     let sandbox = Sandbox::new();
     sandbox.hookrun(&["run", "tool.pre"], b"").exits(2);
     let line = &lines(&sandbox, LOG)[0];

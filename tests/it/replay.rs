@@ -117,7 +117,7 @@ fn other_words_and_rewrites_are_no_changes() {
 }
 
 #[test]
-fn a_hook_that_fails_does_not_do_what_it_did_though_both_refuse() {
+fn a_hook_that_fails_does_not_do_what_it_did_though_both_block() {
     let sandbox = recorded(GUARD, &["rm x"]).hook("10-guard.sh", "kill -SEGV $$");
     replay(&sandbox, &["events.jsonl"])
         .exits(1)
@@ -159,7 +159,7 @@ fn a_hook_for_a_host_gets_what_its_host_sent() {
 }
 
 #[test]
-fn an_agents_stop_is_refused_again_though_it_was_let_go() {
+fn an_agents_stop_is_blocked_again_though_it_was_let_go() {
     let sandbox = Sandbox::new().hook_for("agent.stop", "10-stay.sh", "echo stay >&2; exit 1");
     let context = json!({ "sessionId": "s-1" }).to_string();
     let run = ["run", "agent.stop", "--record", "events.jsonl"];

@@ -474,7 +474,7 @@ impl Ran {
 
     /// `run` refused the event with this result in the host's words.
     #[track_caller]
-    pub(crate) fn refuses_with(&self, result: Value) -> &Ran {
+    pub(crate) fn blocks_with(&self, result: Value) -> &Ran {
         assert_eq!(self.status, 2, "{self:?}");
         let said: Value = serde_json::from_str(&self.stdout).unwrap_or_default();
         assert_eq!(said, result, "{self:?}");

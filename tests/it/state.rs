@@ -323,7 +323,7 @@ fn a_file_that_is_not_there_is_not_sent() {
 }
 
 #[test]
-fn a_key_that_could_not_be_listed_on_a_line_is_refused() {
+fn a_key_that_could_not_be_listed_on_a_line_is_rejected() {
     let sandbox = Sandbox::new();
     for (key, said) in [
         ("", "error: the key is empty\n"),
@@ -395,7 +395,7 @@ fn a_folder_that_others_can_look_into_is_not_used() {
 }
 
 #[test]
-fn links_in_place_of_what_is_kept_are_not_followed_and_too_much_is_refused() {
+fn links_in_place_of_what_is_kept_are_not_followed_and_too_much_is_rejected() {
     for ending in ["", ".new", ".lock"] {
         let sandbox = Sandbox::new()
             .file("victim", "{}")

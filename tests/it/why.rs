@@ -322,7 +322,7 @@ fn statistics_count_what_each_hook_decided_and_cost() {
 }
 
 #[test]
-fn statistics_count_a_crash_as_a_failure_and_as_no_refusal() {
+fn statistics_count_a_crash_as_a_failure_and_as_no_block() {
     let crashes = [
         "#!/bin/sh\nno-such-program-anywhere\n",
         "#!/bin/sh\nset -u; echo \"$no_such_variable\"\n",

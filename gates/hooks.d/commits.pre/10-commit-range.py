@@ -151,7 +151,7 @@ GIT = ["git", "--no-replace-objects"]
 ENVIRONMENT = {**os.environ, "GIT_GRAFT_FILE": os.devnull}
 
 
-class Refusal(Exception):
+class Blocked(Exception):
     """The commits cannot be judged."""
 
 
@@ -160,10 +160,10 @@ def git(*arguments, given=b""):
     try:
         ran = subprocess.run([*GIT, *arguments], input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
     except OSError as error:
-        raise Refusal(f"git cannot be started: {error.strerror}") from None
+        raise Blocked(f"git cannot be started: {error.strerror}") from None
     if ran.returncode != 0:
         said = ran.stderr.decode("utf-8", "replace").strip() or f"it ended with status {ran.returncode}"
-        raise Refusal(f"git {arguments[0]}: {said}")
+        raise Blocked(f"git {arguments[0]}: {said}")
     return ran.stdout
 
 
@@ -178,18 +178,18 @@ class Objects:
         self.child.stdin.flush()
         head = self.child.stdout.readline().split()
         if len(head) != 3:
-            raise Refusal(f"git does not have {number}; fetch it")
+            raise Blocked(f"git does not have {number}; fetch it")
         return self.child.stdout.read(int(head[2]) + 1)[:-1]
 
 
 def commit_of(revision):
     try:
         found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
-    except Refusal:
-        raise Refusal(f"`{revision}` is no commit here; fetch it") from None
+    except Blocked:
+        raise Blocked(f"`{revision}` is no commit here; fetch it") from None
     # `^main` is printed as well, and means all others.
     if not re.fullmatch(NUMBER, found):
-        raise Refusal(f"`{revision}` is not the name of one commit")
+        raise Blocked(f"`{revision}` is not the name of one commit")
     return found
 
 
@@ -300,9 +300,9 @@ def allowed():
     for word in words:
         rule, colon, commit = word.partition(":")
         if rule not in RULES:
-            raise Refusal(f"HOOKRUN_COMMITS_ALLOW: `{word}` is neither a rule nor RULE:COMMIT; {meant(rule, RULES)}")
+            raise Blocked(f"HOOKRUN_COMMITS_ALLOW: `{word}` is neither a rule nor RULE:COMMIT; {meant(rule, RULES)}")
         if colon and not re.fullmatch(NUMBER, commit):
-            raise Refusal(f"HOOKRUN_COMMITS_ALLOW: `{word}` names no commit by its full number; `git rev-parse` prints it")
+            raise Blocked(f"HOOKRUN_COMMITS_ALLOW: `{word}` names no commit by its full number; `git rev-parse` prints it")
     return words
 
 
@@ -310,9 +310,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
 def is_same(folder):
@@ -333,17 +333,17 @@ def is_here(cwd):
 def check(event):
     check_keys(event)
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Refusal(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"there is no folder `{event['cwd']}`")
     if git("rev-parse", "--is-shallow-repository").strip() != b"false":
-        raise Refusal("the clone has not the whole history; fetch all of it (`git fetch --unshallow`)")
+        raise Blocked("the clone has not the whole history; fetch all of it (`git fetch --unshallow`)")
     base, head = commit_of(event["base"]), commit_of(event.get("head", "HEAD"))
     limit = os.environ.get("HOOKRUN_COMMITS_LARGE") or "1048576"
     if not re.fullmatch("[0-9]+", limit):
-        raise Refusal("HOOKRUN_COMMITS_LARGE is a number of bytes")
+        raise Blocked("HOOKRUN_COMMITS_LARGE is a number of bytes")
     try:
         re.compile(os.environ.get("HOOKRUN_COMMITS_SUBJECT", ""))
     except re.error as error:
-        raise Refusal(f"HOOKRUN_COMMITS_SUBJECT is no regular expression: {error}") from None
+        raise Blocked(f"HOOKRUN_COMMITS_SUBJECT is no regular expression: {error}") from None
 
     left_out, errors, findings = allowed(), [], []
 
@@ -372,8 +372,8 @@ def check(event):
 def main():
     try:
         count, errors, findings = check(json.load(sys.stdin.buffer))
-    except (Refusal, OSError) as refusal:
-        sys.exit(f"the commits were not judged: {refusal}")
+    except (Blocked, OSError) as problem:
+        sys.exit(f"the commits were not judged: {problem}")
     if errors:
         shown = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
         reason = "the commits are blocked:\n" + "\n".join(shown)

@@ -17,7 +17,7 @@
 #   content     the same version has a different checksum
 #   script      a package runs an install script for the first time
 #   legacy      `dependencies`, which npm 6 reads, contradicts `packages`
-#   new         a new package, if `HOOKRUN_LOCK_NEW=refuse`; otherwise a notice
+#   new         a new package, if `HOOKRUN_LOCK_NEW=block`; otherwise a notice
 #   look-alike  the name of a new package differs in a letter, or in its dashes, from that of a
 #               locked or a well-known one (`lodahs`)
 #   alias       a notice: a package is installed under a different name
@@ -32,7 +32,7 @@
 #   HOOKRUN_LOCK_ALLOW    rules to skip, separated by spaces; or RULE:PACKAGE
 #   HOOKRUN_LOCK_HOSTS    additional hosts for new packages: npm.example.com, or with its port
 #                         npm.example.com:8443
-#   HOOKRUN_LOCK_NEW      notice (default), or `refuse` to allow no new packages
+#   HOOKRUN_LOCK_NEW      notice (default), or `block` to allow no new packages
 #
 # hookrun: timeout=30s
 
@@ -81,7 +81,7 @@ LINE = "\0line"  # The line of an object of YAML or TOML.
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 
-class Refusal(Exception):
+class Blocked(Exception):
     """The lock file cannot be judged."""
 
 
@@ -90,7 +90,7 @@ def git(*arguments):
     try:
         ran = subprocess.run(["git", "--no-replace-objects", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        raise Refusal(f"git cannot be started: {error.strerror}") from None
+        raise Blocked(f"git cannot be started: {error.strerror}") from None
     return ran.stdout if ran.returncode == 0 else None
 
 
@@ -98,18 +98,18 @@ def committed(base, path):
     """The file as it was where the work left `base`; `None` if it was not there."""
     folder, name = os.path.split(os.path.abspath(path))
     if git("-C", folder, "rev-parse", "--git-dir") is None:
-        raise Refusal("`base` is a commit, but this is not a repository")
+        raise Blocked("`base` is a commit, but this is not a repository")
     commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
     fork = commit and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
     if not fork:
-        raise Refusal(f"`{base}` is no commit that is known here, or has nothing in common with HEAD; fetch it, with its history")
+        raise Blocked(f"`{base}` is no commit that is known here, or has nothing in common with HEAD; fetch it, with its history")
     fork = fork.decode().strip()
     listed = git("-C", folder, "ls-tree", "--name-only", fork, "--", name)
     if listed == b"":
         return None
     text = listed and git("-C", folder, "show", f"{fork}:./{name}")
     if text is None:
-        raise Refusal(f"git does not show `{path}` of `{base}`")
+        raise Blocked(f"git does not show `{path}` of `{base}`")
     return text
 
 
@@ -118,7 +118,7 @@ def read(path):
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise Refusal(f"`{path}` cannot be read: {error.strerror}") from None
+        raise Blocked(f"`{path}` cannot be read: {error.strerror}") from None
 
 
 def once(pairs):
@@ -144,10 +144,10 @@ def packages(lock, called):
     found = lock.get("packages") if isinstance(lock, dict) and lock.get("lockfileVersion") in (2, 3) else None
     if not isinstance(found, dict):
         cure = "`npm install --package-lock-only --lockfile-version 3` writes one"
-        raise Refusal(f"{called} is no lock file of version 2 or 3 with `packages`; {cure}")
+        raise Blocked(f"{called} is no lock file of version 2 or 3 with `packages`; {cure}")
     for place, entry in found.items():
         if not has_form(entry, ("name", "version", "resolved", "integrity"), ("link", "inBundle", "hasInstallScript")):
-            raise Refusal(f"{called}: the entry `{place}` is not of the form that npm writes")
+            raise Blocked(f"{called}: the entry `{place}` is not of the form that npm writes")
     return found
 
 
@@ -159,7 +159,7 @@ def legacy(lock, called):
         children = parent.get("dependencies", {})
         for name, entry in children.items() if isinstance(children, dict) else [("", None)]:
             if not has_form(entry, ("version", "resolved", "integrity"), ("bundled",)):
-                raise Refusal(f"{called}: in `dependencies`, the entry `{name}` is not of the form that npm writes")
+                raise Blocked(f"{called}: in `dependencies`, the entry `{name}` is not of the form that npm writes")
             place = f"{folder}node_modules/{name}"
             found[place] = entry
             target = lock["packages"].get(place, {})
@@ -173,7 +173,7 @@ def parse(text, called):
         lock = json.loads(text, object_pairs_hook=once)
         json.dumps(lock, ensure_ascii=False).encode()  # Rejects lone surrogates.
     except (ValueError, RecursionError) as error:
-        raise Refusal(f"{called} is not JSON: {error}") from None
+        raise Blocked(f"{called} is not JSON: {error}") from None
     return packages(lock, called), legacy(lock, called)
 
 
@@ -315,7 +315,7 @@ def judge(place, entry, known, hosts):
     yield from judge_address(entry, name, known, hosts)
     yield from judge_content(entry, known)
     if not known:
-        yield "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"]) == "refuse" else "notice", "it is new"
+        yield "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "block"]) == "block" else "notice", "it is new"
     if name != place_name(place):
         yield "alias", "notice", f"it is installed as {plain(place_name(place))}"
 
@@ -342,7 +342,7 @@ def choice(variable, words):
     """What a variable chooses; the first word if it is not set."""
     chosen = os.environ.get(variable) or words[0]
     if chosen not in words:
-        raise Refusal(f"{variable} is `{chosen}`; {meant(chosen, words)}")
+        raise Blocked(f"{variable} is `{chosen}`; {meant(chosen, words)}")
     return chosen
 
 
@@ -352,7 +352,7 @@ def allowed():
     for word in words:
         rule, colon, package = word.partition(":")
         if rule not in RULES or (colon and not package):
-            raise Refusal(f"HOOKRUN_LOCK_ALLOW: `{word}` is neither a rule nor RULE:PACKAGE; {meant(rule, RULES)}")
+            raise Blocked(f"HOOKRUN_LOCK_ALLOW: `{word}` is neither a rule nor RULE:PACKAGE; {meant(rule, RULES)}")
     return words
 
 
@@ -361,7 +361,7 @@ def hosts_allowed():
     words = os.environ.get("HOOKRUN_LOCK_HOSTS", "").split()
     for word in words:
         if not re.fullmatch(HOST, word, re.IGNORECASE):
-            raise Refusal(f"HOOKRUN_LOCK_HOSTS: `{word}` is no host; write `npm.example.com` or `npm.example.com:8443`")
+            raise Blocked(f"HOOKRUN_LOCK_HOSTS: `{word}` is no host; write `npm.example.com` or `npm.example.com:8443`")
     return [host_of({"resolved": f"https://{word}/"}) for word in words]
 
 
@@ -369,9 +369,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
 def is_same(folder):
@@ -446,10 +446,10 @@ def of_hookrun(text, sort, called):
         command = [own if is_own else "hookrun", "hook", "json", sort]
         ran = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        raise Refusal(f"{called} is read by `hookrun`, which cannot be started: {error.strerror}") from None
+        raise Blocked(f"{called} is read by `hookrun`, which cannot be started: {error.strerror}") from None
     if ran.returncode != 0:
         said = ran.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").replace(" of stdin", "")
-        raise Refusal(f"{called} is not {sort.upper()} ({said})")
+        raise Blocked(f"{called} is not {sort.upper()} ({said})")
     # Objects are finished in the order of their closing braces, here and in the parser.
     lines, opened, line = [], [], 1
     for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\n]', ran.stdout.decode()):
@@ -467,7 +467,7 @@ def of_hookrun(text, sort, called):
     try:
         return json.loads(ran.stdout, object_pairs_hook=finished)
     except (ValueError, RecursionError) as error:
-        raise Refusal(f"{called} cannot be read: {error}") from None
+        raise Blocked(f"{called} cannot be read: {error}") from None
 
 
 class Locked:
@@ -483,7 +483,7 @@ class Locked:
 
 def table(value, called):
     if not isinstance(value, dict):
-        raise Refusal(f"{called} is not of the form that its package manager writes")
+        raise Blocked(f"{called} is not of the form that its package manager writes")
     return value
 
 
@@ -558,7 +558,7 @@ def locked_by_yarn(text, called):
             resolution = text_of(table(one, called).get("resolution"))
             found = re.fullmatch(r"((?:@[^/@]+/)?[^/@]+)@([\w+]+):(.*)", resolution)
             if not found:
-                raise Refusal(f"{called}: the entry `{key}` has no `resolution` that yarn writes")
+                raise Blocked(f"{called}: the entry `{key}` has no `resolution` that yarn writes")
             name, protocol, rest = found.groups()
             where = {"npm": REGISTRIES[0], "workspace": "", "patch": "", "link": "", "portal": ""}.get(protocol, host_in(f"{protocol}:{rest}"))
             yield Locked(name, one.get("version"), where, [str(one.get("checksum") or "")], one[LINE])
@@ -578,7 +578,7 @@ def locked_by_go(text, called):
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         found = re.fullmatch(r"(\S+) (v\S+) (h1:[\w+/]{43}=)", line)
         if not found and line.strip():
-            raise Refusal(f"{called}, line {number}, is not of the form that go writes")
+            raise Blocked(f"{called}, line {number}, is not of the form that go writes")
         if found:
             yield Locked(found[1], found[2], "go modules", [found[3]], number)
 
@@ -626,7 +626,7 @@ def judge_locked(now, before, kind):
             yield *called, "content", "error", f"version {one.version} has another content than it had"
         if one.name not in names:
             names.add(one.name)
-            yield *called, "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"]) == "refuse" else "notice", "it is new"
+            yield *called, "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "block"]) == "block" else "notice", "it is new"
             yield from ((*called, "look-alike", "error", problem) for problem in look_alikes(one.name, {other.name for other in before}, kind))
 
 
@@ -671,11 +671,11 @@ def check(event):
     check_keys(event)
     path, base, base_path = event["path"], event.get("base"), event.get("basePath")
     if (base is None) == (base_path is None):
-        raise Refusal('the event needs either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
+        raise Blocked('the event needs either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Refusal(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"there is no folder `{event['cwd']}`")
     left_out = allowed()
-    choice("HOOKRUN_LOCK_NEW", ["notice", "refuse"])
+    choice("HOOKRUN_LOCK_NEW", ["notice", "block"])
     text = read(path)
     old = committed(base, path) if base is not None else read(base_path)
     kind, called, old_called = os.path.basename(path), f"`{path}`", f"`{base_path or f'{path} of {base}'}`"
@@ -696,8 +696,8 @@ def check(event):
 def main():
     try:
         findings = check(json.load(sys.stdin.buffer))
-    except (Refusal, OSError) as refusal:
-        sys.exit(f"the lock file was not judged: {refusal}")
+    except (Blocked, OSError) as problem:
+        sys.exit(f"the lock file was not judged: {problem}")
     if not findings:
         return
     findings.sort(key=lambda finding: finding["level"] != "error")

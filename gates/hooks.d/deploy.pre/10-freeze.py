@@ -22,7 +22,7 @@ KEYS = ["service", "environment", "cwd"]
 MOST_BYTES = 4000  # Of a reason. It is for people to read.
 
 
-class Refusal(Exception):
+class Blocked(Exception):
     """Whether there is a freeze cannot be known."""
 
 
@@ -36,9 +36,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
 def is_same(folder):
@@ -77,7 +77,7 @@ def check(event):
     """Why nothing is deployed; nothing without a freeze."""
     check_keys(event)
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Refusal(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"there is no folder `{event['cwd']}`")
     for folder in (os.environ["HOOKRUN_PROJECT_DIR"], "."):
         file = os.path.join(folder, os.environ.get("HOOKRUN_FREEZE") or "FREEZE")
         if is_there(file):
@@ -88,8 +88,8 @@ def check(event):
 def main():
     try:
         reason = check(json.load(sys.stdin.buffer))
-    except (Refusal, OSError) as refusal:
-        sys.exit(f"it is not known whether there is a freeze: {refusal}")
+    except (Blocked, OSError) as problem:
+        sys.exit(f"it is not known whether there is a freeze: {problem}")
     if reason:
         sys.exit(f"nothing is deployed now: {reason}")
 

@@ -96,7 +96,7 @@ IMAGE = re.compile(
 QUANTITY = re.compile(r"\+?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?")
 
 
-class Refusal(Exception):
+class Blocked(Exception):
     """The manifests cannot be judged."""
 
 
@@ -124,10 +124,10 @@ def of_yaml(text, path):
         command = [own if is_own else "hookrun", "hook", "json", "yaml"]
         ran = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        raise Refusal(f"`{path}` is YAML, which `hookrun` reads, and it cannot be started: {error.strerror}") from None
+        raise Blocked(f"`{path}` is YAML, which `hookrun` reads, and it cannot be started: {error.strerror}") from None
     if ran.returncode != 0:
         said = ran.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").replace(" of stdin", "")
-        raise Refusal(f"`{path}` is not YAML ({said})")
+        raise Blocked(f"`{path}` is not YAML ({said})")
     return ran.stdout.decode()
 
 
@@ -156,7 +156,7 @@ def documents(text, path):
         if len(one) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise Refusal(f"{path}:{one.line}: `{twice}` appears twice in one object, and readers differ in which counts")
+            raise Blocked(f"{path}:{one.line}: `{twice}` appears twice in one object, and readers differ in which counts")
         return one
 
     decoder, at, found = json.JSONDecoder(object_pairs_hook=finished, parse_constant=no_number), 0, []
@@ -165,7 +165,7 @@ def documents(text, path):
             document, at = decoder.raw_decode(text, rest.end())
         except (ValueError, RecursionError) as error:
             said = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else error
-            raise Refusal(f"`{path}` is not JSON ({said})") from None
+            raise Blocked(f"`{path}` is not JSON ({said})") from None
         if document is not None:  # An empty document of YAML; kubectl passes over it, too.
             found.append(document)
     return found
@@ -182,7 +182,7 @@ def objects(document, path, usual=None):
             document.setdefault(name, value)
     if not isinstance(document, Object) or not isinstance(document.get("kind"), str):
         line = getattr(document, "line", 1)
-        raise Refusal(f"{path}:{line}: this is not a Kubernetes object: it has no `kind`")
+        raise Blocked(f"{path}:{line}: this is not a Kubernetes object: it has no `kind`")
     rest = Object(document)
     rest.line = document.line
     kind = document["kind"]
@@ -191,7 +191,7 @@ def objects(document, path, usual=None):
     if of != kind and (of in ("", "PersistentVolume", *POD_IN) or is_objects(document.get("items"))):
         items = rest.pop("items", None) or []
         if not isinstance(items, list):
-            raise Refusal(f"{path}:{document.line}: the `items` of this {kind} must be a list")
+            raise Blocked(f"{path}:{document.line}: the `items` of this {kind} must be a list")
         for one in items:
             yield from objects(one, path, of and {"kind": of, "apiVersion": document.get("apiVersion")})
     yield rest
@@ -467,12 +467,12 @@ def allowed():
     """The rules that are left out."""
     for word in words_of("HOOKRUN_MANIFEST_REQUIRE"):
         if word not in REQUIRED:
-            raise Refusal(f"HOOKRUN_MANIFEST_REQUIRE: `{word}` is not a rule that can be required; {meant(word, REQUIRED)}")
+            raise Blocked(f"HOOKRUN_MANIFEST_REQUIRE: `{word}` is not a rule that can be required; {meant(word, REQUIRED)}")
     words = words_of("HOOKRUN_MANIFEST_ALLOW")
     for word in words:
         rule, colon, name = word.partition(":")
         if rule not in RULES or (colon and not name):
-            raise Refusal(f"HOOKRUN_MANIFEST_ALLOW: `{word}` is neither a rule nor RULE:NAME; {meant(rule, RULES)}")
+            raise Blocked(f"HOOKRUN_MANIFEST_ALLOW: `{word}` is neither a rule nor RULE:NAME; {meant(rule, RULES)}")
     return words
 
 
@@ -480,9 +480,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
 def is_same(path):
@@ -521,24 +521,24 @@ def check(event):
     check_keys(event)
     path, left_out = event["path"], allowed()
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Refusal(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"there is no folder `{event['cwd']}`")
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()
     except UnicodeDecodeError:
-        raise Refusal(f"`{path}` is not UTF-8") from None
+        raise Blocked(f"`{path}` is not UTF-8") from None
     except OSError as error:
-        raise Refusal(f"`{path}` cannot be read: {error.strerror}") from None
+        raise Blocked(f"`{path}` cannot be read: {error.strerror}") from None
     found = [one for document in documents(text, path) for one in objects(document, path)]
     if not found:
-        raise Refusal(f"`{path}` has no object in it")
+        raise Blocked(f"`{path}` has no object in it")
     findings = []
     for one in found:
         kind = one["kind"]
         try:
             name, judged = part(one, "metadata").get("name"), list(judge(one))
         except Form as form:
-            raise Refusal(f"{path}:{one.line}: this {kind} is not of the form that Kubernetes takes: {form}") from None
+            raise Blocked(f"{path}:{one.line}: this {kind} is not of the form that Kubernetes takes: {form}") from None
         called = f"{kind}/{name}" if name else kind
         for rule, line, message in judged:
             if rule not in left_out and f"{rule}:{name}" not in left_out:
@@ -551,8 +551,8 @@ def main():
         findings = check(json.load(sys.stdin.buffer))
     except RecursionError:
         sys.exit("the manifests were not judged: they are nested too deeply")
-    except (Refusal, OSError) as refusal:
-        sys.exit(f"the manifests were not judged: {refusal}")
+    except (Blocked, OSError) as problem:
+        sys.exit(f"the manifests were not judged: {problem}")
     if findings:
         told = [f"{one['path']}:{one['line']}: {one['message']}" for one in findings[:MOST_FINDINGS]]
         told += [f"and {len(findings) - MOST_FINDINGS} more"] * (len(findings) > MOST_FINDINGS)

@@ -152,7 +152,7 @@ LEVELS = ["error", "warning", "notice"]  # In the order of the report.
 MOST_FINDINGS = 50  # A wall of them says no more, and an answer has a limit.
 
 
-class Refusal(Exception):
+class Blocked(Exception):
     """The plan cannot be judged."""
 
 
@@ -624,7 +624,7 @@ def ports_of(words):
     for text in words:
         read = re.fullmatch(r"(\d{1,5})(?:/(tcp|udp))?", text)
         if not read or not 1 <= int(read[1]) <= 65535:
-            raise Refusal(f"HOOKRUN_PLAN_PORTS is a list of numbers, such as `22 11211/udp`, and `{text}` is none")
+            raise Blocked(f"HOOKRUN_PLAN_PORTS is a list of numbers, such as `22 11211/udp`, and `{text}` is none")
         ports.append((int(read[1]), {read[2]} if read[2] else BOTH))
     return ports
 
@@ -736,19 +736,19 @@ def read_plan(path):
         with open(path, encoding="utf-8-sig") as file:
             plan = json.load(file, object_pairs_hook=unique, parse_constant=no_number)
     except UnicodeDecodeError:
-        raise Refusal(f"`{path}` is not UTF-8") from None
+        raise Blocked(f"`{path}` is not UTF-8") from None
     except OSError as error:
-        raise Refusal(f"`{path}` cannot be read: {error.strerror}") from None
+        raise Blocked(f"`{path}` cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise Refusal(f"`{path}` is not JSON ({error}); write it with `terraform show -json PLAN >{path}`") from None
+        raise Blocked(f"`{path}` is not JSON ({error}); write it with `terraform show -json PLAN >{path}`") from None
     if not isinstance(plan, dict) or "format_version" not in plan:
-        raise Refusal(f"`{path}` is not from `terraform show -json`: it has no `format_version`")
+        raise Blocked(f"`{path}` is not from `terraform show -json`: it has no `format_version`")
     if str(plan["format_version"]).split(".")[0] not in ("0", "1"):
-        raise Refusal(f"`{path}` has the format {plan['format_version']}, which this gate does not know")
+        raise Blocked(f"`{path}` has the format {plan['format_version']}, which this gate does not know")
     if "resource_changes" not in plan and "planned_values" not in plan:
-        raise Refusal(f"`{path}` is a state and no plan: give `terraform show -json` the file of `terraform plan -out`")
+        raise Blocked(f"`{path}` is a state and no plan: give `terraform show -json` the file of `terraform plan -out`")
     if plan.get("errored"):
-        raise Refusal(f"`{path}` is of a plan that failed, and does not have all changes")
+        raise Blocked(f"`{path}` is of a plan that failed, and does not have all changes")
     return plan
 
 
@@ -764,7 +764,7 @@ def allowed():
     for word in words:
         rule, colon, name = word.partition(":")
         if rule not in RULES or (colon and not name):
-            raise Refusal(f"HOOKRUN_PLAN_ALLOW: `{word}` is neither a rule nor RULE:ADDRESS; {meant(rule, RULES)}")
+            raise Blocked(f"HOOKRUN_PLAN_ALLOW: `{word}` is neither a rule nor RULE:ADDRESS; {meant(rule, RULES)}")
     return words
 
 
@@ -772,9 +772,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Refusal(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Refusal(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
 
 
 def is_same(path):
@@ -827,9 +827,9 @@ def check(event):
     check_keys(event)
     path, sources, left_out = event["path"], event.get("sources"), allowed()
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Refusal(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"there is no folder `{event['cwd']}`")
     if sources is not None and not os.path.isdir(sources):
-        raise Refusal(f"`sources` must be the folder of the root module, and there is no folder `{sources}`")
+        raise Blocked(f"`sources` must be the folder of the root module, and there is no folder `{sources}`")
     plan, findings = read_plan(path), []
     judge, where = Judge(Sources(plan, sources or os.path.dirname(path) or "."), left_out), f"`{path}`"
     try:
@@ -848,7 +848,7 @@ def check(event):
                 place = place or judge.sources.find(change) or {"path": shown(path)}
                 findings.append({**place, "level": level, "message": f"{address}: {message} [{rule}]"})
     except Odd as odd:
-        raise Refusal(f"{where} cannot be read: {odd}") from None
+        raise Blocked(f"{where} cannot be read: {odd}") from None
     return findings
 
 
@@ -857,8 +857,8 @@ def main():
         findings = check(json.load(sys.stdin.buffer))
     except RecursionError:
         sys.exit("the plan was not judged: it is nested too deeply")
-    except (Refusal, OSError) as refusal:
-        sys.exit(f"the plan was not judged: {refusal}")
+    except (Blocked, OSError) as problem:
+        sys.exit(f"the plan was not judged: {problem}")
     if not findings:
         return
     findings.sort(key=lambda finding: LEVELS.index(finding["level"]))

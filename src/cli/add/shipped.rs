@@ -91,8 +91,8 @@ const HOOKS: &[ShippedRow] = &[
         "error/05-audit.py" "message.out/05-audit.py" "notification/05-audit.py"
         "prompt.submit/05-audit.py" "session.end/05-audit.py" "session.start/05-audit.py"),
     row!("hooks.d/tool.post/10-redact-secrets.py" "hooks.d/tests/redact-secrets.toml"
-        "hooks.d/tests/refuse-secrets.toml";
-        "message.out/10-refuse-secrets.py" "prompt.submit/10-redact-secrets.py"),
+        "hooks.d/tests/block-secrets.toml";
+        "message.out/10-block-secrets.py" "prompt.submit/10-redact-secrets.py"),
     row!("hooks.d/tool.pre/05-guard-hookrun.toml" "hooks.d/tests/guard-hookrun.toml"),
     row!("hooks.d/tool.pre/10-guard-destructive.toml" "hooks.d/tool.pre/11-guard-deletions.py"
         "hooks.d/tests/guard-destructive.toml"),

@@ -45,7 +45,7 @@ impl SourceArgs {
             explicit: self.hooks.clone(),
             settings: self.settings.clone(),
             discover: self.discover,
-            told: HostFolders {
+            host_folders: HostFolders {
                 roots: env.projects_of(host),
                 cwd: None,
             },

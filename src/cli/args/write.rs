@@ -48,7 +48,7 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration, hide_short_help = true)]
     pub(crate) stdin_timeout: Duration,
 
-    /// The output format; junit and tap only for suites
+    /// The output format; junit only for suites
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     pub(crate) format: CheckFormat,
 }

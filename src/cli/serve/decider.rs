@@ -305,16 +305,16 @@ impl DecisionServer {
         context: &Context,
     ) -> Arc<ReadHooks> {
         let host = request.host();
-        let mut told = HostFolders::read(host, context);
+        let mut folders = HostFolders::read(host, context);
         let mut cwd = self.env.cwd.clone();
         match place {
             ClientPlace::OfServer => {}
             ClientPlace::Folder(folder) => cwd.push(folder),
             ClientPlace::OfContext { project } => {
                 let named = context.string("cwd").map(PathBuf::from);
-                let root = told.roots.first().cloned();
+                let root = folders.roots.first().cloned();
                 cwd.extend(named.or(root).or(project.clone()));
-                told.roots.extend(project.clone());
+                folders.roots.extend(project.clone());
             }
         }
         let is_elsewhere = matches!(place, ClientPlace::OfContext { .. });
@@ -322,7 +322,7 @@ impl DecisionServer {
             host,
             event,
             cwd,
-            told,
+            folders,
         };
         match &self.hooks {
             Some(hooks) => hooks.get(key, |key| self.read_hooks(key, request, is_elsewhere)),
@@ -351,8 +351,8 @@ impl DecisionServer {
         }
         let args = &self.args;
         let mut choice = args.source.trusting(&args.deciding.trust, &env, key.host);
-        let projects = std::mem::replace(&mut choice.told, key.told.clone()).roots;
-        choice.told.roots.splice(0..0, projects);
+        let projects = std::mem::replace(&mut choice.host_folders, key.folders.clone()).roots;
+        choice.host_folders.roots.splice(0..0, projects);
         let config = if key.event.is_some() {
             request.load(&choice, &env)
         } else {
@@ -422,8 +422,9 @@ impl ReadyEvent {
         let mut own = cancel.map(|cancel| hooks.runner.cancelled_by(cancel));
         if let Some(request) = self.request {
             let mut runner = own.unwrap_or_else(|| hooks.runner.clone());
-            let server = runner.engine.server;
-            runner.engine.server = server.map(|server| server.for_request(&request));
+            if let Some(server) = &mut runner.engine.server {
+                server.request = Some(Arc::from(request));
+            }
             own = Some(runner);
         }
         let ui = locked(&decider.client).ui.clone();

@@ -169,7 +169,7 @@ impl LineDoor {
         });
     }
 
-    /// Decides, on a separate thread if it may have to wait, and answers in the format of `told`.
+    /// Decides, on a separate thread if it may have to wait, and encodes the answer with `encode`.
     pub(crate) fn decide(
         &self,
         question: ClientQuestion,

@@ -64,8 +64,8 @@ impl ClientPlace {
         context: &Context,
         project: Option<PathBuf>,
     ) -> Result<ClientPlace, String> {
-        let is_told = context.raw("cwd").is_some_and(|cwd| cwd != "null");
-        if is_told && context.string("cwd").is_none() {
+        let has_cwd = context.raw("cwd").is_some_and(|cwd| cwd != "null");
+        if has_cwd && context.string("cwd").is_none() {
             return Err("`cwd` is not a string".to_string());
         }
         if let Some(project) = &project
@@ -132,7 +132,7 @@ pub(crate) struct HooksKey {
     /// `None` for all events.
     pub(crate) event: Option<String>,
     pub(crate) cwd: PathBuf,
-    pub(crate) told: HostFolders,
+    pub(crate) folders: HostFolders,
 }
 
 /// Loaded hooks with the time of loading.

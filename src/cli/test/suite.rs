@@ -27,7 +27,7 @@ use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::problems::problems_of;
 use crate::cli::run::{paths, start_up};
 use crate::cli::streams;
-use crate::cli::test::tell_untrusted;
+use crate::cli::test::report_untrusted;
 use find::find;
 use load::{LoadedCase, LoadedSuite, is_selected, load};
 use play::{SuitePlayer, suite_folder};
@@ -43,7 +43,7 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     let loaded = load(&files, &args.source, env);
     let exit = play(&loaded, args, env, &runner, &abort, out)?;
     if paths.is_empty() {
-        tell_untrusted(args, env);
+        report_untrusted(args, env);
     }
     Ok(abort.signal().map_or(exit, ExitStatus::Signal))
 }

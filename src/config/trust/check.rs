@@ -31,7 +31,7 @@ pub enum TrustChoice {
     /// They do not run, except with these digests (`hookrun run --trust DIGEST`).
     Required { digests: Vec<String> },
     /// They are reported as a warning, for a user at a terminal.
-    Told,
+    Reported,
 }
 
 #[derive(Debug, Clone)]
@@ -265,7 +265,7 @@ pub(crate) fn judge(
     };
     let is_pinned = match choice {
         TrustChoice::Required { digests } => digests.contains(&report.digest),
-        TrustChoice::Told => false,
+        TrustChoice::Reported => false,
     };
     let is_known = store.is_some_and(|store| store.is_trusted(&report.repository, &report.digest));
     if is_pinned || is_known || project.is_signed {

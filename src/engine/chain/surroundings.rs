@@ -399,7 +399,7 @@ pub(super) fn ways_to_ask(
     connection: Option<&Connection>,
     server: Option<&Server>,
 ) -> Vec<(&'static str, String)> {
-    let has_ui = connection.is_some() && server.is_some_and(Server::has_ui);
+    let has_ui = connection.is_some() && server.is_some_and(|server| server.ui.is_some());
     let can_ask = if has_ui { "1" } else { "0" };
     let mut ways = vec![("HOOKRUN_HAS_UI", can_ask.to_string())];
     ways.extend(connection.map(|connection| ("HOOKRUN_SOCKET", connection.address())));

@@ -176,7 +176,7 @@ pub fn hold_out() {
 /// every hook resets it.
 ///
 /// # Errors
-/// If the system refuses.
+/// If the system fails.
 pub fn block_real_time() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     let signals = libc::SIGRTMIN()..=libc::SIGRTMAX();

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sandbox_is_told_in_words() {
+    fn a_sandbox_is_described() {
         assert_eq!(
             Sandbox::default().to_string(),
             "reads everything; writes nothing; no network"

@@ -39,10 +39,10 @@ pub struct Matcher {
     runs: Vec<RunsForm>,
     fields: Vec<FieldMatch>,
     condition: Option<Arc<dyn Condition>>,
-    documents: Option<Arc<dyn Documents>>,
+    pub(crate) documents: Option<Arc<dyn Documents>>,
     except: Option<Box<Matcher>>,
     access: Option<Access>,
-    doubt: Option<OnDoubt>,
+    pub(crate) doubt: Option<OnDoubt>,
 }
 
 /// The meaning of uncertainty at a gate.
@@ -131,16 +131,6 @@ impl Matcher {
         }
     }
 
-    /// Sets the meaning of uncertainty, if it is not set.
-    #[doc(hidden)]
-    pub fn default_doubt(&mut self, doubt: OnDoubt) {
-        self.doubt.get_or_insert(doubt);
-    }
-
-    pub(crate) fn meaning_of_doubt(&self) -> Option<OnDoubt> {
-        self.doubt
-    }
-
     /// Adds a regular expression for the command line: as written, with continued lines joined, and
     /// for each command in it. `^` and `$` match at line boundaries.
     ///
@@ -192,16 +182,6 @@ impl Matcher {
     pub fn documents(mut self, documents: impl Documents + 'static) -> Matcher {
         self.documents = Some(Arc::new(documents));
         self
-    }
-
-    pub(crate) fn in_documents(&self) -> Option<&dyn Documents> {
-        self.documents.as_deref()
-    }
-
-    /// Ignores documents.
-    #[doc(hidden)]
-    pub fn drop_documents(&mut self) {
-        self.documents = None;
     }
 
     /// Adds an exception: events that `except` certainly matches are excluded. All commands and
@@ -498,10 +478,6 @@ impl FieldMatch {
             found,
         ))
     }
-}
-
-pub fn check_runs(written: &str) -> Result<(), Complaint> {
-    RunsForm::read(written).map(drop)
 }
 
 /// Matches a command line as written, or with continued lines joined.

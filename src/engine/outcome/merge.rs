@@ -7,19 +7,13 @@ use super::{
     Block, Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question,
     Rewritten, Settled, Verdict,
 };
+use crate::engine::ending::Ending;
 use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
 
 /// Prefix of crash messages, which get no `failed:`.
 pub const CRASHED: &str = "crashed: ";
 
 const BLOCKED: &str = "the event was blocked";
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Contribution {
-    Verdict(Verdict),
-    /// Failure message, such as `timed out after 5s`.
-    Failure(String),
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
@@ -56,13 +50,14 @@ impl<'s> Merger<'s> {
     }
 
     /// Adds the next hook in plan order. `on_failure` is the hook's or the event's.
-    pub fn add(&mut self, hook: &str, on_failure: OnFailure, contribution: &Contribution) -> Flow {
+    pub fn add(&mut self, hook: &str, on_failure: OnFailure, ending: &Ending) -> Flow {
         if self.is_blocked() && self.spec.conduct.stop == Stop::First {
             return Flow::Ends;
         }
-        match contribution {
-            Contribution::Failure(words) => self.failure(hook, on_failure, words),
-            Contribution::Verdict(verdict) => self.verdict(hook, verdict),
+        match (ending.verdict(), ending.failure()) {
+            (Some(verdict), _) => self.verdict(hook, verdict),
+            (None, Some(words)) => self.failure(hook, on_failure, &words),
+            (None, None) => Flow::GoesOn,
         }
     }
 

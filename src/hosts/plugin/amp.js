@@ -1,9 +1,9 @@
 
 export default function hookrun(amp) {
   const asks = connect({ offers: () => ({ dialogs: [], messages: false }) });
-  const ask = (name, event, told) => {
+  const ask = (name, event, fields) => {
     const [own, waitMs] = EVENTS[name];
-    const context = { sessionId: event.thread?.id, cwd: process.cwd(), ...told };
+    const context = { sessionId: event.thread?.id, cwd: process.cwd(), ...fields };
     return asks.ask(own, context, { waitMs });
   };
   const callOf = (event) => ({
@@ -20,14 +20,14 @@ export default function hookrun(amp) {
     },
     "agent.end": async (event) => void (await ask("agent.end", event, { reason: event.status })),
     "tool.call": async (event) => {
-      const { refusal, result } = await ask("tool.call", event, callOf(event));
-      if (refusal !== undefined) return { action: "reject-and-continue", message: refusal };
+      const { block, result } = await ask("tool.call", event, callOf(event));
+      if (block !== undefined) return { action: "reject-and-continue", message: block };
       const input = result.update?.toolInput;
       return input ? { action: "modify", input } : { action: "allow" };
     },
     "tool.result": async (event) => {
-      const told = { ...callOf(event), result: event.output, isError: event.status === "error" };
-      const { result } = await ask("tool.result", event, told);
+      const fields = { ...callOf(event), result: event.output, isError: event.status === "error" };
+      const { result } = await ask("tool.result", event, fields);
       const output = result.update?.result;
       return output === undefined ? undefined : { status: "done", output };
     },

@@ -16,10 +16,10 @@ export default {
     const on = (name, factsOf, resultOf = () => undefined) => {
       if (!(name in EVENTS)) return;
       const [event, waitMs] = EVENTS[name];
-      const ask = async (told, ctx) => {
+      const ask = async (fields, ctx) => {
         const ownFolder = () => api.runtime.agent.resolveAgentWorkspaceDir(api.config, ctx.agentId);
-        const cwd = told.cwd ?? ctx.workspaceDir ?? (ctx.agentId ? ownFolder() : process.cwd());
-        const facts = { cwd, sessionId: ctx.sessionKey ?? ctx.sessionId, ...factsOf(told) };
+        const cwd = fields.cwd ?? ctx.workspaceDir ?? (ctx.agentId ? ownFolder() : process.cwd());
+        const facts = { cwd, sessionId: ctx.sessionKey ?? ctx.sessionId, ...factsOf(fields) };
         return resultOf(await hookrun.ask(event, facts, { waitMs, signal: ctx.abortSignal }));
       };
       // The host waits longer than hookrun takes, since it goes on when it has waited.
@@ -31,9 +31,9 @@ export default {
     on(
       "before_agent_run",
       ({ prompt }) => ({ prompt }),
-      ({ refusal, result }) => {
+      ({ block, result }) => {
         const rewrites = result.update?.prompt !== undefined;
-        const reason = refusal ?? (rewrites ? "openclaw cannot rewrite a prompt" : undefined);
+        const reason = block ?? (rewrites ? "openclaw cannot rewrite a prompt" : undefined);
         return reason && { outcome: "block", reason, message: reason };
       },
     );
@@ -45,10 +45,10 @@ export default {
     on(
       "before_tool_call",
       ({ toolName, params, toolCallId }) => ({ toolName, toolInput: params, toolUseId: toolCallId }),
-      ({ refusal, result }) =>
-        refusal === undefined
+      ({ block, result }) =>
+        block === undefined
           ? { params: result.update?.toolInput }
-          : { block: true, blockReason: refusal },
+          : { block: true, blockReason: block },
     );
     on("after_tool_call", ({ toolName, params, toolCallId, result, error, durationMs }) => ({
       toolName,
@@ -62,16 +62,16 @@ export default {
     on(
       "before_agent_finalize",
       ({ stopHookActive, lastAssistantMessage }) => ({ stopHookActive, lastAssistantMessage }),
-      ({ refusal, isFailure }) =>
-        refusal && !isFailure ? { action: "revise", reason: refusal } : undefined,
+      ({ block, isFailure }) =>
+        block && !isFailure ? { action: "revise", reason: block } : undefined,
     );
     on(
       "message_sending",
       ({ to, content }) => ({ recipient: to, content }),
-      ({ refusal, result }) =>
-        refusal === undefined
+      ({ block, result }) =>
+        block === undefined
           ? { content: result.update?.content }
-          : { cancel: true, cancelReason: refusal },
+          : { cancel: true, cancelReason: block },
     );
     on("after_compaction", () => ({}));
     on("agent_end", ({ messages }) => ({ messages }));

@@ -22,13 +22,13 @@ export const Hookrun = async ({ client, directory }) => {
     "chat.message": async (input, output) => {
       const texts = output.parts.filter((part) => part.type === "text");
       const prompt = texts.map((part) => part.text).join("\n");
-      const told = { sessionId: input.sessionID, prompt };
-      const { refusal, result } = await ask("chat.message", told);
-      if (refusal !== undefined) {
+      const fields = { sessionId: input.sessionID, prompt };
+      const { block, result } = await ask("chat.message", fields);
+      if (block !== undefined) {
         // The host says no more than that there was an error.
-        const body = { message: refusal, variant: "error" };
+        const body = { message: block, variant: "error" };
         Promise.resolve().then(() => client.tui.showToast({ body })).catch(() => {});
-        throw new Error(refusal);
+        throw new Error(block);
       }
       if (typeof result.update?.prompt === "string" && texts.length > 0) {
         for (const part of texts) part.text = "";
@@ -39,13 +39,13 @@ export const Hookrun = async ({ client, directory }) => {
       }
     },
     "tool.execute.before": async (input, output) => {
-      const { refusal, result } = await ask("tool.execute.before", {
+      const { block, result } = await ask("tool.execute.before", {
         sessionId: input.sessionID,
         toolName: input.tool,
         toolInput: output.args,
         toolUseId: input.callID,
       });
-      if (refusal !== undefined) throw new Error(refusal);
+      if (block !== undefined) throw new Error(block);
       if (result.update?.toolInput) replace(output.args, result.update.toolInput);
     },
     "tool.execute.after": async (input, output) => {

@@ -65,9 +65,9 @@ export default function (pi) {
   const gate = (name, facts, replyTo = () => undefined) =>
     on(name, async (event, ctx) => {
       const screen = ctx.hasUI ? ctx.ui : undefined;
-      const { refusal, result } = await ask(name, facts(event), ctx);
-      if (refusal === undefined) return replyTo(result.update ?? {});
-      screen?.notify(refusal, "warning");
+      const { block, result } = await ask(name, facts(event), ctx);
+      if (block === undefined) return replyTo(result.update ?? {});
+      screen?.notify(block, "warning");
       return { cancel: true };
     });
 
@@ -93,14 +93,14 @@ export default function (pi) {
     hookrun.end();
   });
 
-  const refusePrompt = (refusal, screen) =>
-    screen === undefined ? console.error(refusal) : screen.notify(refusal, "error");
+  const blockPrompt = (block, screen) =>
+    screen === undefined ? console.error(block) : screen.notify(block, "error");
   on("input", async ({ text, images, source }, ctx) => {
     if (source === "extension" && sent.delete(text)) return undefined;
     const screen = ctx.hasUI ? ctx.ui : undefined;
-    const { refusal, result } = await ask("input", { prompt: text }, ctx);
-    if (refusal !== undefined) {
-      refusePrompt(refusal, screen);
+    const { block, result } = await ask("input", { prompt: text }, ctx);
+    if (block !== undefined) {
+      blockPrompt(block, screen);
       return { action: "handled", handled: true };
     }
     if (result.additionalContext) texts.push(result.additionalContext);
@@ -114,11 +114,11 @@ export default function (pi) {
       if (isOmp && "input" in EVENTS && ctx.mode !== "tui" && !sent.delete(prompt)) {
         const screen = ctx.hasUI ? ctx.ui : undefined;
         const stop = () => ctx.abort();
-        const { refusal, result } = await ask("input", { prompt }, ctx);
+        const { block, result } = await ask("input", { prompt }, ctx);
         const rewrites = result.update?.prompt !== undefined;
-        const reason = refusal ?? (rewrites ? "a hook rewrites the prompt, which is not possible here" : undefined);
+        const reason = block ?? (rewrites ? "a hook rewrites the prompt, which is not possible here" : undefined);
         if (reason !== undefined) {
-          refusePrompt(reason, screen);
+          blockPrompt(reason, screen);
           stop();
           return undefined;
         }
@@ -132,9 +132,9 @@ export default function (pi) {
 
   on("tool_call", async (event, ctx) => {
     const { toolName, toolCallId, input } = event;
-    const told = { toolName, toolInput: input, toolUseId: toolCallId };
-    const { refusal, result } = await ask("tool_call", told, ctx);
-    if (refusal !== undefined) return { block: true, reason: refusal };
+    const fields = { toolName, toolInput: input, toolUseId: toolCallId };
+    const { block, result } = await ask("tool_call", fields, ctx);
+    if (block !== undefined) return { block: true, reason: block };
     if (result.additionalContext) textsOfTools.set(toolCallId, result.additionalContext);
     const changed = result.update?.toolInput;
     if (changed === undefined) return undefined;
@@ -151,10 +151,10 @@ export default function (pi) {
       if ("tool_result" in EVENTS) {
         const isText = content.every((block) => block.type === "text");
         const text = isText ? content.map((block) => block.text).join("\n") : content;
-        const told = { toolName, toolInput: input, toolUseId: toolCallId, result: text, details, isError };
-        const { refusal, result } = await ask("tool_result", told, ctx);
+        const fields = { toolName, toolInput: input, toolUseId: toolCallId, result: text, details, isError };
+        const { block, result } = await ask("tool_result", fields, ctx);
         update = result.update ?? {};
-        added.push(refusal, result.additionalContext);
+        added.push(block, result.additionalContext);
       }
       const asBlocks = (text) => [{ type: "text", text }];
       const changed = typeof update.result === "string" ? asBlocks(update.result) : update.result;
@@ -172,17 +172,17 @@ export default function (pi) {
 
   // A person's own command has no word for a block: it gets a result.
   on("user_bash", async ({ command, excludeFromContext }, ctx) => {
-    const { refusal } = await ask("user_bash", { command, excludeFromContext }, ctx);
-    if (refusal === undefined) return undefined;
-    return { result: { output: refusal, exitCode: 1, cancelled: false, truncated: false } };
+    const { block } = await ask("user_bash", { command, excludeFromContext }, ctx);
+    if (block === undefined) return undefined;
+    return { result: { output: block, exitCode: 1, cancelled: false, truncated: false } };
   });
 
   // A failure lets an agent stop: an endless loop is worse.
   on("session_stop", async ({ stop_hook_active: stopHookActive, last_assistant_message: last, signal }, ctx) => {
     const words = last?.content?.filter?.((block) => block.type === "text").map((block) => block.text);
-    const told = { stopHookActive, lastAssistantMessage: words?.join("\n") };
-    const { refusal, isFailure } = await ask("session_stop", told, ctx);
-    if (refusal === undefined || isFailure || signal?.aborted) return undefined;
-    return { decision: "block", reason: refusal };
+    const fields = { stopHookActive, lastAssistantMessage: words?.join("\n") };
+    const { block, isFailure } = await ask("session_stop", fields, ctx);
+    if (block === undefined || isFailure || signal?.aborted) return undefined;
+    return { decision: "block", reason: block };
   });
 }

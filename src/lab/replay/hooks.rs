@@ -95,7 +95,7 @@ impl Hooks {
 
     fn load(&self, told: &HostFolders) -> Result<Config, Complaint> {
         let choice = Choice {
-            told: told.clone(),
+            host_folders: told.clone(),
             ..self.choice.clone()
         };
         let mut config = Config::load(&choice, &self.env, ConfigScope::All);

@@ -185,8 +185,8 @@ fn is_found(report: &RunReport, hook: &str, reason: &str) -> bool {
     let mut lines = reason.lines();
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();
-    let is_said = |line: &str| messages.iter().any(|message| line.contains(message));
-    rest.iter().all(|line| is_said(line)) && (!rest.is_empty() || is_said(first))
+    let is_message = |line: &str| messages.iter().any(|message| line.contains(message));
+    rest.iter().all(|line| is_message(line)) && (!rest.is_empty() || is_message(first))
 }
 
 fn titled(level: &'static str, title: String, message: &str) -> Annotation {

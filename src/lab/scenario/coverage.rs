@@ -84,7 +84,7 @@ pub const POINTS: &[PointRow] = &[
     PointRow { name: "asked", of: "a rule that asks", when: "it asked", why: "this is its purpose",
         lacks: "a case in which {} asks", has: Has::Hook(|hook, spec| spec.blocks && is_question(hook), |seen| seen.has_acted()) },
     PointRow { name: "allowed", of: "a hook of an event that can be blocked, if it is not a rule, or a rule over documents", when: "it allowed", why: "a guard that blocks everything would pass otherwise",
-        lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && (!hook.is_rule() || hook.matcher.in_documents().is_some()), |seen| seen.has_allowed()) },
+        lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && (!hook.is_rule() || hook.matcher.documents.is_some()), |seen| seen.has_allowed()) },
     PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
         lacks: "a case in which {} fails", has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.has_failed()) },
     PointRow { name: "matched", of: "each key of a matcher (`matched.tool`, `matched.where.FIELD`)", when: "it kept the hook from running", why: "a match that let it run counts as `ran`",

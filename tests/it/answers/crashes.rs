@@ -441,7 +441,7 @@ fn a_crash_never_counts_as_a_policy_that_blocked() {
 }
 
 #[test]
-fn a_refusal_that_was_whole_before_a_failure_blocks_where_failures_are_let_through() {
+fn a_block_that_was_whole_before_a_failure_blocks_where_failures_are_let_through() {
     let said = r#"echo '{"continue":false,"reason":"no"}'"#;
     for then in [
         "kill -SEGV $$",

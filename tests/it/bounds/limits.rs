@@ -129,7 +129,7 @@ fn a_struck_limit_lets_through_where_failures_do() {
 
 /// A hook that has exited with a refusal before hookrun, which it has stopped, can see that it is
 /// over a limit.
-fn refuses_unseen(limit: &str, excess: &str) {
+fn blocks_unseen(limit: &str, excess: &str) {
     let body = format!(
         "kill -STOP $PPID; {excess}\n\
          {{ until grep -q ') Z' /proc/$$/stat; do sleep 0.01; done; kill -CONT $PPID; }} \
@@ -142,9 +142,9 @@ fn refuses_unseen(limit: &str, excess: &str) {
 }
 
 #[test]
-fn no_limit_undoes_a_refusal() {
-    refuses_unseen("limits.output=10B", "printf 123456789012 >&2");
-    refuses_unseen("limits.output=10B", "printf 123456789012");
+fn no_limit_undoes_a_block() {
+    blocks_unseen("limits.output=10B", "printf 123456789012 >&2");
+    blocks_unseen("limits.output=10B", "printf 123456789012");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_limit_on_files_can_only_lower_what_hookrun_has() {
 }
 
 #[test]
-fn a_hook_that_refuses_under_a_limit_on_files_has_a_note() {
+fn a_hook_that_blocks_under_a_limit_on_files_has_a_note() {
     let told = "each of its processes was limited to 16 open files";
     let report = gate("limits.files=16", "echo no >&2; exit 3").report("tool.pre", "{}");
     assert_eq!(

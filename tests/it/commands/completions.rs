@@ -41,7 +41,7 @@ fn bash_completes_commands_options_and_their_values() {
 }
 
 #[test]
-fn an_unknown_shell_is_refused_with_those_that_are_known() {
+fn an_unknown_shell_is_rejected_with_those_that_are_known() {
     let ran = Sandbox::new().hookrun(&["completions", "tcsh"], b"");
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
     ran.says("[possible values: bash, elvish, fish, powershell, zsh]");

@@ -116,7 +116,7 @@ fn an_event_of_ones_own_is_among_them() {
 }
 
 #[test]
-fn an_unknown_event_is_refused_with_the_nearest_one() {
+fn an_unknown_event_is_rejected_with_the_nearest_one() {
     let said = |name: &str| {
         let ran = Sandbox::new().hookrun(&["events", name], b"");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");

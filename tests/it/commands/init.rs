@@ -33,7 +33,7 @@ fn a_newcomer_needs_two_commands_to_see_a_force_push_blocked() {
     );
     // Claude Code sends no message, so no hook is written for it.
     sandbox.has_no_file("hooks.d/message.out");
-    sandbox.has_no_file("hooks.d/tests/refuse-secrets.toml");
+    sandbox.has_no_file("hooks.d/tests/block-secrets.toml");
     ran.prints(" files, 50 hooks");
     ran.prints("PreToolUse             tool.pre: 48 hooks\n");
     ran.prints("hooks.d/tests/guard-destructive.toml: 8 cases\n");

@@ -85,7 +85,7 @@ fn what_keeps_a_hook_from_starting_is_told_with_its_cure() {
 }
 
 #[test]
-fn an_unknown_hook_is_refused_with_the_nearest_one() {
+fn an_unknown_hook_is_rejected_with_the_nearest_one() {
     let sandbox = Sandbox::new().hook("10-guard.sh", "");
     let said = |name: &str| {
         let ran = sandbox.hookrun(&["list", name], b"");

@@ -285,7 +285,7 @@ fn what_was_written_and_made_is_told() {
 }
 
 #[test]
-fn a_value_that_the_hook_could_not_see_is_refused() {
+fn a_value_that_the_hook_could_not_see_is_rejected() {
     for (language, ..) in LANGUAGES {
         let sandbox = Sandbox::new();
         new(
@@ -324,7 +324,7 @@ fn nothing_is_written_over() {
 }
 
 #[test]
-fn names_that_would_be_no_hook_are_refused() {
+fn names_that_would_be_no_hook_are_rejected() {
     for name in [
         "",
         "../guard",
@@ -350,7 +350,7 @@ fn names_that_would_be_no_hook_are_refused() {
 }
 
 #[test]
-fn an_unknown_event_is_refused_with_the_nearest() {
+fn an_unknown_event_is_rejected_with_the_nearest() {
     let sandbox = Sandbox::new();
     new(&sandbox, &["guard", "--event", "tol.pre"])
         .exits(2)

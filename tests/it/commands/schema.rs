@@ -311,7 +311,7 @@ fn an_event_of_ones_own_has_a_schema() {
 }
 
 #[test]
-fn an_unknown_event_is_refused_with_the_nearest_one() {
+fn an_unknown_event_is_rejected_with_the_nearest_one() {
     let ran = Sandbox::new().hookrun(&["schema", "tool.per"], b"");
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
     assert_eq!(

@@ -234,7 +234,7 @@ fn the_log_can_be_switched_on_by_the_environment() {
 }
 
 #[test]
-fn a_log_level_that_is_none_refuses_instead_of_logging_nothing() {
+fn a_log_level_that_is_none_blocks_instead_of_logging_nothing() {
     let sandbox = Sandbox::new()
         .hook("x.sh", "")
         .variable("HOOKRUN_LOG", "loud");

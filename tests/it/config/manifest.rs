@@ -9,7 +9,7 @@ fn manifest(text: &str) -> Sandbox {
 }
 
 /// A sandbox with one hook that refuses, under these further keys.
-fn refusing(keys: &str) -> Sandbox {
+fn blocking(keys: &str) -> Sandbox {
     manifest(&format!(
         "[[hook]]\nname = \"no\"\nevent = \"tool.pre\"\nshell = true\n\
          command = \"echo no >&2; exit 1\"\n{keys}\n"
@@ -188,7 +188,7 @@ fn two_names_of_one_event_in_a_list_are_an_error() {
 
 #[test]
 fn match_tool_means_that_sort_of_tool_in_every_host() {
-    let sandbox = refusing("match = { tool = \"bash|deploy|mcp__git*\" }");
+    let sandbox = blocking("match = { tool = \"bash|deploy|mcp__git*\" }");
     for name in [
         "bash",
         "Bash",
@@ -206,7 +206,7 @@ fn match_tool_means_that_sort_of_tool_in_every_host() {
 
 #[test]
 fn match_path_is_a_glob_that_no_spelling_escapes() {
-    let sandbox = refusing("match = { path = [\"src/**\", \".env\"] }");
+    let sandbox = blocking("match = { path = [\"src/**\", \".env\"] }");
     let root = sandbox.path().canonicalize().unwrap().display().to_string();
     let write = |path: &str| tool("Write", &json!({ "file_path": path, "content": "x" }));
     for path in [
@@ -232,7 +232,7 @@ fn match_path_is_a_glob_that_no_spelling_escapes() {
 
 #[test]
 fn match_command_searches_the_command_line() {
-    let sandbox = refusing("match = { command = 'rm\\s.*-rf' }");
+    let sandbox = blocking("match = { command = 'rm\\s.*-rf' }");
     decides(
         &sandbox,
         &tool("Bash", &json!({ "command": "sudo rm  -rf /" })),
@@ -245,7 +245,7 @@ fn match_command_searches_the_command_line() {
 #[test]
 fn match_where_looks_at_any_field() {
     let sandbox =
-        refusing("match = { where = { \"toolInput.url\" = '^http:', turnIndex = '^3$' } }");
+        blocking("match = { where = { \"toolInput.url\" = '^http:', turnIndex = '^3$' } }");
     let context = |url: &str, turn: u8| {
         json!({ "toolName": "fetch", "toolInput": { "url": url }, "turnIndex": turn }).to_string()
     };
@@ -257,7 +257,7 @@ fn match_where_looks_at_any_field() {
 
 #[test]
 fn everything_that_match_names_must_match() {
-    let sandbox = refusing("match = { tool = \"write\", path = \"*.pem\" }");
+    let sandbox = blocking("match = { tool = \"write\", path = \"*.pem\" }");
     decides(&sandbox, &tool("Write", &json!({ "path": "a.pem" })), 2);
     decides(&sandbox, &tool("Write", &json!({ "path": "a.txt" })), 0);
     decides(&sandbox, &tool("Read", &json!({ "path": "a.pem" })), 0);
@@ -265,7 +265,7 @@ fn everything_that_match_names_must_match() {
 
 #[test]
 fn a_disabled_hook_does_not_run() {
-    refusing("enabled = false").run("tool.pre").allows();
+    blocking("enabled = false").run("tool.pre").allows();
 }
 
 #[test]
@@ -342,7 +342,7 @@ rewrites = { service = "last" }
 }
 
 #[test]
-fn an_event_of_ones_own_that_cannot_be_refused_goes_on() {
+fn an_event_of_ones_own_that_cannot_be_blocked_goes_on() {
     let sandbox = manifest(
         "[event.done]\nsummary = \"it is done\"\nblocks = false\n\n\
          [[hook]]\nname = \"no\"\nevent = \"done\"\ncommand = \"false\"\n",

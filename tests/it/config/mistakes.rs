@@ -88,7 +88,7 @@ blocs = true
 }
 
 #[test]
-fn run_refuses_a_gate_and_names_the_first_error_and_how_many_more() {
+fn run_blocks_a_gate_and_names_the_first_error_and_how_many_more() {
     let sandbox =
         manifest("[[hook]]\nname = \"a\"\nevent = \"tool.pre\"\ncommand = \"a | b\"\ncolour = 1\n");
     let file = sandbox
@@ -121,7 +121,7 @@ fn an_error_in_any_layer_closes_every_gate() {
 }
 
 #[test]
-fn an_event_that_cannot_be_refused_says_what_is_wrong_and_runs_what_can_be_read() {
+fn an_event_that_cannot_be_blocked_says_what_is_wrong_and_runs_what_can_be_read() {
     let sandbox = manifest("colour = 1\n").hook_for("turn.start", "mark.sh", "touch mark");
     let root = sandbox.path().display().to_string();
 
@@ -167,8 +167,8 @@ fn a_broken_configuration_closes_what_fails_closed_and_is_told_where_it_does_not
     for (host, event, closes) in EVENTS {
         let sandbox = manifest("colour = 1\n");
         let ran = sandbox.hookrun(&["run", "--host", host], event.as_bytes());
-        let is_refused = ran.status == 2 || ran.stdout.contains("deny");
-        assert_eq!(is_refused, *closes, "{host} {event}: {ran:?}");
+        let is_blocked = ran.status == 2 || ran.stdout.contains("deny");
+        assert_eq!(is_blocked, *closes, "{host} {event}: {ran:?}");
         ran.says("unknown key `colour`");
     }
 }
@@ -192,7 +192,7 @@ fn list_show_and_test_still_work_while_something_is_broken() {
 }
 
 #[test]
-fn test_shows_that_a_broken_file_would_refuse() {
+fn test_shows_that_a_broken_file_would_block() {
     let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
     sandbox
         .hookrun(&["test", "tool.pre"], b"")

@@ -189,7 +189,7 @@ impl Documented {
     }
 
     /// What the host gets for a block, where `stderr` says how its words are known.
-    fn refused(&self, event: &str, stderr: &Value) -> Value {
+    fn blocked(&self, event: &str, stderr: &Value) -> Value {
         let form = self.answer(event, "refused").unwrap();
         let mut expect = json!({ "status": form["status"], "stderr": stderr });
         let reason = match stderr {
@@ -274,11 +274,11 @@ impl Documented {
                     .next()
                     .or(find(payload, "name"))
                     .unwrap();
-                self.refused(event, &format!("mcp {}\n", tool.as_str().unwrap()).into())
+                self.blocked(event, &format!("mcp {}\n", tool.as_str().unwrap()).into())
             }
             "ask" => match said("asked") {
                 Some(asked) => self.allowed(event, Some(replaced(&asked, "TEXT", &"sure?".into()))),
-                None => self.refused(event, &json!({ "contains": ["sure?"] })),
+                None => self.blocked(event, &json!({ "contains": ["sure?"] })),
             },
             "context-before-a-tool" => self.told(event, "taught", "mind the gap"),
             "output-before-a-tool" => self.told(event, "shown", "formatted"),
@@ -294,7 +294,7 @@ impl Documented {
             }
             // What cannot be read names no event, so no form is known.
             _ if is_unnamed && self.answers["named"] == true => expect.clone(),
-            _ if expect["status"] == 2 => self.refused(event, stderr),
+            _ if expect["status"] == 2 => self.blocked(event, stderr),
             _ => self.allowed(event, None),
         };
         own
@@ -325,7 +325,7 @@ impl Documented {
         let (about, expect, what) = match (row.blocks, self.answer(row.name, "objected")) {
             (true, _) => (
                 "A hook that exits with 1 blocks the event.",
-                self.refused(row.name, &"no\n".into()),
+                self.blocked(row.name, &"no\n".into()),
                 "refused",
             ),
             (false, Some(_)) if row.event == "tool.post" => (
@@ -375,7 +375,7 @@ impl Documented {
             } else {
                 (
                     "A hook that hangs blocks the event.",
-                    self.refused(row.name, &stderr),
+                    self.blocked(row.name, &stderr),
                 )
             };
             all.push((format!("event-{name}-hang"), one(about, &hooks, expect)));
@@ -395,7 +395,7 @@ impl Documented {
         if self.answer(self.gate(), "rewritten").is_none() {
             let (event, payload) = self.before("").unwrap();
             let template = read(&root().join("claude/rewrite-input.json"));
-            let expect = self.refused(&event, &json!({ "contains": ["10-guard"] }));
+            let expect = self.blocked(&event, &json!({ "contains": ["10-guard"] }));
             let steps = vec![json!({ "stdin": payload, "expect": expect })];
             let about = "A new input blocks, because the host takes none.".into();
             all.insert(

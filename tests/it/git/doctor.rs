@@ -158,7 +158,7 @@ fn put_aside(git: &Git, ending: &str) {
     set_mode(git, HOOK, 0o755);
 }
 
-fn refusing() -> Git {
+fn blocking() -> Git {
     let git = Git::new(Sandbox::new().hook_for(
         "pre-commit",
         "10-no",
@@ -182,7 +182,7 @@ fn asked(git: &Git) -> usize {
 
 #[test]
 fn a_shim_that_pre_commit_runs_is_known_by_doctor_install_and_uninstall() {
-    let git = refusing();
+    let git = blocking();
     put_aside(&git, ".legacy");
     assert_eq!(problems(&git), (0, Vec::new()));
     git.hookrun("w", &["install", "git"])
@@ -199,7 +199,7 @@ fn a_shim_that_pre_commit_runs_is_known_by_doctor_install_and_uninstall() {
 
 #[test]
 fn husky_has_a_line_of_its_own_because_it_writes_its_folder_anew() {
-    let git = refusing();
+    let git = blocking();
     git.run("w", &["config", "core.hooksPath", ".husky/_"])
         .exits(0);
     let line = "hookrun run --host git pre-commit -- \"$@\"";

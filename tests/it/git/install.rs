@@ -234,7 +234,7 @@ fn a_worktree_asks_its_own_hooks() {
 }
 
 #[test]
-fn without_hookrun_what_can_be_refused_is_refused() {
+fn without_hookrun_what_can_be_blocked_is_blocked() {
     let sandbox = wanting("commit.pre").hook_for("post-commit", "10-quiet", "exit 0");
     let git = Git::new(sandbox);
     git.hookrun("w", &["install", "git"]).exits(0);

@@ -64,7 +64,7 @@ fn a_budget_that_is_given_counts_instead_of_the_hosts() {
         let arguments = ["run", "--host", host.name, "--budget", "2s"];
         let ran = sandbox.hookrun(&arguments, payload.as_bytes());
         let reason = "hook `hangs` failed: the budget of 2s was used up (fail closed)";
-        host.is_refused(&ran, reason);
+        host.is_blocked(&ran, reason);
     }
 }
 
@@ -165,7 +165,7 @@ fn binding(host: &str, event: &str) -> Binding {
 }
 
 #[test]
-fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_refusal() {
+fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_block() {
     for (host, old, new, said) in [
         (
             "claude",

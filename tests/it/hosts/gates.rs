@@ -10,7 +10,7 @@ use super::HOSTS;
 use crate::sandbox::Sandbox;
 
 #[test]
-fn a_hook_that_refuses_or_fails_refuses_in_every_host() {
+fn a_hook_that_blocks_or_fails_blocks_in_every_host() {
     let cases = [
         ("echo 'not this' >&2; exit 1", "not this"),
         (
@@ -33,30 +33,30 @@ fn a_hook_that_refuses_or_fails_refuses_in_every_host() {
     for host in HOSTS {
         for (body, reason) in cases {
             let sandbox = Sandbox::new().hook("hook", body);
-            host.is_refused(&sandbox.host(host.name, &host.before("ls")), reason);
+            host.is_blocked(&sandbox.host(host.name, &host.before("ls")), reason);
         }
     }
 }
 
 #[test]
-fn a_hook_that_cannot_start_refuses_in_every_host() {
+fn a_hook_that_cannot_start_blocks_in_every_host() {
     for host in HOSTS {
         let sandbox = Sandbox::new().script("hooks.d/tool.pre/hook", "#!/no/such/interpreter\n");
         let ran = sandbox.host(host.name, &host.before("ls"));
         ran.says("/no/such/interpreter");
-        host.is_refused(&ran, ran.stderr.trim_end());
+        host.is_blocked(&ran, ran.stderr.trim_end());
 
         let sandbox = Sandbox::new().hook("hook", "exit 0");
         let mode = fs::Permissions::from_mode(0o644);
         fs::set_permissions(sandbox.at("hooks.d/tool.pre/hook"), mode).unwrap();
         let ran = sandbox.host(host.name, &host.before("ls"));
         ran.says("executable");
-        host.is_refused(&ran, ran.stderr.trim_end());
+        host.is_blocked(&ran, ran.stderr.trim_end());
     }
 }
 
 #[test]
-fn a_reason_that_looks_like_json_stays_a_refusal() {
+fn a_reason_that_looks_like_json_stays_a_block() {
     // Gemini CLI reads JSON on stderr where stdout is empty, and lets it beat the status.
     for said in ["{}", "{\"decision\":\"allow\"}", " [1]", "\"{}\""] {
         for host in HOSTS {
@@ -65,17 +65,17 @@ fn a_reason_that_looks_like_json_stays_a_refusal() {
             assert_eq!(ran.status, 2, "{}: {ran:?}", host.name);
             match ran.stdout.as_str() {
                 "" => assert_eq!(ran.stderr, format!("blocked: {}\n", said.trim())),
-                _ => host.is_refused(&ran, said.trim()),
+                _ => host.is_blocked(&ran, said.trim()),
             }
         }
     }
 }
 
 #[test]
-fn an_empty_reason_gets_words_because_codex_lets_pass_what_is_refused_without_any() {
+fn an_empty_reason_gets_words_because_codex_lets_pass_what_is_blocked_without_any() {
     for host in HOSTS {
         let sandbox = Sandbox::new().hook("hook", r#"echo '{"continue":false,"reason":" "}'"#);
-        host.is_refused(
+        host.is_blocked(
             &sandbox.host(host.name, &host.before("ls")),
             "blocked without a reason",
         );
@@ -90,7 +90,7 @@ fn a_broken_configuration_closes_gates_and_holds_up_nothing_else() {
             .file("hookrun.toml", "x = [");
         let ran = sandbox.host(host.name, &host.before("ls"));
         ran.says("hookrun.toml");
-        host.is_refused(&ran, ran.stderr.trim_end());
+        host.is_blocked(&ran, ran.stderr.trim_end());
     }
     // An agent that may never stop is a trap, and a result that is there is not to be hidden.
     for (host, event) in [
@@ -113,7 +113,7 @@ fn a_broken_configuration_closes_gates_and_holds_up_nothing_else() {
 }
 
 #[test]
-fn one_guard_refuses_rm_rf_in_every_host() {
+fn one_guard_blocks_rm_rf_in_every_host() {
     let shipped =
         |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let [rules, script] = ["10-guard-destructive.toml", "11-guard-deletions.py"]
@@ -125,16 +125,16 @@ fn one_guard_refuses_rm_rf_in_every_host() {
     for host in HOSTS {
         let ran = sandbox.host(host.name, &host.before("rm -rf build"));
         ran.says("`rm -rf build` permanently deletes");
-        host.is_refused(&ran, ran.stderr.trim_end());
+        host.is_blocked(&ran, ran.stderr.trim_end());
         let ran = sandbox.host(host.name, &host.before("cd x; git push -uf"));
         ran.says("`git push -uf` overwrites or deletes other people's commits");
-        host.is_refused(&ran, ran.stderr.trim_end());
+        host.is_blocked(&ran, ran.stderr.trim_end());
         sandbox.host(host.name, &host.before("ls build")).allows();
     }
 }
 
 #[test]
-fn a_slip_in_the_name_of_a_gate_refuses_and_names_it() {
+fn a_slip_in_the_name_of_a_gate_blocks_and_names_it() {
     let sandbox = Sandbox::new();
     for (dialect, context, help) in [
         (

@@ -82,7 +82,7 @@ fn specific(event: &str, mut what: Value) -> Value {
 }
 
 #[test]
-fn a_question_goes_to_the_host_that_can_ask_and_refuses_in_the_others() {
+fn a_question_goes_to_the_host_that_can_ask_and_blocks_in_the_others() {
     let asks = json!({"permissionDecision": "ask", "permissionDecisionReason": "sure?"});
     let alone = format!("sure?{ALONE}");
     let deny = json!({"permission": "deny", "user_message": alone, "agent_message": alone});
@@ -283,7 +283,7 @@ fn an_output_is_shown_where_the_host_shows_any() {
 }
 
 #[test]
-fn a_refused_stop_goes_on_with_the_reason() {
+fn a_blocked_stop_goes_on_with_the_reason() {
     holds(("claude", "Stop", no(), 2, Value::Null));
     holds(("codex", "Stop", no(), 2, Value::Null));
     holds(("gemini", "AfterAgent", no(), 2, Value::Null));
@@ -298,7 +298,7 @@ fn a_refused_stop_goes_on_with_the_reason() {
 }
 
 #[test]
-fn a_refused_prompt_reaches_no_model() {
+fn a_blocked_prompt_reaches_no_model() {
     holds(("claude", "UserPromptSubmit", no(), 2, Value::Null));
     holds(("codex", "UserPromptSubmit", no(), 2, Value::Null));
     holds(("gemini", "BeforeAgent", no(), 2, Value::Null));
@@ -309,7 +309,7 @@ fn a_refused_prompt_reaches_no_model() {
 }
 
 #[test]
-fn a_permission_is_refused_by_json_where_the_exit_status_means_nothing() {
+fn a_permission_is_blocked_by_json_where_the_exit_status_means_nothing() {
     let deny = json!({"decision": {"behavior": "deny", "message": "no"}});
     let deny = specific("PermissionRequest", deny);
     holds(("claude", "PermissionRequest", no(), 0, deny.clone()));

@@ -228,7 +228,7 @@ fn run_takes_an_event_of_ours_by_its_name_in_the_context() {
 }
 
 #[test]
-fn in_doubt_run_refuses_and_names_the_candidates_and_the_cure() {
+fn in_doubt_run_blocks_and_names_the_candidates_and_the_cure() {
     let sandbox = Sandbox::new();
     let start = br#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p","source":"x"}"#;
     let ran = sandbox.hookrun(&["run"], start);

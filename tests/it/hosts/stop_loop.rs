@@ -32,10 +32,10 @@ impl Sandbox {
 
     /// Whether a stop was refused, so many times in a row.
     #[track_caller]
-    fn is_refused_then_let_go(&self, host: &str, payload: &Value, cap: usize) {
+    fn is_blocked_then_let_go(&self, host: &str, payload: &Value, cap: usize) {
         for number in 1..=cap {
             let ran = self.host(host, payload);
-            assert!(is_refusal(&ran), "{host} {number}: {ran:?}");
+            assert!(is_block(&ran), "{host} {number}: {ran:?}");
         }
         let ran = self.host(host, payload);
         assert_eq!(
@@ -49,12 +49,12 @@ impl Sandbox {
     }
 }
 
-fn is_refusal(ran: &Ran) -> bool {
+fn is_block(ran: &Ran) -> bool {
     ran.stderr.contains("run the tests first") && !ran.stderr.contains(LET_STOP)
 }
 
 #[test]
-fn every_host_lets_an_agent_stop_after_its_number_of_refusals() {
+fn every_host_lets_an_agent_stop_after_its_number_of_blocks() {
     for (host, event, cap) in [
         ("claude", "Stop", 8),
         ("claude", "SubagentStop", 8),
@@ -70,16 +70,16 @@ fn every_host_lets_an_agent_stop_after_its_number_of_refusals() {
             _ => "session_id",
         };
         let payload = json!({"hook_event_name": event, session: "s"});
-        never_done().is_refused_then_let_go(host, &payload, cap);
+        never_done().is_blocked_then_let_go(host, &payload, cap);
     }
 }
 
 #[test]
-fn a_host_that_tells_of_one_refusal_is_believed() {
+fn a_host_that_tells_of_one_block_is_believed() {
     let payload = json!({"hook_event_name": "Stop", "session_id": "s", "stop_hook_active": true});
     let sandbox = never_done();
     for _ in 0..7 {
-        assert!(is_refusal(&sandbox.host("claude", &payload)));
+        assert!(is_block(&sandbox.host("claude", &payload)));
     }
     sandbox
         .host("claude", &payload)
@@ -92,12 +92,12 @@ fn a_host_that_tells_of_one_refusal_is_believed() {
 fn after_it_was_let_stop_the_count_begins_anew() {
     let sandbox = never_done();
     let payload = json!({"hook_event_name": "stop", "conversation_id": "s"});
-    sandbox.is_refused_then_let_go("cursor", &payload, 5);
-    sandbox.is_refused_then_let_go("cursor", &payload, 5);
+    sandbox.is_blocked_then_let_go("cursor", &payload, 5);
+    sandbox.is_blocked_then_let_go("cursor", &payload, 5);
 }
 
 #[test]
-fn a_native_stop_is_refused_eight_times_in_a_row() {
+fn a_native_stop_is_blocked_eight_times_in_a_row() {
     let sandbox = never_done();
     let context = json!({"sessionId": "s"});
     for _ in 0..8 {
@@ -164,7 +164,7 @@ fn without_a_session_what_the_host_tells_counts_alone() {
             json!({"hook_event_name": "stop", "status": "completed", "loop_count": loops});
         sandbox.host("cursor", &payload)
     };
-    assert!(is_refusal(&cursor(4)));
+    assert!(is_block(&cursor(4)));
     cursor(5).allows().says("blocked 5").says(LET_STOP);
     cursor(u32::MAX).allows().says(LET_STOP);
     // With one, whoever has counted more is right.
@@ -196,7 +196,7 @@ fn each_subagent_is_counted_by_itself() {
 }
 
 #[test]
-fn a_question_that_nobody_answers_counts_as_a_refusal() {
+fn a_question_that_nobody_answers_counts_as_a_block() {
     let sandbox = Sandbox::new().hook_for("agent.stop", "ask", "echo '{\"ask\": \"done?\"}'");
     let context = json!({"sessionId": "s"});
     for _ in 0..8 {
@@ -215,7 +215,7 @@ fn a_broken_configuration_does_not_keep_an_agent_at_work() {
 }
 
 #[test]
-fn where_nothing_can_be_counted_the_refusal_stands_and_a_notice_says_so() {
+fn where_nothing_can_be_counted_the_block_stands_and_a_notice_says_so() {
     let sandbox = never_done().file(STATE, "not a folder");
     let context = json!({"sessionId": "s"}).to_string();
     for _ in 0..9 {

@@ -45,7 +45,7 @@ fn words(host: &str) -> [Value; 3] {
 }
 
 #[test]
-fn their_json_refuses_asks_and_rewrites() {
+fn their_json_blocks_asks_and_rewrites() {
     for host in HOSTS {
         let [deny, ask, rewrite] = words(host.name);
         native(host.name, &format!("echo '{deny}'")).blocks("no");
@@ -56,7 +56,7 @@ fn their_json_refuses_asks_and_rewrites() {
 }
 
 #[test]
-fn exit_status_2_refuses_with_the_words_on_stderr() {
+fn exit_status_2_blocks_with_the_words_on_stderr() {
     for host in HOSTS {
         native(host.name, "echo no >&2; exit 2").blocks("no");
     }
@@ -83,7 +83,7 @@ fn other_statuses_decide_as_in_their_host() {
 }
 
 #[test]
-fn a_refusal_in_json_counts_with_any_status() {
+fn a_block_in_json_counts_with_any_status() {
     for host in HOSTS {
         let [deny, ..] = words(host.name);
         native(host.name, &format!("echo '{deny}'; exit 1")).blocks("no");
@@ -91,7 +91,7 @@ fn a_refusal_in_json_counts_with_any_status() {
 }
 
 #[test]
-fn a_hook_that_never_ran_or_never_ended_refuses_whatever_its_host_does() {
+fn a_hook_that_never_ran_or_never_ended_blocks_whatever_its_host_does() {
     for host in HOSTS {
         native(host.name, "exit 127").blocks_saying("127");
         native(host.name, "kill -KILL $$").blocks_saying("SIGKILL");
@@ -128,7 +128,7 @@ fn a_hook_of_one_host_decides_in_all_the_others() {
         let body = format!("echo '{deny}'");
         let sandbox = Sandbox::new().hook_of(of.name, of.gate, "hook", &body);
         for host in HOSTS {
-            host.is_refused(&sandbox.host(host.name, &host.before("ls")), "no");
+            host.is_blocked(&sandbox.host(host.name, &host.before("ls")), "no");
         }
     }
 }

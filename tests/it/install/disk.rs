@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use super::{HOSTS, hooks, install, named, project, uninstall};
 
 #[test]
-fn a_file_that_is_not_text_is_refused() {
+fn a_file_that_is_not_text_is_rejected() {
     let sandbox = project();
     fs::create_dir(sandbox.at(".claude")).unwrap();
     fs::write(sandbox.at(HOSTS[0].project), b"{\n\"a\": \"\xff\"}").unwrap();

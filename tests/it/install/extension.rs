@@ -87,7 +87,7 @@ fn tool_result() -> Value {
 }
 
 #[test]
-fn a_tool_is_refused_with_the_reason_or_runs_as_hooks_want_it() {
+fn a_tool_is_blocked_with_the_reason_or_runs_as_hooks_want_it() {
     for host in HOSTS {
         let body = "grep -q 'rm -rf' && { echo 'not that' >&2; exit 1; }";
         let sandbox = installed(host, Sandbox::new().hook("guard", body));
@@ -307,7 +307,7 @@ fn messages_come_into_the_session_and_no_hook_is_asked_about_them() {
 }
 
 #[test]
-fn a_hookrun_that_decides_nothing_refuses_tools_and_lets_agents_stop() {
+fn a_hookrun_that_decides_nothing_blocks_tools_and_lets_agents_stop() {
     let stop = json!({ "on": "session_stop", "stop_hook_active": false });
     for (body, reason) in NO_DECISION {
         let sandbox = installed("omp", Sandbox::new().hook("guard", "exit 0"));
@@ -383,7 +383,7 @@ fn a_server_that_does_not_answer_holds_no_event_up() {
 }
 
 #[test]
-fn what_was_interrupted_in_the_host_is_refused_and_its_hooks_end() {
+fn what_was_interrupted_in_the_host_is_blocked_and_its_hooks_end() {
     let sandbox = installed("pi", Sandbox::new().hook("guard", "touch began; sleep 600"));
     let driver = DRIVER.replace(
         "abort: sends",

@@ -99,7 +99,7 @@ const TOOL: &str = r#"{"tool": "bash", "sessionID": "s1", "callID": "c1"}"#;
 const ARGUMENTS: &str = r#"{"args": {"command": "rm -rf /", "timeout": 5}}"#;
 
 #[test]
-fn a_refused_tool_throws_the_reason() {
+fn a_blocked_tool_throws_the_reason() {
     let body = "grep -q 'rm -rf' && { echo 'not that' >&2; exit 1; }";
     let sandbox = installed(Sandbox::new().hook("guard", body));
     let Some(said) = call(&sandbox, "tool.execute.before", TOOL, ARGUMENTS) else {
@@ -130,7 +130,7 @@ fn a_result_is_what_a_hook_made_of_it() {
 }
 
 #[test]
-fn a_hookrun_that_is_gone_refuses_tools() {
+fn a_hookrun_that_is_gone_blocks_tools() {
     let sandbox = installed(Sandbox::new().hook("guard", "exit 0"));
     let gone = with_program(&sandbox.read(PLUGIN), "/gone/hookrun");
     let sandbox = sandbox.file(PLUGIN, &gone);
@@ -144,7 +144,7 @@ fn a_hookrun_that_is_gone_refuses_tools() {
 }
 
 #[test]
-fn a_hookrun_that_decides_nothing_refuses_tools_and_says_how_it_ended() {
+fn a_hookrun_that_decides_nothing_blocks_tools_and_says_how_it_ended() {
     for (body, said) in NO_DECISION {
         let sandbox = installed(Sandbox::new().hook("guard", "exit 0"));
         let sandbox = with_other(sandbox, PLUGIN, body);
@@ -156,7 +156,7 @@ fn a_hookrun_that_decides_nothing_refuses_tools_and_says_how_it_ended() {
 }
 
 #[test]
-fn a_prompt_is_refused_or_gets_context() {
+fn a_prompt_is_blocked_or_gets_context() {
     let session = r#"{"sessionID": "s"}"#;
     let prompt = r#"{"parts": [{"type": "text", "text": "hello"}]}"#;
     let censor = Sandbox::new().hook_for("prompt.submit", "censor", "echo no >&2; exit 1");

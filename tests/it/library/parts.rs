@@ -38,7 +38,7 @@ fn decided(kinds: &[u8], name: &str) -> Outcome {
 
 proptest::proptest! {
     #[test]
-    fn a_gate_is_refused_exactly_when_somebody_refuses_or_fails(kinds in vec(0..4u8, 0..8)) {
+    fn a_gate_is_blocked_exactly_when_somebody_blocks_or_fails(kinds in vec(0..4u8, 0..8)) {
         let merged = decided(&kinds, "tool.pre");
         let first = kinds.iter().position(|kind| *kind >= 2);
         let by = merged.block().and_then(|block| block.hook.clone());

@@ -21,7 +21,7 @@ fn malformed(ran: &Ran, problem: &str) {
 }
 
 #[track_caller]
-fn refuses(ran: &Ran, reason: &str) {
+fn blocks(ran: &Ran, reason: &str) {
     ran.blocks(reason);
 }
 
@@ -165,7 +165,7 @@ fn large_and_long_numbers_under_other_keys_are_fine() {
 }
 
 #[test]
-fn a_refusal_is_not_lost_in_utf_16() {
+fn a_block_is_not_lost_in_utf_16() {
     for bytes_of in [u16::to_le_bytes as fn(u16) -> [u8; 2], u16::to_be_bytes] {
         let answer = "{\"continue\":false,\"reason\":\"nö\u{1f980}\"}";
         printed(&utf_16(answer, bytes_of), 0).blocks("nö\u{1f980}");
@@ -173,7 +173,7 @@ fn a_refusal_is_not_lost_in_utf_16() {
 }
 
 #[test]
-fn a_refusal_by_status_is_not_lost_in_utf_16() {
+fn a_block_by_status_is_not_lost_in_utf_16() {
     for bytes_of in [u16::to_le_bytes, u16::to_be_bytes] {
         printed(&utf_16("{\"continue\":true}", bytes_of), 1).exits(2);
     }
@@ -200,13 +200,13 @@ fn a_long_line_full_of_objects_is_read_in_time() {
 }
 
 #[test]
-fn a_refusal_by_status_with_bytes_that_are_no_text_is_shown_as_far_as_it_is() {
+fn a_block_by_status_with_bytes_that_are_no_text_is_shown_as_far_as_it_is() {
     let sandbox = Sandbox::new().hook("hook", r"printf 'bad \377 byte' >&2; exit 1");
     decide(&sandbox).blocks("bad \u{fffd} byte");
 }
 
 #[test]
-fn a_refusal_by_status_needs_no_answer_that_can_be_used() {
+fn a_block_by_status_needs_no_answer_that_can_be_used() {
     for bytes in [&b"{"[..], b"{\"continue\":\"true\"}", b"{}{}", b"\xff{\0"] {
         assert_eq!(printed(bytes, 3).status, 2);
     }

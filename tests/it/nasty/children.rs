@@ -212,7 +212,7 @@ fn what_comes_after_the_exit_is_part_of_the_answer() {
 }
 
 #[test]
-fn what_cannot_be_refused_waits_for_nobody() {
+fn what_cannot_be_blocked_waits_for_nobody() {
     let sandbox = Sandbox::new().hook_for("tool.post", "hook", &format!("{HOLDER}\necho hi"));
     let ran = Running::start(&sandbox, &["run", "tool.post"])
         .feed(b"{}")

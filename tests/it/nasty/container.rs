@@ -65,7 +65,7 @@ fn the_first_process_is_what_it_seems() {
 }
 
 #[test]
-fn the_first_process_refuses_with_a_reason() {
+fn the_first_process_blocks_with_a_reason() {
     let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
     let Some(ran) = decide(&sandbox) else { return };
     ran.blocks("no");

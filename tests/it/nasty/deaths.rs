@@ -13,7 +13,7 @@ const TERMINATING: &[&str] = &[
 ];
 
 #[test]
-fn a_hook_that_a_signal_kills_refuses_and_names_the_signal() {
+fn a_hook_that_a_signal_kills_blocks_and_names_the_signal() {
     for signal in TERMINATING {
         let body = format!("ulimit -c 0; echo '{{}}'; kill -s {signal} $$; sleep 600");
         let ran = decide(&Sandbox::new().hook("hook", &body));
@@ -24,7 +24,7 @@ fn a_hook_that_a_signal_kills_refuses_and_names_the_signal() {
 }
 
 #[test]
-fn a_hook_that_a_rare_signal_kills_refuses() {
+fn a_hook_that_a_rare_signal_kills_blocks() {
     // Of a coprocessor, of a failing power supply, and of no fixed meaning.
     for signal in [16, 30, 34, 50, 64] {
         let ran = decide(&Sandbox::new().hook("hook", &format!("kill -{signal} $$; sleep 600")));
@@ -98,7 +98,7 @@ fn a_hook_that_ends_at_the_very_moment_of_its_timeout_is_told_consistently() {
 }
 
 #[test]
-fn a_refusal_at_the_very_moment_of_its_timeout_is_one_or_the_other() {
+fn a_block_at_the_very_moment_of_its_timeout_is_one_or_the_other() {
     for pause in ["0.19", "0.198", "0.2", "0.202"] {
         let body = format!("# hookrun: timeout=200ms\nsleep {pause}; echo no >&2; exit 1");
         let ran = decide(&Sandbox::new().hook("hook", &body));

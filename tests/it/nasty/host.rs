@@ -14,7 +14,7 @@ pub(super) fn interruption(signal: &str) -> String {
 }
 
 #[test]
-fn a_signal_refuses_although_the_hook_fails_open() {
+fn a_signal_blocks_although_the_hook_fails_open() {
     let (_sandbox, running) = hanging("# hookrun: on_failure=allow\ntouch started; sleep 3600");
     end(running.pid(), "TERM");
     running.ended().ran.blocks(&interruption("TERM"));
@@ -39,7 +39,7 @@ fn a_stubborn_hook_is_ended_when_hookrun_is_told_to_stop() {
 }
 
 #[test]
-fn signals_of_faults_refuse_if_another_process_sends_them() {
+fn signals_of_faults_block_if_another_process_sends_them() {
     for signal in ["ILL", "FPE"] {
         let (_sandbox, running) = hanging(HANGS);
         end(running.pid(), signal);
@@ -57,7 +57,7 @@ fn a_second_signal_ends_a_stubborn_hook_at_once() {
 }
 
 #[test]
-fn signals_without_end_refuse_like_one() {
+fn signals_without_end_block_like_one() {
     let body = "trap '' TERM INT; touch started; while :; do sleep 3600; done";
     let (_sandbox, running) = hanging(body);
     for signal in ["INT", "TERM", "HUP", "QUIT"].repeat(5) {
@@ -70,7 +70,7 @@ fn signals_without_end_refuse_like_one() {
 }
 
 #[test]
-fn a_signal_to_the_whole_group_of_hookrun_refuses() {
+fn a_signal_to_the_whole_group_of_hookrun_blocks() {
     let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: timeout=1h\n{HANGS}"));
     let mut command = sandbox.command(&["run", "tool.pre"]);
     command.process_group(0);
@@ -81,7 +81,7 @@ fn a_signal_to_the_whole_group_of_hookrun_refuses() {
 }
 
 #[test]
-fn a_hook_that_tells_hookrun_to_stop_is_ended_with_a_refusal() {
+fn a_hook_that_tells_hookrun_to_stop_is_ended_with_a_block() {
     let body = "trap '' TERM; kill -TERM $PPID; while :; do sleep 600; done";
     let sandbox = Sandbox::new().hook("hook", &format!("# hookrun: timeout=1h\n{body}"));
     Running::start(&sandbox, &["run", "tool.pre"])

@@ -79,14 +79,14 @@ const WHEN_GONE: &str = "while [ ! -e gone ]; do sleep 0.01; done";
 const GOES: &str = "sh -c 'exec <&-; touch gone'";
 
 #[test]
-fn a_pipe_without_a_reader_for_the_reply_refuses() {
+fn a_pipe_without_a_reader_for_the_reply_blocks() {
     let sandbox = Sandbox::new().hook("hook", "echo words");
     let line = format!("{{ {WHEN_GONE}; \"$@\"; echo $? > status; }} | {GOES}");
     assert_eq!(status_by(&sandbox, &line), "2");
 }
 
 #[test]
-fn a_reader_that_goes_before_the_reply_comes_refuses() {
+fn a_reader_that_goes_before_the_reply_comes_blocks() {
     let body = format!("{WHEN_GONE}; echo words");
     let sandbox = Sandbox::new().hook("hook", &body);
     let line = format!("{{ \"$@\"; echo $? > status; }} | {GOES}");
@@ -94,7 +94,7 @@ fn a_reader_that_goes_before_the_reply_comes_refuses() {
 }
 
 #[test]
-fn a_pipe_without_a_reader_for_the_reason_still_refuses() {
+fn a_pipe_without_a_reader_for_the_reason_still_blocks() {
     let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
     let run = "\"$@\" 2>&1 >&3; echo $? > status";
     let line = format!("exec 3>reply; {{ {WHEN_GONE}; {run}; }} | {GOES}");
@@ -106,13 +106,13 @@ fn a_pipe_without_a_reader_for_the_reason_still_refuses() {
 }
 
 #[test]
-fn a_full_disk_for_the_reply_refuses() {
+fn a_full_disk_for_the_reply_blocks() {
     let sandbox = Sandbox::new().hook("hook", "echo words");
     assert_eq!(status_by(&sandbox, "\"$@\" > /dev/full; echo $?"), "2");
 }
 
 #[test]
-fn a_refusal_stands_on_a_full_disk() {
+fn a_block_stands_on_a_full_disk() {
     let sandbox = Sandbox::new().hook("hook", "echo no >&2; exit 1");
     assert_eq!(
         status_by(&sandbox, "\"$@\" > /dev/full 2> /dev/full; echo $?"),

@@ -22,7 +22,7 @@ fn decide_by(sandbox: &Sandbox, line: &str, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn too_few_descriptors_refuse() {
+fn too_few_descriptors_block() {
     let sandbox = Sandbox::new().hook("hook", "touch ran");
     for limit in 3..=24 {
         let ran = decide_by(&sandbox, &format!("ulimit -n {limit}; exec \"$@\""), &[]);
@@ -74,7 +74,7 @@ fn a_hook_that_takes_the_descriptors_of_hookrun_away_is_waited_for_no_longer() {
 }
 
 #[test]
-fn too_few_descriptors_for_many_hooks_refuse_and_do_not_hang() {
+fn too_few_descriptors_for_many_hooks_block_and_do_not_hang() {
     let mut sandbox = Sandbox::new();
     for number in 10..40 {
         sandbox = sandbox.hook(&number.to_string(), "# hookrun: parallel\nsleep 0.05");
@@ -127,7 +127,7 @@ fn decide_with_processes(limit: u32) -> Option<Ran> {
 }
 
 #[test]
-fn without_another_process_a_hook_refuses() {
+fn without_another_process_a_hook_blocks() {
     let Some(ran) = decide_with_processes(1) else {
         return;
     };
@@ -165,7 +165,7 @@ fn a_small_address_space_never_allows() {
 }
 
 #[test]
-fn an_environment_that_is_too_long_refuses() {
+fn an_environment_that_is_too_long_blocks() {
     let sandbox = Sandbox::new().hook("hook", "touch ran");
     // The system's room for arguments and environment is a quarter of the stack's limit. It is
     // enough for hookrun, and not for a hook that gets some more.

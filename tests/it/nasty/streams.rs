@@ -55,7 +55,7 @@ fn a_hook_that_closes_only_its_stderr_may_answer() {
 }
 
 #[test]
-fn a_hook_that_closes_only_its_stdout_may_refuse() {
+fn a_hook_that_closes_only_its_stdout_may_block() {
     let body = "exec >&-; sleep 0.1; echo no >&2; exit 1";
     decide(&Sandbox::new().hook("hook", body)).blocks("no");
 }

@@ -74,12 +74,12 @@ fn is_told_to_stop(body: &str, keys: &str, signal: &str) {
 }
 
 #[test]
-fn control_c_refuses() {
+fn control_c_blocks() {
     is_told_to_stop("touch started; sleep 3600", "\u{3}", "INT");
 }
 
 #[test]
-fn control_c_twice_refuses() {
+fn control_c_twice_blocks() {
     is_told_to_stop(
         "trap '' TERM INT\ntouch started; while :; do sleep 3600; done",
         "\u{3}\u{3}",
@@ -97,12 +97,12 @@ fn control_c_ends_what_the_hook_has_started() {
 }
 
 #[test]
-fn control_backslash_refuses() {
+fn control_backslash_blocks() {
     is_told_to_stop("touch started; sleep 3600", "\u{1c}", "QUIT");
 }
 
 #[test]
-fn a_terminal_that_hangs_up_refuses() {
+fn a_terminal_that_hangs_up_blocks() {
     let body = "# hookrun: timeout=1h\nsetsid sleep 3600 & touch started; sleep 3600";
     let (_sandbox, ran) = typed(body, "hang up");
     // Its reason has nowhere to go.

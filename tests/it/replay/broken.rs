@@ -110,7 +110,7 @@ fn the_decision_log_is_a_recording_too() {
 }
 
 #[test]
-fn an_event_that_nobody_knows_any_more_would_be_refused() {
+fn an_event_that_nobody_knows_any_more_would_be_blocked() {
     let declared =
         "[event.\"deploy.pre\"]\nsummary = \"a deployment is about to start\"\nblocks = true\n";
     let sandbox = Sandbox::new().file("hookrun.toml", declared);

@@ -56,13 +56,13 @@ fn an_object_says_output_and_context() {
 }
 
 #[test]
-fn continue_false_refuses_with_its_reason() {
+fn continue_false_blocks_with_its_reason() {
     printed(br#"{"continue":false,"reason":"not on Friday"}"#, 0).blocks("not on Friday");
     printed(br#"{"reason":"first","continue":false,"ask":"sure?"}"#, 0).blocks("first");
 }
 
 #[test]
-fn a_refusal_without_a_reason_still_states_one() {
+fn a_block_without_a_reason_still_states_one() {
     for bytes in [
         r#"{"continue":false}"#,
         r#"{"continue":false,"reason":" "}"#,
@@ -73,7 +73,7 @@ fn a_refusal_without_a_reason_still_states_one() {
 }
 
 #[test]
-fn a_question_without_a_terminal_refuses_with_the_question() {
+fn a_question_without_a_terminal_blocks_with_the_question() {
     let ran = printed(br#"{"ask":"Deploy to production?"}"#, 0);
     ran.blocks_saying("Deploy to production?");
     let said: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -87,7 +87,7 @@ fn a_question_without_a_terminal_refuses_with_the_question() {
 }
 
 #[test]
-fn a_refusal_is_stricter_than_a_question() {
+fn a_block_is_stricter_than_a_question() {
     let sandbox = Sandbox::new()
         .hook("10-ask", r#"echo '{"ask":"sure?"}'"#)
         .hook("20-deny", "echo no >&2; exit 1");
@@ -135,7 +135,7 @@ fn nothing_on_stdout_undoes_a_non_zero_exit() {
 }
 
 #[test]
-fn every_status_but_zero_refuses_with_2() {
+fn every_status_but_zero_blocks_with_2() {
     let sandbox = Sandbox::new().hook("hook", "exit $STATUS");
     for status in 1..=255 {
         let mut command = sandbox.command(&["run", "tool.pre"]);
@@ -152,7 +152,7 @@ fn every_status_but_zero_refuses_with_2() {
 }
 
 #[test]
-fn a_refusal_with_half_a_character_is_not_lost_where_failures_are_allowed() {
+fn a_block_with_half_a_character_is_not_lost_where_failures_are_allowed() {
     let block = br#"{"continue":false,"reason":"no \ud83d"}"#;
     for before in [&b""[..], b"profile\n"] {
         let sandbox = Sandbox::new().hook("hook", "# hookrun: on_failure=allow\ncat answer");

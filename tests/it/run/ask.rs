@@ -71,19 +71,19 @@ fn a_yes_at_the_terminal_allows() {
 }
 
 #[test]
-fn anything_but_yes_refuses() {
+fn anything_but_yes_blocks() {
     for answer in ["n\n", "\n", "maybe\n"] {
         asked(&asking(), answer, &[]).blocks_saying("Push to main? (answered no)");
     }
 }
 
 #[test]
-fn nobody_at_the_terminal_refuses_when_the_budget_ends() {
+fn nobody_at_the_terminal_blocks_when_the_budget_ends() {
     asked(&asking(), "", &["--budget", "500ms"]).blocks_saying("Push to main? (no answer)");
 }
 
 #[test]
-fn a_refusal_asks_nobody() {
+fn a_block_asks_nobody() {
     let sandbox = asking().hook("20-no.sh", "echo no >&2; exit 1");
     let ran = asked(&sandbox, "y\n", &[]);
     ran.exits(2);

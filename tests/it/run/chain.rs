@@ -52,7 +52,7 @@ fn a_question_lets_later_hooks_run() {
 }
 
 #[test]
-fn what_was_said_before_a_refusal_is_not_said() {
+fn what_was_said_before_a_block_is_not_said() {
     let sandbox = Sandbox::new()
         .hook(
             "10-says",
@@ -182,7 +182,7 @@ fn only_hooks_that_match_run() {
 }
 
 #[test]
-fn an_unknown_event_is_refused_with_the_nearest_name() {
+fn an_unknown_event_is_rejected_with_the_nearest_name() {
     let sandbox = Sandbox::new().hook("hook", "touch ran");
     let ran = sandbox.run("tool.per");
     ran.blocks_saying("unknown event `tool.per`")
@@ -207,7 +207,7 @@ fn an_event_of_ones_own_is_decided_by_its_rules() {
 }
 
 #[test]
-fn a_broken_configuration_refuses_gates_and_names_the_file() {
+fn a_broken_configuration_blocks_gates_and_names_the_file() {
     let sandbox = Sandbox::new()
         .hook("hook", "touch ran")
         .hook_for("session.start", "observer", "touch observed")
@@ -223,7 +223,7 @@ fn a_broken_configuration_refuses_gates_and_names_the_file() {
 }
 
 #[test]
-fn a_configuration_that_is_a_pipe_refuses_and_is_not_waited_for() {
+fn a_configuration_that_is_a_pipe_blocks_and_is_not_waited_for() {
     let sandbox = Sandbox::new();
     let pipe = sandbox.at("hookrun.toml");
     assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
@@ -235,7 +235,7 @@ fn a_configuration_that_is_a_pipe_refuses_and_is_not_waited_for() {
 }
 
 #[test]
-fn a_misspelt_event_folder_refuses_gates() {
+fn a_misspelt_event_folder_blocks_gates() {
     let sandbox = Sandbox::new().hook_for("tool.per", "guard", "exit 1");
     sandbox
         .run("tool.pre")
@@ -243,7 +243,7 @@ fn a_misspelt_event_folder_refuses_gates() {
 }
 
 #[test]
-fn a_misspelt_directive_refuses_the_gate() {
+fn a_misspelt_directive_blocks_the_gate() {
     let sandbox = Sandbox::new().hook("guard", "# hookrun: timout=10s\ntrue");
     sandbox
         .run("tool.pre")
@@ -252,7 +252,7 @@ fn a_misspelt_directive_refuses_the_gate() {
 }
 
 #[test]
-fn a_folder_of_hooks_that_is_not_there_refuses() {
+fn a_folder_of_hooks_that_is_not_there_blocks() {
     let ran = Sandbox::new().hookrun(&["run", "tool.pre", "--hooks", "nowhere"], b"{}");
     ran.blocks_saying("nowhere").says("no such folder");
 }
@@ -293,7 +293,7 @@ fn the_budget_ends_the_chain_and_says_so() {
 }
 
 #[test]
-fn a_gate_whose_hooks_never_had_their_turn_is_refused() {
+fn a_gate_whose_hooks_never_had_their_turn_is_blocked() {
     // Both fail open; that time is up is no failure of theirs.
     let sandbox = Sandbox::new()
         .hook(

@@ -3,7 +3,7 @@
 use crate::sandbox::Sandbox;
 
 #[test]
-fn a_hook_set_that_is_its_own_hook_is_refused() {
+fn a_hook_set_that_is_its_own_hook_is_blocked() {
     let own = env!("CARGO_BIN_EXE_hookrun");
     let body = format!("echo x >> runs; exec '{own}' run tool.pre --hooks hooks.d");
     let sandbox = Sandbox::new().hook("again", &body);

@@ -8,7 +8,7 @@ use crate::sandbox::Sandbox;
 const TIMES_OUT: &str = "# hookrun: timeout=200ms\nsleep 600";
 
 #[test]
-fn a_hook_that_is_still_running_at_its_timeout_refuses() {
+fn a_hook_that_is_still_running_at_its_timeout_blocks() {
     let sandbox = Sandbox::new().hook("hook", TIMES_OUT);
     let ran = Running::start(&sandbox, &["run", "tool.pre"])
         .feed(b"{}")
@@ -52,7 +52,7 @@ fn a_failure_lets_the_event_go_on_where_the_hook_says_so() {
 }
 
 #[test]
-fn a_hook_that_fails_open_can_still_refuse() {
+fn a_hook_that_fails_open_can_still_block() {
     let sandbox = Sandbox::new().hook("hook", "# hookrun: on_failure=allow\necho no >&2; exit 1");
     sandbox.run("tool.pre").blocks("no");
 }
@@ -69,7 +69,7 @@ fn on_failure_block_closes_a_gate_that_is_open_by_itself() {
 }
 
 #[test]
-fn what_cannot_be_refused_goes_on_and_the_objection_is_reported() {
+fn what_cannot_be_blocked_goes_on_and_the_objection_is_reported() {
     for body in [
         "echo no >&2; exit 1",
         r#"echo '{"continue":false,"reason":"no"}'"#,
@@ -88,7 +88,7 @@ fn what_cannot_be_refused_goes_on_and_the_objection_is_reported() {
 }
 
 #[test]
-fn a_failure_at_an_event_that_cannot_be_refused_is_reported() {
+fn a_failure_at_an_event_that_cannot_be_blocked_is_reported() {
     let sandbox = Sandbox::new().hook_for("session.start", "hook", TIMES_OUT);
     let ran = sandbox.run("session.start");
     ran.allows();

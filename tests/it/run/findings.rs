@@ -35,7 +35,7 @@ fn findings_of_a_hook_that_allows_are_in_the_reply() {
 }
 
 #[test]
-fn findings_stay_when_an_exit_status_refuses() {
+fn findings_stay_when_an_exit_status_blocks() {
     let ran = finder(3).run("tool.pre");
     assert_eq!(ran.status, 2);
     let reply = json_of(&ran.stdout);
@@ -44,7 +44,7 @@ fn findings_stay_when_an_exit_status_refuses() {
 }
 
 #[test]
-fn findings_of_an_earlier_hook_stay_when_a_later_one_refuses() {
+fn findings_of_an_earlier_hook_stay_when_a_later_one_blocks() {
     let sandbox = finder(0).hook("later", "echo no >&2; exit 1");
     let ran = sandbox.hookrun(&["run", "tool.pre", "--format", "json"], b"{}");
     let report = json_of(&ran.stdout);
@@ -70,7 +70,7 @@ fn annotations_name_the_line_and_the_reason() {
 }
 
 #[test]
-fn a_refusal_of_hookrun_itself_is_an_annotation_too() {
+fn a_block_of_hookrun_itself_is_an_annotation_too() {
     let ran = Sandbox::new().hookrun(GITHUB, b"not JSON");
     assert_eq!(ran.status, 2);
     assert!(
@@ -82,7 +82,7 @@ fn a_refusal_of_hookrun_itself_is_an_annotation_too() {
 }
 
 #[test]
-fn findings_that_cannot_be_read_are_malformed_and_never_undo_a_refusal() {
+fn findings_that_cannot_be_read_are_malformed_and_never_undo_a_block() {
     let bad = r#"printf '%s\n' '{"findings":[{"path":"a"}]}'"#;
     let ran = Sandbox::new().hook("guard", bad).run("tool.pre");
     ran.blocks_saying("line 1: `findings.0`: missing field `message`");

@@ -81,7 +81,7 @@ fn the_last_line_says_what_was_decided() {
 
 /// Hosts that read what stands on stdout are refused with the status 0, or ask their user.
 #[test]
-fn a_job_stops_where_a_host_would_read_the_refusal() {
+fn a_job_stops_where_a_host_would_read_the_block() {
     let payload = br#"{"hook_event_name":"PreToolUse","session_id":"1","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     let arguments = ["run", "--host", "claude", "--format", "github"];
     let sandbox = Sandbox::new().hook("guard", r#"echo '{"ask":"really?"}'"#);

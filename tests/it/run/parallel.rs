@@ -99,7 +99,7 @@ fn the_outcome_is_as_in_plan_order_whoever_ends_first() {
 }
 
 #[test]
-fn a_later_refusal_does_not_end_an_earlier_neighbour() {
+fn a_later_block_does_not_end_an_earlier_neighbour() {
     let sandbox = Sandbox::new()
         .hook(
             "10-slow",
@@ -111,7 +111,7 @@ fn a_later_refusal_does_not_end_an_earlier_neighbour() {
 }
 
 #[test]
-fn an_earlier_refusal_ends_the_neighbours_after_it() {
+fn an_earlier_block_ends_the_neighbours_after_it() {
     let sandbox = Sandbox::new()
         .hook(
             "10-deny",
@@ -131,7 +131,7 @@ fn an_earlier_refusal_ends_the_neighbours_after_it() {
 }
 
 #[test]
-fn an_earlier_failure_that_opens_lets_a_later_neighbour_refuse() {
+fn an_earlier_failure_that_opens_lets_a_later_neighbour_block() {
     let sandbox = Sandbox::new()
         .hook(
             "10-dies",

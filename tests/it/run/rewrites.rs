@@ -77,7 +77,7 @@ fn every_rewrite_is_reported_with_its_old_and_its_new_value() {
 }
 
 #[test]
-fn a_refusal_takes_back_every_rewrite() {
+fn a_block_takes_back_every_rewrite() {
     let sandbox = Sandbox::new()
         .hook("10-set", &sets("ls"))
         .hook("20-deny", "echo no >&2; exit 1");
@@ -85,7 +85,7 @@ fn a_refusal_takes_back_every_rewrite() {
 }
 
 #[test]
-fn a_hook_that_refuses_rewrites_nothing() {
+fn a_hook_that_blocks_rewrites_nothing() {
     let answer = r#"{"continue":false,"reason":"no","update":{"toolInput":{"command":"ls"}}}"#;
     let body = format!("# hookrun: rewrite\necho '{answer}'");
     Sandbox::new()

@@ -18,13 +18,13 @@ fn given(bytes: &[u8]) -> Ran {
 }
 
 #[test]
-fn no_event_refuses() {
+fn no_event_blocks() {
     given(b"").blocks_saying("no event on stdin");
     given(b" \n\t\r\n").blocks_saying("no event on stdin");
 }
 
 #[test]
-fn what_is_not_one_json_object_refuses_and_says_why() {
+fn what_is_not_one_json_object_blocks_and_says_why() {
     for (bytes, why) in [
         (&b"hello"[..], "is not a JSON object"),
         (b"\0\xff\xfe\x01binary", "is not a JSON object"),
@@ -66,7 +66,7 @@ fn an_event_may_say_its_own_name() {
 }
 
 #[test]
-fn nesting_without_end_refuses() {
+fn nesting_without_end_blocks() {
     given("[".repeat(1_000_000).as_bytes()).blocks_saying("nested deeper than 128");
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     given(deep.as_bytes()).blocks_saying("nested deeper than 128");
@@ -112,7 +112,7 @@ fn a_document_that_comes_in_pieces_is_one() {
 }
 
 #[test]
-fn an_event_that_does_not_become_complete_refuses_in_time() {
+fn an_event_that_does_not_become_complete_blocks_in_time() {
     for begun in [&b""[..], b"  ", b"{\"toolName\":\"ba"] {
         let sandbox = Sandbox::new().hook("hook", "true");
         let mut running =
@@ -143,7 +143,7 @@ fn the_budget_counts_while_the_event_is_awaited() {
 }
 
 #[test]
-fn a_stream_without_end_refuses() {
+fn a_stream_without_end_blocks() {
     let sandbox = Sandbox::new().hook("hook", "true");
     // What can be told at once is, however late it comes; the others end at the timeout.
     for (stream, timeout, why) in [
@@ -192,7 +192,7 @@ fn a_hundred_megabytes_are_decided() {
 }
 
 #[test]
-fn a_closed_stdin_refuses() {
+fn a_closed_stdin_blocks() {
     let sandbox = Sandbox::new().hook("hook", "true");
     let ran = Running::start_by(&sandbox, "exec \"$@\" <&-", &["run", "tool.pre"])
         .ended()
@@ -264,7 +264,7 @@ fn an_event_with_very_many_keys_is_decided() {
 }
 
 #[test]
-fn a_host_s_own_payload_is_refused_with_the_keys_to_write() {
+fn a_host_s_own_payload_is_blocked_with_the_keys_to_write() {
     let sandbox = Sandbox::new().hook("hook", "# hookrun: tool=bash\nexit 1");
     let context = br#"{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
     sandbox

@@ -145,7 +145,7 @@ fn deciding() -> (Sandbox, Client) {
 }
 
 #[test]
-fn when_stdin_ends_what_runs_is_ended_and_refused() {
+fn when_stdin_ends_what_runs_is_ended_and_blocked() {
     let (_sandbox, mut client) = deciding();
     drop(client.stdin.take());
     assert_eq!(client.next()["result"]["status"], 2);
@@ -207,7 +207,7 @@ fn a_last_line_without_an_end_is_answered() {
 }
 
 #[test]
-fn a_signal_ends_it_and_refuses_what_runs() {
+fn a_signal_ends_it_and_blocks_what_runs() {
     let (_sandbox, client) = deciding();
     let own = rustix::process::Pid::from_raw(client.id().cast_signed()).unwrap();
     rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();

@@ -328,7 +328,7 @@ fn a_gate_is_not_asked_about_what_is_plainly_another_command() {
 }
 
 #[test]
-fn what_cannot_be_refused_is_asked_only_about_what_it_is() {
+fn what_cannot_be_blocked_is_asked_only_about_what_it_is() {
     for (command, wanted) in [
         ("for i in a; do rm x; done", true),
         ("eval $x", false),

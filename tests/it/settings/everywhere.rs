@@ -163,7 +163,7 @@ fn each(check: impl Fn(&Host, &Host, Sandbox, &str)) {
 }
 
 #[test]
-fn a_refusal_refuses_in_every_host() {
+fn a_block_blocks_in_every_host() {
     each(|of, host, sandbox, settings| {
         let sandbox = sandbox.file("answer", &of.words()[0].to_string());
         let ran = run(&sandbox, host.name, settings, &host.asks("rm -rf /"));
@@ -244,7 +244,7 @@ fn it_is_told_of_the_tool_as_its_own_host_tells() {
 }
 
 #[test]
-fn a_hook_that_never_ran_refuses_in_every_host() {
+fn a_hook_that_never_ran_blocks_in_every_host() {
     for of in HOSTS {
         for (sandbox, settings) in of.sandboxes() {
             let text = sandbox

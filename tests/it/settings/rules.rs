@@ -403,7 +403,7 @@ fn a_patch_over_two_files_is_asked_about_file_by_file() {
 }
 
 #[test]
-fn what_cannot_go_back_to_the_host_refuses() {
+fn what_cannot_go_back_to_the_host_blocks() {
     let new = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse",
         "updatedInput": {"file_path": "b", "content": "y"}}});
     let sandbox = gate(&json!([{ "matcher": "Write", "hooks": [hook(&format!("echo '{new}'"))] }]));

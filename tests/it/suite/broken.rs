@@ -336,7 +336,7 @@ fn nothing_to_run_is_no_success() {
 }
 
 #[test]
-fn options_for_one_event_are_refused_beside_a_suite() {
+fn options_for_one_event_are_rejected_beside_a_suite() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
     for option in [["--budget", "1s"], ["--host", "claude"]] {
         suite(&some, &option).exits(2).says("cannot be used with");
@@ -360,7 +360,7 @@ fn options_for_one_event_are_refused_beside_a_suite() {
 }
 
 #[test]
-fn options_for_a_suite_are_refused_beside_one_event() {
+fn options_for_a_suite_are_rejected_beside_one_event() {
     let some = guarded(&case("x", "bad", "decision = 'block'"));
     let options: [&[&str]; 5] = [
         &["--coverage"],

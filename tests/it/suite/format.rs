@@ -68,7 +68,7 @@ fn only_the_hooks_that_a_case_names_are_asked() {
 }
 
 #[test]
-fn a_refusal_by_failure_is_no_proof_of_a_policy() {
+fn a_block_by_failure_is_no_proof_of_a_policy() {
     misses("kill -SEGV $$", "expect.decision = 'block'", "failed");
     meets(
         "kill -SEGV $$",

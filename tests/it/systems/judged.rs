@@ -35,21 +35,21 @@ fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Endi
     .0
 }
 
-fn refuses(ending: &Ending) -> bool {
+fn blocks(ending: &Ending) -> bool {
     let verdict = ending.verdict();
     verdict.is_some_and(|verdict| matches!(verdict.decision, Decision::Block { .. }))
 }
 
 #[test]
-fn a_new_value_that_the_host_cannot_take_refuses_its_gate() {
+fn a_new_value_that_the_host_cannot_take_blocks_its_gate() {
     let binding = find("wolli").unwrap().called("tool_call")[0];
     let fixed = EventSpec {
         rewrites: (&[]).into(),
         ..catalog::find("tool.pre").unwrap().clone()
     };
     let patch = r#"{"input":{"command":"safe"}}"#;
-    assert!(refuses(&judged(binding, &fixed, 0, patch)));
-    assert!(!refuses(&judged(
+    assert!(blocks(&judged(binding, &fixed, 0, patch)));
+    assert!(!blocks(&judged(
         binding,
         catalog::find("tool.pre").unwrap(),
         0,
@@ -69,7 +69,7 @@ fn a_word_of_another_system_is_malformed_where_the_key_has_words_of_its_own() {
             "{word}: {ending:?}"
         );
     }
-    assert!(!refuses(&judged(
+    assert!(!blocks(&judged(
         binding,
         spec,
         0,

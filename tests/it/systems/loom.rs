@@ -299,7 +299,7 @@ fn error_fires_just_before_session_end() {
 }
 
 #[test]
-fn user_prompt_submit_is_declared_and_a_host_that_fires_it_can_be_refused() {
+fn user_prompt_submit_is_declared_and_a_host_that_fires_it_can_be_blocked() {
     let sandbox = registered(&[("guard", "user.prompt.submit", "echo 'not this' >&2; exit 1")]);
     fire(&sandbox, &context("user.prompt.submit")).blocks("not this");
 }
@@ -382,14 +382,14 @@ fn when_no_hook_is_bound_nothing_is_said() {
 }
 
 #[test]
-fn an_event_that_loom_does_not_have_is_refused_with_the_one_that_was_meant() {
+fn an_event_that_loom_does_not_have_is_blocked_with_the_one_that_was_meant() {
     let sandbox = registered(&[]);
     let ran = fire(&sandbox, &json!({ "event": "tool.per" }));
     ran.blocks("unknown event `tool.per`; did you mean `tool.pre`?");
 }
 
 #[test]
-fn what_loom_would_run_without_sense_refuses_and_says_where_it_stands() {
+fn what_loom_would_run_without_sense_blocks_and_says_where_it_stands() {
     let wrong: &[(&[Registered<'_>], &str)] = &[
         (
             &[("a", "tool.pre", "true", "timeout = \"0s\"")],

@@ -174,7 +174,7 @@ fn every_event_reaches_its_hooks_as_the_host_tells_it() {
 }
 
 #[test]
-fn an_event_that_is_only_observed_cannot_be_refused() {
+fn an_event_that_is_only_observed_cannot_be_blocked() {
     for (event, context) in OBSERVED {
         let ran = ask(
             event,
@@ -190,7 +190,7 @@ fn an_event_that_is_only_observed_cannot_be_refused() {
 fn session_before_events_can_be_cancelled() {
     for (event, context) in BEFORE {
         let cancel = json!({ "cancel": true });
-        ask(event, &value(context), &[&says(cancel.clone())]).refuses_with(cancel);
+        ask(event, &value(context), &[&says(cancel.clone())]).blocks_with(cancel);
         ask(event, &value(context), &[&says(json!({ "cancel": false }))]).allows();
     }
 }
@@ -227,7 +227,7 @@ fn if_any_handler_returns_block_execution_stops_with_its_reason() {
         &tool_call("rm -rf /"),
         &["exit 0", &says(block.clone())],
     );
-    ran.refuses_with(block).says("blocked by policy");
+    ran.blocks_with(block).says("blocked by policy");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn of_tool_call_results_the_last_one_wins_unless_one_blocks() {
         &tool_call("ls"),
         &[&pass, &says(block.clone()), &pass],
     )
-    .refuses_with(block);
+    .blocks_with(block);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn the_first_block_short_circuits() {
     let sandbox = hooks(&[("tool_call", "1", &one), ("tool_call", "2", &two)]);
     let sandbox = sandbox.hook_of("omp", "tool_call", "3", "touch later");
     let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
-    ran.refuses_with(json!({ "block": true, "reason": "one" }));
+    ran.blocks_with(json!({ "block": true, "reason": "one" }));
     sandbox.has_no_file("later");
 }
 
@@ -311,13 +311,13 @@ fn a_session_stop_passes_without_hooks_and_is_blocked_in_its_own_words() {
     let ask = |sandbox: &Sandbox| sandbox.ask("omp", "session_stop", &session_stop(false));
     ask(&Sandbox::new()).allows();
     let own = Sandbox::new().hook_for("agent.stop", "tests", "echo 'run the tests' >&2; exit 1");
-    ask(&own).refuses_with(json!({ "decision": "block", "reason": "run the tests" }));
+    ask(&own).blocks_with(json!({ "decision": "block", "reason": "run the tests" }));
     for result in [
         json!({ "decision": "block", "reason": "run the tests" }),
         json!({ "continue": true, "reason": "run the tests" }),
     ] {
         let theirs = hooks(&[("session_stop", "tests", &says(result))]);
-        ask(&theirs).refuses_with(json!({ "decision": "block", "reason": "run the tests" }));
+        ask(&theirs).blocks_with(json!({ "decision": "block", "reason": "run the tests" }));
         theirs.run("agent.stop").exits(2);
     }
     // A hook that fails lets the agent stop, as everywhere.
@@ -492,7 +492,7 @@ fn cancel_short_circuits_immediately() {
         let cancel = says(json!({ "cancel": true }));
         let sandbox = hooks(&[(event, "1", &cancel), (event, "2", "touch later")]);
         let ran = sandbox.ask("omp", event, &value(context));
-        ran.refuses_with(json!({ "cancel": true }));
+        ran.blocks_with(json!({ "cancel": true }));
         sandbox.has_no_file("later");
     }
 }
@@ -543,10 +543,10 @@ fn what_a_handler_wrote_before_it_threw_is_no_result() {
 }
 
 #[test]
-fn a_refusal_counts_even_if_the_handler_then_throws() {
+fn a_block_counts_even_if_the_handler_then_throws() {
     let throws = format!("{}; exit 1", says(json!({ "cancel": true })));
     let ran = ask("session_before_tree", &json!({}), &[&throws]);
-    ran.refuses_with(json!({ "cancel": true }));
+    ran.blocks_with(json!({ "cancel": true }));
 }
 
 // hookrun's own hooks in oh-my-pi.
@@ -565,9 +565,9 @@ fn our_hooks_decide_in_a_host_of_oh_my_pi() {
             ),
         );
     let ran = sandbox.ask("omp", "tool_call", &tool_call("ls"));
-    ran.refuses_with(json!({ "block": true, "reason": "not here" }));
+    ran.blocks_with(json!({ "block": true, "reason": "not here" }));
     let ran = sandbox.ask("omp", "session_before_switch", &json!({ "reason": "new" }));
-    ran.refuses_with(json!({ "cancel": true })).says("stay");
+    ran.blocks_with(json!({ "cancel": true })).says("stay");
     sandbox
         .ask("omp", "tool_result", &tool_result())
         .allows_with(json!({ "content": [] }));
@@ -646,7 +646,7 @@ fn a_patch_of_a_hook_of_wolli_is_made_here_too() {
 }
 
 #[test]
-fn a_hook_of_oh_my_pi_that_throws_refuses_a_tool_call_everywhere() {
+fn a_hook_of_oh_my_pi_that_throws_blocks_a_tool_call_everywhere() {
     let sandbox = hooks(&[("tool_call", "guard", "exit 1")]);
     sandbox
         .run_shell("ls")

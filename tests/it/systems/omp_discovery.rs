@@ -35,7 +35,7 @@ fn a_hook_that_cannot_be_read_is_told_and_the_others_run() {
 }
 
 #[test]
-fn a_tool_call_is_refused_while_one_of_its_hooks_cannot_be_read() {
+fn a_tool_call_is_blocked_while_one_of_its_hooks_cannot_be_read() {
     let sandbox = with_a_mistake("tool_call");
     let ran = sandbox.ask(
         "omp",
@@ -50,7 +50,7 @@ fn a_tool_call_is_refused_while_one_of_its_hooks_cannot_be_read() {
 }
 
 #[test]
-fn a_mistake_in_a_hook_of_another_event_does_not_refuse_a_tool_call() {
+fn a_mistake_in_a_hook_of_another_event_does_not_block_a_tool_call() {
     let manifest = "[[hook]]\nname = \"late\"\nevent = \"turn_end\"\ncommand = \"true\"\n\
          dialect = \"omp\"\ntimeout = \"soon\"\n";
     let sandbox = Sandbox::new()
@@ -69,7 +69,7 @@ fn a_mistake_in_a_hook_of_another_event_does_not_refuse_a_tool_call() {
 }
 
 #[test]
-fn a_mistake_that_may_be_about_any_hook_refuses_a_tool_call() {
+fn a_mistake_that_may_be_about_any_hook_blocks_a_tool_call() {
     let call = json!({ "toolName": "bash", "input": {} });
     for sandbox in [
         Sandbox::new().file("hookrun.toml", "[[hook"),

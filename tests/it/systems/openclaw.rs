@@ -318,7 +318,7 @@ fn a_hook_written_for_openclaw_gets_its_context_as_the_host_gave_it() {
 }
 
 #[test]
-fn arguments_under_both_names_are_refused() {
+fn arguments_under_both_names_are_blocked() {
     let both = json!({ "toolName": "exec", "args": { "command": "ls" },
                        "params": { "command": "rm -rf /" } });
     let ran = openclaw(&Sandbox::new(), "before-tool-call", &both);
@@ -481,7 +481,7 @@ fn gates() -> Vec<(&'static str, bool, Value)> {
 }
 
 #[test]
-fn every_gate_refuses_in_its_own_words() {
+fn every_gate_blocks_in_its_own_words() {
     for (name, _, block) in gates() {
         let sandbox = Sandbox::new().hook_for(name, "gate", &prints(&block));
         let ran = openclaw(&sandbox, name, &json!({}));

@@ -105,7 +105,7 @@ fn a_hook_on_session_is_told_every_reason_as_pi_tells_it() {
 }
 
 #[test]
-fn a_native_hook_is_asked_before_the_session_is_cleared_and_may_refuse() {
+fn a_native_hook_is_asked_before_the_session_is_cleared_and_may_block() {
     let sandbox = Sandbox::new().hook_for(
         "session.clear.pre",
         "keep",
@@ -225,7 +225,7 @@ fn the_target_turn_is_told_of_branches_only() {
 }
 
 #[test]
-fn an_unknown_reason_is_refused_with_the_known_ones() {
+fn an_unknown_reason_is_rejected_with_the_known_ones() {
     let ran = pi(&Sandbox::new(), "session", &session("before_compct"));
     ran.exits(2)
         .says("`reason` says which `session` event it is, but `before_compct` is unknown");
@@ -236,7 +236,7 @@ fn an_unknown_reason_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn an_unknown_event_is_refused_with_the_nearest_one() {
+fn an_unknown_event_is_rejected_with_the_nearest_one() {
     let ran = pi(&Sandbox::new(), "tool_cal", &json!({}));
     ran.exits(2)
         .says("unknown event `tool_cal`")
@@ -249,7 +249,7 @@ fn an_unknown_event_is_refused_with_the_nearest_one() {
 // The agent and its turns
 
 #[test]
-fn the_agent_and_its_turns_are_told_and_cannot_be_refused() {
+fn the_agent_and_its_turns_are_told_and_cannot_be_blocked() {
     let message = json!({ "role": "assistant", "content": [] });
     let events = [
         (json!({ "type": "agent_start" }), "agent.begin"),
@@ -494,7 +494,7 @@ fn a_timeout_is_logged_and_does_not_block() {
 }
 
 #[test]
-fn a_refusal_in_any_words_counts_even_from_a_hook_that_then_throws() {
+fn a_block_in_any_words_counts_even_from_a_hook_that_then_throws() {
     let body = "# hookrun: dialect=pi\necho '{\"cancel\": true}'; exit 1";
     let sandbox = Sandbox::new().hook_for("session", "cancel", body);
     assert_eq!(

@@ -94,7 +94,7 @@ fn silence_is_silence_in_every_row() {
 }
 
 #[test]
-fn a_refusal_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
+fn a_block_is_said_in_the_words_of_every_gate_and_is_a_notice_elsewhere() {
     for_each_row(|binding| {
         let (_sandbox, ran) = decide(binding, "echo no >&2; exit 1");
         if binding.row.schedule == Schedule::Detached {
@@ -185,7 +185,7 @@ fn what_show_says_of_a_failure_is_what_happens_to_a_hook_of_another_system() {
 }
 
 #[test]
-fn a_failure_refuses_where_the_row_fails_closed() {
+fn a_failure_blocks_where_the_row_fails_closed() {
     for_each_row(|binding| {
         let (_sandbox, ran) = decide(binding, "kill -SEGV $$");
         let row = binding.row;
@@ -306,7 +306,7 @@ fn a_hook_of_every_row_gets_that_systems_names_and_keys() {
 }
 
 #[test]
-fn a_hook_of_every_gate_refuses_by_its_own_result_and_by_status_2_in_a_native_host() {
+fn a_hook_of_every_gate_blocks_by_its_own_result_and_by_status_2_in_a_native_host() {
     for_each_row(|binding| {
         let row = binding.row;
         let can_say = !matches!(row.results, Results::Whole(..))

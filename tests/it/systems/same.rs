@@ -95,7 +95,7 @@ fn a_name_of_another_system_is_an_error_that_names_the_nearest() {
 }
 
 #[test]
-fn a_context_of_another_event_or_with_a_fact_twice_is_refused() {
+fn a_context_of_another_event_or_with_a_fact_twice_is_blocked() {
     let sandbox = Sandbox::new().hook("hook", "exit 0");
     let ask = |name: &str, dialect: &str, context: Value| {
         let context = context.to_string();

@@ -104,7 +104,7 @@ fn each_event_takes_a_typed_decision_back() {
         let sandbox = hooks(&[(event, "decide", &says(result.clone()))]);
         let ran = sandbox.ask("wolli", event, &context);
         match event {
-            "compact" => ran.refuses_with(result),
+            "compact" => ran.blocks_with(result),
             // `null` is as good as nothing.
             "tool_result" => ran.allows_with(json!({ "content": [], "isError": true })),
             _ => ran.allows_with(result),
@@ -177,7 +177,7 @@ fn a_tool_call_is_stopped_with_a_reason() {
     let result = json!({ "block": true, "reason": "destructive command blocked" });
     let sandbox = hooks(&[("tool_call", "guard", &says(result.clone()))]);
     let ran = sandbox.ask("wolli", "tool_call", &tool_call("rm -rf /"));
-    ran.refuses_with(result).says("destructive command blocked");
+    ran.blocks_with(result).says("destructive command blocked");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_block_needs_no_reason_and_false_is_none() {
     let sandbox = hooks(&[("tool_call", "guard", &says(json!({ "block": true })))]);
     let reason = "blocked without a reason";
     let ran = sandbox.ask("wolli", "tool_call", &tool_call("ls"));
-    ran.refuses_with(json!({ "block": true, "reason": reason }));
+    ran.blocks_with(json!({ "block": true, "reason": reason }));
     let sandbox = hooks(&[("tool_call", "guard", &says(json!({ "block": false })))]);
     sandbox.ask("wolli", "tool_call", &tool_call("ls")).allows();
 }
@@ -218,7 +218,7 @@ fn a_guard_judges_the_command_as_an_earlier_hook_left_it() {
         "case \"$HOOKRUN_ACTION_COMMAND\" in *rm*) echo no >&2; exit 1;; esac",
     );
     let ran = sandbox.ask("wolli", "tool_call", &tool_call("ls"));
-    ran.refuses_with(json!({ "block": true, "reason": "no" }));
+    ran.blocks_with(json!({ "block": true, "reason": "no" }));
 }
 
 // Chains and short-circuits.
@@ -349,7 +349,7 @@ fn a_terminal_decision_short_circuits_the_rest_of_the_chain() {
 }
 
 #[test]
-fn an_input_that_is_handled_is_no_refusal_and_continue_is_no_opinion() {
+fn an_input_that_is_handled_is_no_block_and_continue_is_no_opinion() {
     let handled = json!({ "action": "handled" });
     let sandbox = hooks(&[("input", "take", &says(handled.clone()))]);
     sandbox
@@ -496,7 +496,7 @@ fn a_broken_hook_cannot_break_the_turn() {
 }
 
 #[test]
-fn a_refusal_counts_whatever_happens_to_the_hook_that_says_it() {
+fn a_block_counts_whatever_happens_to_the_hook_that_says_it() {
     let block = says(json!({ "block": true, "reason": "no" }));
     for refusing in [
         format!("{block}; exit 1"),
@@ -505,7 +505,7 @@ fn a_refusal_counts_whatever_happens_to_the_hook_that_says_it() {
         "echo no >&2; exit 2".to_string(),
     ] {
         let (sandbox, ran) = after_a_failure(&refusing);
-        ran.refuses_with(json!({ "block": true, "reason": "no" }));
+        ran.blocks_with(json!({ "block": true, "reason": "no" }));
         sandbox.has_no_file("seen");
     }
 }
@@ -526,9 +526,9 @@ fn our_hooks_decide_in_a_host_of_wolli() {
     let ask = |event: &str, context: Value| sandbox.ask("wolli", event, &context);
     ask("tool_call", tool_call("ls")).allows_with(json!({ "input": {} }));
     // wolli cannot refuse an input; to take it keeps it from the model.
-    ask("input", json!({ "text": "hi" })).refuses_with(json!({ "action": "handled" }));
+    ask("input", json!({ "text": "hi" })).blocks_with(json!({ "action": "handled" }));
     ask("compact", json!({}))
-        .refuses_with(json!({ "cancel": true }))
+        .blocks_with(json!({ "cancel": true }))
         .says("not now");
     ask("tool_result", json!({})).allows().says("I object");
 }
@@ -548,7 +548,7 @@ fn a_failure_of_our_hook_fails_open_in_wolli_unless_it_says_block() {
 }
 
 #[test]
-fn a_question_is_refused_where_nobody_can_be_asked() {
+fn a_question_is_blocked_where_nobody_can_be_asked() {
     let sandbox = Sandbox::new().hook("ask", &says(json!({ "ask": "really?" })));
     let ran = sandbox.ask("wolli", "tool_call", &tool_call("ls"));
     ran.exits(2).says("really?").prints("\"block\":true");
@@ -592,7 +592,7 @@ fn hooks_of_wolli_decide_in_other_hosts() {
 }
 
 #[test]
-fn a_hook_of_wolli_refuses_and_fails_open_in_a_native_host_as_at_home() {
+fn a_hook_of_wolli_blocks_and_fails_open_in_a_native_host_as_at_home() {
     let sandbox = hooks(&[
         ("tool_call", "10-throw", "exit 1"),
         (

@@ -55,7 +55,7 @@ fn only_the_named_hooks_are_asked() {
 }
 
 #[test]
-fn an_unknown_hook_is_refused_with_the_nearest_one() {
+fn an_unknown_hook_is_rejected_with_the_nearest_one() {
     let sandbox = Sandbox::new()
         .hook("10-guard.sh", "")
         .hook_for("tool.post", "redact.sh", "");
@@ -75,7 +75,7 @@ fn an_unknown_hook_is_refused_with_the_nearest_one() {
 }
 
 #[test]
-fn an_unknown_event_is_refused_with_the_nearest_one() {
+fn an_unknown_event_is_rejected_with_the_nearest_one() {
     let ran = Sandbox::new().hookrun(&["test", "tool.per"], b"{}");
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
     assert_eq!(
@@ -85,7 +85,7 @@ fn an_unknown_event_is_refused_with_the_nearest_one() {
 }
 
 #[test]
-fn options_that_say_nonsense_are_refused_and_say_how_it_is_meant() {
+fn options_that_say_nonsense_are_rejected_and_say_how_it_is_meant() {
     for (arguments, part) in [
         (
             &["--budget", "10"][..],

@@ -26,7 +26,7 @@ fn drop_times(value: &mut Value) {
 }
 
 #[test]
-fn the_report_of_a_refusal_has_everything() {
+fn the_report_of_a_block_has_everything() {
     let sandbox = Sandbox::new()
         .hook("10-allow.sh", "echo checked; echo detail >&2")
         .hook("20-write.sh", "# hookrun: tool=write\nexit 1")

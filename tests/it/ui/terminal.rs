@@ -140,7 +140,7 @@ fn dialogs_of_hooks_that_run_together_come_one_after_the_other() {
 }
 
 #[test]
-fn a_dialog_is_withdrawn_when_a_neighbour_refuses() {
+fn a_dialog_is_withdrawn_when_a_neighbour_blocks() {
     let waits = format!("{UNTIL_SHOWN}; echo no >&2; exit 1");
     let asks = super::with_hookrun("hookrun hook ui confirm Sure");
     let sandbox = Sandbox::new()
@@ -161,7 +161,7 @@ fn a_dialog_is_withdrawn_when_its_hook_ends() {
 }
 
 #[test]
-fn control_c_at_a_dialog_refuses() {
+fn control_c_at_a_dialog_blocks() {
     for (body, text) in [
         (SELECT, "number> "),
         (INPUT, "this) > "),

@@ -135,7 +135,7 @@ function decideCold(event, context, waitMs, take) {
 
 // Status 0 allows, 2 is hookrun's own block, and everything else is no decision.
 function decisionOf({ problem, status, stdout, stderr }) {
-  const fail = (refusal) => ({ refusal, isFailure: true, result: {} });
+  const fail = (block) => ({ block, isFailure: true, result: {} });
   if (problem !== undefined) return fail(problem);
   // The shell that looks for hookrun found none, and says how to install it.
   if (status === 127 && stderr.trim() !== "") return fail(stderr.trim());
@@ -143,11 +143,11 @@ function decisionOf({ problem, status, stdout, stderr }) {
     const how = typeof status === "number" ? `status ${status}` : status;
     return fail(`hookrun ended with ${how} and no decision`);
   }
-  const refusal = status === 0 ? undefined : stderr.trim() || "hookrun gave no reason";
+  const block = status === 0 ? undefined : stderr.trim() || "hookrun gave no reason";
   try {
-    return { refusal, result: stdout.trim() === "" ? {} : JSON.parse(stdout) };
+    return { block, result: stdout.trim() === "" ? {} : JSON.parse(stdout) };
   } catch (error) {
-    return fail(refusal ?? `hookrun said what cannot be read: ${error.message}`);
+    return fail(block ?? `hookrun said what cannot be read: ${error.message}`);
   }
 }
 
@@ -183,8 +183,8 @@ function connect(client) {
   // Asks about an event: the reason of a block, and the changes and texts of hooks. It never
   // throws. An event that a server took, and died over without an answer, is decided again: its
   // hooks may then run twice.
-  const ask = async (event, told, { waitMs, signal, screen }) => {
-    const context = { event, ...told };
+  const ask = async (event, fields, { waitMs, signal, screen }) => {
+    const context = { event, ...fields };
     const until = Date.now() + waitMs;
     let drop = () => {};
     let isOver = false;

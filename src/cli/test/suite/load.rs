@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::problem::utf8;
-use crate::config::reader::read_file;
+use crate::config::reader;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
@@ -73,28 +72,18 @@ struct SuiteLoader<'l> {
 impl SuiteLoader<'_> {
     fn file(&mut self, file: &CaseFile) {
         let path = &file.path;
-        let bytes = match read_file(path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                let cause = format!("cannot be read: {error}");
-                let complaint = Complaint::with_cure(cause, "make it a readable TOML file");
-                return self.problem(complaint.in_file(path, None));
+        let mut problems = Vec::new();
+        let suite = reader::load(path, &mut problems, |text, path| {
+            if file.may_lack_cases && !scenario::has_cases(text) {
+                return (None, Vec::new());
             }
-        };
-        let text = match utf8(bytes) {
-            Ok(text) => text,
-            Err(at) => {
-                let complaint = Complaint::with_cure("is not UTF-8", "save it as UTF-8");
-                return self.problem(complaint.in_file(path, Some(at)));
-            }
-        };
-        if file.may_lack_cases && !scenario::has_cases(&text) {
-            self.loaded.skipped.push(path.clone());
-            return;
-        }
-        let (suite, problems) = scenario::read(&text, path);
-        if problems.is_empty() {
-            self.suite(path, suite);
+            let (suite, problems) = scenario::read(text, path);
+            (Some(suite), problems)
+        });
+        match suite {
+            Some(suite) if problems.is_empty() => self.suite(path, suite),
+            None if problems.is_empty() => self.loaded.skipped.push(path.clone()),
+            Some(_) | None => {}
         }
         for problem in problems {
             self.problem(problem);

@@ -129,7 +129,7 @@ impl RunsForm {
             return Some(RunsMatch {
                 command: Some(whole(command)),
                 program: Some(command.program.written.clone()),
-                doubt: Some(what_cannot_be_told(command)),
+                doubt: Some(doubt_about(command)),
             });
         }
         let why = line.doubt.as_ref()?;
@@ -358,7 +358,7 @@ fn joined(program: &str, args: &[ShellWord]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn what_cannot_be_told(command: &ShellCommand) -> String {
+fn doubt_about(command: &ShellCommand) -> String {
     if command.program.known().is_none() {
         let name = match command.program.written.as_str() {
             "" | "…" => command.through.last().map_or("it", |one| &one.name),

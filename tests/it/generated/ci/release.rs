@@ -192,18 +192,18 @@ fn the_action_takes_no_release_that_is_damaged_or_not_there() {
     };
 
     fs::write(archive(&release), [&whole[..], b"x"].concat()).unwrap();
-    assert!(refused("is damaged").contains("the release was not installed"));
+    assert!(blocked("is damaged").contains("the release was not installed"));
     fs::write(archive(&release), &whole[..whole.len() / 2]).unwrap();
-    refused("is damaged");
+    blocked("is damaged");
     fs::write(archive(&release), &whole).unwrap();
 
     fs::write(release.join("SHA256SUMS"), sums.replace(VERSION, "9.9.9")).unwrap();
-    refused("SHA256SUMS does not name");
+    blocked("SHA256SUMS does not name");
     fs::remove_file(release.join("SHA256SUMS")).unwrap();
-    assert!(refused("cannot fetch").contains("there is no such release"));
+    assert!(blocked("cannot fetch").contains("there is no such release"));
     fs::write(release.join("SHA256SUMS"), &sums).unwrap();
     fs::rename(archive(&release), release.join("away")).unwrap();
-    assert!(refused("cannot fetch").contains("there is no such release"));
+    assert!(blocked("cannot fetch").contains("there is no such release"));
 }
 
 /// `minisign` is the test's own: it agrees with signatures that are the key.

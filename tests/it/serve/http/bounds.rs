@@ -116,7 +116,7 @@ fn half_of_a_request_holds_nothing_up() {
 }
 
 #[test]
-fn a_head_that_is_too_long_is_refused() {
+fn a_head_that_is_too_long_is_rejected() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
     let mut long = server.tcp();
@@ -130,7 +130,7 @@ fn a_head_that_is_too_long_is_refused() {
 }
 
 #[test]
-fn a_body_that_is_too_long_is_refused_before_it_is_there() {
+fn a_body_that_is_too_long_is_rejected_before_it_is_there() {
     let sandbox = cases();
     let server = HttpServer::start(&sandbox);
     let most = 64 << 20;
