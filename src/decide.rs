@@ -21,7 +21,7 @@ use crate::engine::exec::{Abort, Budget, Heartbeat};
 use crate::engine::outcome::{Outcome, Settled};
 use crate::engine::run::{Fate, Run};
 use crate::engine::runner::Runner;
-use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Server, Ui};
+use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Ui};
 use crate::hosts::{Binding, Reply};
 use crate::log::report::{Paths, RunReport, block_report, run_report};
 use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};

@@ -87,12 +87,12 @@ answers! {
     a_list_for_an_update_is_malformed: r#"{"update":[]}"# =>
         malformed "`update` must be a JSON object";
     of_a_key_that_stands_twice_the_last_counts: r#"{"output":"a","output":"b"}"# => says "b";
-    a_refusal_before_a_consent_is_not_lost:
-        r#"{"continue":false,"continue":true,"reason":"no"}"# => refuses "no";
-    a_refusal_after_a_consent_is_not_lost:
-        r#"{"continue":true,"continue":false,"reason":"no"}"# => refuses "no";
-    a_refusal_with_an_update_that_is_not_allowed_refuses:
-        r#"{"continue":false,"reason":"no","update":{"cwd":"/"}}"# => refuses "no";
+    a_block_before_a_consent_is_not_lost:
+        r#"{"continue":false,"continue":true,"reason":"no"}"# => blocks "no";
+    a_block_after_a_consent_is_not_lost:
+        r#"{"continue":true,"continue":false,"reason":"no"}"# => blocks "no";
+    a_block_with_an_update_that_is_not_allowed_blocks:
+        r#"{"continue":false,"reason":"no","update":{"cwd":"/"}}"# => blocks "no";
     values_by_position_are_text: r#"["allow",true]"# => says r#"["allow",true]"#;
     a_list_of_answers_is_text: r#"[{"continue":true}]"# => says r#"[{"continue":true}]"#;
     a_key_of_somebody_else_is_text: r#"{"version":2}"# => says r#"{"version":2}"#;
@@ -103,32 +103,32 @@ answers! {
     two_answers_on_one_line_are_malformed: "{\"output\":\"a\"}{\"output\":\"b\"}" => malformed "";
     words_around_an_answer_are_output: "hi\n{\"continue\":true}\nbye" => says "hi\nbye";
     an_output_wins_over_words: "hi\n{\"output\":\"a\"}\nbye" => says "a";
-    a_refusal_after_words_is_not_lost: format!("Welcome!\n{NO}\n") => refuses "no";
-    a_refusal_before_words_is_not_lost: format!("{NO}\nlogout\n") => refuses "no";
-    a_refusal_among_words_is_not_lost: format!("hello\n  {NO}  \nbye") => refuses "no";
+    a_block_after_words_is_not_lost: format!("Welcome!\n{NO}\n") => blocks "no";
+    a_block_before_words_is_not_lost: format!("{NO}\nlogout\n") => blocks "no";
+    a_block_among_words_is_not_lost: format!("hello\n  {NO}  \nbye") => blocks "no";
     an_object_within_a_line_is_text: format!("no newline here {NO}") =>
         says &format!("no newline here {NO}");
-    a_refusal_after_a_document_is_not_lost: format!("{{\"continue\":true}}\n{NO}") => refuses "no";
-    a_refusal_before_a_document_is_not_lost: format!("{NO}{{\"continue\":true}}") => refuses "no";
-    a_refusal_after_broken_json_is_not_lost: format!("{{ broken\n{NO}") => refuses "no";
-    a_refusal_on_many_lines_is_not_lost:
-        "log\n{\n \"continue\" : false,\n \"reason\" : \"no\"\n}\n" => refuses "no";
-    a_refusal_among_colours_is_not_lost:
-        format!("\u{1b}[1mcolour\u{1b}[0m\r\n{NO}\r\n") => refuses "no";
+    a_block_after_a_document_is_not_lost: format!("{{\"continue\":true}}\n{NO}") => blocks "no";
+    a_block_before_a_document_is_not_lost: format!("{NO}{{\"continue\":true}}") => blocks "no";
+    a_block_after_broken_json_is_not_lost: format!("{{ broken\n{NO}") => blocks "no";
+    a_block_on_many_lines_is_not_lost:
+        "log\n{\n \"continue\" : false,\n \"reason\" : \"no\"\n}\n" => blocks "no";
+    a_block_among_colours_is_not_lost:
+        format!("\u{1b}[1mcolour\u{1b}[0m\r\n{NO}\r\n") => blocks "no";
     colours_alone_are_text: "\u{1b}[32mfine\u{1b}[0m" => says "\u{1b}[32mfine\u{1b}[0m";
 
     // Bytes that are no text, and other ways to write it.
     bytes_that_are_no_utf_8_are_replaced: b"a\xff\xfeb\0c" => says "a\u{fffd}\u{fffd}b\0c";
     bytes_that_are_no_utf_8_in_a_document_are_replaced:
         b"{\"output\":\"\xff\"}" => says "\u{fffd}";
-    a_refusal_with_bytes_that_are_no_utf_8_is_not_lost:
-        b"{\"continue\":false,\"reason\":\"\xff\"}" => refuses "\u{fffd}";
+    a_block_with_bytes_that_are_no_utf_8_is_not_lost:
+        b"{\"continue\":false,\"reason\":\"\xff\"}" => blocks "\u{fffd}";
     a_nul_in_a_document_is_malformed: b"{\"output\":\"a\0b\"}" => malformed "`output`";
     a_nul_after_a_document_is_text: b"{\"output\":\"a\"}\0" => says "a";
-    a_refusal_between_nuls_is_not_lost: format!("nul \0 byte\n{NO}\0\n") => refuses "no";
+    a_block_between_nuls_is_not_lost: format!("nul \0 byte\n{NO}\0\n") => blocks "no";
     a_byte_order_mark_and_carriage_returns_are_fine:
         "\u{feff}\r\n{\r\n  \"output\": \"x\"\r\n}\r\n" => says "x";
-    a_refusal_after_a_byte_order_mark_is_not_lost: format!("\u{feff}{NO}\r\n") => refuses "no";
+    a_block_after_a_byte_order_mark_is_not_lost: format!("\u{feff}{NO}\r\n") => blocks "no";
 
     // Without end.
     a_hundred_thousand_lists_in_an_answer_are_malformed:

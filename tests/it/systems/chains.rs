@@ -66,10 +66,10 @@ fn walk(dialect: &str, event: &str, does: &[Does], runner: fn(&[Does]) -> Comes)
         let ran = sandbox.hookrun_as(choose, &["run", event, "--host", dialect], b"{}");
         let found: Comes = serde_json::from_str(&ran.stdout).ok();
         assert_eq!(found, runner(&chain), "{chain:?}: {ran:?}");
-        let refuses = |value: &Value| value["block"] == true || value["cancel"] == true;
+        let blocks = |value: &Value| value["block"] == true || value["cancel"] == true;
         assert_eq!(
             ran.status == 2,
-            found.as_ref().is_some_and(refuses),
+            found.as_ref().is_some_and(blocks),
             "{chain:?}: {ran:?}"
         );
     }

@@ -181,7 +181,7 @@ fn the_action_takes_no_release_that_is_damaged_or_not_there() {
     let whole = fs::read(archive(&release)).unwrap();
     let sums = fs::read_to_string(release.join("SHA256SUMS")).unwrap();
     let named = [("ACTION_RELEASE", address.as_str())];
-    let refused = |says: &str| {
+    let blocked = |says: &str| {
         let (ran, output) = run(&sandbox, &named);
         assert!(ran.stdout.contains(says), "{says}: {ran:?}");
         let said = block(&ran, &output);
