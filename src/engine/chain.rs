@@ -259,7 +259,7 @@ impl Chain<'_> {
                 ..verdict.clone()
             };
         }
-        let mut ending = Ending::Answered(again);
+        let mut failure = None;
         match change {
             Some((field, new)) if has_rewritten => {
                 self.merger.rewritten(Rewritten {
@@ -271,14 +271,14 @@ impl Chain<'_> {
                 });
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
-                let problem = format!(
+                failure = Some(format!(
                     "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
-                );
-                ending = Ending::Errored { problem };
+                ));
             }
             Some(_) | None => {}
         }
-        match self.merger.add(&hook.name, OnFailure::Block, &ending) {
+        let result = failure.as_deref().map_or(Ok(&again), Err);
+        match self.merger.add(&hook.name, OnFailure::Block, result) {
             Flow::GoesOn => {}
             Flow::EndsGroup | Flow::Ends => self.is_settled = true,
         }
@@ -458,6 +458,12 @@ impl Chain<'_> {
     }
 
     fn merge(&mut self, hook: &Hook, trace: &Trace) {
+        let failure = trace.ending.failure();
+        let result = match (trace.ending.verdict(), &failure) {
+            (Some(verdict), _) => Ok(verdict),
+            (None, Some(failure)) => Err(failure.as_str()),
+            (None, None) => return,
+        };
         // Interruptions and an exhausted budget are not the hook's failure: its `on_failure` does
         // not open the gate.
         let is_ours = trace.ending.is_interruption();
@@ -469,7 +475,7 @@ impl Chain<'_> {
         let on_failure = if is_ours { OnFailure::Block } else { own };
         // A hook that asks may still rewrite in the same answer.
         let is_frozen = self.event.spec().conduct.first_question && self.merger.is_asking();
-        match self.merger.add(&hook.name, on_failure, &trace.ending) {
+        match self.merger.add(&hook.name, on_failure, result) {
             Flow::GoesOn | Flow::EndsGroup if is_ours => {
                 self.is_settled = self.merger.is_blocked();
             }

@@ -19,10 +19,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("event", &["names", "shell", "spelling"]),
     ("outcome", &["names", "event"]),
     ("reminder", &["lock", "names", "outcome"]),
-    ("ending", &["names", "outcome"]),
+    ("ending", &["complaint", "names", "outcome"]),
     (
         "hook",
-        &["names", "ending", "outcome", "event", "shell", "spelling"],
+        &[
+            "complaint",
+            "names",
+            "ending",
+            "outcome",
+            "event",
+            "shell",
+            "spelling",
+        ],
     ),
     (
         "answer",
@@ -38,13 +46,30 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "exec",
         &[
-            "ui", "lock", "names", "hook", "answer", "run", "outcome", "event", "spelling",
+            "complaint",
+            "ui",
+            "lock",
+            "names",
+            "hook",
+            "answer",
+            "run",
+            "outcome",
+            "event",
+            "spelling",
         ],
     ),
     (
         "chain",
         &[
-            "exec", "ui", "session", "plan", "run", "outcome", "hook", "event",
+            "complaint",
+            "exec",
+            "ui",
+            "session",
+            "plan",
+            "run",
+            "outcome",
+            "hook",
+            "event",
         ],
     ),
     (

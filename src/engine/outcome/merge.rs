@@ -7,7 +7,6 @@ use super::{
     Block, Cause, Decision, HookFinding, HookText, Notice, NoticeKind, Outcome, Question,
     Rewritten, Settled, Verdict,
 };
-use crate::engine::ending::Ending;
 use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
 
 /// Prefix of crash messages, which get no `failed:`.
@@ -50,14 +49,20 @@ impl<'s> Merger<'s> {
     }
 
     /// Adds the next hook in plan order. `on_failure` is the hook's or the event's.
-    pub fn add(&mut self, hook: &str, on_failure: OnFailure, ending: &Ending) -> Flow {
+    ///
+    /// `result` is its verdict, or its failure message, such as `timed out after 5s`.
+    pub fn add(
+        &mut self,
+        hook: &str,
+        on_failure: OnFailure,
+        result: Result<&Verdict, &str>,
+    ) -> Flow {
         if self.is_blocked() && self.spec.conduct.stop == Stop::First {
             return Flow::Ends;
         }
-        match (ending.verdict(), ending.failure()) {
-            (Some(verdict), _) => self.verdict(hook, verdict),
-            (None, Some(words)) => self.failure(hook, on_failure, &words),
-            (None, None) => Flow::GoesOn,
+        match result {
+            Ok(verdict) => self.verdict(hook, verdict),
+            Err(words) => self.failure(hook, on_failure, words),
         }
     }
 
