@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use hookrun::{BuildError, Event, Hook, Reminders, Runner, Verdict, blocked_result};
+use hookrun::{Complaint, Event, Hook, Reminders, Runner, Verdict, blocked_result};
 use serde_json::{Value, json};
 
 const SESSION: &str = "s-1";
@@ -176,7 +176,7 @@ impl Agent<'_> {
     }
 }
 
-fn error(message: &str) -> Result<Event, BuildError> {
+fn error(message: &str) -> Result<Event, Complaint> {
     Event::builder("error")
         .with("code", "model")
         .with("message", message)

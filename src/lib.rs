@@ -120,7 +120,7 @@ pub use engine::chain::Surroundings;
 pub use engine::complaint::Complaint;
 pub use engine::event::catalog::UnknownEvent;
 pub use engine::event::{
-    Action, ActionKind, BuildError, Context, Event, EventBuilder, EventSpec, Merge, OnFailure,
+    Action, ActionKind, Context, Event, EventBuilder, EventSpec, Merge, OnFailure,
 };
 pub use engine::exec::{Abort, Budget};
 pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};

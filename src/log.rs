@@ -20,7 +20,7 @@ use crate::hosts::native;
 use report::{Paths, run_report};
 
 pub use files::{DecisionLog, KeepError, Recording};
-pub use record::{DecisionLine, Keeps, LogEntry, RecordError};
+pub use record::{DecisionLine, Keeps, LogEntry};
 pub use redact::Redactor;
 
 /// Writes decisions to a [`DecisionLog`], with secrets redacted. Errors are only logged with

@@ -22,7 +22,7 @@ use crate::lab::report::style::{column, counted, decision_style};
 use crate::lab::report::{Paths, plain, write_json};
 use crate::log::DecisionLog;
 use crate::log::files::{FileLines, ReadError};
-use crate::log::record::{DecisionLine, RecordError};
+use crate::log::record::DecisionLine;
 use crate::log::redact::Redactor;
 use crate::log::report::RunReport;
 
@@ -200,8 +200,8 @@ impl DecisionView {
         if self.format == TextFormat::Json {
             return Ok(writeln!(out, "{text}")?);
         }
-        let line = DecisionLine::parse(text.as_bytes()).map_err(Complaint::of)?;
-        let report = line.report().map_err(Complaint::of)?;
+        let line = DecisionLine::parse(text.as_bytes())?;
+        let report = line.report()?;
         if self.is_brief {
             return self.one_line(&line, &report, out);
         }
@@ -395,7 +395,7 @@ impl<'a> ChosenDecisions<'a> {
         &mut self,
         text: &str,
         show: &mut ShowDecision<'_>,
-    ) -> std::result::Result<Result<()>, RecordError> {
+    ) -> std::result::Result<Result<()>, Complaint> {
         let line = DecisionLine::parse(text.as_bytes())?;
         self.read += 1;
         let Some(run) = self.taken(&line)? else {
@@ -406,10 +406,7 @@ impl<'a> ChosenDecisions<'a> {
     }
 
     /// The decision, if it passes the filters; compares the line's head first.
-    fn taken(
-        &self,
-        line: &DecisionLine<'_>,
-    ) -> std::result::Result<Option<RunReport>, RecordError> {
+    fn taken(&self, line: &DecisionLine<'_>) -> std::result::Result<Option<RunReport>, Complaint> {
         let args = self.args;
         let is_in_head = (args.session.is_none() || args.session == line.session)
             && args.host.as_ref().is_none_or(|host| is_of_host(line, host))

@@ -53,7 +53,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
         ("toolName", json!(tool)),
         ("toolInput", json!({ "command": command })),
     ] {
-        event.rewrite(key, &value).map_err(Complaint::of)?;
+        event.rewrite(key, &value)?;
     }
     let runner = Runner::one_shot_of(config, env);
     let event = runner.follow_links(event);

@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use crate::engine::complaint::Complaint;
+use crate::engine::event::Context;
 use crate::engine::event::json::{FrameState, Scanner};
-use crate::engine::event::{Context, ContextError};
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::hook::duration_text;
 use crate::engine::lock::wait_readable;
@@ -64,13 +64,15 @@ pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<Std
             break framed;
         }
     };
+    if matches!(framed, FrameState::Empty) {
+        return Ok(None);
+    }
     let length = bytes.len();
     match Context::from_scanned(bytes, framed) {
         Ok(context) => Ok(Some(StdinEvent {
             context,
             bytes: length,
         })),
-        Err(ContextError::Empty) => Ok(None),
         Err(error) => Err(no_event(&error.to_string())),
     }
 }

@@ -206,7 +206,7 @@ impl<'a> EventRequest<'a> {
             Some(binding) => config.catalog.settled(binding.spec()),
             None => find_event(config, &self.name)?.as_ref().clone(),
         };
-        let mut context = Context::parse(spec.sample()).map_err(Complaint::of)?;
+        let mut context = Context::parse(spec.sample())?;
         if spec.carries("cwd") {
             context.set("cwd", &cwd.to_string_lossy().into());
         }

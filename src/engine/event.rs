@@ -16,13 +16,14 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::engine::complaint::Complaint;
 use crate::engine::spelling::{self, near_misses, plain};
 use action::{Effect, GuessedCommand, PathChange};
 use catalog::{Catalog, UnknownEvent};
 use json::scalar_text;
 
 pub use action::{Access, Action, ActionKind};
-pub use context::{Context, ContextError};
+pub use context::Context;
 pub use spec::{
     Conduct, ContextKey, EventSpec, JsonType, Merge, NATIVE, OnFailure, Rewrite, Schedule, Stop,
 };
@@ -87,7 +88,7 @@ impl Event {
         spec: Arc<EventSpec>,
         host: impl Into<Cow<'static, str>>,
         mut context: Context,
-    ) -> Result<Event, ContextError> {
+    ) -> Result<Event, Complaint> {
         for key in ["event", "action", "toolName", "toolInput"] {
             if context.raw(key) == Some("null") {
                 context.remove(key);
@@ -95,7 +96,10 @@ impl Event {
         }
         let host = host.into();
         if let Some((found, meant)) = slip(&spec, &host, &context) {
-            return Err(ContextError::Slip { found, meant });
+            return Err(Complaint::with_cure(
+                format!("unknown key `{found}`"),
+                format!("did you mean `{meant}`? `hookrun events` lists the keys"),
+            ));
         }
         spec.check(&host, &context)?;
         match context
@@ -107,10 +111,10 @@ impl Event {
                 context.set("event", &Value::from(spec.name.as_ref()));
             }
             Some(name) => {
-                return Err(ContextError::OtherEvent {
-                    expected: spec.name.to_string(),
-                    found: name,
-                });
+                let expected = &spec.name;
+                return Err(Complaint::new(format!(
+                    "the command names `{expected}`, but the context says `\"event\": \"{name}\"`"
+                )));
             }
             None => context.set_first("event", &Value::from(spec.name.as_ref())),
         }
@@ -237,7 +241,7 @@ impl Event {
     ///
     /// # Errors
     /// If the new tool input or list of changes is invalid.
-    pub fn rewrite(&mut self, field: &str, value: &Value) -> Result<(), ContextError> {
+    pub fn rewrite(&mut self, field: &str, value: &Value) -> Result<(), Complaint> {
         let mut changed = EventFacts::clone(&self.facts);
         changed.shown = OnceLock::new();
         changed.given.set(field, value);
@@ -266,7 +270,7 @@ impl EventFacts {
 }
 
 impl ReadFacts {
-    fn of(spec: &EventSpec, context: &Context) -> Result<ReadFacts, ContextError> {
+    fn of(spec: &EventSpec, context: &Context) -> Result<ReadFacts, Complaint> {
         let changes = match spec.carries("changes") {
             true => PathChange::read_all(context),
             false => Ok(None),
@@ -286,16 +290,16 @@ impl ReadFacts {
 /// Returns an event's action. An invalid list of changes is an error only if the action depends on
 /// it.
 fn find_action(
-    changes: Result<&Option<Vec<PathChange>>, &ContextError>,
+    changes: Result<&Option<Vec<PathChange>>, &Complaint>,
     context: &Context,
-) -> Result<Option<Action>, ContextError> {
+) -> Result<Option<Action>, Complaint> {
     if let Some(given) = context.raw("action") {
         let derived = Action::derive(context).ok().flatten();
         return Action::read_beside(given, derived).map(Some);
     }
     match Action::derive(context)? {
         None => Ok(changes
-            .map_err(ContextError::clone)?
+            .map_err(Complaint::clone)?
             .as_deref()
             .map(Action::writing)),
         derived => Ok(derived),
@@ -344,21 +348,6 @@ pub struct EventBuilder {
     fields: Vec<(String, Value)>,
 }
 
-/// Why an event cannot be built.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// No event has this name.
-    #[error(transparent)]
-    UnknownEvent(#[from] UnknownEvent),
-    /// The event has no such key, or the value has another type.
-    #[error("{0}")]
-    Part(String),
-    /// The context is invalid for this event.
-    #[error(transparent)]
-    Context(#[from] ContextError),
-}
-
 impl Event {
     /// Returns a builder for an event of the built-in catalog. [`EventBuilder::build`] reports an
     /// unknown name or an invalid part.
@@ -377,7 +366,7 @@ impl Event {
     ///
     /// let problem = Event::builder("model.pre").with("modl", "m-1").build().unwrap_err();
     /// assert_eq!(problem.to_string(), "`model.pre` has no key `modl`; did you mean `model`?");
-    /// # Ok::<(), hookrun::BuildError>(())
+    /// # Ok::<(), hookrun::Complaint>(())
     /// ```
     pub fn builder(name: &str) -> EventBuilder {
         EventBuilder {
@@ -392,9 +381,9 @@ impl Event {
     ///
     /// # Errors
     /// If the event is unknown or the text is not a valid context; see [`Event::new`].
-    pub fn from_json(name: &str, context: &str) -> Result<Event, BuildError> {
-        let spec = Catalog::default().find(name)?;
-        Ok(Event::new(spec, NATIVE, Context::parse(context)?)?)
+    pub fn from_json(name: &str, context: &str) -> Result<Event, Complaint> {
+        let spec = Catalog::default().find(name).map_err(Complaint::of)?;
+        Event::new(spec, NATIVE, Context::parse(context)?)
     }
 
     /// Builds `tool.pre`: a tool is about to run.
@@ -455,8 +444,8 @@ impl EventBuilder {
     /// # Errors
     /// If the event is unknown, has no such key, or a value has another type, and as
     /// [`Event::new`].
-    pub fn build(mut self) -> Result<Event, BuildError> {
-        let spec = self.spec?;
+    pub fn build(mut self) -> Result<Event, Complaint> {
+        let spec = self.spec.map_err(Complaint::of)?;
         for (key, value) in &self.fields {
             check(&spec, key, value)?;
         }
@@ -468,29 +457,29 @@ impl EventBuilder {
         for (key, value) in &self.fields {
             context.set(key, value);
         }
-        Ok(Event::new(spec, self.host, context)?)
+        Event::new(spec, self.host, context)
     }
 }
 
 /// Checks that `spec` has `key` with this type.
-fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), BuildError> {
-    let problem = match spec.key(key) {
+fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), Complaint> {
+    Err(match spec.key(key) {
         _ if OWN_KEYS.contains(&key) => return Ok(()),
         Some(known) if known.kind.fits(value) => return Ok(()),
-        Some(known) => format!(
+        Some(known) => Complaint::new(format!(
             "`{key}` of `{}` must be a JSON {}",
             spec.name,
             known.kind.name()
-        ),
+        )),
         None => {
             let names = spec.context.iter().map(|known| known.name.as_ref());
             let nearest = spelling::nearest(key, names);
-            let cure = nearest.map(|near| format!("; did you mean `{near}`?"));
-            let cure = cure.unwrap_or_default();
-            format!("`{}` has no key `{key}`{cure}", spec.name)
+            Complaint {
+                cause: format!("`{}` has no key `{key}`", spec.name),
+                cure: nearest.map(|near| format!("did you mean `{near}`?")),
+            }
         }
-    };
-    Err(BuildError::Part(problem))
+    })
 }
 
 #[cfg(test)]

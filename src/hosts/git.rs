@@ -16,13 +16,14 @@ use serde_json::{Map, Value};
 
 use super::native;
 use super::row::Reply;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
 use crate::engine::names::words;
 use crate::engine::outcome::{Cause, Settled, joined};
 use crate::engine::run::{Fate, Run};
 use Argument::{Flag, MessageFile, Rest, Text};
 
-pub use contract::{Argument, Changes, GitError, GitHook, GitInput, NAME, Presence, StdinLines};
+pub use contract::{Argument, Changes, GitHook, GitInput, NAME, Presence, StdinLines};
 
 /// Variables of git in `raw.environment`. Others may hold credentials.
 const SHOWN_VARIABLES: &[&str] = words!(
@@ -157,7 +158,7 @@ impl GitHook {
     ///
     /// # Errors
     /// If the input from git contradicts its manual.
-    pub fn context(&self, given: &GitInput) -> Result<Map<String, Value>, GitError> {
+    pub fn context(&self, given: &GitInput) -> Result<Map<String, Value>, Complaint> {
         let mut context = Map::new();
         let mut left = given.arguments.iter();
         for argument in self.arguments {
@@ -196,7 +197,7 @@ impl GitHook {
         Ok(context)
     }
 
-    fn read_lines(&self, lines: StdinLines, stdin: &[u8]) -> Result<Vec<Value>, GitError> {
+    fn read_lines(&self, lines: StdinLines, stdin: &[u8]) -> Result<Vec<Value>, Complaint> {
         let mut all = Vec::new();
         for line in stdin
             .split(|byte| *byte == b'\n')
@@ -339,7 +340,7 @@ impl GitHook {
     ///
     /// # Errors
     /// If the context names a commit by something other than its hash.
-    pub fn listings(&self, context: &Map<String, Value>) -> Result<Vec<Vec<OsString>>, GitError> {
+    pub fn listings(&self, context: &Map<String, Value>) -> Result<Vec<Vec<OsString>>, Complaint> {
         if self.changes == Changes::Unknown {
             return Ok(Vec::new());
         }
@@ -376,7 +377,7 @@ impl GitHook {
     }
 
     /// The commits under `key`, of the event or of each of its refs.
-    fn commits(&self, context: &Map<String, Value>, key: &str) -> Result<Vec<String>, GitError> {
+    fn commits(&self, context: &Map<String, Value>, key: &str) -> Result<Vec<String>, Complaint> {
         let refs = context.get("refs").and_then(Value::as_array);
         let found: Vec<&Value> = match refs {
             Some(refs) => refs.iter().filter_map(|one| one.get(key)).collect(),

@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 
 pub use self::hooks::Hooks;
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Context, ContextError};
+use crate::engine::event::Context;
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 use crate::lab::report::stats::Stats;
-use crate::log::record::RecordError;
+use crate::log::record::no_record;
 use crate::log::redact::is_marked;
 use crate::log::{DecisionLine, Redactor};
 
@@ -177,7 +177,7 @@ impl Decider {
         }
         let binding = recorded.and_then(|recorded| today.binding(&record.event, recorded));
         let event = context
-            .map_err(|error: ContextError| error.to_string())
+            .map_err(|error| error.to_string())
             .and_then(|context| today.event(record, context, binding));
         Ok(Ok(match event {
             Ok(event) => ComparedOutcome::of(&today.decide(&event).outcome),
@@ -207,12 +207,12 @@ fn id_of(record: &DecisionLine<'_>, line: &[u8]) -> String {
 /// 1. A question that a person answered, or nobody could, is the question.
 /// 2. A block that was let through after too many is the block.
 /// 3. Anything else is the recorded outcome.
-fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, RecordError> {
+fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, Complaint> {
     let report = record.report()?;
     let decision = &report.decision;
     if !["allow", "ask", "block"].contains(&decision.as_ref()) {
         let problem = format!("its decision is `{decision}`, which this hookrun does not know");
-        return Err(RecordError::Other { problem });
+        return Err(no_record(problem));
     }
     let has_notice = |kind| report.notices.iter().any(|notice| notice.kind == kind);
     let is_allowed = report.decision == "allow";

@@ -14,7 +14,8 @@ use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::record::{LONGEST_LINE_BYTES, RecordError};
+use super::record::LONGEST_LINE_BYTES;
+use crate::engine::complaint::Complaint;
 use crate::engine::session::store::{HELD, lock_within};
 use crate::engine::session::{careful, make_private, release};
 
@@ -251,7 +252,7 @@ impl ReadError {
         }
     }
 
-    pub fn of_line(file: &Path, line: u64, problem: &RecordError) -> ReadError {
+    pub fn of_line(file: &Path, line: u64, problem: &Complaint) -> ReadError {
         ReadError {
             file: file.to_path_buf(),
             line: Some(line),
@@ -304,7 +305,8 @@ impl FileLines {
             match read.map_err(ReadError::of_file(&self.file))? {
                 Line::End => return Ok(None),
                 Line::TooLong => {
-                    let problem = RecordError::TooLong;
+                    let cause = format!("the line is longer than {} MiB", LONGEST_LINE_BYTES >> 20);
+                    let problem = Complaint::with_cure(cause, "remove it");
                     return Err(ReadError::of_line(&self.file, self.number, &problem));
                 }
                 Line::Text if into.iter().all(u8::is_ascii_whitespace) => {}

@@ -8,6 +8,7 @@
 //! unknown keys.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 
 use super::redact::Redactor;
 use super::report::RunReport;
+use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, json};
 use crate::engine::run::TraceContext;
 
@@ -360,35 +362,29 @@ pub struct TraceLine {
     pub parent: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RecordError {
-    #[error(
-        "it was written by a newer hookrun, in format version {version}, but this one reads \
-         {VERSION}; update hookrun"
-    )]
-    Newer { version: u64 },
-    #[error("the line is cut off: its writer was interrupted; remove the line")]
-    CutOff,
-    #[error("the line is longer than {} MiB; remove it", LONGEST_LINE_BYTES >> 20)]
-    TooLong,
-    #[error("it is not a record of hookrun: {problem}; remove the line")]
-    Other { problem: String },
-}
-
 impl<'l> DecisionLine<'l> {
-    pub fn parse(line: &'l [u8]) -> Result<DecisionLine<'l>, RecordError> {
+    pub fn parse(line: &'l [u8]) -> Result<DecisionLine<'l>, Complaint> {
         match serde_json::from_slice::<DecisionLine<'l>>(line) {
             Ok(record) if record.hookrun == VERSION => return Ok(record),
-            Err(error) if error.is_eof() => return Err(RecordError::CutOff),
+            Err(error) if error.is_eof() => {
+                return Err(Complaint::with_cure(
+                    "the line is cut off: its writer was interrupted",
+                    "remove the line",
+                ));
+            }
             // A newer line may have any format.
             Ok(_) | Err(_) => {}
         }
         match serde_json::from_slice(line) {
             Ok(LineVersion { hookrun: version }) if version > VERSION => {
-                Err(RecordError::Newer { version })
+                let cause = format!(
+                    "it was written by a newer hookrun, in format version {version}, but this one \
+                     reads {VERSION}"
+                );
+                Err(Complaint::with_cure(cause, "update hookrun"))
             }
-            Ok(_) => Err(no_record(&"a key is missing or has a wrong type")),
-            Err(error) => Err(no_record(&error)),
+            Ok(_) => Err(no_record("a key is missing or has a wrong type")),
+            Err(error) => Err(no_record(error)),
         }
     }
 
@@ -411,27 +407,22 @@ impl<'l> DecisionLine<'l> {
             .unwrap_or_default()
     }
 
-    pub fn report(&self) -> Result<RunReport, RecordError> {
-        let report: RunReport =
-            serde_json::from_str(self.run.get()).map_err(|error| no_record(&error))?;
+    pub fn report(&self) -> Result<RunReport, Complaint> {
+        let report: RunReport = serde_json::from_str(self.run.get()).map_err(no_record)?;
         match report
             .hooks
             .iter()
             .find(|hook| hook.fate == "ran" && hook.trace.is_none())
         {
-            Some(hook) => Err(no_record(&format!(
-                "how `{}` ran cannot be read",
-                hook.name
-            ))),
+            Some(hook) => Err(no_record(format!("how `{}` ran cannot be read", hook.name))),
             None => Ok(report),
         }
     }
 }
 
-fn no_record(problem: &dyn ToString) -> RecordError {
-    RecordError::Other {
-        problem: problem.to_string(),
-    }
+pub(crate) fn no_record(problem: impl Display) -> Complaint {
+    let cause = format!("it is not a record of hookrun: {problem}");
+    Complaint::with_cure(cause, "remove the line")
 }
 
 #[derive(Deserialize)]

@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("complaint", &[]),
     ("lock", &[]),
     ("names", &[]),
-    ("event", &["names", "shell", "spelling"]),
+    ("event", &["complaint", "names", "shell", "spelling"]),
     ("outcome", &["names", "event"]),
     ("reminder", &["lock", "names", "outcome"]),
     ("ending", &["complaint", "names", "outcome"]),

@@ -246,7 +246,7 @@ impl GitRequest<'_> {
             let what = format!("cannot read the message in `{}`", file.display());
             given.message = Some(fs::read(file).map_err(failed(what))?);
         }
-        let mut context = self.hook.context(&given).map_err(Complaint::of)?;
+        let mut context = self.hook.context(&given)?;
         if self.hook.has_head {
             let mut variables = given.variables.iter();
             let git_dir = variables.find(|(name, _)| name == "GIT_DIR");
@@ -257,7 +257,7 @@ impl GitRequest<'_> {
             context.insert("changes".to_string(), check.changes(git, paths)?.into());
             return Ok(context);
         }
-        let listings = self.hook.listings(&context).map_err(Complaint::of)?;
+        let listings = self.hook.listings(&context)?;
         if self.hook.changes != git::Changes::Unknown {
             context.insert("changes".to_string(), self.changes(&listings, git)?.into());
         }
@@ -275,8 +275,7 @@ impl GitRequest<'_> {
     fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
         self.time.heartbeat.expect_within(OWN_WORK);
         let context = Context::parse(Value::Object(context).to_string());
-        let event = context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context));
-        event.map_err(Complaint::of)
+        context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context))
     }
 
     /// The staged files, if git commits them after this event.

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
 use crate::hosts::native;
 
@@ -118,8 +117,7 @@ fn event_of(tool: &str, door: &LineDoor) -> Result<Option<String>, RpcError> {
 fn call(door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
     let CallParams { name, arguments } = params(message.params)?;
     let text = arguments.map_or("{}", RawValue::get);
-    let context = Context::parse(text)
-        .map_err(|error| RpcError::invalid(Complaint::of(error).to_string()))?;
+    let context = Context::parse(text).map_err(|error| RpcError::invalid(error.to_string()))?;
     let event = event_of(&name, door)?;
     let place = ClientPlace::of_context(&context, None).map_err(RpcError::invalid)?;
     let question = ClientQuestion {

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::lock::locked;
 use crate::engine::session::{Message, Session};
@@ -55,8 +54,7 @@ impl DecideParams<'_> {
         if let Some(host) = &self.host {
             check_host(host)?;
         }
-        let context =
-            Context::parse(self.context.get()).map_err(|error| Complaint::of(error).to_string())?;
+        let context = Context::parse(self.context.get()).map_err(|error| error.to_string())?;
         Ok(ClientQuestion {
             host: self.host,
             event: self.event,

@@ -15,8 +15,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::context::{Context, ContextError};
+use super::context::{Context, unreadable};
 use super::json::{child, elements, key_text, raw_entries, string_text};
+use crate::engine::complaint::Complaint;
 use crate::engine::shell::{self, CommandLine};
 pub use effects::Access;
 use effects::LineEffects;
@@ -84,12 +85,12 @@ impl Action {
     ///
     /// # Errors
     /// If it is not an object, or a part has another type than in [`Action`].
-    pub fn read(raw: &str) -> Result<Action, ContextError> {
+    pub fn read(raw: &str) -> Result<Action, Complaint> {
         Action::read_beside(raw, None)
     }
 
     /// As [`Action::read`]; a `derived` action with the same command saves reading it again.
-    pub(super) fn read_beside(raw: &str, derived: Option<Action>) -> Result<Action, ContextError> {
+    pub(super) fn read_beside(raw: &str, derived: Option<Action>) -> Result<Action, Complaint> {
         if !raw.starts_with('{') {
             return Err(wrong("it is not an object"));
         }
@@ -155,7 +156,7 @@ impl Action {
     /// # Errors
     /// If `toolName` is not a string or a key of `toolInput` appears twice, which would make the
     /// call ambiguous.
-    pub fn derive(context: &Context) -> Result<Option<Action>, ContextError> {
+    pub fn derive(context: &Context) -> Result<Option<Action>, Complaint> {
         let mut calls = Vec::new();
         let kind = each_call(context, |input| calls.push(Action::of_call(&input)))?;
         let Some(kind) = kind else { return Ok(None) };
@@ -169,7 +170,7 @@ impl Action {
     }
 
     /// Fails like [`Action::derive`], without parsing command lines.
-    pub(super) fn check(context: &Context) -> Result<(), ContextError> {
+    pub(super) fn check(context: &Context) -> Result<(), Complaint> {
         each_call(context, |_| ()).map(|_| ())
     }
 
@@ -325,7 +326,7 @@ fn no_command() -> String {
     "its input has no command".to_string()
 }
 
-fn strings(raw: &str, key: &str) -> Result<Vec<String>, ContextError> {
+fn strings(raw: &str, key: &str) -> Result<Vec<String>, Complaint> {
     let Some(list) = child(raw, key).filter(|list| *list != "null") else {
         return Ok(Vec::new());
     };
@@ -334,11 +335,8 @@ fn strings(raw: &str, key: &str) -> Result<Vec<String>, ContextError> {
     texts.ok_or_else(|| wrong(&format!("`{key}` contains values that are not strings")))
 }
 
-fn wrong(problem: &str) -> ContextError {
-    ContextError::Field {
-        field: "action".to_string(),
-        problem: problem.to_string(),
-    }
+fn wrong(problem: &str) -> Complaint {
+    unreadable("action", problem)
 }
 
 #[derive(Debug, Clone)]
@@ -373,7 +371,7 @@ impl FileMode {
 impl PathChange {
     /// Reads a context's `changes`, if any. Fails unless they are a list of paths or of objects
     /// with a `path`.
-    pub(crate) fn read_all(context: &Context) -> Result<Option<Vec<PathChange>>, ContextError> {
+    pub(crate) fn read_all(context: &Context) -> Result<Option<Vec<PathChange>>, Complaint> {
         let Some(changes) = context.raw("changes").filter(|raw| *raw != "null") else {
             return Ok(None);
         };
@@ -383,10 +381,8 @@ impl PathChange {
                 let all: Option<Vec<_>> = list.iter().map(|one| Self::read(one.get())).collect();
                 all.ok_or("one of them has no `path`")
             });
-        all.map(Some).map_err(|problem| ContextError::Field {
-            field: "changes".to_string(),
-            problem: problem.to_string(),
-        })
+        all.map(Some)
+            .map_err(|problem| unreadable("changes", problem))
     }
 
     fn read(raw: &str) -> Option<PathChange> {
@@ -464,14 +460,11 @@ fn bytes_of(digits: &str) -> Option<PathBuf> {
 fn each_call(
     context: &Context,
     mut visit: impl FnMut(ToolInput<'_>),
-) -> Result<Option<ActionKind>, ContextError> {
+) -> Result<Option<ActionKind>, Complaint> {
     let Some(name) = context.raw("toolName") else {
         return Ok(None);
     };
-    let name = string_text(name).ok_or_else(|| ContextError::Field {
-        field: "toolName".to_string(),
-        problem: "it is not a string".to_string(),
-    })?;
+    let name = string_text(name).ok_or_else(|| unreadable("toolName", "it is not a string"))?;
     let kind = ActionKind::of_tool(&name);
     let Some(input) = context.raw("toolInput").map(opened) else {
         return Ok(Some(kind));

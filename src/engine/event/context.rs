@@ -3,8 +3,10 @@
 //! A context may be 50 MB of file content of which hookrun needs one short string, so values are
 //! indexed and parsed on demand. Large contexts are written in pieces.
 
+use crate::engine::complaint::Complaint;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,51 +18,22 @@ use super::json::{
     scalar_text, string_text,
 };
 
-/// Why a document is not a valid context.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ContextError {
-    #[error("the event is empty; pipe its context in as one JSON object, at least `{{}}`")]
-    Empty,
-    #[error("the event is not a JSON object; its context begins with `{{`")]
-    NotAnObject,
-    #[error("the event is incomplete: its JSON object is not closed")]
-    Incomplete,
-    #[error("text follows the event's JSON object; send exactly one document")]
-    Trailing,
-    #[error("the event is nested deeper than {MAX_DEPTH} levels")]
-    TooDeep,
-    #[error("the event is not UTF-8: invalid byte at offset {offset}")]
-    NotUtf8 { offset: usize },
-    /// Parser message, with line and column.
-    #[error("the event is not valid JSON: {0}")]
-    Syntax(String),
-    /// A key appears twice, so two readers could see different events.
-    #[error("the key `{0}` appears twice in the event")]
-    Duplicate(String),
-    /// The context names another event.
-    #[error("the command names `{expected}`, but the context says `\"event\": \"{found}\"`")]
-    OtherEvent { expected: String, found: String },
-    /// A misspelled key, or a key of the host's payload.
-    #[error("unknown key `{found}`; did you mean `{meant}`? `hookrun events` lists the keys")]
-    Slip { found: String, meant: String },
-    /// A key that guards of this event need is missing.
-    #[error("`{key}` is missing, but guards of `{event}` need it; {}", missing(key, .found))]
-    Missing {
-        event: String,
-        key: String,
-        found: Vec<String>,
-    },
-    #[error("`{field}` cannot be read: {problem}")]
-    Field { field: String, problem: String },
+/// A part of the event that cannot be read.
+pub(super) fn unreadable(field: &str, problem: impl Display) -> Complaint {
+    Complaint::new(format!("`{field}` cannot be read: {problem}"))
 }
 
-fn missing(key: &str, found: &[String]) -> String {
-    if found.is_empty() {
-        return format!("the context is empty; add `{key}`");
-    }
-    let shown = found.iter().take(8).map(String::as_str).collect::<Vec<_>>();
-    format!("the context has `{}`; add `{key}`", shown.join("`, `"))
+/// A key that appears twice, so two readers could see different events.
+pub(super) fn duplicate(key: &str) -> Complaint {
+    Complaint::new(format!("the key `{key}` appears twice in the event"))
+}
+
+fn not_an_object() -> Complaint {
+    Complaint::new("the event is not a JSON object; its context begins with `{`")
+}
+
+fn not_json(problem: impl Display) -> Complaint {
+    Complaint::new(format!("the event is not valid JSON: {problem}"))
 }
 
 /// The facts of an event: a JSON object with ordered keys and values as text.
@@ -88,26 +61,44 @@ impl Context {
     /// Reads a context from one JSON object. Accepts a UTF-8 byte order mark.
     ///
     /// # Errors
-    /// If the bytes are not one JSON object; see [`ContextError`].
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Context, ContextError> {
+    /// If the bytes are not one JSON object.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Context, Complaint> {
         let framed = Scanner::default().scan(&bytes);
         Self::from_scanned(bytes, framed)
     }
 
     /// Like [`Context::from_bytes`], for bytes with a known [`Scanner`] result.
-    pub fn from_scanned(bytes: Vec<u8>, framed: FrameState) -> Result<Context, ContextError> {
+    pub fn from_scanned(bytes: Vec<u8>, framed: FrameState) -> Result<Context, Complaint> {
         let end = match framed {
             FrameState::Complete { end } => end,
-            FrameState::Empty => return Err(ContextError::Empty),
-            FrameState::Open => return Err(ContextError::Incomplete),
-            FrameState::Hopeless(Hopeless::NotJson) => return Err(ContextError::NotAnObject),
-            FrameState::Hopeless(Hopeless::TooDeep) => return Err(ContextError::TooDeep),
+            FrameState::Empty => {
+                return Err(Complaint::with_cure(
+                    "the event is empty",
+                    "pipe its context in as one JSON object, at least `{}`",
+                ));
+            }
+            FrameState::Open => {
+                let cause = "the event is incomplete: its JSON object is not closed";
+                return Err(Complaint::new(cause));
+            }
+            FrameState::Hopeless(Hopeless::NotJson) => return Err(not_an_object()),
+            FrameState::Hopeless(Hopeless::TooDeep) => {
+                return Err(Complaint::new(format!(
+                    "the event is nested deeper than {MAX_DEPTH} levels"
+                )));
+            }
         };
         if bytes[end..].iter().any(|byte| !byte.is_ascii_whitespace()) {
-            return Err(ContextError::Trailing);
+            return Err(Complaint::with_cure(
+                "text follows the event's JSON object",
+                "send exactly one document",
+            ));
         }
-        let text = String::from_utf8(bytes).map_err(|error| ContextError::NotUtf8 {
-            offset: error.utf8_error().valid_up_to(),
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let offset = error.utf8_error().valid_up_to();
+            Complaint::new(format!(
+                "the event is not UTF-8: invalid byte at offset {offset}"
+            ))
         })?;
         Self::index(text)
     }
@@ -116,24 +107,23 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::from_bytes`].
-    pub fn parse(text: impl Into<String>) -> Result<Context, ContextError> {
+    pub fn parse(text: impl Into<String>) -> Result<Context, Complaint> {
         Self::from_bytes(text.into().into_bytes())
     }
 
-    fn index(text: String) -> Result<Context, ContextError> {
+    fn index(text: String) -> Result<Context, Complaint> {
         let document = text.strip_prefix('\u{feff}').unwrap_or(&text);
         if !document.trim_start().starts_with('{') {
-            return Err(ContextError::NotAnObject);
+            return Err(not_an_object());
         }
         let base = text.as_ptr() as usize;
         let mut fields: Vec<Field> = Vec::new();
         let mut seen: HashSet<Cow<'_, str>> = HashSet::new();
-        let found: Vec<(&RawValue, &RawValue)> =
-            entries(document).map_err(|error| ContextError::Syntax(error.to_string()))?;
+        let found: Vec<(&RawValue, &RawValue)> = entries(document).map_err(not_json)?;
         for (key, raw) in found {
             let key = whole_key(key)?;
             if !seen.insert(key.clone()) {
-                return Err(ContextError::Duplicate(key.into_owned()));
+                return Err(duplicate(&key));
             }
             let start = raw.get().as_ptr() as usize - base;
             let value = ContextSlot::Kept(start..start + raw.get().len());
@@ -188,16 +178,13 @@ impl Context {
     ///
     /// # Errors
     /// If the value is invalid, for example because of a lone surrogate.
-    pub fn value(&self, key: &str) -> Result<Option<Value>, ContextError> {
+    pub fn value(&self, key: &str) -> Result<Option<Value>, Complaint> {
         let Some(raw) = self.raw(key) else {
             return Ok(None);
         };
         serde_json::from_str(raw)
             .map(Some)
-            .map_err(|error| ContextError::Field {
-                field: key.to_string(),
-                problem: error.to_string(),
-            })
+            .map_err(|error| unreadable(key, error))
     }
 
     pub fn set(&mut self, key: &str, value: &Value) {
@@ -319,11 +306,11 @@ impl Context {
 }
 
 /// Decodes a top-level key, which must be valid text because it is written again.
-fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, ContextError> {
+fn whole_key(raw: &RawValue) -> Result<Cow<'_, str>, Complaint> {
     let key = key_text(raw);
     if matches!(key, Cow::Owned(_)) && serde_json::from_str::<String>(raw.get()).is_err() {
         let problem = format!("the key {} contains a lone surrogate", raw.get());
-        return Err(ContextError::Syntax(problem));
+        return Err(not_json(problem));
     }
     Ok(key)
 }

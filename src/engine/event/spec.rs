@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::context::{Context, ContextError};
+use super::context::{Context, unreadable};
+use crate::engine::complaint::Complaint;
 use crate::engine::names::names;
 
 /// Host name of events in hookrun's native format.
@@ -56,7 +57,7 @@ impl EventSpec {
     }
 
     /// Checks the required keys of a native context, and the types of a team's event.
-    pub(super) fn check(&self, host: &str, context: &Context) -> Result<(), ContextError> {
+    pub(super) fn check(&self, host: &str, context: &Context) -> Result<(), Complaint> {
         // Dialects check the keys of other hosts.
         if host != NATIVE {
             return Ok(());
@@ -70,18 +71,21 @@ impl EventSpec {
             }
             match context.raw(&key.name).filter(|raw| *raw != "null") {
                 Some(raw) if !key.kind.fits_text(raw) => {
-                    return Err(ContextError::Field {
-                        field: key.name.to_string(),
-                        problem: format!("it must be a JSON {}", key.kind.name()),
-                    });
+                    let problem = format!("it must be a JSON {}", key.kind.name());
+                    return Err(unreadable(&key.name, problem));
                 }
                 Some("\"\"") | None if is_required => {
                     let found = context.keys().filter(|found| *found != "event");
-                    return Err(ContextError::Missing {
-                        event: self.name.to_string(),
-                        key: key.name.to_string(),
-                        found: found.map(str::to_string).collect(),
-                    });
+                    let found: Vec<&str> = found.take(8).collect();
+                    let has = match found.as_slice() {
+                        [] => "the context is empty".to_string(),
+                        some => format!("the context has `{}`", some.join("`, `")),
+                    };
+                    let ContextKey { name, .. } = key;
+                    let event = &self.name;
+                    return Err(Complaint::new(format!(
+                        "`{name}` is missing, but guards of `{event}` need it; {has}; add `{name}`"
+                    )));
                 }
                 Some(_) | None => {}
             }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use crate::engine::answer::{Reading, blocked_by_status};
+use crate::engine::complaint::Complaint;
 use crate::engine::ending::Ending;
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
@@ -82,14 +83,6 @@ pub struct GitInput {
     pub message: Option<Vec<u8>>,
 }
 
-/// The input from git contradicts its manual, so no policy can tell what is about to happen.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("git gave {hook} something unexpected: {problem}")]
-pub struct GitError {
-    pub hook: &'static str,
-    pub problem: String,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
     Unknown,
@@ -127,11 +120,12 @@ impl GitHook {
         self
     }
 
-    pub(super) fn wrong(&self, problem: &str) -> GitError {
-        GitError {
-            hook: self.name,
-            problem: problem.to_string(),
-        }
+    /// Its input contradicts git's manual, so no policy can tell what is about to happen.
+    pub(super) fn wrong(&self, problem: &str) -> Complaint {
+        Complaint::new(format!(
+            "git gave {} something unexpected: {problem}",
+            self.name
+        ))
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use hookrun::internals::event::Event;
 use hookrun::internals::event::action::TOOLS;
-use hookrun::internals::event::{BuildError, ContextError, Event};
-use hookrun::{Action, ActionKind, Context};
+use hookrun::{Action, ActionKind, Complaint, Context};
 use serde_json::{Value, json};
 
 fn derive(tool: &str, input: &Value) -> Action {
@@ -14,7 +14,7 @@ fn derive(tool: &str, input: &Value) -> Action {
         .unwrap()
 }
 
-fn of_text(context: &str) -> Result<Option<Action>, ContextError> {
+fn of_text(context: &str) -> Result<Option<Action>, Complaint> {
     Action::derive(&Context::parse(context).unwrap())
 }
 
@@ -59,7 +59,10 @@ fn no_shell_command_is_invisible() {
     );
     let twice = r#"{"toolName":"bash","toolInput":{"command":"rm x","command":"ls"}}"#;
     let error = of_text(twice).unwrap_err();
-    assert_eq!(error, ContextError::Duplicate("toolInput.command".into()));
+    assert_eq!(
+        error.to_string(),
+        "the key `toolInput.command` appears twice in the event"
+    );
     assert_eq!(ActionKind::of_tool("mcp__github__push"), ActionKind::Mcp);
     assert_eq!(ActionKind::of_tool("my_tool"), ActionKind::Other);
 }
@@ -244,7 +247,7 @@ fn no_name_is_in_two_rows() {
 fn what_changes_paths_writes_them() {
     let of = |json: &str| {
         let event = Event::from_json("commit.pre", json)?;
-        Ok::<_, BuildError>(event.action().cloned())
+        Ok::<_, Complaint>(event.action().cloned())
     };
     let action = of(r#"{"changes":[{"path":".env","status":"D"},"a"]}"#)
         .unwrap()

@@ -1,8 +1,9 @@
 //! What must hold for every event on stdin: where it ends, what it says, what a tool is about to
 //! do.
 
+use hookrun::Complaint;
 use hookrun::internals::event::json::{FrameState, Hopeless, MAX_DEPTH, Scanner};
-use hookrun::internals::event::{ActionKind, Context, ContextError, Event, catalog::Catalog};
+use hookrun::internals::event::{ActionKind, Context, Event, catalog::Catalog};
 use hookrun::internals::hook::{Matcher, PathBase};
 use serde_json::Value;
 
@@ -53,22 +54,25 @@ fn check_pieces(input: &[u8], whole: FrameState) {
     }
 }
 
-fn check_error(input: &[u8], framed: FrameState, error: &ContextError) {
+fn check_error(input: &[u8], framed: FrameState, error: &Complaint) {
     assert!(!error.to_string().trim().is_empty());
     let wanted = match framed {
-        FrameState::Empty => ContextError::Empty,
-        FrameState::Open => ContextError::Incomplete,
-        FrameState::Hopeless(Hopeless::TooDeep) => ContextError::TooDeep,
-        FrameState::Hopeless(Hopeless::NotJson) => ContextError::NotAnObject,
+        FrameState::Empty => "the event is empty",
+        FrameState::Open => "the event is incomplete: its JSON object is not closed",
+        FrameState::Hopeless(Hopeless::TooDeep) => "the event is nested deeper than 128 levels",
+        FrameState::Hopeless(Hopeless::NotJson) => {
+            "the event is not a JSON object; its context begins with `{`"
+        }
         FrameState::Complete { .. } => {
-            if let ContextError::NotUtf8 { offset } = error {
+            let place = "the event is not UTF-8: invalid byte at offset ";
+            if let Some(offset) = error.cause.strip_prefix(place) {
                 let valid = std::str::from_utf8(input).map_or_else(|e| e.valid_up_to(), str::len);
-                assert_eq!(*offset, valid);
+                assert_eq!(offset, valid.to_string());
             }
             return;
         }
     };
-    assert_eq!(*error, wanted);
+    assert_eq!(error.cause, wanted);
 }
 
 fn check_context(context: &Context, wanted: &Object<'_>, document: &str) {

@@ -17,7 +17,8 @@ use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion, check_host};
 use crate::cli::serve::stdio::{DecideParams, reply_json};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Context, ContextError};
+use crate::engine::event::Context;
+use crate::engine::event::json::{FrameState, Scanner};
 use crate::engine::exec::Abort;
 use crate::engine::runner::awaited::RaiseOnDrop;
 use crate::hosts;
@@ -238,13 +239,12 @@ fn hook_question(
     headers: &HeaderMap,
     body: Vec<u8>,
 ) -> Result<ClientQuestion, Complaint> {
-    let context = Context::from_bytes(body).map_err(|error| {
-        if matches!(error, ContextError::Empty) {
-            no_event("no event in the body of the request")
-        } else {
-            no_event(&error.to_string())
-        }
-    })?;
+    let framed = Scanner::default().scan(&body);
+    if matches!(framed, FrameState::Empty) {
+        return Err(no_event("no event in the body of the request"));
+    }
+    let context = Context::from_scanned(body, framed);
+    let context = context.map_err(|error| no_event(&error.to_string()))?;
     let mut projects = headers.get_all(PROJECT).iter();
     let project = projects.next().map(|value| PathBuf::from(text_of(value)));
     if projects.next().is_some() {

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use crate::config::Environment;
 use crate::config::reader::read_file;
-use crate::engine::complaint::Complaint;
 use crate::engine::errand;
 use crate::engine::event::Context;
 use crate::engine::exec::{Abort, Budget};
@@ -194,7 +193,7 @@ impl SuitePlayer<'_> {
         } else {
             input_bytes(&step.input, &workspace.folders)?
         };
-        let context = Context::from_bytes(bytes).map_err(Complaint::of);
+        let context = Context::from_bytes(bytes);
         let hosted = match context.and_then(|context| request.event(config, context)) {
             Ok(hosted) => hosted,
             Err(complaint) => {

@@ -7,7 +7,8 @@ use super::tool::{
     ActionKind, COMMAND_KEYS, FOLDER_KEYS, Key, MORE_COMMAND_KEYS, ToolInput, each_keyed_text,
     inner_json,
 };
-use crate::engine::event::context::ContextError;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::context::duplicate;
 use crate::engine::event::json::{
     distinct_entries, elements, key_text, raw_entries, scalar_text, string_text,
 };
@@ -244,7 +245,7 @@ pub(super) struct Call<'i> {
 
 /// Finds calls of known tools in this input: objects with a tool's name and input. Fails if a key
 /// of an object appears twice.
-pub(super) fn find_calls(input: &str) -> Result<Vec<Call<'_>>, ContextError> {
+pub(super) fn find_calls(input: &str) -> Result<Vec<Call<'_>>, Complaint> {
     let mut found = Vec::new();
     look(input, "toolInput", 0, &mut found)?;
     Ok(found)
@@ -255,15 +256,14 @@ fn look<'i>(
     place: &str,
     level: usize,
     found: &mut Vec<Call<'i>>,
-) -> Result<(), ContextError> {
+) -> Result<(), Complaint> {
     if level > MOST_LEVELS {
         return Ok(());
     }
     for (number, one) in elements(raw).into_iter().flatten().enumerate() {
         look(one.get(), &format!("{place}.{number}"), level + 1, found)?;
     }
-    let entries =
-        distinct_entries(raw).map_err(|key| ContextError::Duplicate(format!("{place}.{key}")))?;
+    let entries = distinct_entries(raw).map_err(|key| duplicate(&format!("{place}.{key}")))?;
     let keyed = entries
         .iter()
         .map(|(key, inner)| (Key::new(key), key.as_ref(), *inner));

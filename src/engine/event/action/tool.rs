@@ -6,7 +6,8 @@ use std::ptr;
 use serde::Serialize;
 
 use super::effects::Access;
-use crate::engine::event::context::ContextError;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::context::duplicate;
 use crate::engine::event::json::{distinct_entries, each_text, is_json, string_text};
 use crate::engine::names::words;
 
@@ -181,9 +182,8 @@ impl<'i> ToolInput<'i> {
         kind: ActionKind,
         raw: &'i str,
         place: &str,
-    ) -> Result<ToolInput<'i>, ContextError> {
-        let entries = distinct_entries(raw)
-            .map_err(|key| ContextError::Duplicate(format!("{place}.{key}")))?;
+    ) -> Result<ToolInput<'i>, Complaint> {
+        let entries = distinct_entries(raw).map_err(|key| duplicate(&format!("{place}.{key}")))?;
         let entries = entries
             .into_iter()
             .map(|(key, raw)| (Key::new(&key), raw))
