@@ -24,7 +24,7 @@ pub(crate) use write::{
 
 use crate::cli::streams::{Color, OutputShape};
 
-/// Runs hooks: small programs that run before or after an action and can block it.
+/// Runs hooks that check, change or block what an agent, git or a CI job does.
 #[derive(Debug, Parser)]
 #[command(
     name = "hookrun",
@@ -32,16 +32,18 @@ use crate::cli::streams::{Color, OutputShape};
     about,
     max_term_width = 80,
     after_help = "Examples:
-  hookrun init                           set up guards in your agents
+  hookrun init                           set up starter guards and your agents
   hookrun new guard --event tool.pre     write a hook with test cases
   hookrun test                           run the project's test suite
-  hookrun why                            explain the last decision here"
+  hookrun why                            explain the last decision here
+
+hookrun-hook(5), hookrun.toml(5) and hookrun-suite(5) describe hooks, their configuration and test cases."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colour
+    /// When to use color
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_short_help = true)]
     pub(crate) color: Color,
 
@@ -54,12 +56,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Decide an event: exit 0 allows, 2 blocks
     #[command(
-        after_help = "Exit status: 0 allowed; 2 blocked, or hookrun failed. For git 1 blocks, and events that git cannot block exit with 0.
+        after_help = "Exit status: 0 allowed; 2 blocked, or hookrun failed. With --host git: 1 blocked; 0 allowed, or git cannot block the event.
 
 Examples:
   hookrun run tool.pre < event.json
   hookrun run --host claude
-  hookrun run plan.pre --hooks gates --format github < plan.json"
+  hookrun run plan.pre --hooks gates --format github < event.json"
     )]
     Run(RunArgs),
     /// Run the project's test suite, or explain one decision
@@ -75,7 +77,7 @@ Examples:
     Test(TestArgs),
     /// Run the hooks of a commit on staged files, all files, or the files that you name
     #[command(
-        after_help = "Exit status: 0 allowed, 1 blocked. The hooks are those of commit.pre, and the files are arguments of hooks with {files}. Staged text is checked as `git commit` checks it; with files, --all or --from the files on the disk are checked.
+        after_help = "Exit status: 0 allowed, 1 blocked. Runs the hooks of commit.pre; hooks with {files} get the files as arguments. By default the staged text is checked, as in `git commit`; with PATH, --all or --from, the files on disk.
 
 Examples:
   hookrun check
@@ -86,7 +88,7 @@ Examples:
     Check(CheckArgs),
     /// Run as a server: JSON-RPC on stdio, HTTP, or MCP
     #[command(
-        after_help = "Each answer is the same as that of `hookrun run`, with the current hooks and settings. The server exits when stdin ends, or on a signal, and ends running hooks. Exit status: 0 stopped, 2 could not open a listener.
+        after_help = "Exit status: 0 stopped, 2 could not open a listener. Each answer is the same as that of `hookrun run`, with the current hooks and settings. The server exits on a signal or, with --stdio or --mcp, when stdin ends, and ends hooks that are still running.
 
 Examples:
   hookrun serve --stdio
@@ -131,7 +133,7 @@ Examples:
         after_help = "Exit status: 0 printed, 1 printed with configuration errors, 2 error."
     )]
     List(ListArgs),
-    /// Show the commands in a command line, and the hooks that match
+    /// Show which commands a command line runs, and which hooks match
     #[command(after_help = "Exit status: 0 printed, 2 error. Nothing runs.
 
 Examples:
@@ -144,7 +146,7 @@ Examples:
         after_help = "Exit status: 0 no errors (there may be warnings), 1 errors, 2 could not check."
     )]
     Validate(ValidateArgs),
-    /// Set up starter guards with tests in the agents found here
+    /// Add starter guards with tests, and install hookrun in the agents found here
     #[command(
         after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. Problems found by `doctor` are shown but do not change the status, because an agent may still wait for you to accept its hooks. Every file is listed before it is written. Without a terminal, --yes is required.
 
@@ -177,9 +179,9 @@ Examples:
         after_help = "Exit status: 0 done, 1 a set is unusable, 2 error. Only `add`, `update` and `verify` use the network. A missing set blocks every gate until `verify` has fetched it."
     )]
     Sets(SetsArgs),
-    /// Review this project's hooks, and allow them to run
+    /// Review and trust this project's hooks
     #[command(
-        after_help = "A project's hooks run only after you trust them; until then the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Tests, and comments in hookrun.toml, do not count. Trust applies to the repository in all its worktrees, and approved content stays trusted.
+        after_help = "A project's hooks run only after you trust them; until then the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Test cases, and comments in hookrun.toml and rule files, need no approval. Trust applies to the repository in all its worktrees, and approved content stays trusted.
 
 Exit status: 0 trusted, or done; 1 not trusted; 2 error. It needs an interactive terminal, except with --digest, --show and --revoke.
 
@@ -210,7 +212,7 @@ Examples:
     },
     /// Install hookrun in an agent or in git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host or --all, it lists the hosts found here. In a project the installed command looks for hookrun in PATH and where cargo, npm and uv install it, so the file can be committed. `uninstall` restores the original settings.
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host or --all, it lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` restores the original settings.
 
 Examples:
   hookrun install claude

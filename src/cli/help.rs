@@ -92,13 +92,16 @@ mod tests {
     /// Adds the man pages of a command and its subcommands.
     fn add_pages(command: &Command, name: &str, pages: &mut Vec<(String, String)>) {
         let mut text = Vec::new();
-        Man::new(command.clone())
+        // The generator omits the help of options that are hidden in the short help.
+        let shown = command.clone().mut_args(|arg| arg.hide_short_help(false));
+        Man::new(shown)
             .title(name)
-            .section("1")
             .source(concat!("hookrun ", env!("CARGO_PKG_VERSION")))
             .render(&mut text)
             .unwrap();
         let text = String::from_utf8(text).unwrap();
+        // An omitted date would make the version the date.
+        let text = text.replacen(" 1  \"", " 1 \"\" \"", 1);
         let text = text.replace(".SH EXTRA\n", ".SH NOTES\n");
         pages.push((format!("{name}.1"), text));
         for below in command.get_subcommands() {
@@ -113,7 +116,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "the setting of a test")]
     fn the_pages_of_the_commands_are_made_from_their_arguments() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
-        let mut root = Cli::command();
+        let mut root = Cli::command().disable_help_subcommand(true);
         root.build();
         let mut pages = Vec::new();
         add_pages(&root, "hookrun", &mut pages);

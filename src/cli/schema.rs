@@ -46,7 +46,7 @@ pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "decision-report", about: "the output of hookrun test EVENT --format json", keywords: report::<RunReport> },
     NamedSchema { name: "why-report", about: "a line of hookrun why --format json, and each line of the decision log", keywords: report::<DecisionLine<'_>> },
     NamedSchema { name: "stats-report", about: "the output of hookrun why --stats --format json", keywords: report::<StatsReport> },
-    NamedSchema { name: "replay-report", about: "a line of hookrun replay --format json", keywords: report::<ReplayedLine> },
+    NamedSchema { name: "replay-report", about: "a line of hookrun replay", keywords: report::<ReplayedLine> },
     NamedSchema { name: "suite-report", about: "the output of hookrun test --format json", keywords: report::<SuiteReport> },
     NamedSchema { name: "list-report", about: "the output of hookrun list --format json", keywords: report::<ListReport> },
     NamedSchema { name: "explain-report", about: "the output of hookrun explain --format json", keywords: report::<ExplainReport> },

@@ -191,9 +191,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "HOST", value_parser = dialect_or_git(), hide_possible_values = true)]
     pub(crate) host: Option<String>,
 
-    /// Only decisions since a time: `2h` ago, or `2026-01-31`
-    ///
-    /// Or `2026-01-31T09:30:00Z`.
+    /// Only decisions since a time: `2h` ago, `2026-01-31` or `2026-01-31T09:30:00Z`
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<String>,
 
@@ -201,9 +199,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<String>,
 
-    /// Only decisions with a failure
-    ///
-    /// Of a hook, or of hookrun itself.
+    /// Only decisions with a failure of a hook, or of hookrun itself
     #[arg(long)]
     pub(crate) failed: bool,
 

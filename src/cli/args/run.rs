@@ -24,8 +24,8 @@ pub(crate) struct RunArgs {
 
     /// The host that sends the event and reads the reply [default: by the context]
     ///
-    /// A host, or a hook system. Without it and without an event, hookrun recognises the host by
-    /// the context, and blocks if it cannot tell.
+    /// The name of an agent or hook system, or `git`. If neither a host nor an event is given, hookrun
+    /// detects both from the context, and blocks if it cannot.
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_or_git(), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
 
@@ -36,7 +36,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 
-    /// The time limit; after it the event is blocked [default: the host's, less a margin]
+    /// The time limit, after which the event is blocked [default: the host's, minus a margin]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -63,8 +63,8 @@ impl RunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// Hooks of commit.pre to run, and files or folders to check [default: all hooks, what is
-    /// staged]
+    /// Hooks of commit.pre to run, and files or folders to check [default: all hooks, and the staged
+    /// files]
     #[arg(value_name = "HOOK|PATH")]
     pub(crate) names: Vec<OsString>,
 
@@ -76,7 +76,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "COMMIT")]
     pub(crate) from: Option<String>,
 
-    /// With --from: until this commit [default: HEAD]
+    /// With --from: up to this commit [default: HEAD]
     #[arg(long, value_name = "COMMIT", requires = "from")]
     pub(crate) to: Option<String>,
 
@@ -84,16 +84,15 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) skip: Vec<String>,
 
-    /// Let hooks with `fixes` fix files: the staged text, which is staged again, or the files on
-    /// the disk that are checked
+    /// Apply the fixes of hooks with `fixes`: to the staged text, and stage the result; or, if files
+    /// on disk are checked, to these
     #[arg(long)]
     pub(crate) fix: bool,
 
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Trust the project's hooks if they have this digest, as printed by `hookrun trust --show`;
-    /// repeatable
+    /// Trust the project's hooks if `hookrun trust --show` prints this digest; repeatable
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
@@ -141,9 +140,7 @@ pub(crate) struct ServeArgs {
 /// How events are decided, one or many.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct DecidingArgs {
-    /// Trust a project's hooks if they have this digest; repeatable
-    ///
-    /// `hookrun trust --show` prints it.
+    /// Trust a project's hooks if `hookrun trust --show` prints this digest; repeatable
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
@@ -151,7 +148,7 @@ pub(crate) struct DecidingArgs {
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 
-    /// Append each event and its decision to this file, as a line of JSON
+    /// Append each event and its decision to this file, as one line of JSON
     ///
     /// Secrets are redacted. Also set by HOOKRUN_RECORD.
     #[arg(long, value_name = "FILE")]

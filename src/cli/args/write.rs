@@ -15,7 +15,7 @@ use crate::cli::streams::OutputShape;
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Decide this event, and show everything; without it the project's suite runs
+    /// Decide this event, and show each step; without an event, run the project's test suite
     ///
     /// The event's name, or a host's name for it; or the file of an event, `NAME.json`. With EVENT,
     /// at a terminal or with `< /dev/null`, the event's sample is used. Without EVENT, an event on
@@ -36,11 +36,11 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Run only this hook, in a suite only the cases that may run it; repeatable
+    /// Run only this hook; in a suite, only the cases that can run it; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Vec<String>,
 
-    /// The time limit; after it the event is blocked [default: the host's, less a margin]
+    /// The time limit, after which the event is blocked [default: the host's, minus a margin]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 
@@ -91,10 +91,10 @@ pub(crate) struct SuiteArgs {
     #[arg(id = "only", long = "event", value_name = "EVENT")]
     pub(crate) events: Vec<String>,
 
-    /// Show what no case tests; exit with 1 below a percentage
+    /// Show what the cases do not test; with a percentage, exit with 1 if coverage is lower
     ///
-    /// If every case passes, shows hooks that never ran, never blocked or never allowed, and
-    /// untested matchers and settings.
+    /// If every case passes, it shows the hooks that never ran, never blocked or never allowed, and
+    /// the untested matchers and settings.
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, require_equals = true, value_parser = percent)]
     pub(crate) coverage: Option<Option<u8>>,
 
@@ -253,7 +253,7 @@ pub(crate) struct InstallArgs {
     #[arg(long)]
     pub(crate) all_events: bool,
 
-    /// Only for git: the time limit of a whole run; after it hookrun blocks where git allows it
+    /// Only for git: the time limit for a whole run, after which hookrun blocks, if git allows it
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) budget: Option<Duration>,
 }
