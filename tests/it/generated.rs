@@ -526,6 +526,7 @@ pub(crate) fn is_updating() -> bool {
 #[track_caller]
 fn page_names(page: &str, wanted: &[&str]) {
     let text = read(page).replace("\\-", "-").replace("\\&", "");
+    let text = Regex::new(r"\\f[BIR]").unwrap().replace_all(&text, " ");
     let is_named = |name: &&&str| {
         let word = format!(
             r"(^|[^A-Za-z0-9_-]){}($|[^A-Za-z0-9_-])",
