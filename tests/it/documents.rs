@@ -1,8 +1,10 @@
-//! The documentation: length, links, order, and plain English (`habits`).
+//! The documentation: length, links, order, plain English (`habits`), and the names and examples in
+//! it (`names`).
 //!
 //! `generated` compares its tables and outputs with the program.
 
 mod habits;
+mod names;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

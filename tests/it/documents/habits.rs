@@ -175,7 +175,7 @@ fn of_page(page: &str) -> Vec<Sentence> {
 }
 
 /// The files of git in these folders.
-fn tracked(folders: &[&str]) -> Vec<PathBuf> {
+pub(super) fn tracked(folders: &[&str]) -> Vec<PathBuf> {
     let mut git = Command::new("git");
     git.arg("-C").arg(root()).args(["ls-files", "--"]);
     let listed = git.args(folders).output().unwrap().stdout;
