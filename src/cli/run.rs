@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::io::{self, Error};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
@@ -39,7 +40,7 @@ use crate::cli::input;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
 use helper::Helper;
-use watchdog::{AnswerBy, LastWord, TimeLimit, Watchdog};
+use watchdog::{AnswerBy, LastWord, TimeLimit};
 
 /// The watchdog's limit on hookrun's own work for the largest event.
 const OWN_WORK: Duration = Duration::from_secs(30);
@@ -341,7 +342,10 @@ fn give(
     abort: Option<&Abort>,
 ) -> bool {
     if !time.heartbeat.claim() {
-        Watchdog::leave_it_to_it();
+        // The watchdog replies, and ends the process.
+        loop {
+            thread::park();
+        }
     }
     let status = write(&decision, args.format, env, time, abort);
     let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());

@@ -38,7 +38,8 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     open_file(args, env)?;
     let is_one_event = args.event.is_some()
-        || args.is_about_one_event()
+        || args.dialect.is_some()
+        || args.budget.is_some()
         || input::is_coming(Budget::from(Instant::now(), args.stdin_timeout));
     if !is_one_event {
         // Many CI systems use an empty pipe.

@@ -17,7 +17,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::hook::Hook;
 use crate::engine::spelling;
 use crate::hosts::rules::WantedEvents;
-use crate::hosts::settings::HostFile;
+use crate::hosts::settings::{Comments, HostFile};
 use crate::hosts::{HostEvent, settings_file, settings_files};
 
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +113,9 @@ impl SettingsReader<'_> {
         };
         let plain = without_comments(text).and_then(|plain| Tree::of_json(&plain).ok());
         if let Some(document) = plain
-            && self.owner(&document).is_some_and(HostFile::has_comments)
+            && self
+                .owner(&document)
+                .is_some_and(|file| file.comments == Comments::Read)
         {
             return Some(document);
         }

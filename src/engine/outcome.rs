@@ -72,12 +72,6 @@ impl Verdict {
         self
     }
 
-    #[must_use]
-    pub fn with_finding(mut self, finding: Finding) -> Verdict {
-        self.findings.push(finding);
-        self
-    }
-
     /// Rewrites `field` of the context. The event must list it and the hook must be allowed to
     /// rewrite; otherwise the answer is malformed.
     #[must_use]
@@ -380,13 +374,6 @@ impl Outcome {
             }),
             ..Outcome::default()
         }
-    }
-
-    /// Allows a blocked event and adds `why` as a notice.
-    #[must_use]
-    pub(crate) fn allow_with_notice(mut self, why: impl Into<String>) -> Outcome {
-        self.settled = Settled::Allowed;
-        self.with_notice(why)
     }
 
     /// Adds a notice from hookrun.

@@ -118,10 +118,6 @@ impl HostFile {
         ..HostFile::PLAIN
     };
 
-    pub fn has_comments(&self) -> bool {
-        self.comments == Comments::Read
-    }
-
     pub fn shell(&self) -> &'static str {
         self.shell.unwrap_or("sh")
     }

@@ -54,11 +54,6 @@ pub(crate) struct TestArgs {
 }
 
 impl TestArgs {
-    /// Whether an option for a single event is given.
-    pub(crate) fn is_about_one_event(&self) -> bool {
-        self.dialect.is_some() || self.budget.is_some()
-    }
-
     /// The file with the event; it may be the only argument.
     pub(crate) fn event_file(&self) -> Option<&Path> {
         let only = self.event.as_ref().filter(|event| event.ends_with(".json"));

@@ -139,13 +139,6 @@ impl Watchdog {
         }
     }
 
-    /// Waits for the watchdog, which is replying, to end the process.
-    pub(crate) fn leave_it_to_it() {
-        loop {
-            thread::park();
-        }
-    }
-
     fn watch(&self) {
         let is_last_word = self.wait();
         self.leave_if_answered();

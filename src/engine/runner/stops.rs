@@ -105,7 +105,8 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
                     "blocked {after} times in a row: it may stop now, so that the session does \
                      not loop; the last reason: {reason}"
                 );
-                run.outcome = std::mem::take(&mut run.outcome).allow_with_notice(why);
+                run.outcome.settled = Settled::Allowed;
+                run.outcome = std::mem::take(&mut run.outcome).with_notice(why);
             }
         }
     }
