@@ -166,7 +166,8 @@ fn report_untrusted(args: &TestArgs, env: &Environment) {
     }
 }
 
-/// Guesses the event and the host if the context does not tell, and prints the guess.
+/// Finds the event and its host by the context, and prints them unless it is in the named format, or
+/// without one in the native format.
 fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
     let Some(StdinEvent { context, .. }) = input else {
         return Err(Complaint::with_cure(
@@ -177,15 +178,17 @@ fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<Event
     let host = args.dialect.as_deref();
     let certain = EventRequest::in_context(context, host, "test");
     let guess = signs::guess(context).filter(|_| host.is_none());
-    match (certain, guess) {
-        (Err(_), Some(RecognisedEvent { dialect, event })) => {
-            streams::remark(&format!(
-                "note: testing this as `{event}` of {dialect}; `--host` and EVENT override that\n"
-            ));
-            Ok(EventRequest::new(event, dialect))
-        }
-        (certain, _) => certain,
-    }
+    let request = match (certain, guess) {
+        (Ok(certain), _) if certain.host() == args.host() => return Ok(certain),
+        (Err(_), Some(RecognisedEvent { dialect, event })) => EventRequest::new(event, dialect),
+        (certain, _) => certain?,
+    };
+    let EventRequest { name, .. } = &request;
+    let host = request.host();
+    streams::remark(&format!(
+        "note: testing this as `{name}` of {host}; `--host` and EVENT override that\n"
+    ));
+    Ok(request)
 }
 
 /// Reopens stdin from the event's file on the command line.

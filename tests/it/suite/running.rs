@@ -330,6 +330,17 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
         .hookrun(&["test"], payload)
         .says("testing this as `PreToolUse` of claude")
         .prints("tool.pre  a tool is about to run");
+    // Whose event this is, is certain, but not named.
+    let certain = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"session_id":"s","transcript_path":"/t","permission_mode":"default"}"#;
+    for (host, is_printed) in [(&[][..], true), (&["--host", "claude"], false)] {
+        let ran = sandbox.hookrun(&[&["test"], host].concat(), certain);
+        let ran = ran.prints("tool.pre  a tool is about to run");
+        assert_eq!(
+            ran.stderr.contains("testing this as"),
+            is_printed,
+            "{ran:?}"
+        );
+    }
     sandbox
         .hookrun(&["test", "tool.pre"], b"")
         .prints("this is the event's sample");
