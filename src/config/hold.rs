@@ -214,7 +214,8 @@ impl<'j> TrustJudge<'j> {
                     .any(|name| main.join(name).exists())
             {
                 self.found.elsewhere = Some(format!(
-                    "the work tree {} has no hooks; its repository has hooks in {}",
+                    "the work tree {0} has no hooks; its repository has hooks in {1}; if none should \
+                     run here, run `mkdir {0}/{DROP_INS}`",
                     folder.display(),
                     main.display()
                 ));

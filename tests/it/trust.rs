@@ -223,12 +223,16 @@ fn a_work_tree_without_hooks_is_told_about_those_of_its_repository() {
     let sandbox = sandbox.trusted();
     let other = project.with_file_name("other");
     let ran = sandbox.gate_in(&other);
+    fs::create_dir(other.join("hooks.d")).unwrap();
+    let silent = sandbox.gate_in(&other);
     fs::remove_dir_all(&other).unwrap();
     ran.allows();
     ran.says(&format!(
-        "has no hooks; its repository has hooks in {}",
+        "has no hooks; its repository has hooks in {}; if none should run here, run `mkdir ",
         project.display()
     ));
+    silent.allows();
+    assert_eq!(silent.stderr, "");
 }
 
 #[test]

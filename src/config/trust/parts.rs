@@ -298,7 +298,7 @@ pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
     let Origin { identity, root } = find_repository(folder);
     let main = identity.parent().filter(|_| identity.ends_with(".git"))?;
     let below = folder.strip_prefix(&root).ok()?;
-    (main != root).then(|| main.join(below))
+    (main != root).then(|| main.join(below).components().collect())
 }
 
 /// The folder that a `.git` file names, as in a linked work tree or a submodule.
