@@ -289,6 +289,7 @@ fn what_a_hook_may_leave_running_can_still_send() {
 #[test]
 fn nonsense_at_the_socket_changes_nothing() {
     let nonsense = "#!/usr/bin/env python3
+# hookrun: timeout=1m
 import os, socket
 path = os.environ['HOOKRUN_SOCKET'].split('@', 1)[1]
 kept = []
@@ -307,11 +308,9 @@ for number in range(200):
     let runner = runner.ui(Arc::clone(&host) as Arc<dyn Ui>);
     allowed(&runner.handle(&event));
     assert!(host.noted().is_empty());
-    // All that were cut off are closed now: others are heard again.
-    let sandbox = sandbox.script(
-        "hooks.d/tool.pre/10-nonsense",
-        &format!("#!/bin/sh\n{}", with_hookrun("hookrun hook ui confirm T M")),
-    );
+    // All that were cut off are closed now: others are heard again, when the threads have ended.
+    let ask = with_hookrun("until hookrun hook ui confirm T M; do sleep 0.05; done");
+    let sandbox = sandbox.script("hooks.d/tool.pre/10-nonsense", &format!("#!/bin/sh\n{ask}"));
     allowed(&runner.handle(&event));
     assert_eq!(host.noted(), ["10-nonsense: confirm T M"]);
     drop(sandbox);
