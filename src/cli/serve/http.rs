@@ -10,7 +10,10 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -18,7 +21,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use rustix::fs::OFlags;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -221,6 +224,13 @@ impl HttpService {
         permit: Option<OwnedSemaphorePermit>,
     ) -> impl Future<Output = ()> + Send + use<S> {
         let service = Arc::clone(self);
+        let (stream, writer) = tokio::io::split(stream);
+        let is_ambiguous = Arc::new(AtomicBool::new(false));
+        let reader = HeadReader {
+            stream,
+            head: Vec::new(),
+            is_ambiguous: Arc::clone(&is_ambiguous),
+        };
         let mut builder = http1::Builder::new();
         builder
             .timer(TokioTimer::new())
@@ -228,9 +238,11 @@ impl HttpService {
             .header_read_timeout(self.patience);
         let answer = service_fn(move |request| {
             let service = Arc::clone(&service);
-            async move { Ok::<_, Infallible>(service.answer(request).await) }
+            let is_ambiguous = is_ambiguous.load(Ordering::Relaxed);
+            async move { Ok::<_, Infallible>(service.answer(request, is_ambiguous).await) }
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), answer);
+        let stream = TokioIo::new(tokio::io::join(reader, writer));
+        let connection = builder.serve_connection(stream, answer);
         let connection = connections.watch(connection);
         async move {
             if let Err(error) = connection.await {
@@ -238,6 +250,39 @@ impl HttpService {
             }
             drop(permit);
         }
+    }
+}
+
+/// Reads requests, and notices one whose body has both a length and chunks: hyper reads the chunks,
+/// and hides the length. No line of a JSON body looks like a header.
+struct HeadReader<R> {
+    stream: R,
+    /// What was read since the last empty line, in lower case; of a long body, the end.
+    head: Vec<u8>,
+    is_ambiguous: Arc<AtomicBool>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for HeadReader<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        for byte in &buffer.filled()[before..] {
+            self.head.push(byte.to_ascii_lowercase());
+            if self.head.ends_with(b"\n\r\n") || self.head.ends_with(b"\n\n") {
+                let head = String::from_utf8_lossy(&self.head);
+                let mut names = ["\ncontent-length:", "\ntransfer-encoding:"].iter();
+                let has_both = names.all(|name| head.contains(name));
+                self.is_ambiguous.fetch_or(has_both, Ordering::Relaxed);
+                self.head.clear();
+            } else if self.head.len() > 2 * LONGEST_HEAD_BYTES {
+                self.head.drain(..LONGEST_HEAD_BYTES);
+            }
+        }
+        read
     }
 }
 

@@ -60,8 +60,18 @@ impl HttpFault {
 }
 
 impl HttpService {
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
-        let route = self.route(request).await;
+    /// Answers a request. `is_ambiguous`: its body has both a length and chunks.
+    pub(super) async fn answer(
+        &self,
+        request: Request<Incoming>,
+        is_ambiguous: bool,
+    ) -> HttpAnswer {
+        let route = if is_ambiguous {
+            let reason = "the request has both `Content-Length` and `Transfer-Encoding`";
+            Err(HttpFault::malformed(reason))
+        } else {
+            self.route(request).await
+        };
         route.unwrap_or_else(|fault| json_answer(fault.status, &json!({ "error": fault.reason })))
     }
 
