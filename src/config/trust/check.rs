@@ -1,20 +1,16 @@
 //! Decides whether a project folder's hooks may run, by the owner's `[trust]` settings and
 //! approvals, and keeps trust when a command of hookrun edits trusted hooks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
 use std::iter;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-#[cfg(target_os = "linux")]
-use rustix::fs::MemfdFlags;
-
 use super::files::{
-    FileList, FileMark, HookFiles, MOST_BYTES, SeenFiles, SetError, counted_content, open_plain,
+    ContentFile, FileList, FileMark, HookFiles, MOST_BYTES, SeenFiles, SetError, open_plain,
     read_up_to,
 };
 use super::parts::find_repository;
@@ -70,6 +66,10 @@ pub(crate) struct TrustSeal {
     /// Folders whose files no event here uses.
     unopened: Vec<PathBuf>,
     seen: SeenFiles,
+    /// The scripts that were read.
+    scripts: BTreeMap<PathBuf, ContentFile>,
+    /// Keeps copies of scripts.
+    store: Option<TrustStore>,
     /// Equal stamps mean equal content, at least of unopened files.
     is_settled: bool,
     /// The store knows `seen`.
@@ -84,46 +84,74 @@ impl TrustSeal {
         self.stamps_now().is_none()
     }
 
-    /// The current stamps; `None` if the content has changed.
-    fn stamps_now(&self) -> Option<Vec<u8>> {
-        let now = FileList::of(&self.folder, &self.parts).ok()?;
-        let is_same = self.is_settled && now.matches(&self.seen, &self.unopened)
-            || now.read().ok()?.digest() == self.seen.digest;
-        is_same.then(|| now.stamps())
+    /// The files for which `is_read`, if their content and the stamps of all files are the same.
+    fn read_again(&self, is_read: impl Fn(&Path) -> bool) -> Option<HookFiles> {
+        if !self.is_settled {
+            return None;
+        }
+        self.seen.read_again(&self.folder, &self.parts, is_read)
     }
 
-    /// The content of a script with its sealed bytes, for its interpreter; `None` if it is not
-    /// sealed, or only its path can be started.
-    fn script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
-        let Ok(below) = script.strip_prefix(&self.folder) else {
-            return Ok(None);
-        };
-        let Some(sealed) = self.seen.content_of(below) else {
-            return Ok(None);
-        };
-        let shown = script.display();
-        let unreadable = |error: io::Error| format!("`{shown}` cannot be read: {error}");
-        let file = open_plain(script).map_err(unreadable)?;
-        let bytes = read_up_to(&file, MOST_BYTES).map_err(unreadable)?;
-        if counted_content(below, &bytes) != sealed {
-            return Err(format!("`{shown}` changed after it was checked"));
+    /// Whether an event here uses a file.
+    fn is_opened(&self, path: &Path) -> bool {
+        let is_unopened = self.unopened.iter().any(|folder| path.starts_with(folder));
+        !is_unopened || self.parts.iter().any(|part| part == path)
+    }
+
+    /// The current stamps; `None` if the content has changed.
+    fn stamps_now(&self) -> Option<Vec<u8>> {
+        if self.read_again(|path| self.is_opened(path)).is_some() {
+            return Some(self.seen.stamps.clone());
         }
-        let Some(interpreter) = interpreter_from_descriptor(&bytes) else {
+        let now = FileList::of(&self.folder, &self.parts).ok()?;
+        (now.read().ok()?.digest() == self.seen.digest).then(|| now.stamps())
+    }
+
+    /// What follows the current stamps in `stamps`; `None` unless it begins with them.
+    fn strip_stamps<'s>(&self, stamps: &'s [u8]) -> Option<&'s [u8]> {
+        if self.read_again(|_| false).is_some() {
+            return stamps.strip_prefix(&self.seen.stamps[..]);
+        }
+        let now = FileList::of(&self.folder, &self.parts).ok()?;
+        stamps.strip_prefix(&now.stamps()[..])
+    }
+
+    /// A script with its sealed content, for its interpreter; `None` if it is not sealed, or only its
+    /// path can be started.
+    fn script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
+        let below = script.strip_prefix(&self.folder).ok();
+        let Some(sealed) = below.and_then(|below| self.scripts.get(below)) else {
+            return Ok(None);
+        };
+        let Some(interpreter) = interpreter_by_any_path(&sealed.bytes) else {
             return Ok(None);
         };
         // Python imports from the folder of its script, which it learns from the descriptor.
         let is_python = interpreter
             .iter()
             .any(|word| word.as_encoded_bytes().ends_with(b"python3"));
-        let content = if is_python {
-            file.into()
-        } else {
-            copy_of(&bytes).unwrap_or_else(|_| file.into())
-        };
-        Ok(Some(CheckedScript {
-            content,
+        let store = self.store.as_ref().filter(|_| !is_python);
+        let mut checked = CheckedScript {
             interpreter,
-        }))
+            path: CheckedScript::OPENED.into(),
+            file: None,
+        };
+        if let Some(copy) = store.and_then(|store| store.copy_of(sealed)) {
+            checked.path = copy;
+            return Ok(Some(checked));
+        }
+        if !Path::new("/proc/self/fd").exists() {
+            return Ok(None);
+        }
+        let shown = script.display();
+        let unreadable = |error: io::Error| format!("`{shown}` cannot be read: {error}");
+        let file = open_plain(script).map_err(unreadable)?;
+        let bytes = read_up_to(&file, MOST_BYTES).map_err(unreadable)?;
+        if bytes != sealed.bytes {
+            return Err(format!("`{shown}` changed after it was checked"));
+        }
+        checked.file = Some(file.into());
+        Ok(Some(checked))
     }
 
     fn complaint(&self) -> String {
@@ -134,8 +162,8 @@ impl TrustSeal {
     }
 }
 
-/// Interpreters that run a script from a descriptor as from its path.
-const BY_DESCRIPTOR: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "python3"];
+/// Interpreters that run a script from another path as from its own.
+const BY_ANY_PATH: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "python3"];
 
 /// How scripts name themselves or their folder.
 #[rustfmt::skip]
@@ -144,40 +172,27 @@ const OWN_PATH: &[&str] = &[
     "__file__", "__main__.", "argv", "argparse", "inspect", "multiprocessing", "ProcessPool",
 ];
 
-/// The words of a script's first line; `None` if its interpreter needs its path.
-fn interpreter_from_descriptor(script: &[u8]) -> Option<Vec<OsString>> {
+/// The words of a script's first line; `None` if it must be started by its own path.
+fn interpreter_by_any_path(script: &[u8]) -> Option<Vec<OsString>> {
     let text = str::from_utf8(script).ok()?;
     let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
     let name = match argument {
         Some(name) if program.ends_with("/env") => name,
         Some(_) | None => program.rsplit('/').next()?,
     };
-    let has_descriptors = cfg!(target_os = "linux") && Path::new("/proc/self/fd").exists();
-    if !BY_DESCRIPTOR.contains(&name)
-        || OWN_PATH.iter().any(|own| text.contains(own))
-        || !has_descriptors
-    {
+    if !BY_ANY_PATH.contains(&name) || OWN_PATH.iter().any(|own| text.contains(own)) {
         return None;
     }
     let words = iter::once(program).chain(argument);
     Some(words.map(OsString::from).collect())
 }
 
-/// A file without a name, which nobody else can change.
-#[cfg(target_os = "linux")]
-fn copy_of(bytes: &[u8]) -> io::Result<OwnedFd> {
-    use std::fs::File;
-    use std::io::Write;
-
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL;
-    let mut copy = File::from(rustix::fs::memfd_create("hook", flags)?);
-    copy.write_all(bytes)?;
-    Ok(copy.into())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn copy_of(_bytes: &[u8]) -> io::Result<OwnedFd> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Those files that are scripts, by path. A link to one is started by its path.
+fn scripts_of(files: HookFiles) -> BTreeMap<PathBuf, ContentFile> {
+    let mut scripts = files.files;
+    scripts.retain(|file| file.mark.link.is_none() && file.bytes.starts_with(b"#!"));
+    let scripts = scripts.into_iter().map(|file| (file.path.clone(), file));
+    scripts.collect()
 }
 
 impl SealedFiles for Vec<TrustSeal> {
@@ -203,8 +218,7 @@ impl SealedFiles for Vec<TrustSeal> {
     fn changed_since(&self, stamps: &[u8]) -> Option<String> {
         let mut left = stamps;
         for seal in self {
-            let now = FileList::of(&seal.folder, &seal.parts).ok();
-            match now.and_then(|now| left.strip_prefix(&now.stamps()[..])) {
+            match seal.strip_stamps(left) {
                 Some(rest) => left = rest,
                 None => return Some(seal.complaint()),
             }
@@ -294,27 +308,29 @@ fn look(
     read_since: SystemTime,
     store: Option<&TrustStore>,
 ) -> Result<Option<TrustSeal>, SetError> {
-    let list = FileList::of(&report.folder, &report.parts)?;
-    let known = store.and_then(|store| store.seen(&report.folder));
+    let seen = store.and_then(|store| store.seen(&report.folder));
     let mut seal = TrustSeal {
         folder: report.folder.clone(),
         parts: report.parts.clone(),
         unopened,
-        is_settled: true,
+        is_settled: seen.is_some(),
         is_noted: true,
         is_recent: false,
-        seen: SeenFiles::default(),
+        seen: seen.unwrap_or_default(),
+        scripts: BTreeMap::new(),
+        store: store.cloned(),
     };
-    if let Some(known) = known
-        && list.matches(&known, &seal.unopened)
-    {
-        seal.seen = known;
+    if let Some(files) = seal.read_again(|path| seal.is_opened(path)) {
+        seal.scripts = scripts_of(files);
     } else {
+        let list = FileList::of(&report.folder, &report.parts)?;
         let had_hooks = store.is_some_and(|store| store.had_hooks(&report.folder));
         if !list.has_files() && !had_hooks {
             return Ok(None);
         }
-        seal.seen = SeenFiles::of(&list.read()?, list.stamps());
+        let files = list.read()?;
+        seal.seen = SeenFiles::of(&files, list.stamps());
+        seal.scripts = scripts_of(files);
         seal.is_settled = list.is_settled(read_since);
         seal.is_noted = false;
         seal.is_recent = list.changed_since(read_since - STEP);

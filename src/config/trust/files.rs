@@ -108,6 +108,79 @@ struct ListedFile {
 }
 
 impl ListedFile {
+    /// Looks at the file at `path` in `folder`. `own` is about a link, not its target.
+    fn at(folder: &Path, path: &Path, own: io::Result<Metadata>) -> Result<ListedFile, SetError> {
+        let unreadable = |error| SetError::Unreadable {
+            path: folder.join(path),
+            error,
+        };
+        let mut meta = there(own).map_err(unreadable)?;
+        let mut link = None;
+        if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
+            let whole = folder.join(path);
+            link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp_of(own)));
+            meta = there(whole.metadata()).map_err(unreadable)?;
+        }
+        let kind = match &meta {
+            None => FileKind::Missing,
+            Some(meta) if meta.is_file() => FileKind::File,
+            Some(meta) if meta.is_dir() => FileKind::Folder,
+            Some(_) => return Err(SetError::Special(folder.join(path))),
+        };
+        Ok(ListedFile {
+            link,
+            kind,
+            stamp: meta.as_ref().map(stamp_of).unwrap_or_default(),
+            is_program: kind == FileKind::File && meta.is_some_and(|meta| meta.mode() & 0o100 != 0),
+        })
+    }
+
+    /// Reads it, with at most `left` bytes. All content of an exact file counts.
+    fn read(
+        &self,
+        folder: &Path,
+        path: &Path,
+        is_exact: bool,
+        left: &mut u64,
+    ) -> Result<ContentFile, SetError> {
+        let mut bytes = Vec::new();
+        let content = match self.kind {
+            FileKind::Folder => "folder".to_string(),
+            FileKind::Missing => "missing".to_string(),
+            FileKind::File => {
+                let whole = folder.join(path);
+                bytes = open_plain(&whole)
+                    .and_then(|file| read_up_to(&file, *left))
+                    .map_err(|error| SetError::Unreadable { path: whole, error })?;
+                *left = left
+                    .checked_sub(bytes.len() as u64)
+                    .ok_or_else(|| SetError::TooLong(folder.to_path_buf()))?;
+                if is_exact {
+                    hex(&Sha256::digest(&bytes))
+                } else {
+                    counted_content(path, &bytes)
+                }
+            }
+        };
+        let mut mark = FileMark::of(path, self.is_program, content);
+        mark.link = self.link.as_ref().map(|(to, _)| escaped(to));
+        Ok(ContentFile {
+            path: path.to_path_buf(),
+            mark,
+            bytes,
+        })
+    }
+
+    /// Adds its stamps: equal bytes mean an equal file.
+    fn add_stamps(&self, path: &OsStr, bytes: &mut Vec<u8>) {
+        add_stamp(bytes, path, &self.stamp);
+        let kind = [self.kind as i64, i64::from(self.is_program), 0, 0, 0];
+        add_stamp(bytes, OsStr::new(""), &kind);
+        if let Some((to, stamp)) = &self.link {
+            add_stamp(bytes, to.as_os_str(), stamp);
+        }
+    }
+
     /// Whether it is a folder and no link to one: its files are listed too.
     fn is_plain_folder(&self) -> bool {
         self.kind == FileKind::Folder && self.link.is_none()
@@ -126,7 +199,6 @@ enum FileKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileList {
     folder: PathBuf,
-    parts: Vec<PathBuf>,
     /// Whether all content of every file counts, as in a shared set.
     is_exact: bool,
     /// By path, in byte order, which is compared faster than that of paths.
@@ -153,7 +225,6 @@ impl FileList {
     fn new(folder: &Path, parts: &[PathBuf], is_exact: bool) -> Result<FileList, SetError> {
         let mut list = FileList {
             folder: folder.to_path_buf(),
-            parts: parts.to_vec(),
             is_exact,
             listed: BTreeMap::new(),
         };
@@ -177,37 +248,16 @@ impl FileList {
         if self.listed.len() >= MOST_FILES || depth > DEEPEST {
             return Err(SetError::TooLarge(folder.to_path_buf()));
         }
-        let unreadable = |error| SetError::Unreadable {
-            path: folder.join(path),
-            error,
-        };
-        let mut meta = there(own).map_err(unreadable)?;
-        let mut link = None;
-        if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
-            let whole = folder.join(path);
-            link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp_of(own)));
-            meta = there(whole.metadata()).map_err(unreadable)?;
-        }
-        let kind = match &meta {
-            None => FileKind::Missing,
-            Some(meta) if meta.is_file() => FileKind::File,
-            Some(meta) if meta.is_dir() => FileKind::Folder,
-            Some(_) => return Err(SetError::Special(folder.join(path))),
-        };
-        let is_program = meta
-            .as_ref()
-            .is_some_and(|meta| meta.is_file() && meta.mode() & 0o100 != 0);
-        let stamp = meta.as_ref().map(stamp_of).unwrap_or_default();
-        let listed = ListedFile {
-            link,
-            kind,
-            stamp,
-            is_program,
-        };
+        let listed = ListedFile::at(folder, path, own)?;
+        let kind = listed.kind;
         self.listed.insert(path.as_os_str().to_os_string(), listed);
         if kind != FileKind::Folder {
             return Ok(());
         }
+        let unreadable = |error| SetError::Unreadable {
+            path: folder.join(path),
+            error,
+        };
         for entry in fs::read_dir(folder.join(path)).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
@@ -217,7 +267,6 @@ impl FileList {
             }
             let child = path.join(&name);
             if self.is_exact || !is_of_suites(&child) {
-                // Relative to the open folder, for half of the time.
                 self.add(folder, &child, entry.metadata(), depth + 1)?;
             }
         }
@@ -234,12 +283,7 @@ impl FileList {
     pub fn stamps(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.listed.len() * 128);
         for (path, file) in &self.listed {
-            add_stamp(&mut bytes, path, &file.stamp);
-            let kind = [file.kind as i64, i64::from(file.is_program), 0, 0, 0];
-            add_stamp(&mut bytes, OsStr::new(""), &kind);
-            if let Some((to, stamp)) = &file.link {
-                add_stamp(&mut bytes, to.as_os_str(), stamp);
-            }
+            file.add_stamps(path, &mut bytes);
         }
         bytes
     }
@@ -262,35 +306,6 @@ impl FileList {
         !self.changed_since(now - WRITTEN_BACK) && writes_back(&self.folder)
     }
 
-    /// Whether the files are as in `seen`. Reads them, but for those in the folders `unopened`, whose
-    /// stamps suffice.
-    pub(super) fn matches(&self, seen: &SeenFiles, unopened: &[PathBuf]) -> bool {
-        if self.stamps() != seen.stamps {
-            return false;
-        }
-        let mut left = MOST_BYTES;
-        // The same files in the same order.
-        let mut lines = seen.lines.lines();
-        for (path, listed) in &self.listed {
-            if listed.is_plain_folder() {
-                continue;
-            }
-            let path = Path::new(path);
-            let line = lines.next();
-            let is_unopened = unopened.iter().any(|folder| path.starts_with(folder));
-            if is_unopened && !self.parts.iter().any(|part| part == path) {
-                continue;
-            }
-            let Ok(file) = self.read_file(path, listed, &mut left) else {
-                return false;
-            };
-            if line != Some(&file.mark.line()) {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Reads every file.
     ///
     /// # Errors
@@ -300,45 +315,11 @@ impl FileList {
         let mut files = Vec::new();
         for (path, listed) in &self.listed {
             if !listed.is_plain_folder() {
-                files.push(self.read_file(Path::new(path), listed, &mut left)?);
+                let path = Path::new(path);
+                files.push(listed.read(&self.folder, path, self.is_exact, &mut left)?);
             }
         }
         Ok(HookFiles { files })
-    }
-
-    /// Reads one of at most `left` bytes.
-    fn read_file(
-        &self,
-        path: &Path,
-        listed: &ListedFile,
-        left: &mut u64,
-    ) -> Result<ContentFile, SetError> {
-        let mut bytes = Vec::new();
-        let content = match listed.kind {
-            FileKind::Folder => "folder".to_string(),
-            FileKind::Missing => "missing".to_string(),
-            FileKind::File => {
-                let whole = self.folder.join(path);
-                bytes = open_plain(&whole)
-                    .and_then(|file| read_up_to(&file, *left))
-                    .map_err(|error| SetError::Unreadable { path: whole, error })?;
-                *left = left
-                    .checked_sub(bytes.len() as u64)
-                    .ok_or_else(|| SetError::TooLong(self.folder.clone()))?;
-                if self.is_exact {
-                    hex(&Sha256::digest(&bytes))
-                } else {
-                    counted_content(path, &bytes)
-                }
-            }
-        };
-        let mut mark = FileMark::of(path, listed.is_program, content);
-        mark.link = listed.link.as_ref().map(|(to, _)| escaped(to));
-        Ok(ContentFile {
-            path: path.to_path_buf(),
-            mark,
-            bytes,
-        })
     }
 }
 
@@ -391,15 +372,12 @@ fn add_stamp(bytes: &mut Vec<u8>, path: &OsStr, stamp: &FileStamp) {
 
 /// `None` if the file does not exist.
 fn there(found: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
-    if let Err(error) = &found
-        && matches!(
-            error.kind(),
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-        )
-    {
-        return Ok(None);
+    use io::ErrorKind::{NotADirectory, NotFound};
+
+    match found {
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        found => found.map(Some),
     }
-    found.map(Some)
 }
 
 /// The files of a set with their content.
@@ -408,7 +386,7 @@ pub struct HookFiles {
     pub files: Vec<ContentFile>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentFile {
     /// Relative to the set's folder; `..` leads to files that a command names beside it.
     pub path: PathBuf,
@@ -508,14 +486,41 @@ impl SeenFiles {
         }
     }
 
-    /// The SHA-256 of a file that is no link.
-    pub(super) fn content_of(&self, path: &Path) -> Option<&str> {
-        let path = escaped(path);
-        self.lines.lines().find_map(|line| {
-            let mut parts = line.splitn(3, '\t').skip(1);
-            let content = parts.next()?;
-            (parts.next()? == path).then_some(content)
-        })
+    /// Reads the files of a set for which `is_read`; `None` unless their content and the stamps of all
+    /// files are the same. Lists no folder: another name in one changes its stamp.
+    pub(super) fn read_again(
+        &self,
+        folder: &Path,
+        parts: &[PathBuf],
+        is_read: impl Fn(&Path) -> bool,
+    ) -> Option<HookFiles> {
+        let mut files = Vec::new();
+        let mut left = MOST_BYTES;
+        let mut lines = self.lines.lines();
+        let mut known_parts = 0;
+        let mut rest = &self.stamps[..];
+        let mut now = Vec::new();
+        while let Some(end) = rest.iter().position(|byte| *byte == 0) {
+            let name = OsStr::from_bytes(&rest[..end]);
+            let path = Path::new(name);
+            let file = ListedFile::at(folder, path, folder.join(path).symlink_metadata()).ok()?;
+            now.clear();
+            file.add_stamps(name, &mut now);
+            rest = rest.strip_prefix(&now[..])?;
+            known_parts += usize::from(parts.iter().any(|part| part.as_os_str() == name));
+            if file.is_plain_folder() {
+                continue;
+            }
+            let line = lines.next();
+            if is_read(path) {
+                let file = file.read(folder, path, false, &mut left).ok()?;
+                if line != Some(&file.mark.line()) {
+                    return None;
+                }
+                files.push(file);
+            }
+        }
+        (known_parts == parts.len()).then_some(HookFiles { files })
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -559,9 +564,15 @@ mod tests {
         let [opened, unopened] = ["hooks.d/tool.pre/guard.sh", "hooks.d/lib/common.sh"];
         fs::write(folder.path().join(opened), "exit 0\n").unwrap();
         fs::write(folder.path().join(unopened), "true\n").unwrap();
-        let list = FileList::of(folder.path(), &[PathBuf::from("hooks.d")]).unwrap();
+        let parts = [PathBuf::from("hooks.d")];
+        let list = FileList::of(folder.path(), &parts).unwrap();
         let files = list.read().unwrap();
-        let matches = |seen: &SeenFiles| list.matches(seen, &[PathBuf::from("hooks.d/lib")]);
+        let matches = |seen: &SeenFiles| {
+            let again = seen.read_again(folder.path(), &parts, |path| {
+                !path.starts_with("hooks.d/lib")
+            });
+            again.is_some()
+        };
 
         let seen = SeenFiles::of(&files, list.stamps());
         assert!(matches(&seen));

@@ -277,7 +277,10 @@ pub(super) struct Origin {
 pub(super) fn find_repository(folder: &Path) -> Origin {
     let found = folder.ancestors().find_map(|root| {
         let git = root.join(".git");
-        let identity = if git.symlink_metadata().ok()?.is_file() {
+        let kind = git.symlink_metadata().ok()?.file_type();
+        let identity = if kind.is_dir() {
+            git
+        } else if kind.is_file() {
             common_folder(&git, &linked_folder(root, &git)?)?
         } else {
             git.canonicalize().ok()?

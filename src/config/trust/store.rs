@@ -2,7 +2,7 @@
 //! each content. Only its owner may write there.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -12,7 +12,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::files::{FileMark, HookFiles, SeenFiles, hex};
+use super::files::{
+    ContentFile, FileMark, HookFiles, MOST_BYTES, SeenFiles, hex, open_plain, read_up_to,
+};
 use crate::config::env::Environment;
 use crate::engine::exec::command::{everyone_may_write, is_open_to_everyone};
 
@@ -72,7 +74,7 @@ pub struct FollowedBranch {
     pub tip: String,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustStore {
     folder: PathBuf,
 }
@@ -101,10 +103,7 @@ impl TrustStore {
 
     pub fn followed(&self, repository: &Path) -> Option<FollowedBranch> {
         let file = self.of_repository(repository).join(FOLLOWED);
-        if !counts(&file) {
-            return None;
-        }
-        serde_json::from_slice(&fs::read(file).ok()?).ok()
+        serde_json::from_slice(&read(&file)?).ok()
     }
 
     /// Stores the branch that a repository follows.
@@ -213,9 +212,7 @@ impl TrustStore {
 
     /// The files of a folder when they were read last. World-writable notes do not count.
     pub(super) fn seen(&self, folder: &Path) -> Option<SeenFiles> {
-        let note = self.note(folder);
-        let bytes = fs::read(&note).ok()?;
-        SeenFiles::from_bytes(&bytes).filter(|_| counts(&note))
+        SeenFiles::from_bytes(&read(&self.note(folder))?)
     }
 
     /// Notes the files of a folder, so that later events need not read all of them.
@@ -256,6 +253,16 @@ impl TrustStore {
         self.folder.join("texts").join(sha256)
     }
 
+    /// The copy of a trusted script, which only its owner can change; `None` if it cannot be written.
+    pub(super) fn copy_of(&self, script: &ContentFile) -> Option<PathBuf> {
+        let copy = self.text(&script.mark.content);
+        if read(&copy).as_ref() != Some(&script.bytes) {
+            write(&copy, &script.bytes).ok()?;
+            read(&copy).filter(|bytes| *bytes == script.bytes)?;
+        }
+        Some(copy)
+    }
+
     pub fn trusted_text(&self, sha256: &str) -> Option<String> {
         fs::read_to_string(self.text(sha256)).ok()
     }
@@ -263,9 +270,20 @@ impl TrustStore {
 
 /// Whether a file exists and only its owner could write it.
 fn counts(file: &Path) -> bool {
-    file.metadata()
-        .is_ok_and(|meta| meta.is_file() && !everyone_may_write(file, &meta))
+    file.metadata().is_ok_and(|meta| is_own(file, &meta))
+}
+
+fn is_own(file: &Path, meta: &Metadata) -> bool {
+    meta.is_file()
+        && !everyone_may_write(file, meta)
         && !file.parent().is_some_and(is_open_to_everyone)
+}
+
+/// The content of a file that only its owner could write.
+fn read(file: &Path) -> Option<Vec<u8>> {
+    let open = open_plain(file).ok()?;
+    let is_own = is_own(file, &open.metadata().ok()?);
+    read_up_to(&open, MOST_BYTES).ok().filter(|_| is_own)
 }
 
 /// The name of the files about a folder.

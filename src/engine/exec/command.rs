@@ -44,7 +44,7 @@ pub(crate) trait SealedFiles: Send + Sync {
     /// Equal content does not help: the executed content may have been swapped in and out.
     fn changed_since(&self, stamps: &[u8]) -> Option<String>;
 
-    /// Returns the content of a script, for its interpreter, or the reason to block if it changed.
+    /// Returns a script with its content, for its interpreter, or the reason to block if it changed.
     /// `None` if it is not sealed, or only its path can be started.
     fn check_script(&self, script: &Path) -> Result<Option<CheckedScript>, String>;
 }
@@ -52,23 +52,24 @@ pub(crate) trait SealedFiles: Send + Sync {
 /// A script as it was checked: what is at its path may be replaced until its interpreter opens it.
 #[derive(Debug)]
 pub(crate) struct CheckedScript {
-    pub(crate) content: OwnedFd,
     /// Its interpreter, with the argument in its first line.
     pub(crate) interpreter: Vec<OsString>,
+    /// The path for the interpreter, which error messages name.
+    pub(crate) path: PathBuf,
+    /// The opened script, if the path is that of a descriptor. It stays open in the hook.
+    pub(crate) file: Option<OwnedFd>,
 }
 
 impl CheckedScript {
-    /// The descriptor from which the interpreter reads it. It stays open in the hook.
+    /// The descriptor from which the interpreter reads an opened script, and its path.
     pub(super) const DESCRIPTOR: RawFd = 9;
-
-    /// Its path for the interpreter, which error messages name.
-    pub(super) const PATH: &str = "/proc/self/fd/9";
+    pub(crate) const OPENED: &str = "/proc/self/fd/9";
 
     /// Returns the program that runs it with the arguments of `program`.
     pub(super) fn program(&self, program: &Program) -> Program {
         let words = self.interpreter.iter().cloned();
         let mut words = words
-            .chain([Self::PATH.into()])
+            .chain([self.path.clone().into()])
             .chain(program.arguments.clone());
         let name = words.next().unwrap_or_default();
         Program {

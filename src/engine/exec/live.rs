@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::child::{Child, GIVE_UP, Status};
-use super::command::CheckedScript;
 use super::engine::Engine;
 use super::job::{Budget, Job, Runs, end_of};
 use super::keeper::{Keeper, LATER};
@@ -276,8 +275,9 @@ impl Live {
         }
         let stdout = self.child.stdout.take();
         let mut stderr = self.child.stderr.take();
-        if let (Some(_), Ok(Runs::Program(program))) = (&job.script, &job.runs) {
-            stderr.replace(CheckedScript::PATH, &program.name.to_string_lossy());
+        if let (Some(script), Ok(Runs::Program(program))) = (&job.script, &job.runs) {
+            let path = script.path.to_string_lossy();
+            stderr.replace(&path, &program.name.to_string_lossy());
         }
         let exit = match status {
             Status::Exited(exit) => Some(exit),

@@ -594,7 +594,32 @@ fn a_script_that_is_started_from_its_content_names_its_path_in_errors() {
         ran.status == 2 && ran.stdout.contains("(20-guard.sh:2)"),
         "{ran:?}"
     );
-    assert!(!ran.stdout.contains("/proc/self/fd"), "{ran:?}");
+    let has_copy = ran.stdout.contains("/trust/texts/");
+    assert!(
+        !has_copy && !ran.stdout.contains("/proc/self/fd"),
+        "{ran:?}"
+    );
+}
+
+/// A copy must have the checked content.
+#[test]
+fn a_copy_of_a_script_that_was_changed_does_not_run() {
+    let sandbox = guarded_by("#!/bin/sh\necho no >&2; exit 1\n");
+    let copies = sandbox.at("home/.local/state/hookrun/trust/texts");
+    let evil = "#!/bin/sh\ntouch \"$HOOKRUN_PROJECT_DIR/evil-ran\"\n";
+    for copy in fs::read_dir(&copies).unwrap().flatten() {
+        fs::write(copy.path(), evil).unwrap();
+    }
+    sandbox.gate().blocks_saying("no");
+    for copy in fs::read_dir(&copies).unwrap().flatten() {
+        fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o666)).unwrap();
+    }
+    sandbox.gate().blocks_saying("no");
+    // Without a place for copies, the shell reads the opened file.
+    fs::remove_dir_all(&copies).unwrap();
+    fs::write(&copies, "").unwrap();
+    sandbox.gate().blocks_saying("no");
+    sandbox.has_no_file("evil-ran");
 }
 
 #[test]

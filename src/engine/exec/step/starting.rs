@@ -93,7 +93,7 @@ impl RunningStep<'_> {
             variables: &job.variables,
             without: &job.without,
             cwd: job.cwd.as_deref(),
-            script: script.map(|script| script.content.as_fd()),
+            script: script.and_then(|script| Some(script.file.as_ref()?.as_fd())),
         };
         let left = self
             .budget
