@@ -38,13 +38,6 @@ fi
 pairs=${1:-40}
 [[ $# -le 1 && $pairs =~ ^[1-9][0-9]*$ ]] || die 'usage: peers.sh [--write] [PAIRS]'
 
-# Pairs make up for other work on the machine, but not for all of it.
-busy=
-if [[ -r /proc/loadavg ]]; then
-  read -r load _ </proc/loadavg
-  busy=$(awk -v "load=$load" 'BEGIN { if (load > 0.5) printf ", with other work going on (load %.1f)", load }')
-fi
-
 # --- The runners ---
 
 # The two of hookrun are the builds that the others are compared with.
@@ -255,10 +248,15 @@ measure() { # runner other job
   read_times
 }
 
-# Below a table: how it was measured, and on which machine.
+# Below a table: how it was measured, and on which machine. Pairs make up for other work on the
+# machine, but not for all of it; a load of 1 is our own.
 machine() { # what is counted
-  local virtual=''
+  local virtual='' busy='' load
   ! grep -qw hypervisor /proc/cpuinfo 2>/dev/null || virtual=' a virtual machine,'
+  if [[ -r /proc/loadavg ]]; then
+    read -r load _ </proc/loadavg
+    busy=$(awk -v "load=$load" 'BEGIN { if (load > 1.5) printf ", with other work going on (load %.1f)", load }')
+  fi
   printf '\n%s, %s cores,%s %s %s, %s%s.\n' "$1" "$(getconf _NPROCESSORS_ONLN)" "$virtual" \
     "$(uname -s)" "$(uname -r | grep -o '^[0-9]*\.[0-9]*')" "$(date '+%-d %B %Y')" "$busy"
 }
