@@ -1,23 +1,24 @@
 //! Finds every simple command that a shell would run for a command text.
 //!
-//! `scan` cuts out substitutions and here-documents, brush-parser parses the rest, `word` removes
-//! quotes, and `script` walks the grammar. `programs` is the table of known programs, by which
-//! `options` divides arguments and `wrapped` finds inner commands. Nothing is executed. Text that
-//! is unreadable, too large or nested too deeply puts the line in doubt.
+//! `syntax` parses a text into a `tree`, `word` evaluates its words, and `script` walks it.
+//! `programs` is the table of known programs, by which `options` divides arguments and `wrapped`
+//! finds inner commands. Nothing is executed. Text that is unreadable, too large or nested too
+//! deeply puts the line in doubt.
 
+mod braces;
 mod line;
 mod options;
-mod parse;
 mod programs;
 mod quotes;
-mod scan;
 mod script;
+mod syntax;
+mod tree;
 mod word;
 mod wrapped;
 
+pub(crate) use braces::expand_braces;
 pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART, found_files};
 pub(crate) use options::{GivenOperand, GivenWords, OptionWord};
-pub(crate) use parse::expand_braces;
 pub(crate) use programs::{Operands, find as find_program};
 
 use script::{ScriptReader, SizeLeft};
@@ -25,7 +26,7 @@ use script::{ScriptReader, SizeLeft};
 /// Maximum bytes of all texts of a line.
 const MOST_BYTES: usize = 4 << 20;
 
-/// Maximum tokens of the parser in all texts of a line.
+/// Maximum words and nested commands in all texts of a line.
 const MOST_TOKENS: usize = 20_000;
 
 pub use line::{Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord};

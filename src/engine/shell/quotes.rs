@@ -6,12 +6,13 @@ use std::str::Chars;
 pub(super) struct HereDocument {
     tag: String,
     strips_tabs: bool,
-    pub(super) part: usize,
+    /// Place among the documents of the text.
+    pub(super) index: usize,
 }
 
 impl HereDocument {
     /// Parses the tag after `<<`, and returns its end.
-    pub(super) fn read(text: &str, start: usize) -> (HereDocument, usize) {
+    pub(super) fn read(text: &str, start: usize, index: usize) -> (HereDocument, usize) {
         let strips_tabs = text[start..].starts_with('-');
         let rest = text[start + usize::from(strips_tabs)..].trim_start_matches([' ', '\t']);
         let end = rest.find([' ', '\t', '\n', ';', '&', '|', '(', ')', '<', '>']);
@@ -19,7 +20,7 @@ impl HereDocument {
         let document = HereDocument {
             tag: rest[..end].to_string(),
             strips_tabs,
-            part: 0,
+            index,
         };
         (document, text.len() - rest.len() + end)
     }
@@ -43,21 +44,28 @@ impl HereDocument {
         self.tag.replace(['\'', '"', '\\'], "")
     }
 
-    /// Returns the body from `start`, and the end of the closing tag's line.
+    /// Returns the body from `start`, and the end of the closing tag's line. Fails without that
+    /// line, and if a line before the tag is continued: shells differ in whether it is still one.
     pub(super) fn body(&self, text: &str, start: usize) -> Option<(String, usize)> {
         let name = self.name();
         let mut body = String::new();
         let mut at = start;
-        while at < text.len() {
-            let line = text[at..].split_inclusive('\n').next()?;
+        let mut is_continued = false;
+        for line in text.get(start..)?.split_inclusive('\n') {
             at += line.len();
             let line = if self.strips_tabs {
                 line.trim_start_matches('\t')
             } else {
                 line
             };
-            if line.trim_end_matches('\n') == name {
+            let bare = line.trim_end_matches('\n');
+            if bare == name && !is_continued {
                 return Some((body, at));
+            }
+            let before = bare.trim_end_matches('\\');
+            is_continued = !self.is_quoted() && (bare.len() - before.len()) % 2 == 1;
+            if bare == name || is_continued && name.starts_with(before) {
+                return None;
             }
             body.push_str(line);
         }

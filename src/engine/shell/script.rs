@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
-use brush_parser::ast::{
-    self, CommandPrefixOrSuffixItem as Item, CompoundCommand, IoFileRedirectKind,
-    IoFileRedirectTarget, IoRedirect,
-};
-
 use super::line::{
     Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
 };
-use super::parse::{expand_braces, parse};
-use super::scan::{FlatText, MissingEnd, flat_text};
-use super::word::{self, Constants, PLAIN_VALUE, ReadWord, UNKNOWN, Word};
+use super::syntax::parse;
+use super::tree::{
+    AssignedValue, CommandList, CommandNode, CommandPart, CompoundPart, RedirectTarget,
+    SourceAssignment, SourceRedirect, SourceWord, WordPiece, WordPieceKind,
+};
+use super::word::{self, Constants, PLAIN_VALUE, UNKNOWN, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
-const DEEPEST: usize = 40;
 const MOST_COMMANDS: usize = 10_000;
 const MOST_WORDS_OF_BRACES: usize = 1_000;
 const MOST_WRAPPERS: usize = 10;
@@ -38,7 +35,6 @@ pub(super) struct ScriptReader<'t> {
 #[derive(Clone, Copy)]
 pub(super) struct SizeLeft {
     pub(super) bytes: usize,
-    /// The parser takes 3 µs per token.
     pub(super) tokens: usize,
 }
 
@@ -66,8 +62,7 @@ impl<'t> ScriptReader<'t> {
             depth: 0,
             through: &[],
             is_certain: true,
-            is_substituted: false,
-            flat: &FlatText::default(),
+            documents: &[],
             folder: None,
         };
         reader.script(text, place);
@@ -79,57 +74,41 @@ impl<'t> ScriptReader<'t> {
     }
 
     fn script(&mut self, text: &str, place: Place) {
-        if text.trim().is_empty() {
-            return;
-        }
         let Some(left) = self.left.bytes.checked_sub(text.len()) else {
             return self.doubt("it is too long to read");
         };
         self.left.bytes = left;
-        let flat = match flat_text(text, self.left.tokens) {
-            Ok(flat) => flat,
-            Err(why) => return self.doubt(why),
-        };
-        if place.is_substituted && flat.goes_on_after_document {
-            self.doubt("cannot tell how the shell splits the text after a here-document in `$( )`");
-        }
-        let depth = place.depth + 1 + flat.depth;
-        if depth > DEEPEST {
-            return self.doubt("its commands are nested too deeply to read");
-        }
-        match parse(&flat.text) {
-            Ok((program, tokens)) => {
-                self.left.tokens = self.left.tokens.saturating_sub(tokens);
+        match parse(text, place.depth, self.left.tokens) {
+            Ok(syntax) => {
+                self.left.tokens = syntax.tokens_left;
                 let inside = Place {
-                    depth,
-                    flat: &flat,
+                    documents: &syntax.documents,
                     ..place
                 };
-                for list in &program.complete_commands {
-                    self.list(list, inside);
-                }
+                self.list(&syntax.list, inside);
             }
             Err(why) => self.doubt(why),
         }
     }
 
-    fn list(&mut self, list: &ast::CompoundList, place: Place) {
-        for ast::CompoundListItem(item, separator) in &list.0 {
-            let is_waited_for = matches!(separator, ast::SeparatorOperator::Sequence);
+    fn list(&mut self, list: &CommandList, place: Place) {
+        for and_or in list {
             let mut folder: Option<Arc<str>> = place.folder.cloned();
-            for (number, (operator, pipeline)) in item.iter().enumerate() {
-                if operator == ast::PipelineOperator::Or {
+            for (number, pipeline) in and_or.pipelines.iter().enumerate() {
+                if pipeline.is_alternative {
                     folder = None;
                 }
-                let is_alone = pipeline.seq.len() == 1;
+                let is_alone = pipeline.commands.len() == 1;
+                let is_first = is_alone && number == 0;
                 let inside = Place {
-                    is_certain: place.is_certain && is_waited_for && is_alone && number == 0,
+                    depth: place.depth + 1,
+                    is_certain: place.is_certain && !and_or.is_background && is_first,
                     folder: folder.as_ref(),
                     ..place
                 };
                 let before = self.line.commands.len();
                 let mut stdin = Stdin::Inherited;
-                for command in &pipeline.seq {
+                for command in &pipeline.commands {
                     stdin = self.command(command, stdin, inside);
                 }
                 let entered = self.line.commands[before..].last();
@@ -149,123 +128,57 @@ impl<'t> ScriptReader<'t> {
     }
 
     /// Reads a command and returns the stdin of the next one in the pipeline.
-    fn command(&mut self, command: &ast::Command, stdin: Stdin, place: Place) -> Stdin {
-        match command {
-            ast::Command::Simple(simple) => return self.simple(simple, stdin, place),
-            ast::Command::Compound(compound, redirects) => {
-                self.compound(compound, place);
-                self.redirects(redirects.as_ref(), place);
-            }
-            ast::Command::Function(function) => {
-                self.word(&function.fname.value, place);
-                self.compound(&function.body.0, place.uncertain());
-                self.redirects(function.body.1.as_ref(), place);
-            }
-            ast::Command::ExtendedTest(test, redirects) => {
-                self.test(&test.expr, place);
-                self.redirects(redirects.as_ref(), place);
+    fn command(&mut self, command: &CommandNode, stdin: Stdin, place: Place) -> Stdin {
+        let (is_group, compound, redirects) = match command {
+            CommandNode::Simple(parts) => return self.simple(parts, stdin, place),
+            CommandNode::Compound {
+                is_group,
+                parts,
+                redirects,
+            } => (*is_group, parts, redirects),
+        };
+        let inside = if is_group { place } else { place.uncertain() };
+        for part in compound {
+            match part {
+                CompoundPart::List(list) => self.list(list, inside),
+                CompoundPart::Word(word) => _ = self.word(word, inside),
+                CompoundPart::Expression(pieces) => self.pieces(pieces, inside),
+                CompoundPart::Coprocess(command) => {
+                    self.command(command, Stdin::Pipe, inside);
+                }
             }
         }
-        Stdin::Pipe
-    }
-
-    fn compound(&mut self, compound: &CompoundCommand, place: Place) {
-        let is_group = matches!(compound, CompoundCommand::BraceGroup(_));
-        let place = if is_group { place } else { place.uncertain() };
-        match compound {
-            CompoundCommand::Arithmetic(command) => {
-                self.part(&command.expr.value, place);
-            }
-            CompoundCommand::ArithmeticForClause(command) => {
-                let parts = [&command.initializer, &command.condition, &command.updater];
-                for part in parts.into_iter().flatten() {
-                    self.part(&part.value, place);
-                }
-                self.list(&command.body.list, place);
-            }
-            CompoundCommand::BraceGroup(group) => self.list(&group.list, place),
-            CompoundCommand::Subshell(group) => self.list(&group.list, place),
-            CompoundCommand::ForClause(command) => {
-                for value in command.values.iter().flatten() {
-                    self.word(&value.value, place);
-                }
-                self.list(&command.body.list, place);
-            }
-            CompoundCommand::CaseClause(command) => {
-                self.word(&command.value.value, place);
-                for case in &command.cases {
-                    for pattern in &case.patterns {
-                        self.word(&pattern.value, place);
-                    }
-                    case.cmd.iter().for_each(|list| self.list(list, place));
-                }
-            }
-            CompoundCommand::IfClause(command) => {
-                self.list(&command.condition, place);
-                self.list(&command.then, place);
-                for clause in command.elses.iter().flatten() {
-                    clause
-                        .condition
-                        .iter()
-                        .for_each(|list| self.list(list, place));
-                    self.list(&clause.body, place);
-                }
-            }
-            CompoundCommand::WhileClause(command) | CompoundCommand::UntilClause(command) => {
-                self.list(&command.0, place);
-                self.list(&command.1.list, place);
-            }
-            CompoundCommand::Coprocess(command) => {
-                self.command(&command.body, Stdin::Pipe, place);
-            }
-        }
-    }
-
-    fn test(&mut self, test: &ast::ExtendedTestExpr, place: Place) {
-        match test {
-            ast::ExtendedTestExpr::And(left, right) | ast::ExtendedTestExpr::Or(left, right) => {
-                self.test(left, place);
-                self.test(right, place);
-            }
-            ast::ExtendedTestExpr::Not(inner) | ast::ExtendedTestExpr::Parenthesized(inner) => {
-                self.test(inner, place);
-            }
-            ast::ExtendedTestExpr::UnaryTest(_, word) => self.part(&word.value, place),
-            ast::ExtendedTestExpr::BinaryTest(_, left, right) => {
-                self.part(&left.value, place);
-                self.part(&right.value, place);
-            }
-        }
-    }
-
-    /// Adds the redirections of a group as a separate command, as in `: > file`.
-    fn redirects(&mut self, list: Option<&ast::RedirectList>, place: Place) {
+        // The redirections of a group are a command of their own, as in `: > file`.
         let mut parts = Parts::default();
-        for redirect in list.iter().flat_map(|list| &list.0) {
+        for redirect in redirects {
             self.redirect(redirect, &mut parts, place);
         }
         self.push(parts, place);
+        Stdin::Pipe
     }
 
-    fn simple(&mut self, simple: &ast::SimpleCommand, stdin: Stdin, place: Place) -> Stdin {
+    fn simple(&mut self, simple: &[CommandPart], stdin: Stdin, place: Place) -> Stdin {
         let mut parts = Parts {
             stdin,
             ..Parts::default()
         };
-        for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
-            self.item(item, true, &mut parts, place);
-        }
-        if let Some(name) = &simple.word_or_name {
-            self.words(&name.value, &mut parts, place);
-        }
-        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
-            self.item(item, false, &mut parts, place);
-        }
-        // `a[1 + 2]=3` is one word in bash, but three for the parser.
-        if parts.words.first().is_some_and(|word| {
-            word.value.contains('[') && word.value.len() > 1 && !word.value.contains(']')
-        }) {
-            self.doubt("it cannot be read at an index");
+        let mut has_word = false;
+        for part in simple {
+            match part {
+                CommandPart::Redirect(redirect) => self.redirect(redirect, &mut parts, place),
+                CommandPart::Word(word) => {
+                    has_word = true;
+                    self.words(word, &mut parts, place);
+                }
+                CommandPart::Assignment(source) => {
+                    let assignment = self.assignment(source, place);
+                    if has_word {
+                        parts.words.push(Word::unknown(&source.written));
+                    } else {
+                        parts.assigns.push(assignment);
+                    }
+                }
+            }
         }
         if parts.words.is_empty() && place.is_certain {
             self.note_constants(&parts.assigns);
@@ -288,155 +201,81 @@ impl<'t> ScriptReader<'t> {
         }
     }
 
-    fn item(&mut self, item: &Item, is_prefix: bool, parts: &mut Parts, place: Place) {
-        match item {
-            Item::IoRedirect(redirect) => self.redirect(redirect, parts, place),
-            Item::Word(word) => self.words(&word.value, parts, place),
-            Item::AssignmentWord(assignment, word) => {
-                let is_list = matches!(assignment.value, ast::AssignmentValue::Array(_));
-                if !is_prefix && !is_list {
-                    return self.words(&word.value, parts, place);
-                }
-                let assignment = self.assignment(assignment, place);
-                if is_prefix {
-                    parts.assigns.push(assignment);
-                } else {
-                    parts.words.push(Word::unknown(&word.value));
+    fn assignment(&mut self, assignment: &SourceAssignment, place: Place) -> Assignment {
+        self.pieces(&assignment.index, place);
+        let mut value = None;
+        match &assignment.value {
+            AssignedValue::Word(word) => {
+                let word = self.word(word, place);
+                let is_plain = word.is_plain && word.value.chars().eq([UNKNOWN]);
+                let text = word.text().or(is_plain.then_some(PLAIN_VALUE));
+                if !assignment.appends {
+                    value = text.map(str::to_string);
                 }
             }
-            Item::ProcessSubstitution(_, shell) => {
-                self.list(&shell.list, place.uncertain());
-                parts.words.push(Word::unknown("<(…)"));
+            AssignedValue::Array(values) => {
+                for value in values {
+                    self.word(value, place);
+                }
             }
         }
-    }
-
-    fn assignment(&mut self, assignment: &ast::Assignment, place: Place) -> Assignment {
-        let name = match &assignment.name {
-            ast::AssignmentName::VariableName(name) => name.clone(),
-            ast::AssignmentName::ArrayElementName(name, index) => {
-                self.part(index, place);
-                name.clone()
-            }
-        };
-        let value = match &assignment.value {
-            ast::AssignmentValue::Scalar(word) => {
-                let word = self.word(&word.value, place);
-                let is_plain = word.is_plain && word.value.chars().eq([UNKNOWN]);
-                word.text()
-                    .or(is_plain.then_some(PLAIN_VALUE))
-                    .filter(|_| !assignment.append)
-                    .map(str::to_string)
-            }
-            ast::AssignmentValue::Array(elements) => {
-                for (key, value) in elements {
-                    key.iter().for_each(|key| self.part(&key.value, place));
-                    self.word(&value.value, place);
-                }
-                None
-            }
-        };
+        let name = assignment.name.clone();
         Assignment { name, value }
     }
 
-    fn redirect(&mut self, redirect: &IoRedirect, parts: &mut Parts, place: Place) {
-        match redirect {
-            IoRedirect::File(fd, kind, target) => {
-                let stdin = self.file(kind, target, parts, place);
-                if fd.is_none_or(|fd| fd == 0) && reads(kind) {
-                    parts.stdin = stdin;
-                }
+    fn redirect(&mut self, redirect: &SourceRedirect, parts: &mut Parts, place: Place) {
+        let operator = redirect.operator;
+        let word = match &redirect.target {
+            RedirectTarget::Document(number) => match place.documents.get(*number) {
+                Some(document) => self.word(document, place),
+                None => return,
+            },
+            RedirectTarget::Word(word) => self.word(word, place),
+        };
+        if operator.starts_with("<<") {
+            if redirect.is_stdin {
+                parts.stdin = Stdin::Text(word.value);
             }
-            // Cut out before.
-            IoRedirect::HereDocument(..) => self.doubt("it cannot be read at `<<`"),
-            IoRedirect::HereString(fd, word) => {
-                let text = match place.flat.document(&word.value) {
-                    Some((body, true)) => self.body(body, place).value,
-                    Some((body, false)) => body.to_string(),
-                    None => self.word(&word.value, place).value,
-                };
-                if fd.is_none_or(|fd| fd == 0) {
-                    parts.stdin = Stdin::Text(text);
-                }
-            }
-            IoRedirect::OutputAndError(word, appends) => {
-                let operator = if *appends { "&>>" } else { "&>" };
-                let target = self.word(&word.value, place).into_word();
-                parts.redirects.push(CommandRedirect { operator, target });
-            }
+            return;
+        }
+        let text = word.value.trim_end_matches('-');
+        let is_descriptor = operator.ends_with('&') && text.chars().all(|c| c.is_ascii_digit());
+        let is_stream = is_descriptor || word.is_stream();
+        if redirect.is_stdin && operator.starts_with('<') {
+            parts.stdin = if is_stream { Stdin::Pipe } else { Stdin::File };
+        }
+        if !is_stream {
+            let target = word.into_word();
+            parts.redirects.push(CommandRedirect { operator, target });
         }
     }
 
-    /// Adds the file of a redirection and returns the stdin that it provides.
-    fn file(
-        &mut self,
-        kind: &IoFileRedirectKind,
-        target: &IoFileRedirectTarget,
-        parts: &mut Parts,
-        place: Place,
-    ) -> Stdin {
-        let word = match target {
-            IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
-                self.word(&word.value, place)
-            }
-            IoFileRedirectTarget::Fd(_) => return Stdin::Pipe,
-            IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
-                self.list(&shell.list, place.uncertain());
-                return Stdin::Pipe;
-            }
-        };
-        let operator = match kind {
-            IoFileRedirectKind::Read => "<",
-            IoFileRedirectKind::Write => ">",
-            IoFileRedirectKind::Append => ">>",
-            IoFileRedirectKind::ReadAndWrite => "<>",
-            IoFileRedirectKind::Clobber => ">|",
-            IoFileRedirectKind::DuplicateInput => "<&",
-            IoFileRedirectKind::DuplicateOutput => ">&",
-        };
-        let is_descriptor = matches!(target, IoFileRedirectTarget::Duplicate(_))
-            && word
-                .value
-                .trim_end_matches('-')
-                .chars()
-                .all(|c| c.is_ascii_digit());
-        if is_descriptor || word.is_stream() {
-            return Stdin::Pipe;
-        }
-        parts.redirects.push(CommandRedirect {
-            operator,
-            target: word.into_word(),
-        });
-        Stdin::File
-    }
-
-    fn words(&mut self, text: &str, parts: &mut Parts, place: Place) {
-        let made = expand_braces(text, MOST_WORDS_OF_BRACES);
-        let made = made.filter(|made| made.len() <= self.words_left);
-        let Some(made) = made else {
+    fn words(&mut self, word: &SourceWord, parts: &mut Parts, place: Place) {
+        let made = word::expand_word(word, MOST_WORDS_OF_BRACES);
+        let Some(made) = made.filter(|made| made.len() <= self.words_left) else {
             return self.doubt("it has too many words to read");
         };
         self.words_left -= made.len();
-        // Empty braces expand to no word.
-        for text in made.iter().filter(|text| !text.is_empty()) {
-            parts.words.push(self.word(text, place));
+        for word in &made {
+            parts.words.push(self.word(word, place));
         }
     }
 
-    fn word(&mut self, text: &str, place: Place) -> Word {
-        let read = word::read(text, place.flat, self.constants(place));
-        self.take(read, place)
+    fn word(&mut self, source: &SourceWord, place: Place) -> Word {
+        let word = word::evaluate(source, self.constants(place));
+        self.pieces(&source.pieces, place);
+        word
     }
 
-    /// Reads an operand of `[[`, an index or an arithmetic expression.
-    fn part(&mut self, text: &str, place: Place) {
-        let read = word::read_part(text, place.flat, self.constants(place));
-        self.take(read, place);
-    }
-
-    fn body(&mut self, text: &str, place: Place) -> Word {
-        let read = word::read_body(text, self.constants(place));
-        self.take(read, place)
+    /// Reads the commands that run for a word.
+    fn pieces(&mut self, pieces: &[WordPiece], place: Place) {
+        for piece in pieces {
+            match &piece.kind {
+                WordPieceKind::Text(_) | WordPieceKind::Bytes => {}
+                WordPieceKind::Commands { list, .. } => self.list(list, place.uncertain()),
+                WordPieceKind::Expansion { inner, .. } => self.pieces(inner, place),
+            }
+        }
     }
 
     /// Returns the known variables, unless the command runs in another process.
@@ -447,31 +286,8 @@ impl<'t> ScriptReader<'t> {
         place.through.iter().all(is_own).then_some(&self.constants)
     }
 
-    fn take(&mut self, read: Result<ReadWord, MissingEnd>, place: Place) -> Word {
-        match read {
-            Ok(read) => {
-                let inside = Place {
-                    is_substituted: true,
-                    ..place.uncertain()
-                };
-                for script in &read.scripts {
-                    self.script(script, inside);
-                }
-                read.word
-            }
-            Err(MissingEnd(text)) => {
-                self.doubt(format!("it cannot be read at `{text}`"));
-                Word::unknown(&text)
-            }
-        }
-    }
-
     /// Adds a simple command, or the commands that its program runs.
     fn run(&mut self, mut parts: Parts, place: Place) {
-        // `time -- a` leaves `--` as the program.
-        if parts.words.first().is_some_and(|word| word.value == "--") {
-            parts.words.remove(0);
-        }
         let InnerCommands {
             name,
             assigns,
@@ -500,7 +316,6 @@ impl<'t> ScriptReader<'t> {
         let through = [place.through, &[Arc::new(CommandWrapper { name, args })]].concat();
         let inside = Place {
             through: &through,
-            is_substituted: false,
             ..place.uncertain()
         };
         let stdin = parts.stdin.clone();
@@ -574,13 +389,4 @@ impl<'t> ScriptReader<'t> {
             folder: place.folder.cloned(),
         });
     }
-}
-
-fn reads(kind: &IoFileRedirectKind) -> bool {
-    matches!(
-        kind,
-        IoFileRedirectKind::Read
-            | IoFileRedirectKind::ReadAndWrite
-            | IoFileRedirectKind::DuplicateInput
-    )
 }

@@ -1,13 +1,10 @@
-//! Parses a word: removes quotes and finds substitutions.
+//! What is known about the value of a word.
 
 use std::collections::HashMap;
 
-use brush_parser::word::{self, Parameter, ParameterExpr, SpecialParameter, WordPiece};
-
+use super::braces::{Letter, expand};
 use super::line::{ShellWord, TOP_FOLDER, UNKNOWN_PART};
-use super::parse::options;
-use super::quotes::ansi;
-use super::scan::{FlatText, MARK, MissingEnd, Part, Piece};
+use super::tree::{SourceWord, WordPiece, WordPieceKind};
 
 /// Placeholder for unknown text, also in text that is parsed again. It is a private-use character,
 /// so real text does not contain it; text that does is unknown.
@@ -159,212 +156,134 @@ impl Word {
     }
 }
 
-#[derive(Default)]
-pub(super) struct ReadWord {
-    pub(super) word: Word,
-    pub(super) scripts: Vec<String>,
-}
-
-pub(super) fn read(
-    text: &str,
-    flat: &FlatText,
-    constants: Option<&Constants>,
-) -> Result<ReadWord, MissingEnd> {
-    if !text.contains(is_special) {
-        let word = Word::literal(text);
-        let scripts = Vec::new();
-        return Ok(ReadWord { word, scripts });
+/// Expands the braces of a word; `None` if there are more than `most` results or they are
+/// uncertain.
+pub(super) fn expand_word(word: &SourceWord, most: usize) -> Option<Vec<SourceWord>> {
+    let has_braces = word.pieces.iter().any(|piece| {
+        !piece.is_quoted && matches!(&piece.kind, WordPieceKind::Text(text) if text.contains('{'))
+    });
+    if !has_braces {
+        return Some(vec![word.clone()]);
     }
-    let mut reader = WordReader::new(flat, constants);
-    reader.read(text)?;
-    // The tokenizer has joined several words.
-    if reader.has_operator {
-        return Err(unreadable(text));
+    let mut letters = Vec::new();
+    for (number, piece) in word.pieces.iter().enumerate() {
+        if let WordPieceKind::Text(text) = &piece.kind
+            && !piece.is_quoted
+        {
+            letters.extend(text.chars().map(Letter::Plain));
+        } else {
+            letters.push(Letter::Piece(number));
+        }
     }
-    Ok(reader.done(text))
+    let words = expand(&letters, most)?;
+    // Empty braces expand to no word.
+    let words = words.iter().filter(|letters| !letters.is_empty());
+    Some(words.map(|letters| word_of(letters, word)).collect())
 }
 
-/// Reads an operand of `[[`, which may have blanks and operators, or an arithmetic expression.
-pub(super) fn read_part(
-    text: &str,
-    flat: &FlatText,
-    constants: Option<&Constants>,
-) -> Result<ReadWord, MissingEnd> {
-    let mut reader = WordReader::new(flat, constants);
-    reader.text(text, true)?;
-    Ok(reader.done(text))
-}
-
-/// Reads the body of an expanded here-document.
-pub(super) fn read_body(text: &str, constants: Option<&Constants>) -> Result<ReadWord, MissingEnd> {
-    let flat = FlatText::of_body(text, true)?;
-    let mut reader = WordReader::new(&flat, constants);
-    // The parser is slow, and these texts may be large.
-    if !flat.text.contains(['$', '\\', MARK]) {
-        reader.push(&flat.text);
-        return Ok(reader.done(&flat.text));
+fn word_of(letters: &[Letter], word: &SourceWord) -> SourceWord {
+    let mut pieces: Vec<WordPiece> = Vec::new();
+    for letter in letters {
+        match letter {
+            Letter::Piece(number) => pieces.push(word.pieces[*number].clone()),
+            Letter::Plain(c) => {
+                if let Some(last) = pieces.last_mut().filter(|last| !last.is_quoted)
+                    && let WordPieceKind::Text(text) = &mut last.kind
+                {
+                    text.push(*c);
+                    last.written.push(*c);
+                } else {
+                    pieces.push(WordPiece {
+                        kind: WordPieceKind::Text(c.to_string()),
+                        is_quoted: false,
+                        written: c.to_string(),
+                    });
+                }
+            }
+        }
     }
-    let pieces = word::parse_heredoc(&flat.text, &options()).map_err(|_| unreadable(text))?;
-    for piece in pieces {
-        reader.piece(&piece.piece, true)?;
+    SourceWord { pieces }
+}
+
+/// Removes the quotes of a word, and replaces variables by their values.
+pub(super) fn evaluate(source: &SourceWord, constants: Option<&Constants>) -> Word {
+    let mut reader = WordReader {
+        word: Word::default(),
+        constants,
+        // A lone `[` is the command, and `[` without `]` is text.
+        has_bracket: source
+            .pieces
+            .iter()
+            .any(|piece| piece.written.contains(']')),
+    };
+    for piece in &source.pieces {
+        reader.piece(piece);
+        reader.word.written.push_str(&piece.written);
     }
-    Ok(reader.done(&flat.text))
-}
-
-fn unreadable(text: &str) -> MissingEnd {
-    MissingEnd(text.chars().filter(|c| *c != MARK).take(20).collect())
-}
-
-fn is_special(c: char) -> bool {
-    "\\'\"$`*?[()<>;&| \t\n".contains(c) || c == MARK || c == UNKNOWN
+    reader.word
 }
 
 struct WordReader<'w> {
-    flat: &'w FlatText,
+    word: Word,
     constants: Option<&'w Constants>,
-    read: ReadWord,
-    /// Whether the word contains `]`. A lone `[` is the command, and `[` without `]` is text.
     has_bracket: bool,
-    /// Open parentheses of `@(a|b)`.
-    glob_depth: usize,
-    /// Whether it contains an unquoted operator or blank.
-    has_operator: bool,
 }
 
-impl<'w> WordReader<'w> {
-    fn new(flat: &'w FlatText, constants: Option<&'w Constants>) -> WordReader<'w> {
-        WordReader {
-            flat,
-            constants,
-            read: ReadWord::default(),
-            has_bracket: false,
-            glob_depth: 0,
-            has_operator: false,
-        }
-    }
-
-    fn done(mut self, text: &str) -> ReadWord {
-        self.read.word.written = self.flat.written(text);
-        self.read
-    }
-
-    fn read(&mut self, text: &str) -> Result<(), MissingEnd> {
-        self.has_bracket = text.contains(']');
-        let pieces = word::parse(text, &options()).map_err(|_| unreadable(text))?;
-        for piece in pieces {
-            self.piece(&piece.piece, false)?;
-        }
-        Ok(())
-    }
-
+impl WordReader<'_> {
     fn push(&mut self, text: &str) {
-        self.read.word.value.push_str(text);
+        self.word.value.push_str(text);
     }
 
     fn unknown(&mut self, is_quoted: bool) {
-        self.read.word.value.push(UNKNOWN);
-        self.read.word.may_split |= !is_quoted;
+        self.word.value.push(UNKNOWN);
+        self.word.may_split |= !is_quoted;
     }
 
-    fn piece(&mut self, piece: &WordPiece, is_quoted: bool) -> Result<(), MissingEnd> {
-        match piece {
-            WordPiece::Text(text) => self.text(text, is_quoted)?,
-            WordPiece::SingleQuotedText(text) => self.push(text),
-            WordPiece::AnsiCQuotedText(text) => match ansi(text) {
-                Some(value) => self.push(&value),
-                None => self.unknown(true),
-            },
-            // Translations are ignored.
-            WordPiece::DoubleQuotedSequence(pieces)
-            | WordPiece::GettextDoubleQuotedSequence(pieces) => {
-                for piece in pieces {
-                    self.piece(&piece.piece, true)?;
-                }
+    fn piece(&mut self, piece: &WordPiece) {
+        match &piece.kind {
+            WordPieceKind::Text(text) if piece.is_quoted => self.push(text),
+            WordPieceKind::Text(text) => self.unquoted(text),
+            WordPieceKind::Bytes => self.unknown(true),
+            WordPieceKind::Commands { text, is_file, .. } => {
+                self.output(text.trim(), piece.is_quoted || *is_file);
             }
-            WordPiece::EscapeSequence(text) => self.push(&text[1..]),
-            WordPiece::ParameterExpansion(ParameterExpr::Parameter { parameter, .. }) => {
-                match parameter {
-                    Parameter::Named(name) => self.variable(name, is_quoted),
+            WordPieceKind::Expansion { text, .. } => {
+                let usual = text.strip_prefix("TMPDIR:-");
+                if text.chars().all(is_of_name) {
+                    self.variable(text, piece.is_quoted);
+                } else if let Some(folder) = usual.filter(|folder| folder.starts_with('/')) {
+                    self.push(folder);
+                } else {
                     // `"$@"` is any number of words.
-                    Parameter::Special(SpecialParameter::AllPositionalParameters {
-                        concatenate: false,
-                    }) => self.unknown(false),
-                    Parameter::Positional(_)
-                    | Parameter::Special(_)
-                    | Parameter::NamedWithIndex { .. }
-                    | Parameter::NamedWithAllIndices { .. } => self.unknown(is_quoted),
+                    self.unknown(piece.is_quoted && !text.contains('@'));
                 }
             }
-            // Cut out before.
-            WordPiece::ParameterExpansion(_)
-            | WordPiece::CommandSubstitution(_)
-            | WordPiece::BackquotedCommandSubstitution(_)
-            | WordPiece::ArithmeticExpression(_)
-            | WordPiece::TildeExpansion(_) => return Err(MissingEnd("$".to_string())),
         }
-        Ok(())
-    }
-
-    fn text(&mut self, text: &str, is_quoted: bool) -> Result<(), MissingEnd> {
-        for piece in self.flat.pieces(text) {
-            match piece {
-                Piece::Part(part) => self.part(part, is_quoted)?,
-                Piece::Text(text) if is_quoted => self.push(text),
-                Piece::Text(text) => self.unquoted(text),
-            }
-        }
-        Ok(())
     }
 
     fn unquoted(&mut self, text: &str) {
         let mut before = None;
         for c in text.chars() {
-            let opens_glob = c == '(' && before.is_some_and(|c| "@!?+*".contains(c));
-            match c {
-                '(' if opens_glob || self.glob_depth > 0 => self.glob_depth += 1,
-                ')' if self.glob_depth > 0 => self.glob_depth -= 1,
-                ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => {
-                    self.has_operator |= self.glob_depth == 0;
-                }
-                _ => {}
-            }
-            let is_pattern = opens_glob || matches!(c, '*' | '?') || c == '[' && self.has_bracket;
-            self.read.word.is_pattern |= is_pattern;
-            self.read.word.may_split |= c == UNKNOWN;
+            let opens_pattern = c == '(' && before.is_some_and(|c| "@!?+*".contains(c));
+            let is_pattern =
+                opens_pattern || matches!(c, '*' | '?') || c == '[' && self.has_bracket;
+            self.word.is_pattern |= is_pattern;
+            self.word.may_split |= c == UNKNOWN;
             before = Some(c);
         }
         self.push(text);
-    }
-
-    fn part(&mut self, part: &Part, is_quoted: bool) -> Result<(), MissingEnd> {
-        match part {
-            Part::Commands { text, is_file } => self.output(text.trim(), is_quoted || *is_file),
-            Part::Sum(_) | Part::Expression(_) => self.unknown(is_quoted),
-            Part::Parameter { text, .. } => {
-                let usual = text.strip_prefix("TMPDIR:-");
-                if text.chars().all(is_of_name) {
-                    self.variable(text, is_quoted);
-                } else if let Some(folder) = usual.filter(|folder| folder.starts_with('/')) {
-                    self.push(folder);
-                } else {
-                    self.unknown(is_quoted && !text.contains('@'));
-                }
-            }
-            Part::Document { .. } => return Err(MissingEnd("<<".to_string())),
-        }
-        self.scripts(part)
     }
 
     fn output(&mut self, commands: &str, is_quoted: bool) {
         let is_simple = !commands.contains([';', '|', '&', '\n', '<', '>', '$', '`']);
         match commands {
             "pwd" => self.push("."),
-            "git rev-parse --show-toplevel" => self.read.word.value.push(TOP),
+            "git rev-parse --show-toplevel" => self.word.value.push(TOP),
             _ if is_simple && let Some(file) = new_file(commands) => self.push(&file),
             _ => {
-                let is_first = self.read.word.value.is_empty();
+                let is_first = self.word.value.is_empty();
                 let is_plain = PLAIN.iter().any(|start| commands.starts_with(start));
-                self.read.word.is_plain |= is_first && is_simple && is_plain;
+                self.word.is_plain |= is_first && is_simple && is_plain;
                 self.unknown(is_quoted);
             }
         }
@@ -374,37 +293,12 @@ impl<'w> WordReader<'w> {
         let value = self.constants.and_then(|known| known.get(name));
         match value.map(String::as_str) {
             Some(PLAIN_VALUE) => {
-                self.read.word.is_plain |= self.read.word.value.is_empty();
+                self.word.is_plain |= self.word.value.is_empty();
                 self.unknown(is_quoted);
             }
-            Some(value) if is_quoted || !may_split(value) => {
-                self.read.word.value.push_str(value);
-            }
+            Some(value) if is_quoted || !may_split(value) => self.word.value.push_str(value),
             Some(_) | None => self.unknown(is_quoted),
         }
-    }
-
-    fn scripts(&mut self, part: &Part) -> Result<(), MissingEnd> {
-        let (text, is_quoted) = match part {
-            Part::Commands { text, .. } => {
-                self.read.scripts.push(text.clone());
-                return Ok(());
-            }
-            Part::Document { .. } => return Ok(()),
-            Part::Parameter { text, is_quoted } => (text, *is_quoted),
-            Part::Sum(text) | Part::Expression(text) => (text, true),
-        };
-        // Commands that look like a sum are parsed as commands too.
-        if matches!(part, Part::Sum(_)) && text.contains(['\n', ';']) {
-            self.read.scripts.push(format!("({text})"));
-        }
-        let flat = FlatText::of_body(text, is_quoted)?;
-        for piece in flat.pieces(&flat.text) {
-            if let Piece::Part(part) = piece {
-                self.scripts(part)?;
-            }
-        }
-        Ok(())
     }
 }
 

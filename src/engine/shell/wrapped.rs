@@ -5,18 +5,18 @@ use std::sync::Arc;
 use super::line::{Assignment, CommandRedirect, CommandWrapper, found_files};
 use super::options::GivenOption;
 use super::programs::{self, Alone, Kind, ProgramRow};
-use super::scan::FlatText;
+use super::tree::SourceWord;
 use super::word::{UNKNOWN, Word};
 
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
-    /// Nesting depth in commands and texts, at most.
+    /// Nesting depth in commands and texts.
     pub(super) depth: usize,
     pub(super) through: &'p [Arc<CommandWrapper>],
     /// Whether it surely runs in the outermost shell.
     pub(super) is_certain: bool,
-    pub(super) is_substituted: bool,
-    pub(super) flat: &'p FlatText,
+    /// Bodies of the here-documents.
+    pub(super) documents: &'p [SourceWord],
     pub(super) folder: Option<&'p Arc<str>>,
 }
 

@@ -1,5 +1,7 @@
 //! What is found in each form of a command line.
 
+use std::process::Command;
+
 use hookrun::internals::shell;
 
 use super::{shown, word};
@@ -111,42 +113,49 @@ fn a_command_is_found_wherever_it_is() {
 }
 
 #[test]
-fn what_the_parser_reads_otherwise_is_written_for_it() {
-    // `select`, which it does not know.
-    check(&[("select i in a b; do c; done", "c")]);
-    // A `!` after a pipe.
+fn what_parsers_often_misread_is_read_as_bash_does() {
     check(&[
+        // Loops of other kinds, and a `!` after a pipe.
+        ("select i in a b; do c; done", "c"),
         ("a | ! b; c |& ! d; e |\n! f", "a\nb\nc\nd\ne\nf"),
         ("a | 'b' ! c", "a\nb ! c"),
+        ("!(rm x)", "rm x"),
+        // Reserved words are words elsewhere, and as patterns.
+        ("(case a in b) c;; esac ); d", "c\nd"),
+        (
+            "case a in (esac) b;; esac; echo if then esac",
+            "b\necho if then esac",
+        ),
+        ("A=1 if; i\\\nf a; then b; fi", "A=1 if\na\nb"),
+        // A variable for a descriptor, numbers, `|&` after a test.
+        ("rm {fd}>log x; bash {fd}<x", "rm x >log\nbash> ?\n: <x"),
+        ("[[ a ]] |& b", "b"),
+        ("a <<E 1 >b\nx\nE\nc", "a 1 >b\nc"),
+        // Groups that look like a sum, and sums that look like groups.
+        ("( (a); b); ((c); d)", "a\nb\nc\nd"),
+        ("echo $((1)) $( (a) ) $((a) )", "a\na\necho ? ? ?"),
+        ("((a = '$(b)')); c", "b\nc"),
+        // The head of a loop, empty or with separators in a substitution.
+        (
+            "for ((;;)); do a; done; for ((i=$(b; c);;)) { d; }",
+            "a\nb\nc\nd",
+        ),
+        // Lines that go on in the next one.
+        ("( \\\n (a) ); {x\\\n,y} z", "a\nx y z"),
+        // An index with blanks, before a command and in its words.
+        ("a[1 + 2]=3 rm x", "a=3 rm x"),
+        ("echo a[1 + 2]=3", "echo a[1 + 2]=3"),
+        // Dollars before quotes.
+        ("\\$'a\\'; rm x #'", "$a\\\nrm x"),
+        ("echo $$'a\\'; rm x #'", "echo ?\nrm x"),
+        ("\"${x:-'}\"; rm x #'}\"", "?"),
+        ("time -f %e rm x; time -p -- rm y", "time> rm x\nrm y"),
     ]);
-    // `esac` before a parenthesis.
-    check(&[("(case a in b) c;; esac ); d", "c\nd")]);
-    // A variable for a descriptor.
-    check(&[("rm {fd}>log x", "rm x >log")]);
-    // `|&` after a test.
-    check(&[("[[ a ]] |& b", "b")]);
-    // Groups that look like a sum.
-    check(&[("( (a); b); ((c); d)", "a\nb\nc\nd")]);
-    // The head of a loop, empty or with separators in a substitution.
-    check(&[(
-        "for ((;;)); do a; done; for ((i=$(b; c);;)) { d; }",
-        "a\nb\nc\nd",
-    )]);
-    // Here-documents in one line with what it takes for descriptors.
-    check(&[("a <<E 1 >b\nx\nE\nc", "a 1 >b\nc")]);
-    // A line that goes on in the next one.
-    check(&[("( \\\n (a) ); {x\\\n,y} z", "a\nx y z")]);
 }
 
 #[test]
-fn braces_that_the_parser_reads_otherwise_are_in_doubt() {
-    for text in [
-        "rm {a,{b}}",
-        "rm {01..10}",
-        "rm {1..99999999999999999999}",
-        "rm {1..9999}",
-        "rm {Z..a}",
-    ] {
+fn braces_are_expanded_as_bash_does_it() {
+    for text in ["rm {1..99999999999999999999}", "rm {1..9999}", "rm {Z..a}"] {
         assert!(shown(text).contains("doubt: "), "{text}: {}", shown(text));
     }
     check(&[
@@ -158,7 +167,32 @@ fn braces_that_the_parser_reads_otherwise_are_in_doubt() {
             "a {\"b\":{\"c\":{\"d\":{\"e\":{\"f\":1}}}}}}",
         ),
     ]);
+    if Command::new("bash").args(["-c", ":"]).status().is_err() {
+        return;
+    }
+    for word in BRACES.split(' ') {
+        let words = Command::new("bash")
+            .args(["-c", &format!("printf '<%s>' {word}")])
+            .output()
+            .unwrap();
+        let words = String::from_utf8(words.stdout).unwrap();
+        let line = shell::read(&format!("a {word}"));
+        let args = line.commands[0].args.iter();
+        let read: String = args
+            .map(|word| format!("<{}>", word.text.as_deref().unwrap_or("?")))
+            .collect();
+        assert_eq!(read, words, "{word}");
+    }
 }
+
+/// Words with braces that bash expands or leaves.
+const BRACES: &str = "{01..3} {a,{b}} {a..e..2} {1..-2} {-01..1} {1..} x{,}y {1..2}{a,b} {a{b,c}} \
+    {a,b}} {{a,b} {a,b\\,c} {a..} {3..1..2} {1..3..0} {1..3..-1} {a..c..-1} {+1..3} {a..3} {1..a} \
+    {} {}{a,b} a{}b{c,d} {a} {a,b a,b} {a,{b,c} {,a} {a,} {1..2..a} {1..2..} {..} {1...3} {é..z} \
+    {a..a} {0..10..5} {00..10..5} {1..010} {-5..05} {a,b}{ {{}} {{},a} {a}{b,c} {{a,b},c} \
+    {a,{b,c},d}e {1..3}..{4..5} {{1..3},x} {1..{2,3}} {a,b}{1..2..1} {z..a..13} {5..1..-2} \
+    {a}b,c} {},a} a{},b}c {1..3}b,c} {a..{b,c}..d} {..{a,b}} {a,b..{c,d}} {{a..c}} {a..b}..c} \
+    {{1..2}..3} {a..},b} {..a}b {a..{b}} {a..{1..2}} {}a,b} {{} {}} {a,{}} {-1..-3} {ab..c} {\"a\",b} {a,b\\} {a\\,b} {a\\,b,c} {'a,b',c} {a,\"b}\"} {a,b}$'{c,d}'";
 
 #[test]
 fn words_are_unquoted_as_bash_does_it() {
@@ -195,9 +229,13 @@ fn what_cannot_be_read_is_in_doubt() {
         "cat <<E\na",
         "\u{0}",
         "echo $(a",
-        "a[1 + 2]=3 rm x",
-        "\\$'a\\'; rm x #'",
-        "echo $$'a\\'; rm x #'",
+        "echo \"$\\\n(rm x)\"",
+        "A\\\n=b rm x",
+        "echo $A\\\nB",
+        "echo $$(a",
+        "cat <<E\nE\\\n\nrm x\nE",
+        "cat <<E\nx\\\nE\nrm x\nE",
+        "[[ a # ]]\n]]; rm x",
         "sudo --foo rm x",
         "sudo -u $x rm",
         "timeout $x rm y",
