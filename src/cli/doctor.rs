@@ -13,7 +13,7 @@ use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
 use crate::engine::hook::Warm;
-use crate::engine::run::ColdReason;
+use crate::engine::run::{ColdReason, WARM_NOTE};
 use crate::hosts::{Host, HostFolders, git, installable, native};
 use crate::lab::report::CheckFormat;
 use crate::log::DecisionLog;
@@ -139,7 +139,7 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
 struct Seen {
     /// The last run of each host in the project; `None` without a log.
     last: Option<BTreeMap<String, SystemTime>>,
-    /// The reason for each hook that could start warm but last started cold.
+    /// The reason for each hook that could start warm but last started cold, or in part.
     cold: Vec<String>,
 }
 
@@ -220,21 +220,28 @@ impl Seen {
     }
 }
 
-/// Keeps a line for each of these hooks that started cold most recently.
+/// Keeps a line for each of these hooks that started cold most recently, or did so in part.
 fn note_starts(run: &RunReport, warm: &BTreeSet<&str>, cold: &mut BTreeMap<String, String>) {
     for (hook, trace) in run.traces() {
         let name = hook.name.as_str();
         let Some(start) = trace.start.as_ref().filter(|_| warm.contains(name)) else {
             continue;
         };
-        match ColdReason::NAMES.iter().find(|(_, it)| it == start) {
-            Some((reason, word)) => {
+        let reason = ColdReason::NAMES.iter().find(|(_, it)| it == start);
+        let mut notes = trace.notes.iter();
+        let note = notes.find(|note| note.starts_with(WARM_NOTE));
+        let line = match (reason, note) {
+            (Some((reason, word)), _) => {
                 let why = reason.about();
-                let line = format!("`{name}` last started cold ({word}): {why}");
-                cold.insert(name.to_string(), line);
+                format!("`{name}` last started cold ({word}): {why}")
             }
-            None => drop(cold.remove(name)),
-        }
+            (None, Some(note)) => format!("`{name}`, last {note}"),
+            (None, None) => {
+                cold.remove(name);
+                continue;
+            }
+        };
+        cold.insert(name.to_string(), line);
     }
 }
 

@@ -337,7 +337,7 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
     held
 }
 
-/// The trust settings of system and user; anywhere else they are an error.
+/// The trust settings of system and user. Settings of theirs are an error anywhere else.
 pub(super) fn owner_policy(
     layers: &[Layer],
     manifests: &[Vec<(PathBuf, Manifest)>],
@@ -348,13 +348,16 @@ pub(super) fn owner_policy(
     for (layer, manifests) in layers.iter().zip(manifests) {
         // The user's file may be found by another path.
         let is_users = discover::outside(env).any(|(_, own)| own == layer.folder);
-        for (file, Manifest { trust, .. }) in manifests {
+        for (file, manifest) in manifests {
             if matches!(layer.kind, LayerKind::System | LayerKind::User) {
-                policy.add(trust, env.home.as_deref());
-            } else if trust.at.is_some() && !is_users {
-                let cause = "only the system's and the user's file may set which hooks are trusted";
-                let cure = "remove it here; `[trust]` belongs in ~/.config/hookrun/hookrun.toml";
-                problems.push(Complaint::with_cure(cause, cure).in_file(file, trust.at));
+                policy.add(&manifest.trust, env.home.as_deref());
+                continue;
+            }
+            for (what, at) in manifest.owner_settings().filter(|_| !is_users) {
+                let cause = format!("only the system's and the user's file may set `{what}`");
+                let cure =
+                    format!("remove it here; `{what}` belongs in ~/.config/hookrun/hookrun.toml");
+                problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));
             }
         }
     }

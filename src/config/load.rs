@@ -20,7 +20,7 @@ use super::{members, reader, set_layers, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
-use crate::engine::hook::{Handler, Hook, LayerKind};
+use crate::engine::hook::{Handler, Hook, LayerKind, Warm};
 
 #[derive(Debug, Clone, Default)]
 pub struct Config {
@@ -156,6 +156,7 @@ impl Config {
         }
         problems.extend(sources::shadow(&mut hooks));
         stop_mistaken(&mut hooks, &problems);
+        set_warm_imports(&mut hooks, &layers, &manifests);
         let log = log_settings(&layers, &manifests, &trust, &mut problems);
         let catalog = closed_events(catalog, &layers, &manifests, &trust);
         let problems = in_order(problems);
@@ -360,6 +361,22 @@ fn set_defaults(
         }
         if let (Handler::Rule(_), Some(doubt)) = (&hook.handler, doubt) {
             hook.matcher.doubt.get_or_insert(doubt);
+        }
+    }
+}
+
+/// Gives each hook that starts warm the modules that system and user allow to import in advance.
+fn set_warm_imports(hooks: &mut [Hook], layers: &[Layer], manifests: &[Vec<(PathBuf, Manifest)>]) {
+    let mut imports = Vec::new();
+    for (layer, files) in layers.iter().zip(manifests) {
+        if matches!(layer.kind, LayerKind::System | LayerKind::User) {
+            let named = files.iter().flat_map(|(_, file)| &file.warm_imports);
+            imports.extend(named.map(|module| module.value.clone()));
+        }
+    }
+    for hook in hooks {
+        if hook.warm == Some(Warm::Fork) {
+            hook.warm_imports.clone_from(&imports);
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Manifest {
     pub(super) doubt: Option<OnDoubt>,
     pub(super) sets: Vec<DeclaredSet>,
     pub(super) trust: TrustTable,
+    /// Modules that warm interpreters import in advance.
+    pub(super) warm_imports: Vec<PlacedValue<String>>,
     /// Folders and globs of `members`.
     pub(super) members: Vec<PlacedValue<String>>,
     /// Whether it declares shared sets and nothing else.
@@ -60,6 +62,7 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
         }),
+    KeyRow::key("warm_imports", KeyValue::Texts, "none", "Python modules that interpreters for `warm = \"fork\"` import in advance; only in the system's or user's file", set_warm_imports),
 ];
 
 impl Manifest {
@@ -67,9 +70,19 @@ impl Manifest {
     pub(super) fn own_settings(&self) -> Vec<(&'static str, Position)> {
         let sets = self.sets.iter().map(|set| ("sets", set.at));
         let log = self.log.off.map(|at| ("log.enabled", at));
-        let trust = self.trust.at.map(|at| ("trust", at));
         let members = self.members.first().map(|one| ("project.members", one.at));
-        sets.chain(log).chain(trust).chain(members).collect()
+        let of_owner = self.owner_settings();
+        sets.chain(log).chain(of_owner).chain(members).collect()
+    }
+
+    /// Settings that work only in the system's and the user's file.
+    pub(super) fn owner_settings(&self) -> impl Iterator<Item = (&'static str, Position)> {
+        let trust = self.trust.at.map(|at| ("trust", at));
+        let imports = self
+            .warm_imports
+            .first()
+            .map(|one| ("warm_imports", one.at));
+        trust.into_iter().chain(imports)
     }
 }
 
@@ -375,6 +388,25 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
         key.reader
             .problems
             .push(complaint.in_file(key.reader.file, Some(text.at)));
+    }
+    Ok(())
+}
+
+/// Reads `warm_imports`.
+fn set_warm_imports(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
+    for PlacedValue { value, at } in key.texts()? {
+        let is_module = value.split('.').all(|part| {
+            let is_word = part.chars().all(|c| c == '_' || c.is_alphanumeric());
+            is_word && part.starts_with(|c: char| !c.is_numeric())
+        });
+        if is_module {
+            manifest.warm_imports.push(PlacedValue { value, at });
+            continue;
+        }
+        let cause = format!("`{value}` is not the name of a Python module");
+        let cure = "write the name that scripts import: `numpy` or `numpy.linalg`";
+        let problem = Complaint::with_cure(cause, cure).in_file(key.reader.file, Some(at));
+        key.reader.problems.push(problem);
     }
     Ok(())
 }

@@ -173,6 +173,9 @@ impl ProcessStart {
     }
 }
 
+/// Begins a note on a warm start that saved less time than it could.
+pub(crate) const WARM_NOTE: &str = "warm start: ";
+
 /// Why a hook that may start warm started cold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ColdReason {

@@ -23,6 +23,7 @@ use crate::sandbox::Sandbox;
 mod attacks;
 mod basics;
 mod differences;
+mod imports;
 #[cfg(target_os = "linux")]
 mod soak;
 
@@ -48,6 +49,8 @@ struct Report {
     exit: String,
     stdout: String,
     stderr: String,
+    /// What the user is told about a warm start.
+    note: String,
 }
 
 impl Warmer {
@@ -111,6 +114,7 @@ impl Warmer {
             exit: text(one, "exit"),
             stdout: text(one, "stdout"),
             stderr: text(one, "stderr"),
+            note: text(one, "note"),
         };
         answer.as_array().unwrap().iter().map(report).collect()
     }
@@ -176,6 +180,7 @@ fn hook_of(spec: &Value) -> Hook {
     let mut hook = Hook::command("hook", "tool.pre", words);
     if spec["cold"].is_null() {
         hook.warm = Some(Warm::Fork);
+        hook.warm_imports = serde_json::from_value(spec["imports"].clone()).unwrap_or_default();
     }
     hook.parallel = Some(true);
     hook.limits.files = spec["files"].as_u64();
@@ -203,6 +208,7 @@ fn described(start: Option<ProcessStart>, trace: &Trace, decision: &str, reason:
         "exit": format!("{:?}", trace.exit),
         "stdout": trace.stdout.text(),
         "stderr": trace.stderr.text(),
+        "note": trace.notes.iter().find(|note| note.starts_with("warm start: ")),
     })
 }
 

@@ -19,7 +19,7 @@ use super::streams::{
     Capture, Feed, HookPipes, STDERR_HEAD_BYTES, STDERR_TAIL_BYTES, STDOUT_KEPT_BYTES,
 };
 use crate::engine::event::context::Payload;
-use crate::engine::run::{CapturedStream, Exit, ProcessStart};
+use crate::engine::run::{CapturedStream, Exit, ProcessStart, WARM_NOTE};
 
 /// Time for a killed process to die. In uninterruptible sleep it never does.
 pub(super) const GIVE_UP: Duration = Duration::from_secs(1);
@@ -155,6 +155,14 @@ impl Child {
                 Err(_) => return true,
             }
         }
+    }
+
+    /// Returns what the user should know about a warm start. Call it after the exit.
+    pub(super) fn start_note(&self) -> Option<String> {
+        let mut text = [0; 4096];
+        let (_, length) = recv(self.beginning.as_ref()?, &mut text, RecvFlags::DONTWAIT).ok()?;
+        let note = String::from_utf8_lossy(text[..length].get(1..)?);
+        (!note.is_empty()).then(|| format!("{WARM_NOTE}{note}"))
     }
 
     pub(super) fn give(&mut self, payload: &Payload) {

@@ -273,6 +273,7 @@ impl Live {
         } else {
             self.child.reap();
         }
+        notes.extend(self.child.start_note());
         let stdout = self.child.stdout.take();
         let mut stderr = self.child.stderr.take();
         if let (Some(script), Ok(Runs::Program(program))) = (&job.script, &job.runs) {

@@ -35,7 +35,7 @@ use crate::engine::run::ColdReason;
 /// Maximum packet size; hooks with a larger environment start cold.
 const MOST_BYTES: usize = 128 * 1024;
 
-/// Maximum number of interpreters, of about 13 MB each.
+/// Maximum number of interpreters, of about 13 MB each without `warm_imports`.
 const MOST_ZYGOTES: usize = 8;
 
 /// Requests for other interpreters before one is replaced. Otherwise hooks that take turns and need
@@ -63,14 +63,16 @@ type ColdStart = (ColdReason, [OwnedFd; 3]);
 
 impl WarmPool {
     /// Starts a hook in a forked process, and closes our copies of its streams. Without an
-    /// interpreter, starts one for the next time and returns the reason for a cold start.
+    /// interpreter, starts one with these modules for the next time and returns the reason for a cold
+    /// start.
     pub(super) fn start(
         &self,
         spawn: &Spawn<'_>,
+        imports: &[String],
         spared: &Arc<Mutex<SparedHooks>>,
         streams: [OwnedFd; 3],
     ) -> Result<WarmProcess, ColdStart> {
-        match self.process(spawn, spared) {
+        match self.process(spawn, imports, spared) {
             Ok((spare, packet)) => spare
                 .hand_over(&packet, streams)
                 .map_err(|streams| (ColdReason::NotReady, streams)),
@@ -81,6 +83,7 @@ impl WarmPool {
     fn process(
         &self,
         spawn: &Spawn<'_>,
+        imports: &[String],
         spared: &Arc<Mutex<SparedHooks>>,
     ) -> Result<(Spare, Vec<u8>), ColdReason> {
         let own = Variables::of(spawn.variables).map_err(|_| ColdReason::TooLarge)?;
@@ -89,7 +92,7 @@ impl WarmPool {
         let search = variables
             .iter()
             .find_map(|line| line.strip_prefix(b"PATH="));
-        let command = ScriptCommand::of(spawn.program, search)?;
+        let command = ScriptCommand::of(spawn.program, search, imports)?;
         let key = WarmKey::of(&command, &variables)?;
         let cwd = match spawn.cwd {
             Some(cwd) => cwd.to_path_buf(),

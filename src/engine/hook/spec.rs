@@ -54,6 +54,8 @@ pub struct Hook {
     pub lives: Lives,
     /// `None` for [`Warm::Off`].
     pub warm: Option<Warm>,
+    /// Modules that the interpreter of [`Warm::Fork`] imports in advance.
+    pub warm_imports: Vec<String>,
     /// Additional environment variables.
     pub variables: Vec<(String, String)>,
     /// Working directory. `None`: the event's.
@@ -123,6 +125,7 @@ impl Hook {
             background: Background::Kill,
             lives: Lives::Event,
             warm: None,
+            warm_imports: Vec::new(),
             variables: Vec::new(),
             folder: None,
             scope: None,

@@ -71,7 +71,7 @@ blocs = true
          [use letters, digits, `-` and dots between them: `deploy.pre`]",
         "hookrun.toml:22:17: `context.a` takes a JSON type",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
-        "hookrun.toml:25:2: unknown key `settings` [known here: hook, rule, rules, event, log, sets, project, trust]",
+        "hookrun.toml:25:2: unknown key `settings` [known here: hook, rule, rules, event, log, sets, project, trust, warm_imports]",
         "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",
         "hooks.d/tool.pre/bad.sh:2:12: unknown setting `nonsense`",
     ]
@@ -176,7 +176,7 @@ fn a_broken_configuration_closes_what_fails_closed_and_is_told_where_it_does_not
 #[test]
 fn list_show_and_test_still_work_while_something_is_broken() {
     let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
-    let problem = "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, rule, rules, event, log, sets, project, trust\n";
+    let problem = "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, rule, rules, event, log, sets, project, trust, warm_imports\n";
 
     let list = sandbox.hookrun(&["list"], b"");
     list.exits(1).prints("good.sh");

@@ -66,6 +66,7 @@ fn hooks_decide_warm_as_they_do_cold() {
             "{cold:?}"
         );
         warm.start = String::new();
+        warm.note = String::new();
         assert_eq!(warm, cold);
     }
     warmer.ends();

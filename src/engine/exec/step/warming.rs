@@ -60,7 +60,12 @@ impl Engine {
         let mut how = ProcessStart::Warm;
         let mut beginning = None;
         let mut child = Child::start(job, false, |streams| {
-            match self.shared.warm.start(spawn, &self.shared.spared, streams) {
+            let imports = &job.hook.warm_imports;
+            let started = self
+                .shared
+                .warm
+                .start(spawn, imports, &self.shared.spared, streams);
+            match started {
                 Ok((pid, socket)) => {
                     beginning = Some(socket);
                     Ok(pid)

@@ -25,6 +25,8 @@ pub(super) struct ScriptCommand {
     pub(super) script: OsString,
     /// The process name: the program, or what `env` started instead.
     pub(super) process_name: OsString,
+    /// Modules of other packages than the standard library that the interpreter imports in advance.
+    pub(super) imports: Vec<String>,
 }
 
 impl ScriptCommand {
@@ -33,9 +35,10 @@ impl ScriptCommand {
     pub(super) fn of(
         program: &Program,
         search: Option<&[u8]>,
+        imports: &[String],
     ) -> Result<ScriptCommand, ColdReason> {
         let start = first_bytes(&program.path).ok_or(ColdReason::NoScript)?;
-        let command = match start.strip_prefix(b"#!") {
+        let mut command = match start.strip_prefix(b"#!") {
             Some(_) if is_called_python(&program.path) => return Err(ColdReason::Shim),
             Some(rest) => by_first_line(rest, program, search)?,
             None => by_arguments(program)?,
@@ -56,6 +59,7 @@ impl ScriptCommand {
                 return Err(ColdReason::Options);
             }
         }
+        command.imports = imports.to_vec();
         Ok(command)
     }
 }
@@ -76,6 +80,7 @@ fn by_first_line(
         options: Vec::new(),
         script: program.path.clone().into_os_string(),
         process_name: file_name(&program.path),
+        imports: Vec::new(),
     };
     if file_name(&command.interpreter) != "env" {
         if !rest.is_empty() {
@@ -124,6 +129,7 @@ fn by_arguments(program: &Program) -> Result<ScriptCommand, ColdReason> {
         options,
         script,
         process_name: file_name(&program.path),
+        imports: Vec::new(),
     })
 }
 
@@ -150,7 +156,18 @@ fn is_called_python(file: &Path) -> bool {
 const START_UP: &[&str] = &["HOME", "LANG", "LANGUAGE", "LOCPATH", "TZ", "VIRTUAL_ENV"];
 
 /// Prefixes of such variables.
-const START_UP_BEGINNINGS: &[&str] = &["PYTHON", "LC_", "LD_", "GLIBC_", "MALLOC_", "OPENSSL_"];
+const START_UP_BEGINNINGS: &[&str] = &[
+    "PYTHON",
+    "LC_",
+    "LD_",
+    "GLIBC_",
+    "MALLOC_",
+    "OPENSSL_",
+    // Of libraries that modules load.
+    "MKL_",
+    "OMP_",
+    "OPENBLAS_",
+];
 
 /// Python variables that mean the same in a forked process. Others add search folders, print at
 /// exit, or hook into the start.
@@ -190,6 +207,7 @@ pub(super) struct WarmKey {
     file: FileStamp,
     name: OsString,
     options: Vec<OsString>,
+    imports: Vec<String>,
     /// `NAME=VALUE` of variables that count at the start.
     variables: Vec<Vec<u8>>,
     traits: ProcessTraits,
@@ -233,6 +251,7 @@ impl WarmKey {
             file,
             name: command.name.clone(),
             options: command.options.clone(),
+            imports: command.imports.clone(),
             variables,
             traits: ProcessTraits::own(),
         })

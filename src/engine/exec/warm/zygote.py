@@ -1,6 +1,7 @@
 # The interpreter that hookrun keeps: it has completed its start, and forks processes that wait for a
-# script. Each runs one script once, as a fresh interpreter would. Only the standard library is
-# imported, and this process runs no code of hooks.
+# script. Each runs one script once, as a fresh interpreter would. Only the standard library and the
+# modules that the user names are imported, and this process runs no code of hooks. hookrun appends a
+# call of `_main` with these names.
 #
 # stdin is a SOCK_SEQPACKET socket to hookrun. A packet requests one process: `!` now, `~` after the
 # hook that has just started. The rest names the script that hookrun expects next; a lone `!` requests
@@ -19,6 +20,8 @@ _LULL_S = 0.005  # Most hooks have exited by then.
 _MOST_BYTES = 1 << 20
 _REHEARSALS = 20  # By then CPython 3.13 has specialized the code.
 _MOST_FILLING = 2000  # Per size.
+_MOST_NOTE = 1000  # Characters.
+_TRIAL_S = 10
 _PADDING = "HOOKRUN_PADDING"
 _STREAMS = ("stdin", "stdout", "stderr")
 _MARKS = (b"HOOKRUN_RUN_ID", b"HOOKRUN_HOOK")
@@ -70,8 +73,32 @@ def _nothing():
     pass
 
 
+def _threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+# A forked process would lack other threads. OpenBLAS and its like end theirs before a fork, and start
+# them again when they are needed.
+def _can_fork():
+    if _threads() > 1:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+    return _threads() == 1
+
+
+# Environment variables that notes which of them are read.
+class _Watched(dict):
+    def __getitem__(self, name):
+        self.seen.add(name)
+        return dict.__getitem__(self, name)
+
+
 class _Zygote:
-    def __init__(self):
+    def __init__(self, named):
         self.channel = socket.socket(fileno=os.dup(0))
         # Opened on pipes, the streams fit those of a hook.
         reading, writing = os.pipe()
@@ -88,14 +115,20 @@ class _Zygote:
         self.path = list(sys.path)
         self.start_words = sys.orig_argv[:-2] if hasattr(sys, "orig_argv") else []
         self.library = os.path.realpath(os.path.dirname(os.__file__)) + os.sep
-        self.folders = {path: _stamp(path) for path in sys.path}
+        # Search folders, and what modules outside the library consist of.
+        self.places = {path: _stamp(path) for path in sys.path}
         self.files = {}
         with open("/proc/self/comm", "rb") as file:
             self.process_name = file.read().rstrip(b"\n")
-        self.padding, given = self.find_padding()
-        # Variables that the interpreter sets at its start (PEP 538).
-        self.set_by_itself = {name: os.environb[name] for name in os.environb if name not in given}
+        self.padding, self.given = self.find_padding()
         self.unraisable = self.find_unraisable()
+        self.named = {name.partition(".")[0] for name in named}
+        self.problems = []
+        self.variables_read = set()
+        for name in named:
+            self.load_named(name)
+        # Variables that the interpreter (PEP 538) and modules set at their start.
+        self.set_by_itself = {name: os.environb[name] for name in os.environb if name not in self.given}
         self.note_modules()
 
     def find_padding(self):
@@ -108,7 +141,7 @@ class _Zygote:
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
         os.environb.pop(_PADDING.encode(), None)
-        given = {variable.partition(b"=")[0] for variable in environment.split(b"\0")}
+        given = dict([variable.split(b"=", 1) for variable in environment.split(b"\0") if b"=" in variable])
         # proc(5): env_start is field 50, and field 3 follows the name.
         return (int(fields[50 - 3]) + start, end - start), given
 
@@ -128,16 +161,23 @@ class _Zygote:
         self.modules = set(sys.modules) - {"__main__", "__mp_main__"}
         self.count = len(sys.modules)
         self.preloaded = {name.partition(".")[0] for name in sys.modules} - _base
-        for module in list(sys.modules.values()):
-            path = getattr(module, "__file__", None)
+        for name in self.modules:
+            path = getattr(sys.modules[name], "__file__", None)
             if path and path not in self.files:
                 self.files[path] = _stamp(path)
+                if not self.is_of_library(path):
+                    folder = os.path.dirname(path)
+                    self.places.update({path: self.files[path], folder: _stamp(folder)})
+
+    def is_of_library(self, path):
+        return os.path.realpath(path).startswith(self.library) and "-packages" + os.sep not in path
 
     def is_stale(self):
-        known = list(self.folders.items()) + list(self.files.items())
+        known = list(self.places.items()) + list(self.files.items())
         return any(_stamp(path) != stamp for path, stamp in known)
 
-    # Compiles a script, and imports the standard library modules that it imports.
+    # Compiles a script, and imports the modules that it imports from the library and from packages
+    # that the user names.
     def learn(self, script):
         try:
             with open(script, "rb") as file:
@@ -152,31 +192,81 @@ class _Zygote:
             return
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
+                for alias in node.names:
+                    self.load(alias.name)
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
-                names = [node.module]
+                self.load(node.module, [alias.name for alias in node.names])
             else:
                 self.compile_pattern(node)
-                continue
-            for name in names:
-                self.load(name)
         self.note_modules()
 
-    def load(self, name):
+    def load(self, name, parts=()):
         root = name.partition(".")[0]
+        if root in self.named:
+            self.load_named(name, parts)
         if name in sys.modules or root in _NEVER_AHEAD:
             return
         try:
             origin = importlib.util.find_spec(root).origin or ""
-            if origin in ("built-in", "frozen") or (
-                os.path.realpath(origin).startswith(self.library) and "-packages" + os.sep not in origin
-            ):
+            if origin in ("built-in", "frozen") or self.is_of_library(origin):
                 # A module that warns is left to the script.
                 with warnings.catch_warnings():
                     warnings.simplefilter("error")
                     __import__(name)
         except Exception:
             pass
+
+    # Imports a module of the user's, with parts that it may import when they are first used. If a
+    # process of its own shows that it has visible effects, it is left to the script.
+    def load_named(self, name, parts=()):
+        if name in sys.modules and all(part in vars(sys.modules[name]) for part in parts):
+            return
+        problem = self.try_import(name, parts)
+        if problem:
+            problem = "`%s` was not imported in advance: %s" % (name, problem)
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return
+        variables = os.environ._data
+        os.environ._data = watched = _Watched(variables)
+        watched.seen = self.variables_read
+        try:
+            __import__(name, fromlist=parts)
+        except BaseException:
+            pass  # As `problem`, unless something has just changed.
+        os.environ._data = variables
+        variables.clear()
+        variables.update(watched)
+
+    def try_import(self, name, parts):
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(_TRIAL_S)
+            os.dup2(writing, 1)
+            os.dup2(writing, 2)
+            status = 1
+            try:
+                __import__(name, fromlist=parts)
+                if _can_fork():
+                    status = 0
+                else:
+                    print("it starts threads", file=sys.stderr)
+            except BaseException as error:
+                print("%s: %s" % (type(error).__name__, error), file=sys.stderr)
+            self.flush()
+            os._exit(status)
+        os.close(writing)
+        with open(reading, errors="replace") as printed:
+            lines = printed.read().strip().splitlines()
+        status = os.waitpid(child, 0)[1]
+        if status == signal.SIGALRM:
+            return "it takes longer than %d s" % _TRIAL_S
+        if status == 0:
+            return "it prints `%s`" % lines[0] if lines else None
+        if os.WIFEXITED(status) and lines:
+            return lines[-1]
+        return "it ends its process"
 
     # Compiles literal patterns in advance, since `re` caches them. A pattern that warns is left to
     # the script.
@@ -215,8 +305,7 @@ class _Zygote:
                 if len(script) == 1:
                     continue
                 self.learn(os.fsdecode(script[1:]))
-                # A forked process would lack other threads.
-                if len(os.listdir("/proc/self/task")) > 1:
+                if not _can_fork():
                     os._exit(0)
                 forked = self.fork(script[1:])
                 if forked:
@@ -298,12 +387,14 @@ class _Zygote:
         if not waiting.poll(_IDLE_MS):
             os._exit(0)
         start = self.receive(own)
+        notes = list(self.problems)
         try:
             ready = self.as_fresh(*start[1:])
-        except Exception:
+        except Exception as error:
             ready = None
+            notes.append("the interpreter was started again: %s" % error)
         # Report that the hook begins: a process that exits before has run none of it.
-        own.send(b"!")
+        own.send(b"!" + "; ".join(notes)[:_MOST_NOTE].encode(errors="replace"))
         own.close()
         if ready:
             return ready
@@ -330,9 +421,12 @@ class _Zygote:
         return program, script, os.fsdecode(file), os.fsdecode(folder), name, words, environment
 
     def as_fresh(self, script, file, folder, name, words, environment):
-        for path, stamp in self.folders.items():
+        for path, stamp in self.places.items():
             if _stamp(path) != stamp:
-                raise ValueError("the libraries have changed")
+                raise ValueError("%s has changed" % path)
+        for name in self.variables_read:
+            if environment.get(name) != self.set_by_itself.get(name, self.given.get(name)):
+                raise ValueError("a module read %s, which has changed" % os.fsdecode(name))
         if self.has_script_folder:
             try:
                 entries = os.listdir(folder)
@@ -365,6 +459,8 @@ class _Zygote:
         if "logging" in sys.modules:
             logging = sys.modules["logging"]
             logging._startTime = time.time() if isinstance(logging._startTime, float) else time.time_ns()
+        if "numpy.random" in sys.modules:
+            sys.modules["numpy.random"].seed()
         module = types.ModuleType("__main__")
         module.__loader__ = importlib.machinery.SourceFileLoader("__main__", shown)
         module.__builtins__ = builtins
@@ -549,14 +645,11 @@ def _report(error):
     return -signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
 
 
-def _main():
-    zygote = _Zygote()
+def _main(named):
+    zygote = _Zygote(named)
     status = _run(*zygote.become(*zygote.serve()))
     if status < 0:
         zygote.flush()
         signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     zygote.end(status)
-
-
-_main()

@@ -105,7 +105,9 @@ impl Zygote {
         let kind = SocketType::SEQPACKET;
         let (channel, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, kind, PRIVATE.0, None)?;
-        rustix::net::send(&channel, SOURCE.as_bytes(), WITHOUT_SIGNAL)?;
+        let imports = serde_json::to_string(&command.imports)?;
+        let source = format!("{SOURCE}_main({imports})");
+        rustix::net::send(&channel, source.as_bytes(), WITHOUT_SIGNAL)?;
         let mut arguments = command.options.clone();
         arguments.extend(["-c", LOADER].map(OsString::from));
         let program = Program {
