@@ -290,7 +290,7 @@ impl Host {
             limits.push("tool input cannot be rewritten: a rewrite blocks the tool".to_string());
         }
         if !self.teaches() {
-            let text = "text for the model before a tool is lost";
+            let text = "text that a hook returns for the model before a tool call is lost";
             limits.push(text.to_string());
         }
         let open = "the tool runs if hookrun hangs or prints invalid output";

@@ -101,7 +101,10 @@ fn follow(
                 Err(_) if chosen.log.is_some() => continue,
                 Err(error) => {
                     let cause = format!("cannot read {}: {error}", path.display());
-                    return Err(Complaint::with_cure(cause, "name a file of decisions"));
+                    return Err(Complaint::with_cure(
+                        cause,
+                        "name a recording, or a file of the decision log",
+                    ));
                 }
             };
             for line in lines.lines() {
@@ -155,7 +158,7 @@ pub(crate) fn report(args: &ReportArgs, env: &Environment, out: &mut dyn Write) 
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
     if let Some(cause) = config.complaint() {
         // Reports are shared, and unreadable configuration may define secrets.
-        let cure = "correct them first: the report might lack a rule for secrets";
+        let cure = "fix it first: a redaction expression may be missing, and the report could contain secrets";
         return Err(Complaint::with_cure(cause, cure));
     }
     let redact = config.log.redact.iter().map(String::as_str);
@@ -484,7 +487,10 @@ pub(crate) fn project(env: &Environment) -> PathBuf {
 }
 
 fn cannot_read(error: ReadError) -> Complaint {
-    Complaint::with_cure(format!("cannot read {error}"), "name a file of decisions")
+    Complaint::with_cure(
+        format!("cannot read {error}"),
+        "name a recording, or a file of the decision log",
+    )
 }
 
 fn no_log(env: &Environment) -> Complaint {

@@ -126,7 +126,7 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
     for one in installed {
         let place = one.file.place();
         places.push(match one.hooks.len() {
-            0 => format!("nothing in {place}, where a different command runs hookrun"),
+            0 => format!("no event in {place}: the hook there runs hookrun with a custom command"),
             1 => format!("1 event in {place}"),
             events => format!("{events} events in {place}"),
         });
@@ -203,11 +203,13 @@ impl Seen {
                 format!("cannot determine whether {title} runs hookrun: decisions are not logged");
             return note(file, cause);
         };
-        let try_it = "use it here briefly, then run doctor again";
+        let try_it = format!("use {title} here once, and run `hookrun doctor` again");
         let Some(time) = last.get(name) else {
-            let cause =
-                format!("installed, not seen yet: {title} has never run hookrun in this project");
-            let cure = trust.map_or(try_it.to_string(), |step| format!("{step}; then {try_it}"));
+            let cause = format!("installed, but {title} has not run hookrun in this project yet");
+            let cure = match trust {
+                Some(step) => format!("{step}; then {try_it}"),
+                None => try_it,
+            };
             return warning(file, cause, cure);
         };
         let cause = format!("{title} last ran hookrun here {}", ago(*time));
@@ -365,7 +367,8 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     let file = script.file.as_path();
     let name = script.hook.name;
     if script.has_kept() && !script.is_shim() {
-        let cause = format!("`{name}` is no longer hookrun's, and this hook does not run");
+        let cause =
+            format!("another program has replaced hookrun's `{name}`, so this hook does not run");
         findings.add(warning(&script.kept, cause, cure_of_both(script)));
     } else if script.has_kept() && script.runs_kept() && !is_executable(&script.kept) {
         let cause = "it is not executable: neither git nor hookrun runs it";
@@ -385,7 +388,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
     let path = script.path().filter(|path| Path::new(path).exists());
     let launch = path.map_or(Launch::Search, Launch::Path);
     if let Err(why) = launch.version(config.nearest_folder()) {
-        let cause = format!("git does not reach hookrun: {why}");
+        let cause = format!("git cannot start hookrun: {why}");
         findings.add(error(file, cause, AGAIN));
     }
 }

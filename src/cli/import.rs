@@ -240,8 +240,8 @@ fn number_names(hooks: &mut [ImportedHook]) {
 }
 
 /// What to do after scripts of git's were copied.
-const SCRIPTS_RUN: &str = "`hookrun install git` makes them run, instead of the scripts in git's folder; \
-    each has 60 s, or what `# hookrun: timeout=10m` in it says";
+const SCRIPTS_RUN: &str = "`hookrun install git` makes git run these copies instead of the scripts in its hooks folder; \
+    the timeout is 60 s, unless a script sets another, as in `# hookrun: timeout=10m`";
 
 fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     let of_git = new
@@ -316,7 +316,7 @@ impl ImportSource<'_> {
     }
 
     fn fault(&self, error: impl Display) -> Complaint {
-        Complaint::with_cure(format!("`{}`: {error}", self.shown()), "correct it")
+        Complaint::with_cure(format!("`{}`: {error}", self.shown()), "fix it")
     }
 
     fn text(&self) -> Result<String> {

@@ -376,7 +376,7 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     check_key(&args.action)?;
     let Some(own) = &inside.state else {
         return Err(Complaint::with_cure(
-            "no state: HOOKRUN_STATE_DIR is not set",
+            "no state folder: HOOKRUN_STATE_DIR is not set",
             "run it in a hook that hookrun started",
         ));
     };

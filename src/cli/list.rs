@@ -161,8 +161,8 @@ fn bound_to(
 
 fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
     let gate = match (spec.blocks, spec.on_failure) {
-        (true, OnFailure::Block) => "can be blocked, a failing hook blocks",
-        (true, OnFailure::Allow) => "can be blocked, a failing hook allows",
+        (true, OnFailure::Block) => "can be blocked; a failing hook blocks it",
+        (true, OnFailure::Allow) => "can be blocked; a failing hook allows it",
         (false, _) => "cannot be blocked",
     };
     (gate, spec.schedule)
@@ -320,7 +320,7 @@ struct ListedHook {
     /// How its changes of files are handled: `stage` or `block`.
     #[serde(skip_serializing_if = "Option::is_none")]
     fixes: Option<&'static str>,
-    /// Ignored folders to link beside the staged text.
+    /// Ignored folders to link next to the staged files.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<Vec<PathBuf>>,
     /// Its working directory, if it has one.

@@ -55,7 +55,7 @@ pub(crate) fn not_loaded(name: &str, config: &Config) -> Option<Complaint> {
             && problem.file.file_name().is_some_and(|file| file == name)
     })?;
     let cause = format!("the hook `{name}` has an error, so it is not loaded");
-    Some(Complaint::with_cure(cause, "correct the error above"))
+    Some(Complaint::with_cure(cause, "fix the error above"))
 }
 
 pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
@@ -79,10 +79,10 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     found.extend(tool_problems(hook));
     if hook.lives == Lives::Session {
         let cause = format!(
-            "`{}` does not start for `run`: it lives as long as a session",
+            "`hookrun run` does not start `{}`, because it lives as long as a session",
             hook.name
         );
-        let cure = "a program must hold the session: `hookrun serve`";
+        let cure = "it needs a program that runs for the whole session, such as `hookrun serve`";
         let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
         let complaint = Complaint::with_cure(cause, cure);
         found.push(problem(hook, Severity::Note, line, complaint));
@@ -137,7 +137,7 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     let interpreter = kind::program_of_line(&line)?;
     let search = env.search.as_deref();
     if !interpreter.contains('/') && command::find_in_path(interpreter, search).is_none() {
-        let cause = format!("its first line needs `{interpreter}`, not in PATH");
+        let cause = format!("its first line names `{interpreter}`, which is not in PATH");
         let near = command::near_program(interpreter, |name| {
             command::find_in_path(name, search).is_some()
         });
@@ -146,7 +146,7 @@ fn script_problem(hook: &Hook, program: &command::Program, env: &Environment) ->
     }
     let (at, message) = syntax_error(&program.path, interpreter)?;
     let cause = format!("`{}` does not parse: {message}", hook.name);
-    Some(wrong(at, Complaint::with_cure(cause, "correct its syntax")))
+    Some(wrong(at, Complaint::with_cure(cause, "fix its syntax")))
 }
 
 /// The line and message of a script's first syntax error, from its interpreter.

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
         return Err(Complaint::with_cure(
             format!("`{}` is not expected here", argument.display()),
-            "arguments after the event are for `--host git`; a context comes on stdin",
+            "only `--host git` takes arguments after the event; send the context on stdin",
         ));
     }
     let ground = hold_ground();
@@ -322,7 +322,7 @@ pub(crate) fn paths(format: CheckFormat, env: &Environment) -> Paths {
     Paths::from(&env.cwd)
 }
 
-/// The checkout of a CI job: GitHub's workspace, else the enclosing work tree.
+/// The checkout of a CI job: GitHub's workspace, else the enclosing working tree.
 fn workspace(env: &Environment) -> Option<PathBuf> {
     let of_github = env.workspace.as_ref();
     if let Some(Ok(workspace)) = of_github.map(|folder| folder.canonicalize()) {

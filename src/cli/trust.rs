@@ -92,7 +92,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     }
     let terminal = open_terminal(env)?;
     if seen.is_trusted() {
-        writeln!(out, "the hooks of this project are trusted already")?;
+        writeln!(out, "the hooks of this project are already trusted")?;
         return Ok(ExitStatus::Yes);
     }
     ask(&seen, &terminal, env, out)
@@ -137,7 +137,7 @@ fn follow_branch(
         .collect();
     repositories.dedup();
     let [repository] = repositories.as_slice() else {
-        let cause = "there is no repository with hooks here, or more than one";
+        let cause = "`--follow` needs exactly one repository with hooks here";
         let help = "change to the repository with the hooks";
         return Err(Complaint::with_cure(cause, help));
     };

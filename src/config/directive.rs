@@ -276,7 +276,7 @@ fn separated(words: &[String]) -> Option<Complaint> {
         let takes_expression =
             matches!(key, "command" | "description") || key.starts_with("where.");
         if !takes_expression && word.ends_with([',', ';']) {
-            let cause = format!("the last character of `{word}` would be part of its value");
+            let cause = format!("the `,` or `;` at the end of `{word}` would be part of the value");
             let setting = word.trim_end_matches([',', ';']);
             let cure = format!("spaces separate settings: write `{setting}`");
             return Some(Complaint::with_cure(cause, cure));
@@ -302,7 +302,9 @@ fn lost_backslash(directive: &str) -> Option<Complaint> {
                 if !next.is_whitespace() && !matches!(next, '\\' | '\'' | '"') {
                     let word = directive[start..].split_whitespace().next()?;
                     let (name, value) = word.split_once('=')?;
-                    let cause = format!("the `\\` in `{word}` is lost: it is not in quotes");
+                    let cause = format!(
+                        "the `\\` in `{word}` would be removed, because it is not in quotes"
+                    );
                     let cure = format!("quote it: `{name}='{value}'`");
                     return Some(Complaint::with_cure(cause, cure));
                 }

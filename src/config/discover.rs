@@ -72,8 +72,9 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         }
         // A hook of the unknown project might block.
         if let Some(error) = &env.cwd_problem {
-            let cause =
-                format!("the working directory is unknown, and with it the project: {error}");
+            let cause = format!(
+                "cannot determine the working directory, and therefore not the project: {error}"
+            );
             let cure = "change to an existing, readable folder";
             problems.push(Complaint::with_cure(cause, cure).in_file(Path::new("."), None));
         }
@@ -209,7 +210,7 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
         .and_then(catalog::find);
     if let Some(event) = event.filter(|_| found.is_none()) {
         let cause = format!("is the folder of one event, `{}`", event.name);
-        return Err(Complaint::with_cure(cause, "name the folder that it is in"));
+        return Err(Complaint::with_cure(cause, "name its parent folder"));
     }
     let Some(mut layer) = found else {
         let empty = Layer::empty(kind, named.to_path_buf());
@@ -358,7 +359,8 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
         let meta = folder.join(name).symlink_metadata();
         meta.is_ok_and(|meta| meta.uid() == own)
     })?;
-    let cause =
-        format!("`{name}` is in it and everyone can create files in it, so its hooks do not run");
+    let cause = format!(
+        "everyone can create files in this folder, so hookrun ignores the hooks in it (`{name}`)"
+    );
     Some(Complaint::with_cure(cause, access_cure(folder)).in_file(folder, None))
 }

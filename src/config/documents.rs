@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 const MOST_ENTRIES: usize = 100_000;
 
-const WRITE_IT: &str = "create it before this event, or correct `documents`";
+const WRITE_IT: &str = "create it before this event, or fix `documents`";
 
 /// A path into a document, as written and as steps.
 #[derive(Debug, Clone)]
@@ -245,7 +245,7 @@ impl Documents for DocumentRule {
                 let documents = parse(text, &file).map_err(|error| {
                     let SyntaxError { line, message } = error;
                     let cause = format!("`{shown}:{line}` cannot be read: {message}");
-                    Complaint::with_cure(cause, "correct it there")
+                    Complaint::with_cure(cause, "fix it there")
                 })?;
                 for document in &documents {
                     self.search(&shown, document, &LineIndex::of(text), &mut all);
@@ -279,7 +279,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, Complaint> {
     let compiled = path_glob(written).and_then(|glob| Glob::new(&glob));
     let glob = compiled.map_err(|error| {
         let cause = format!("`{written}` is not a glob: {error}");
-        Complaint::with_cure(cause, "correct `documents`")
+        Complaint::with_cure(cause, "fix `documents`")
     })?;
     let parts: Vec<&str> = written.split('/').take(first).collect();
     let mut folders = vec![project.join(parts.join("/"))];

@@ -66,7 +66,7 @@ pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.on_failure = Some(means))),
     KeyRow::key("schedule", KeyValue::OneOf(|| words(Schedule::NAMES)), "\"sequential\"", "how its hooks run",
         |draft, key| key.one_of(Schedule::NAMES).map(|schedule| draft.schedule = Some(schedule))),
-    KeyRow::key("context", KeyValue::Map(&KeyValue::OneOf(|| words(JsonType::NAMES))), "empty", "field = JSON type, for samples and schemas", set_context),
+    KeyRow::key("context", KeyValue::Map(&KeyValue::OneOf(|| words(JsonType::NAMES))), "empty", "field = JSON type; a value of another type blocks", set_context),
     KeyRow::key("required", KeyValue::Texts, "none", "keys that `context` must have",
         |draft, key| key.texts().map(|keys| draft.required = keys.into_iter().map(|key| key.value).collect())),
     KeyRow::key("rewrites", KeyValue::Map(&KeyValue::OneOf(|| words(Merge::NAMES))), "empty", "field = merge rule, for fields that hooks may rewrite", set_rewrites),
@@ -108,7 +108,7 @@ fn read_settings(
         .any(|inner| names(others).contains(&inner.key.as_str()))
     {
         let cause = format!("`{name}` is already an event: {}", known.summary);
-        let cure = "give yours another name; of this one only `stop` and `timeout` can be set";
+        let cure = "rename your event; for a built-in event you can set only `stop` and `timeout`";
         reader.fault(entry.at, cause, cure);
         return None;
     }
@@ -134,7 +134,7 @@ fn check_stop(
 ) {
     if draft.stop.is_some() && !is_gate {
         let cause = format!("`stop` has no effect: `{}` cannot be blocked", entry.key);
-        reader.fault(entry.at, cause, "drop it");
+        reader.fault(entry.at, cause, "remove it");
     }
 }
 
@@ -158,12 +158,12 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     let declared: Vec<&str> = draft.context.iter().map(|key| key.name.as_ref()).collect();
     let mut required = draft.required.iter();
     if let Some(key) = required.find(|key| !declared.contains(&key.as_str())) {
-        let cause = format!("`required` names `{key}`, and `context` has no such key");
+        let cause = format!("`required` names `{key}`, but `context` has no such key");
         reader.fault(at, cause, format!("add `{key} = \"string\"` to `context`"));
     }
     check_stop(&draft, reader, entry, draft.blocks.unwrap_or(true));
     if draft.schedule == Some(Schedule::Detached) && draft.blocks != Some(false) {
-        let cause = "a detached event cannot be blocked: nothing waits for its hooks";
+        let cause = "an event with `schedule = \"detached\"` cannot be blocked, because hookrun does not wait for its hooks";
         reader.fault(
             at,
             cause,

@@ -26,7 +26,7 @@ pub struct ProjectTrust {
     pub(crate) policy: TrustPolicy,
     /// Untrusted hooks of events that go on without them.
     held: Vec<HeldHook>,
-    /// The notice at gates of a work tree without hooks, if another one of its repository has some.
+    /// The notice at gates of a worktree without hooks, if the main worktree of its repository has some.
     elsewhere: Option<String>,
 }
 
@@ -214,7 +214,7 @@ impl<'j> TrustJudge<'j> {
                     .any(|name| main.join(name).exists())
             {
                 self.found.elsewhere = Some(format!(
-                    "the work tree {0} has no hooks; its repository has hooks in {1}; if none should \
+                    "the worktree {0} has no hooks, but the main worktree of its repository has hooks in {1}; if none should \
                      run here, run `mkdir {0}/{DROP_INS}`",
                     folder.display(),
                     main.display()

@@ -23,21 +23,21 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.text().map(|line| draft.command = Some((line.into(), key.tree.offset)))),
     KeyRow::key("shell", KeyValue::Flag, "false", "run the command with `sh -c`, for pipes, globs and variables",
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
-    KeyRow::directive("timeout", KeyValue::Duration, "the event's, else \"5s\"", "how long it may run",
+    KeyRow::directive("timeout", KeyValue::Duration, "the event's", "how long it may run",
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
     KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "the events that it runs for; every key must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
-    KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`; in a directive `unless.path`, `unless.where.FIELD`", set_except),
+    KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `except` of a rule: a table with keys of `match`; in a directive `unless.path`, `unless.where.FIELD`", set_except),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
-    KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent parallel hooks; by default with those of its priority",
+    KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent hooks that also may; by default, only with hooks of the same priority",
         |draft, key| key.flag().map(|flag| draft.hook.parallel = Some(flag))),
     KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "the result of a failure",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
     KeyRow::directive("background", KeyValue::OneOf(|| words(Background::NAMES)), "\"kill\"", "whether to kill or keep its background processes",
         |draft, key| key.one_of(Background::NAMES).map(|choice| draft.hook.background = choice)),
     KeyRow::directive("lives", KeyValue::OneOf(|| words(Lives::NAMES)), "\"event\"", "\"session\": start it once for each session, and send it its events line by line", set_lives),
-    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": start the Python script in a process forked in advance; \"serve\": keep the program running, which answers lines",
+    KeyRow::directive("warm", KeyValue::OneOf(|| words(Warm::NAMES)), "\"off\"", "\"fork\": start the Python script in a process forked in advance; \"serve\": keep the program running, and send it each event as a line",
         |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = Some(choice))),
     KeyRow::key("limits", KeyValue::Table(|| specs(LIMIT_KEYS)), "none", "limits on its resources",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
@@ -46,27 +46,27 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
     KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event allows",
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
-    KeyRow::directive("reads", KeyValue::OneOf(|| words(Reads::NAMES)), "by its text", "where it reads the event; a gate blocks if the environment of a hook cannot hold a value that it reads",
+    KeyRow::directive("reads", KeyValue::OneOf(|| words(Reads::NAMES)), "detected from its source", "where it reads the event; a gate blocks if the environment of a hook cannot hold a value that it reads",
         |draft, key| key.one_of(Reads::NAMES).map(|reads| draft.hook.reads = Some(reads))),
-    KeyRow::directive("files", KeyValue::Flag, "false", "it gets the files of the event as arguments (`$@`); `{files}` in `command` says so too",
+    KeyRow::directive("files", KeyValue::Flag, "false", "it gets the files of the event as arguments (`\"$@\"`); `{files}` in `command` also sets this",
         |draft, key| key.flag().map(|flag| draft.hook.files = flag)),
-    KeyRow::directive("batch", KeyValue::Number, "0", "the most files per call; calls run in parallel; 0: as many as fit, divided among the processors",
+    KeyRow::directive("batch", KeyValue::Number, "0", "the maximum number of files per call; 0: as many as fit, divided among the processors; calls run in parallel",
         |draft, key| {
             let number = key.number()?;
             draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 means as many as fit"))?;
             Ok(())
         }),
-    KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if the disk differs", "the text of the files that it sees before a commit: the staged text, in a private folder, or the files on the disk",
+    KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if a file has unstaged changes", "which content of the files it sees before a commit: the staged content, in a private folder, or the files on disk",
         |draft, key| key.one_of(Sees::NAMES).map(|sees| draft.hook.sees = Some(sees))),
-    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "it changes its files before a commit, in a private folder: `stage` stages the changes, `block` blocks",
+    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "what to do if it changes its files before a commit (it runs in a private folder): `stage` stages the changes, `block` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
-    KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "ignored folders that it needs beside the staged text", set_links),
-    KeyRow::directive("cwd", KeyValue::Text, "the event's", "a folder of the project that it runs in; of an event with changes it sees those in this folder",
+    KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "folders that git ignores and the hook needs next to the staged files", set_links),
+    KeyRow::directive("cwd", KeyValue::Text, "the event's", "a folder of the project in which it runs; at an event with `changes`, it sees only the changes in this folder",
         |draft, key| path_below(key.text()?, key).map(|folder| draft.hook.folder = Some(folder))),
     KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder with git's name", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
-    KeyRow::directive("description", KeyValue::Text, "none", "its description in lists; the description of a command", set_description),
+    KeyRow::directive("description", KeyValue::Text, "none", "its description in lists; for a command, what the agent shows", set_description),
 ];
 
 /// The keys of a `[[rule]]` table besides those of `match`.
@@ -79,13 +79,13 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| set_rule(draft, key, |reason| Decision::Block { reason })),
     KeyRow::key("ask", KeyValue::Text, "", "asks a person this question",
         |draft, key| set_rule(draft, key, |question| Decision::Ask { question })),
-    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions: a table with keys of `match`", set_except),
-    KeyRow::key("documents", KeyValue::Texts, "none", "JSON, YAML or TOML files of the project, or globs; `where` then matches paths in them, such as `resources[].acl`", |draft, key| {
-        let files = key.some_texts("name a file or a glob, or drop it")?;
+    KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `unless` of a hook: a table with keys of `match`", set_except),
+    KeyRow::key("documents", KeyValue::Texts, "none", "JSON, YAML or TOML files of the project, or globs for them; `where` then matches values in these files, at paths such as `resources[].acl`", |draft, key| {
+        let files = key.some_texts("name a file or a glob, or remove it")?;
         files.iter().for_each(|file| draft.pattern(Pattern::Documents, &file.value, key.at()));
         Ok(())
     }),
-    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "the decision on values that are unknown before the command runs, such as `$X`",
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "the rule's own decision", "the decision on values that are unknown before the command runs, such as `$X`",
         |draft, key| key.one_of(OnDoubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
     KeyRow::key("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
@@ -97,7 +97,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
 /// The keys of `match`, which are also keys of a directive.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names or kinds, separated by `|`, the same in every host; globs", |draft, key| {
+    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names, tool kinds or globs, separated by `|`; a kind matches in every host", |draft, key| {
         let tools: Vec<String> = key.some_texts(OR_ANY)?.into_iter().map(|tool| tool.value).collect();
         draft.pattern(Pattern::Tool, &tools.join("|"), key.at());
         Ok(())
@@ -106,7 +106,7 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
         key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Path, &path.value, key.at()));
         Ok(())
     }),
-    KeyRow::directive("not", KeyValue::Texts, "none", "globs for paths that do not count", |draft, key| {
+    KeyRow::directive("not", KeyValue::Texts, "none", "globs for paths to ignore", |draft, key| {
         key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Not, &path.value, key.at()));
         Ok(())
     }),
@@ -164,7 +164,7 @@ pub const SANDBOX_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.flag().map(|flag| draft.hook.sandbox.get_or_insert_default().required = flag)),
 ];
 
-const OR_ANY: &str = "name at least one, or drop it: then any matches";
+const OR_ANY: &str = "name at least one, or remove the key to match any";
 
 pub(crate) fn dialect_names() -> Vec<&'static str> {
     std::iter::once(native::NAME)
@@ -290,7 +290,7 @@ fn set_fields(
         let cause = "a table in `match` is empty";
         return Err(Complaint::with_cure(
             cause,
-            "name a field and an expression, or drop it",
+            "name a field and an expression, or remove it",
         ));
     }
     for entry in table {
@@ -319,7 +319,9 @@ fn set_fields(
 fn at_least(least: u64, key: &Setting<'_, '_>) -> Result<u64, Complaint> {
     let number = u64::try_from(key.number()?).unwrap_or(0);
     if number < least {
-        return Err(key.about(&format!("nothing can run with fewer than {least}")));
+        return Err(key.about(&format!(
+            "it must be at least {least}, because no program can run with less"
+        )));
     }
     Ok(number)
 }
@@ -329,7 +331,9 @@ fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {
     for path in &paths {
         let is_of_other = path.starts_with('~') && path != "~" && !path.starts_with("~/");
         let cause = match path.as_str() {
-            _ if path.is_empty() || path.contains('\0') => "a path of the sandbox is empty".into(),
+            _ if path.is_empty() || path.contains('\0') => {
+                "a path in `sandbox` is empty or contains a NUL".into()
+            }
             _ if path.contains(['*', '?', '[', '{']) => {
                 format!("`{path}` looks like a pattern, which the sandbox does not support")
             }

@@ -61,7 +61,7 @@ impl Config {
             }
             config = again;
         }
-        let cause = "the hooks keep changing: it is not certain which would run";
+        let cause = "the hook files keep changing, so hookrun cannot tell which version would run";
         let cure = "wait until the program that writes them is done";
         let complaint = Complaint::with_cure(cause, cure);
         config
@@ -232,7 +232,7 @@ pub(crate) fn block_reason(complaint: &str) -> String {
     if is_about_trust(complaint) {
         return complaint.to_string();
     }
-    format!("nothing is allowed while {complaint}")
+    format!("everything is blocked, because {complaint}")
 }
 
 /// A summary of the errors, changed hooks first, because `validate` does not show them.
@@ -252,7 +252,7 @@ pub(crate) fn complaint_of<'p>(problems: impl Iterator<Item = &'p Problem>) -> O
         count => format!(" (and {count} more errors)"),
     };
     Some(format!(
-        "the hooks have errors: {place}: {cause}{more}; `hookrun validate` shows what to fix",
+        "the hooks have an error: {place}: {cause}{more}; `hookrun validate` shows how to fix it",
     ))
 }
 

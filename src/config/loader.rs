@@ -150,7 +150,7 @@ impl ConfigLoader<'_> {
         let hook = GIT_HOOKS.iter().find(|hook| hook.event == spec.name);
         let hook = hook.ok_or_else(|| {
             let cause = format!("`{}` is not an event of git", spec.name);
-            let cure = "drop `dialect`, or name a hook of git: `commit-msg`, `pre-push`";
+            let cure = "remove `dialect`, or name a hook of git: `commit-msg`, `pre-push`";
             Complaint::with_cure(cause, cure)
         })?;
         Ok(BoundEvent {
@@ -261,9 +261,8 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     let of_staged = staged_settings(draft, hook, spec).map(|one| one.in_file(file, at));
     problems.extend(of_staged);
     if hook.warm == Some(Warm::Serve) && event.convention.is_some() {
-        let cause = "`dialect` and `warm = \"serve\"` exclude each other";
-        let cure =
-            "drop `dialect`, and bind it to hookrun's own event: it reads hookrun's own requests";
+        let cause = "`dialect` cannot be used with `warm = \"serve\"`";
+        let cure = "remove `dialect`, and use hookrun's name for the event, because the program reads hookrun's own requests";
         problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
     }
     problems.extend(file_settings(hook, spec).map(|one| one.in_file(file, at)));
@@ -283,28 +282,28 @@ fn file_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let has_no_files = !spec.context.is_empty() && !spec.carries("changes") && !spec.has_action();
     let (cause, cure) = if is_served && hook.reads == Some(Reads::Nothing) {
         (
-            "`reads = \"none\"` and `warm = \"serve\"` exclude each other".to_string(),
-            "remove one of them: it reads its requests",
+            "`reads = \"none\"` cannot be used with `warm = \"serve\"`".to_string(),
+            "remove one of them; a `warm = \"serve\"` program always reads its requests",
         )
     } else if is_served && takes_files {
         (
-            "`files` and `warm = \"serve\"` exclude each other".to_string(),
-            "remove one of them: it finds the files in its requests",
+            "`files` cannot be used with `warm = \"serve\"`".to_string(),
+            "remove one of them; the program finds the files in its requests",
         )
     } else if takes_files && hook.rewrite {
         (
-            "`files` and `rewrite` exclude each other".to_string(),
-            "remove one of them: the calls of a hook cannot rewrite one field",
+            "`files` cannot be used with `rewrite`".to_string(),
+            "remove one of them, because several calls of a hook cannot rewrite the same field",
         )
     } else if takes_files && has_no_files {
         (
-            format!("`{event}` has no files: `{}` can never run", hook.name),
-            "drop `files`, or bind it to commit.pre, push.pre or tool.post",
+            format!("`{event}` has no files, so `{}` never runs", hook.name),
+            "remove `files`, or bind it to commit.pre, push.pre or tool.post",
         )
     } else if hook.batch > 0 && !takes_files {
         (
             "`batch` has no effect without files".to_string(),
-            "write `{files}` in the command, or `files = true`; or drop `batch`",
+            "write `{files}` in the command, or `files = true`; or remove `batch`",
         )
     } else {
         return None;
@@ -319,10 +318,11 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     }
     let event = &spec.name;
     if spec.blocks || command_name(event).is_some() {
-        let cause =
-            format!("`lives = \"session\"`: `{event}` needs an answer, but this hook gives none");
-        let cure = "drop `lives`: a hook that decides starts for each event; or bind it to an event \
-                    that only reports, such as `tool.post`";
+        let cause = format!(
+            "a hook with `lives = \"session\"` cannot answer, but `{event}` needs an answer"
+        );
+        let cure = "remove `lives`, so that the hook starts for each event and can decide; or bind it \
+                    to an event that only reports, such as `tool.post`";
         return Some(Complaint::with_cure(cause, cure));
     }
     let keys = [
@@ -337,15 +337,15 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
         ("dialect", hook.convention.is_some()),
     ];
     let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
-    let cause = format!("`{key}` and `lives = \"session\"` exclude each other");
+    let cause = format!("`{key}` cannot be used with `lives = \"session\"`");
     let cure = match key {
-        "dialect" => "write it for hookrun's event, in that event's folder",
-        _ => "remove one of them: such a hook does not answer events",
+        "dialect" => "remove `dialect`, and move the script into the folder of hookrun's own event",
+        _ => "remove one of them, because such a hook does not answer events",
     };
     Some(Complaint::with_cure(cause, cure))
 }
 
-/// Checks settings about staged text that have no effect.
+/// Checks settings about staged content that have no effect.
 fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let is_on_disk = hook.sees == Some(Sees::Disk);
     let keys = [
@@ -357,8 +357,11 @@ fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<C
     let events = draft.events().iter().map(|(event, _)| event.as_str());
     let mut events = events.chain([spec.name.as_ref()]).filter_map(git::find);
     if !events.any(|event| event.changes == Changes::Index) {
-        let cause = format!("`{key}` has no effect: `{}` has no staged text", spec.name);
-        let cure = "bind it to commit.pre, merge.pre or patch.pre, or drop the key";
+        let cause = format!(
+            "`{key}` has no effect: `{}` has no staged content",
+            spec.name
+        );
+        let cure = "bind it to commit.pre, merge.pre or patch.pre, or remove the key";
         return Some(Complaint::with_cure(cause, cure));
     }
     if hook.fixes.is_some() && !hook.takes_files() {
@@ -367,13 +370,13 @@ fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<C
         return Some(Complaint::with_cure(cause, cure));
     }
     if is_on_disk && hook.fixes.is_some() {
-        let cause = "`fixes` and `sees = \"disk\"` exclude each other";
-        let cure = "drop `sees`: hooks fix the staged text";
+        let cause = "`fixes` cannot be used with `sees = \"disk\"`";
+        let cure = "remove `sees`, because hooks fix the staged content";
         return Some(Complaint::with_cure(cause, cure));
     }
     if is_on_disk && hook.link.is_some() {
         let cause = "`link` has no effect with `sees = \"disk\"`";
-        return Some(Complaint::with_cure(cause, "drop one of them"));
+        return Some(Complaint::with_cure(cause, "remove one of them"));
     }
     None
 }
@@ -408,7 +411,7 @@ fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Option<
         return None;
     }
     let cause = format!(
-        "`{event}` has no key `{key}`: `{}` can never run",
+        "`{event}` has no key `{key}`, so `{}` never runs",
         hook.name
     );
     let known = spec.context.iter().map(|key| key.name.as_ref());
@@ -431,14 +434,14 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     let mut add = |cause: String, cure: &str| found.push(Complaint::with_cure(cause, cure));
     if hook.matcher.needs_command() && spec.has_action() && !spec.carries("toolName") {
         let cause =
-            format!("`{name}` matches command lines, but `{event}` has none: it can never run");
+            format!("`{name}` matches command lines, but `{event}` has none, so it never runs");
         add(cause, "match paths, or bind it to tool.pre");
     }
     if hook.matcher.needs_action() && !spec.has_action() {
-        let cause = format!("`{name}` matches tools, but `{event}` has none: it can never run");
+        let cause = format!("`{name}` matches tools, but `{event}` has none, so it never runs");
         add(
             cause,
-            "drop the tool, path and command matchers, or bind it to tool.pre",
+            "remove the tool, path and command matchers, or bind it to tool.pre",
         );
     }
     if let Some((cause, cure)) = hook.matcher.never_meets() {
@@ -446,12 +449,12 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     }
     if hook.on_failure == Some(OnFailure::Block) && !spec.blocks {
         let cause = format!("`on_failure = \"block\"` has no effect: `{event}` cannot be blocked");
-        add(cause, "drop it");
+        add(cause, "remove it");
     }
     if hook.rewrite && spec.rewrites.is_empty() {
         let cause =
             format!("`rewrite` has no effect: `{event}` has no fields that a hook may rewrite");
-        add(cause, "drop it");
+        add(cause, "remove it");
     }
     if hook.background == Background::Detach && hook.containment == Containment::Pidns {
         let cause = "`background = \"detach\"` has no effect with `containment = \"pidns\"`: \

@@ -55,7 +55,7 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("log", KeyValue::Table(|| specs(LOG_KEYS)), "none", "the decision log",
         |manifest, key| key.take(LOG_KEYS, "", &mut manifest.log)),
     KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(sets::SET_KEYS))), "none", "shared hook sets, by name", set_sets),
-    KeyRow::key("project", KeyValue::Table(|| specs(PROJECT_KEYS)), "none", "the project in whose root the file is",
+    KeyRow::key("project", KeyValue::Table(|| specs(PROJECT_KEYS)), "none", "settings of the project; only in the file in its root",
         |manifest, key| key.take(PROJECT_KEYS, "", manifest)),
     KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "trust in projects' hooks; only in the system's or user's file",
         |manifest, key| {
@@ -145,7 +145,7 @@ pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec
         let first = draft.events().first().cloned();
         if let Some((named, at)) = first.as_ref().filter(|_| draft.names_event) {
             let cause = format!("the folder names the event, but a rule in it names `{named}`");
-            problems.push(Complaint::with_cure(cause, "drop `event`").in_file(file, Some(*at)));
+            problems.push(Complaint::with_cure(cause, "remove `event`").in_file(file, Some(*at)));
         }
         let at = first.map_or(Position::of_line(1), |(_, at)| at);
         draft.events = Some(vec![(event.to_string(), at)]);
@@ -324,7 +324,7 @@ fn check_name(
 
 #[rustfmt::skip]
 pub(super) const DEFAULT_KEYS: &[KeyRow<Option<OnDoubt>>] = &[
-    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "that of the rule", "as `doubt` of a rule, for each that does not set it",
+    KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "each rule's own decision", "the default `doubt` for rules that do not set their own",
         |doubt, key| key.one_of(OnDoubt::NAMES).map(|word| *doubt = Some(word))),
 ];
 
@@ -342,7 +342,7 @@ fn set_members(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(),
             manifest.members.push(PlacedValue { value: name, at });
             continue;
         }
-        let cause = format!("`{value}` is neither a folder in the project nor a glob for some");
+        let cause = format!("`{value}` is neither a folder in the project nor a glob for folders");
         let complaint = Complaint::with_cure(cause, "write `web`, `services/*` or `libs/*/*`");
         let problem = complaint.in_file(key.reader.file, Some(at));
         key.reader.problems.push(problem);
@@ -383,7 +383,7 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
             "`{}` is not a regular expression for secrets: {last}",
             text.value
         );
-        let cure = "fix it; `'…'` needs no doubled backslashes";
+        let cure = "fix the expression; in single quotes, backslashes need not be doubled";
         let complaint = Complaint::with_cure(cause, cure);
         key.reader
             .problems

@@ -103,7 +103,7 @@ fn folders_of(
     }
     if names.is_empty() {
         let cause = format!("`{written}` in `members` matches no folder");
-        let complaint = Complaint::with_cure(cause, "correct it, or remove it");
+        let complaint = Complaint::with_cure(cause, "fix the name, or remove it");
         problems.push(complaint.warning(file, Some(*at)));
     }
     let mut folders = Vec::new();
@@ -137,9 +137,12 @@ fn folders_of(
 /// Why a folder cannot be a member, and the cure. `real` is its path without links below the project.
 fn obstacle(folder: &Path, real: &Path) -> Option<(&'static str, &'static str)> {
     if !folder.is_dir() {
-        Some(("is not a folder", "correct it; a glob may match nothing"))
+        Some((
+            "is not a folder",
+            "fix the name; only a glob may match nothing",
+        ))
     } else if folder.canonicalize().ok().as_deref() != Some(real) {
-        Some(("is behind a link", "name the folder that it points to"))
+        Some(("is behind a link", "name the target of the link"))
     } else if is_there(&folder.join(".git")) {
         let cure = "run `hookrun install git` in it, and remove it from `members`";
         Some(("is another repository", cure))
@@ -162,7 +165,7 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, p
                 hook.folder.get_or_insert_with(|| own.clone());
             } else if git::find(&hook.event).is_some() {
                 let cause = format!(
-                    "`{}` does not run: `{}` lists no changes of a member",
+                    "`{}` does not run, because `{}` has no `changes` by which a member could be selected",
                     hook.name, hook.event
                 );
                 let complaint = Complaint::with_cure(cause, "move it to the project's root");

@@ -128,7 +128,10 @@ fn words_of(line: &str, permit: Permit<'_>) -> Result<String, LineProblem> {
     let (ids, others): (Vec<_>, Vec<_>) =
         keys.into_iter().partition(|(key, _)| key.get() == "\"id\"");
     let [(_, id)] = ids.as_slice() else {
-        let problem = format!("`{}` does not repeat the `id` once", cut(line));
+        let problem = format!(
+            "`{}` does not contain the event's `id` exactly once",
+            cut(line)
+        );
         return Err(LineProblem::NoAnswer(problem));
     };
     let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_string());

@@ -102,7 +102,7 @@ impl SettingsReader<'_> {
             }
         }
         let cause = "it has no `hooks`, so nothing runs";
-        self.warning(document.offset, cause, "give it a section `hooks`");
+        self.warning(document.offset, cause, "add a `hooks` section to it");
     }
 
     /// Parses the document, with comments only if its host reads them.
@@ -125,7 +125,7 @@ impl SettingsReader<'_> {
         };
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
-        let cure = "correct it; JSON has no comments or trailing commas";
+        let cure = "fix it; JSON has no comments or trailing commas";
         let complaint = Complaint::with_cure(format!("not valid JSON: {text}"), cure);
         let problem = complaint.in_file(self.reader.file, Some(at));
         self.reader.problems.push(problem);

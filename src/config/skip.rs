@@ -36,7 +36,10 @@ fn set_switches(local: &mut DisabledHooks, key: &mut Setting<'_, '_>) -> Result<
         let name = &entry.key;
         let table = entry.tree.entries().unwrap_or_default();
         if let Some(inner) = table.iter().find(|inner| inner.tree.entries().is_some()) {
-            let cause = format!("`{name}.{}` in a table header is two tables", inner.key);
+            let cause = format!(
+                "the dot in `{name}.{}` makes this two nested tables",
+                inner.key
+            );
             let cure = format!("write `[hook.\"{name}.{}\"]`", inner.key);
             key.reader.fault(entry.at, cause, cure);
             continue;

@@ -282,7 +282,9 @@ fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complain
         .or_else(|| systems().find(|host| words.contains(&host.name)))
         .or_else(|| signs::named_after(folder).first().copied());
     let whose = host.map_or("its own system", |host| host.name);
-    let cause = format!("is a module that only {whose} can load: as a program it decides nothing");
+    let cause = format!(
+        "is a module that only {whose} can load; run as a program, it would decide nothing"
+    );
     let cure = "read the event from stdin and print the answer, or move it out of the hooks";
     Some(Complaint::with_cure(cause, cure))
 }
@@ -309,7 +311,7 @@ fn settle_dialect(
         [] => foreign(head, folder),
         [dialect] if written.is_ours && written.foreign.is_none() => {
             let cause = format!(
-                "it is written for hookrun's keys, but `{folder}` is an event of {}",
+                "it reads hookrun's keys, but its folder `{folder}` is named after an event of {}",
                 dialect.name
             );
             let cure = format!(

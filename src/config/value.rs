@@ -111,10 +111,10 @@ pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),
         (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
         (None, None) if known.contains(&"where") => format!(
-            "known here: {}; a field of the context is `where = {{ {name} = … }}`",
+            "the keys here are {}; to match a field of the context, write `where = {{ {name} = … }}`",
             known.join(", ")
         ),
-        (None, None) => format!("known here: {}", known.join(", ")),
+        (None, None) => format!("the keys here are {}", known.join(", ")),
     };
     Complaint::with_cure(format!("unknown key `{name}`"), cure)
 }

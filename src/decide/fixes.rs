@@ -2,7 +2,7 @@
 //!
 //! 1. Fixes are staged in the index that git commits, all or none, and then in the user's index if
 //!    it is another one.
-//! 2. A file on disk with the staged text is replaced. Unstaged changes are merged; after a
+//! 2. A file on disk with the staged content is replaced. Unstaged changes are merged; after a
 //!    conflict the file stays unchanged.
 //!
 //! Files are replaced atomically, after staging, so an interruption loses nothing.
@@ -145,7 +145,9 @@ impl Staging<'_> {
         }
         if !waiting.is_empty() && index == self.tree.index {
             let names = names(waiting.into_keys());
-            let cause = format!("{names} was staged again while hooks fixed it");
+            let cause = format!(
+                "the index changed while hooks fixed {names}, so the fixes were not staged"
+            );
             return Err(Complaint::with_cure(cause, "commit again"));
         }
         for _ in 1..TRIES {
@@ -193,14 +195,14 @@ impl Staging<'_> {
         Ok(done)
     }
 
-    /// Returns the staged text as git would write it to disk.
+    /// Returns the staged content as git would write it to disk.
     fn staged_text(&self, path: &Path, fix: &Fix) -> Result<Vec<u8>, Complaint> {
         let mut of_path = OsString::from("--path=");
         of_path.push(path);
         let words = [OsStr::new("cat-file"), OsStr::new("--filters"), &of_path];
         let words = words.into_iter().chain([OsStr::new(&fix.blobs[0])]);
         let call = self.git.call(words).in_folder(&self.tree.work_tree);
-        call.read("read the staged text")
+        call.read("read the staged content")
     }
 
     /// Merges the disk's changes with the fix; `None` after a conflict.

@@ -27,7 +27,7 @@ pub fn check_depth(env: &Environment) -> Result<(), Complaint> {
         return Ok(());
     }
     Err(Complaint::with_cure(
-        format!("hookrun calls itself: {DEEPEST} runs are nested"),
+        format!("hookrun calls itself: more than {DEEPEST} runs are nested"),
         "remove the hook that runs hookrun with the same settings",
     ))
 }

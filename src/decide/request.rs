@@ -75,11 +75,11 @@ impl<'a> EventRequest<'a> {
         }
         let wrong = match context.raw(key) {
             None | Some("null" | "\"\"") => {
-                format!("no event is named, and the context has no `{key}`")
+                format!("no event was given, and the context has no `{key}`")
             }
             Some(other) => {
                 let other: String = other.chars().take(40).collect();
-                format!("no event is named: `{key}` is `{other}`, not a string")
+                format!("no event was given: `{key}` is `{other}`, not a string")
             }
         };
         let cure = match dialect {
@@ -122,7 +122,7 @@ impl<'a> EventRequest<'a> {
         let name = &self.name;
         let host = self.host();
         if let Some(other) = self.gate_of_another() {
-            let cause = format!("{host} has no event `{name}`, and {} has", other.name);
+            let cause = format!("{host} has no event `{name}`, but {} has one", other.name);
             let cure = format!("use `--host {}`", other.name);
             return Err(Complaint::with_cure(cause, cure));
         }
@@ -290,7 +290,7 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
         }
         None if command_name(name).is_some() => Complaint::with_cure(
             format!("unknown command `{name}`"),
-            "an executable file in hooks.d/command/ is one, named like the file without its extension",
+            "to add a command, put an executable file with its name into hooks.d/command/",
         ),
         Some(nearest) => Complaint::with_cure(
             format!("unknown event `{name}`"),
@@ -301,11 +301,11 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
             let looked: Vec<String> = looked.collect();
             let looked = match looked.as_slice() {
                 [] => "no hookrun.toml was found".to_string(),
-                folders => format!("none of {} does", folders.join(", ")),
+                folders => format!("none of {} declares it", folders.join(", ")),
             };
             let cure = format!(
-                "`hookrun events` lists them; [event.\"{name}\"] in a hookrun.toml declares one, \
-                 and {looked}: `--hooks DIR` reads another folder"
+                "`hookrun events` lists the events; to declare your own, write [event.\"{name}\"] in a \
+                 hookrun.toml ({looked}); `--hooks DIR` reads another folder"
             );
             Complaint::with_cure(format!("unknown event `{name}`"), cure)
         }

@@ -1,4 +1,4 @@
-//! Lets hooks see the staged text in a private folder ([`tree`](super::tree)), so that the user's
+//! Lets hooks see the staged content in a private folder ([`tree`](super::tree)), so that the user's
 //! files stay unchanged.
 //!
 //! Hooks run there only if the disk differs for their files, if they request it, or if they fix:
@@ -18,7 +18,7 @@ use crate::engine::lock::locked;
 #[derive(Debug)]
 pub(crate) struct StagedFiles {
     git: EventGit,
-    /// Top of the work tree, where git runs its hooks.
+    /// Top of the working tree, where git runs its hooks.
     top: PathBuf,
     paths: Vec<PathBuf>,
     /// Reason not to stage fixes, if any.
@@ -34,7 +34,7 @@ struct StagedState {
 }
 
 impl StagedFiles {
-    /// `files` are the absolute paths that the commit adds or changes, `top` the work tree, and
+    /// `files` are the absolute paths that the commit adds or changes, `top` the working tree, and
     /// `no_fixes` the reason not to stage fixes, if any.
     pub(crate) fn new(
         git: EventGit,
@@ -131,7 +131,8 @@ impl StagedFiles {
         let hook_name = &hook.name;
         if !other.is_empty() {
             let names = names(other.iter().map(|change| &change.path));
-            let text = format!("`{hook_name}` changed more than the text of its files: {names}");
+            let text =
+                format!("`{hook_name}` changed more than the content of its own files: {names}");
             return Ok(forbidden(text));
         }
         if own.is_empty() {

@@ -1,6 +1,6 @@
-//! A private folder with the staged text, and the comparison of git's index with the disk.
+//! A private folder with the staged content, and the comparison of git's index with the disk.
 //!
-//! The folder is `hookrun/tree` in the work tree's git folder, with a separate index and a lock.
+//! The folder is `hookrun/tree` in the working tree's git folder, with a separate index and a lock.
 //! git updates it incrementally and overwrites what a killed run left there. git's own index is
 //! only read.
 
@@ -21,7 +21,7 @@ use crate::engine::exec::command::{FileStamp, stamp_of};
 use crate::engine::harmless::plain;
 use crate::engine::hook::{Hook, StagedFolder, duration_text};
 
-/// Time to wait for another run in the same work tree without a budget.
+/// Time to wait for another run in the same working tree without a budget.
 const WAITING: Duration = Duration::from_secs(30);
 
 /// Maximum bytes of paths on a command line; with more, git lists all files.
@@ -33,7 +33,7 @@ pub(crate) const LINKED: &[&str] = &["node_modules", ".venv"];
 pub(super) struct IndexEntry {
     /// Whether the disk certainly has the same text.
     pub(super) is_on_disk: bool,
-    /// Whether git keeps it out of the work tree: it is skipped, or assumed unchanged.
+    /// Whether git keeps it out of the working tree: it is skipped, or assumed unchanged.
     pub(super) is_skipped: bool,
     pub(super) stamp: Option<FileStamp>,
 }
@@ -87,11 +87,11 @@ pub(super) struct PrivateTree {
     pub(super) git_dir: PathBuf,
     /// The index of the commit, which may be temporary.
     pub(super) index: PathBuf,
-    /// Top of the work tree, as git prints it.
+    /// Top of the working tree, as git prints it.
     pub(super) work_tree: PathBuf,
     /// Tree of the commit, with the fixes so far.
     pub(super) now: String,
-    /// The event's files that a sparse work tree lacks, each with a NUL.
+    /// The event's files that a sparse working tree lacks, each with a NUL.
     skipped: Vec<u8>,
     /// Hooks without fixes ran in it and may have changed files.
     pub(super) is_used: bool,
@@ -222,7 +222,7 @@ impl PrivateTree {
         }
         let usual = usual.canonicalize().map_err(failed("find", usual))?;
         let Ok(below) = usual.strip_prefix(&self.work_tree) else {
-            let cause = format!("`{}` is not in the work tree", usual.display());
+            let cause = format!("`{}` is not in the working tree", usual.display());
             let cure = "`sees = \"disk\"` lets the hook run there";
             return Err(Complaint::with_cure(cause, cure));
         };
@@ -335,10 +335,13 @@ fn lock(git: &EventGit, path: &Path) -> Result<File, Complaint> {
             Err(TryLockError::WouldBlock) => {
                 let time = git.budget.map_or(WAITING, |budget| budget.whole);
                 let cause = format!(
-                    "another commit in this work tree was still being checked after {}",
+                    "another commit in this working tree was still being checked after {}",
                     duration_text(time)
                 );
-                let cure = format!("wait for it: its hookrun holds `{}`", path.display());
+                let cure = format!(
+                    "wait until it is done; its hookrun process holds the lock `{}`",
+                    path.display()
+                );
                 return Err(Complaint::with_cure(cause, cure));
             }
         }

@@ -69,7 +69,8 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
                     let lines = text.split_inclusive('\n').take(error.line());
                     left_bytes = left_bytes.saturating_sub(lines.map(str::len).sum());
                     if left_bytes == 0 {
-                        let problem = "too much of it looks like JSON but is not";
+                        let problem =
+                            "too many lines on stdout begin like JSON, but are not valid JSON";
                         reading.problem.get_or_insert(problem.to_string());
                     }
                 }
@@ -131,7 +132,7 @@ impl Reading {
         }
         if let [first, second, ..] = self.answers.as_slice() {
             return Err(format!(
-                "line {}: a second answer after that of line {}; print one",
+                "line {}: a second answer, after the one on line {}; print only one",
                 second.line, first.line
             ));
         }
@@ -321,8 +322,8 @@ pub(crate) fn blocked_by_status(
     let reason = match reasons.iter().find(|it| !it.trim().is_empty()) {
         Some(reason) => reason.to_string(),
         None => {
-            let note = "it printed nothing: if it should not block, end it with `exit 0`; \
-                a false test as the last line, and `set -e`, exit with status 1";
+            let note = "it printed no reason; if it should not have blocked, end it with `exit 0`: \
+                a script also exits with 1 if its last command is a test that is false, or because of `set -e`";
             notes.push(note.to_string());
             format!(
                 "hook `{}` exited with status {} and gave no reason",

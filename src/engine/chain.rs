@@ -267,12 +267,12 @@ impl Chain<'_> {
                     field: field.clone(),
                     old: self.value(field),
                     new: new.clone(),
-                    rejected: Some("a hook rewrites once; this was its second run".to_string()),
+                    rejected: Some("this was the hook's second run for the event, and a hook can rewrite an event only once".to_string()),
                 });
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
                 failure = Some(format!(
-                    "it would rewrite `{field}` after a later hook has; give it a higher `priority`"
+                    "it would rewrite `{field}` after a later hook has rewritten it; give it a larger `priority`, so that it runs later"
                 ));
             }
             Some(_) | None => {}
@@ -528,7 +528,10 @@ impl Chain<'_> {
             let rule = rule.merge;
             let old = self.value(field);
             let merged = if is_frozen {
-                Err("a person decides about the event as it was before".to_string())
+                Err(
+                    "it cannot be rewritten while a person decides about the original event"
+                        .to_string(),
+                )
             } else {
                 merge::rewrite(rule, &old, value, self.merger.has_rewritten(field))
             };

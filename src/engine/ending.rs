@@ -97,7 +97,7 @@ pub const FAILURES: &[FailureRow] = &[
     row("exceeded its `limits`, and was killed", || {
         Ending::OverLimit {
             limit: "output",
-            problem: "it wrote 70.2 MiB of 64 MiB".into(),
+            problem: "it wrote 70.2 MiB, and the limit is 64 MiB".into(),
         }
     }),
     row("exited 0 with an invalid answer", || {
@@ -127,10 +127,13 @@ pub const FAILURES: &[FailureRow] = &[
     row("still running when hookrun was interrupted", || {
         Ending::Aborted { signal: Some(15) }
     }),
-    row("another part of the program reaped it", || {
-        let problem = "…".into();
-        Ending::Lost { problem }
-    }),
+    row(
+        "another part of the embedding program collected its exit status",
+        || {
+            let problem = "…".into();
+            Ending::Lost { problem }
+        },
+    ),
     row(
         "a function of an embedding program returned an error or panicked",
         || Ending::Errored {

@@ -207,7 +207,7 @@ impl ColdReason {
                 "it is not a Python script with a first line such as `#!/usr/bin/env python3` or a command such as `python3 FILE`, or its interpreter's path is relative"
             }
             ColdReason::Shim => {
-                "its interpreter is a script, such as a pyenv shim; name the real one, or put its folder first in PATH"
+                "its interpreter is a script, such as a pyenv shim; name the real interpreter, or put its folder first in PATH"
             }
             ColdReason::Options => {
                 "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u"
@@ -224,7 +224,9 @@ impl ColdReason {
             }
             ColdReason::NotReady => "no interpreter or program was ready, as for the first event",
             ColdReason::Died => "the waiting process exited before the script began",
-            ColdReason::TooMany => "eight other interpreters are kept, and all were used recently",
+            ColdReason::TooMany => {
+                "hookrun keeps at most eight interpreters ready, and eight others were used more recently"
+            }
             ColdReason::TooLarge => "its environment and arguments are larger than 128 KiB",
             ColdReason::Unusable => {
                 "its interpreter is not CPython 3.8 or later, or exited immediately"

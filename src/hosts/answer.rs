@@ -236,10 +236,10 @@ impl Translation {
         }
         match (self.act, action_of(keys)) {
             (Some(Act::Rewrite), _) if self.verdict.update.is_empty() => {
-                Err("its action rewrites, but there is no new value".to_string())
+                Err("its `action` announces a rewrite, but there is no new value".to_string())
             }
             (None, Some((name, _))) if !self.verdict.update.is_empty() => Err(format!(
-                "`{name}` is missing, which names the kind of result"
+                "`{name}`, which names the kind of result, is missing"
             )),
             // After a word that passes, nothing else counts.
             (Some(Act::Pass), _) => {
@@ -323,7 +323,7 @@ fn question(name: &str, value: &Value) -> Result<String, String> {
     for key in ["title", "description"] {
         parts.extend(value.get(key).and_then(Value::as_str));
     }
-    let text = parts.join(": ");
+    let text = parts.join(": ").replace("?: ", "? ");
     if text.trim().is_empty() {
         return Err(format!("`{name}` has no question; give it a title"));
     }

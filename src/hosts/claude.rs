@@ -235,7 +235,9 @@ pub(super) static CLAUDE: Host = Host {
             .waits(AT_THE_END),
     ],
     fails_closed: FailsClosed::Always,
-    trust: Some("accept the trust prompt (`-p` skips it and runs hooks)"),
+    trust: Some(
+        "accept the trust prompt (with `claude -p`, Claude Code does not show it, and runs the hooks)",
+    ),
     signs: &[
         sign(
             SignedEvents::KnownOrNew,

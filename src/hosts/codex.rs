@@ -153,7 +153,9 @@ pub(super) static CODEX: Host = Host {
     install: Install {
         project: ".codex/hooks.json",
         user: moved("CODEX_HOME", ".codex", "hooks.json"),
-        cannot: &["for `PermissionRequest` the command cannot block where hookrun is missing"],
+        cannot: &[
+            "at `PermissionRequest`, the installed command cannot block if hookrun is missing",
+        ],
         distrust: Some(distrust),
         beside: &["config.toml"],
         ..Install::SETTINGS

@@ -47,7 +47,7 @@ impl Host {
         };
         let known: Vec<&str> = known.iter().map(|(_, value)| *value).collect();
         Err(Complaint::new(format!(
-            "`{key}` says which `{name}` event it is, but {problem}: give one of {}",
+            "`{key}` determines which `{name}` event this is, but {problem}; it must be one of {}",
             known.join(", ")
         )))
     }
@@ -71,7 +71,7 @@ impl Binding {
             if !self.row.is_called(&found) && found != self.row.event {
                 let expected = self.row.name;
                 return Err(Complaint::new(format!(
-                    "the context is of the event `{found}`, not of `{expected}`"
+                    "the context belongs to the event `{found}`, not to `{expected}`"
                 )));
             }
             context.remove(key);

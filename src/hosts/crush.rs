@@ -78,7 +78,7 @@ pub(super) static CRUSH: Host = Host {
     install: Install {
         project: "crush.json",
         user: UserFile::Config("crush/crush.json"),
-        cannot: &["new input is merged into the old: a key that a hook removes stays"],
+        cannot: &["new input is merged into the old input, so a key that a hook removes stays"],
         ..Install::SETTINGS
     },
     ..FAMILY

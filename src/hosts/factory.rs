@@ -66,7 +66,7 @@ pub(super) static FACTORY: Host = Host {
         user: UserFile::Home(".factory/settings.json"),
         cannot: &["in auto-approve mode it never asks: the tool runs"],
         must: &[
-            "remove any `hooks.json` next to the file: by its documentation that file wins, but version 0.225.2 reads only `settings.json`",
+            "remove any `hooks.json` next to the file: the documentation says that it takes precedence, but version 0.225.2 reads only `settings.json`",
         ],
         beside: &["hooks.json"],
         ..Install::SETTINGS

@@ -157,7 +157,7 @@ pub(super) static GEMINI: Host = Host {
     install: Install {
         project: ".gemini/settings.json",
         user: UserFile::Home(".gemini/settings.json"),
-        cannot: &["it waits for a person's answer even without a person (`-p`)"],
+        cannot: &["with `-p` it waits for an answer, although nobody can give one"],
         distrust: Some(distrust),
         typed: &[typed(
             "/hooksConfig/enabled",

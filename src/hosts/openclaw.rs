@@ -242,7 +242,7 @@ pub(super) static OPENCLAW: Host = Host {
         "in `openclaw.json` add the file to `plugins.load.paths`, and set \
              `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
     ),
-    unseen: &["tools of `openclaw agent exec`, which asks no plugin: use `openclaw agent`"],
+    unseen: &["tools of `openclaw agent exec`, which does not call plugins: use `openclaw agent`"],
     install: Install {
         project: ".openclaw/hookrun.js",
         user: moved("OPENCLAW_STATE_DIR", ".openclaw", "hookrun.js"),

@@ -144,7 +144,7 @@ impl Binding {
                 if let Some(text) = text.filter(|_| !self.has_place(on)) {
                     let hook = &from_hook.hook;
                     lines.push_str(&format!(
-                        "hook `{hook}`: {name}, which this host has no place for: {text}
+                        "hook `{hook}`: this host cannot show {name}: {text}
 "
                     ));
                 }

@@ -35,8 +35,8 @@ pub struct RecognisedEvent {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Doubt {
-    /// No row matches, and no event is named.
-    #[error("no event is named, and the context does not show which event of which host it is")]
+    /// No row matches, and no event was given.
+    #[error("no event was given, and the context does not identify the event or the host")]
     Nobodys,
     #[error("`{event}` may be an event of {}: the context does not show which", listed(.of))]
     Several {
@@ -46,7 +46,7 @@ pub enum Doubt {
     #[error("no known host has an event `{event}`, and the context does not identify the host")]
     Strange { event: String },
     /// The host is certain, but the event is not named.
-    #[error("the context is one of {dialect}, which does not name its event")]
+    #[error("the context has the format of {dialect}, in which the event is not named")]
     Unnamed { dialect: &'static str },
 }
 

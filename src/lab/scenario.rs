@@ -29,7 +29,7 @@ use placeholders::{LONGEST_TEXT_BYTES, Placeholders, RowValues, fill, is_name, u
 pub fn read(text: &str, file: &Path) -> (Suite, Vec<Problem>) {
     let mut reader = CaseReader(DocumentReader::new(text, file));
     let document = reader.0.toml(text, |_| {
-        Some("correct it; hookrun-suite(5) describes a test case file".to_string())
+        Some("fix it; hookrun-suite(5) describes a test case file".to_string())
     });
     if !reader.0.problems.is_empty() {
         // Entries after a syntax error are guesses.
@@ -101,9 +101,9 @@ impl CaseReader<'_> {
         };
         match key {
             _ if !items.is_empty() => {}
-            "with" => self.fault(tree.offset, "`with` has no rows", "add a row, or drop it"),
+            "with" => self.fault(tree.offset, "`with` has no rows", "add a row, or remove it"),
             _ => {
-                let cure = format!("write a table `[[{prefix}{key}]]`, or drop it");
+                let cure = format!("write a table `[[{prefix}{key}]]`, or remove it");
                 self.fault(tree.offset, format!("`{key}` is an empty list"), cure);
             }
         }
@@ -176,8 +176,8 @@ impl CaseReader<'_> {
         }
         for TreeEntry { key: name, at, .. } in row.entries().unwrap_or_default() {
             if is_name(name) && !placeholders.used.contains(name) {
-                let cause = format!("nothing in the case uses the value `{name}`");
-                let cure = format!("write `{{{name}}}` where it belongs, or drop it");
+                let cause = format!("the value `{name}` is not used in the case");
+                let cure = format!("write `{{{name}}}` where it belongs, or remove it");
                 self.fault(*at, cause, cure);
             }
         }
@@ -236,7 +236,7 @@ impl CaseReader<'_> {
         let name = draft.name.take();
         let has_name = name.as_ref().is_some_and(|name| !name.trim().is_empty());
         if !has_name && !draft.meant.contains(&"name") {
-            let cure = "add `name = \"…\"`, the sentence that it proves";
+            let cure = "add `name = \"…\"`, a sentence that says what the case proves";
             self.fault(tree.offset, "the case has no `name`", cure);
         }
         let mut case = Case {
@@ -323,7 +323,7 @@ impl CaseReader<'_> {
                 .for_each(|entry| self.check_words(&entry.tree)),
             TreeValue::Fraction(_) | TreeValue::Other(_) if tree.to_json().is_null() => {
                 let cause = "JSON has no such number";
-                let cure = "correct it; a larger one can be in a context that is JSON in a string";
+                let cure = "use a smaller number, or write the context as JSON in a string";
                 self.fault(tree.offset, cause, cure);
             }
             TreeValue::Number(_)

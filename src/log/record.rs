@@ -421,7 +421,7 @@ impl<'l> DecisionLine<'l> {
 }
 
 pub(crate) fn no_record(problem: impl Display) -> Complaint {
-    let cause = format!("it is not a record of hookrun: {problem}");
+    let cause = format!("it is not a line of hookrun's decision log: {problem}");
     Complaint::with_cure(cause, "remove the line")
 }
 

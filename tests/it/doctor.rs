@@ -19,7 +19,9 @@ use crate::sandbox::{GUARD, Sandbox, with_program};
 #[track_caller]
 fn problems(sandbox: &Sandbox, host: &str) -> (i32, Vec<String>) {
     let (status, mut found) = everything(sandbox, host);
-    found.retain(|one| !one.starts_with("note ") && !one.contains("installed, not seen yet"));
+    found.retain(|one| {
+        !one.starts_with("note ") && !one.contains("has not run hookrun in this project yet")
+    });
     (status, found)
 }
 
@@ -108,7 +110,7 @@ fn a_program_that_is_gone_is_named() {
         let sandbox = sandbox.file(host.project, &gone);
         let (status, found) = problems(&sandbox, host.name);
         assert_eq!(status, 1);
-        let said = "does not reach hookrun: cannot start `/gone/hookrun`";
+        let said = "cannot start hookrun: cannot start `/gone/hookrun`";
         let all = found.iter().filter(|one| one.contains(said)).count();
         let files = if host.name == "cline" { 1 } else { all };
         assert_eq!((all, files), (1, 1), "{found:?}");
@@ -198,7 +200,7 @@ fn what_has_to_be_trusted_is_in_the_cure_of_a_host_that_was_never_seen() {
         let (_, found) = everything(&sandbox, known.name);
         let unseen = found
             .iter()
-            .find(|one| one.contains("installed, not seen yet"));
+            .find(|one| one.contains("has not run hookrun in this project yet"));
         let Some(unseen) = unseen else {
             // A plugin asks in hookrun's own words, and the log does not say for which host.
             assert!(
@@ -242,7 +244,7 @@ fn another_version_is_named_unless_it_lies_in_the_project() {
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
     assert!(
-        found[0].contains("it runs hookrun 0.0.1, and this is hookrun "),
+        found[0].contains("it runs hookrun hookrun 0.0.1, but this is hookrun hookrun "),
         "{found:?}"
     );
 

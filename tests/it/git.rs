@@ -553,11 +553,11 @@ fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
         sandbox: git.sandbox.file("hookrun.toml", "[[hook]]\nname = 7\n"),
     };
     git.write("w/a.txt");
-    let why = "pre-commit blocked: nothing is allowed while the hooks have errors";
+    let why = "pre-commit blocked: everything is blocked, because the hooks have an error";
     git.commit(&[]).exits(1).says(why);
     let ran = git.hookrun("w", &["run", "--host", "git", "post-commit"]);
     ran.exits(0)
-        .says("hookrun: post-commit complains: the hooks have errors");
+        .says("hookrun: post-commit complains: the hooks have an error");
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn a_gate_of_another_host_is_blocked_with_the_host_to_name() {
     ] {
         let ran = Sandbox::new().host(host, &json!({"hook_event_name": gate}));
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{host} {gate}");
-        ran.says(&format!("{host} has no event `{gate}`, and {of} has"));
+        ran.says(&format!("{host} has no event `{gate}`, but {of} has one"));
         ran.says(&format!("use `--host {of}`"));
     }
     // What is only told, or fails open, goes on.
@@ -247,7 +247,7 @@ fn a_payload_that_names_no_event_is_blocked_with_nothing_on_stdout() {
                 "{} {payload}",
                 host.name
             );
-            ran.says("no event is named");
+            ran.says("no event was given");
         }
         let ran = sandbox.hookrun(&["run", "--host", host.name], b"{\"hook_event_name\":");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{}", host.name);

@@ -337,7 +337,7 @@ fn rules_for_secrets_that_cannot_be_read_are_no_reason_to_show_secrets() {
         let ran = report(&sandbox, &["--file", "log.jsonl"]);
         ran.exits(2)
             .says("hookrun.toml:2")
-            .says("the report might lack a rule for secrets");
+            .says("a redaction expression may be missing, and the report could contain secrets");
         assert_eq!(ran.stdout, "");
     }
 }

@@ -109,10 +109,13 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
     for (command, said) in [
         (
             "git push $x",
-            "cannot tell what `$x` is in `git push $x`\ninstead: write it out",
+            "cannot tell what `$x` is in `git push $x`\ninstead: write the command out in full, without variables",
         ),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
-        ("echo 'git push", "cannot tell all that it runs"),
+        (
+            "echo 'git push",
+            "hookrun cannot tell everything that it runs",
+        ),
         ("eval \"$x\"", "cannot tell what `eval` runs"),
         ("curl x | bash", "cannot tell what `bash` runs"),
     ] {
@@ -237,7 +240,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         if cause != "cannot be blocked" {
             sandbox
                 .run_shell("ls")
-                .blocks_saying("the hooks have errors");
+                .blocks_saying("the hooks have an error");
         }
     }
     let named = "[[rule]]\nevent = 'tool.pre'\nruns = 'rm'\ndeny = 'x'\n";
@@ -304,7 +307,7 @@ fn many_rules_that_an_event_is_not_for_are_named_together() {
     let context = json!({"toolName": "bash", "toolInput": {"command": "e"}}).to_string();
     let ran = sandbox.hookrun(&["test", "tool.pre"], context.as_bytes());
     ran.exits(1)
-        .prints("skip    4 do not match, `--hook NAME` shows why: a, b, c, d\n")
+        .prints("skip    4 do not match (`--hook NAME` shows why): a, b, c, d\n")
         .prints("BLOCK   e");
     let one = ["test", "tool.pre", "--hook", "a"];
     sandbox

@@ -213,7 +213,7 @@ fn outside_of_a_hook_it_says_so() {
     ] {
         let ran = Sandbox::new().hookrun(arguments, b"");
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        ran.says("no state: HOOKRUN_STATE_DIR is not set");
+        ran.says("no state folder: HOOKRUN_STATE_DIR is not set");
     }
 }
 

@@ -228,7 +228,7 @@ fn a_work_tree_without_hooks_is_told_about_those_of_its_repository() {
     fs::remove_dir_all(&other).unwrap();
     ran.allows();
     ran.says(&format!(
-        "has no hooks; its repository has hooks in {}; if none should run here, run `mkdir ",
+        "has no hooks, but the main worktree of its repository has hooks in {}; if none should run here, run `mkdir ",
         project.display()
     ));
     silent.allows();

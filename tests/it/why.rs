@@ -239,7 +239,7 @@ fn what_is_no_record_is_named_and_passed_over() {
     let ran = why(&sandbox, &["--all", "--brief", "--file", "events.jsonl"]);
     assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2));
     for wanted in [
-        "skipped events.jsonl:3: it is not a record of hookrun",
+        "skipped events.jsonl:3: it is not a line of hookrun's decision log",
         "skipped events.jsonl:4: it was written by a newer hookrun, in format version 9",
         "skipped events.jsonl:6: the line is cut off",
     ] {

@@ -56,9 +56,10 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
             let name = key.pointer[1..].replace('/', ".");
             let what = key.what;
             let title = host.title;
-            let cause =
-                format!("`{name}` is {value} and not {what}: {title} runs no hook of the file");
-            findings.add(error(path, cause, "correct it"));
+            let cause = format!(
+                "`{name}` must be {what}, but is {value}, so {title} runs none of the hooks in this file"
+            );
+            findings.add(error(path, cause, "fix the value"));
         }
     }
     for (event, command) in &one.others {
@@ -108,7 +109,7 @@ fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem>
     if write_plugin(host, &rows, launch) == one.text {
         return None;
     }
-    let cause = "it differs from what `hookrun install` writes: a block may be lost";
+    let cause = "it differs from what `hookrun install` writes, so blocks may not reach the agent";
     Some(error(path, cause, format!("{again} rewrites it")))
 }
 
@@ -139,11 +140,11 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     match launch.version(folder) {
         Ok(version) if version == own => None,
         Ok(version) => {
-            let cause = format!("it runs {version}, and this is {own}");
+            let cause = format!("it runs hookrun {version}, but this is hookrun {own}");
             Some(warning(file, cause, "update one of them"))
         }
         Err(why) => {
-            let cause = format!("{} does not reach hookrun: {why}", site.host.title);
+            let cause = format!("{} cannot start hookrun: {why}", site.host.title);
             let cure = match launch {
                 Launch::Path(_) => again.to_string(),
                 Launch::Search => "put hookrun in a folder in PATH, or in ~/.local/bin".into(),
@@ -213,7 +214,7 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
         let budget = budget.unwrap_or(Wait::budget(usual.usual));
         if budget >= waits {
             faults.push(format!(
-                "{} waits {}, and hookrun takes up to {}: a later block is lost",
+                "{} waits only {}, but hookrun may take up to {}; a block after that is lost",
                 host.title,
                 duration_text(waits),
                 duration_text(budget)

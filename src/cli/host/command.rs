@@ -42,8 +42,8 @@ pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
      [ -f \"$d/hookrun\" ] && [ -x \"$d/hookrun\" ] || continue; \
      case $(cd \"$d\" && pwd -P)/ in \"$r\"/*) continue;; esac; ";
 
-pub(super) const MISSING: &str = "hookrun is not installed, and the settings here need it: \
-     npm install --global hookrun, or uv tool install hookrun, or cargo install --locked hookrun";
+pub(super) const MISSING: &str = "hookrun is not installed, but the hooks in these settings need it: \
+     build it with cargo install --path . in a checkout of hookrun";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Launch {

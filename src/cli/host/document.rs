@@ -86,7 +86,7 @@ impl Document {
         };
         match document.misshaped() {
             Some(cause) => {
-                let complaint = Complaint::with_cure(cause, "correct it by hand");
+                let complaint = Complaint::with_cure(cause, "fix it by hand");
                 Err(fault(file, None, complaint))
             }
             None => Ok(document),
@@ -100,7 +100,7 @@ impl Document {
         }
         let body = unmarked(&self.source);
         if body.len() < self.source.len() && !self.shape.takes_mark {
-            let complaint = Complaint::with_cure("begins with a byte order mark", "correct it");
+            let complaint = Complaint::with_cure("begins with a byte order mark", "fix it");
             return Some(fault(&self.file, None, complaint));
         }
         match self.shape.comments {
@@ -254,7 +254,7 @@ fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
     let error = serde_json::from_str::<Value>(text).err()?;
     let message = error.to_string();
     let cause = format!("is not plain JSON: {}", message.split(" at line ").next()?);
-    let cure = "correct it: no comments, no trailing commas";
+    let cure = "fix it: no comments, no trailing commas";
     let at = Position {
         line: error.line(),
         column: error.column(),
@@ -272,13 +272,13 @@ fn unreadable(file: &Path, error: &ParseError) -> Box<Problem> {
         column: error.column_display(),
     };
     let cause = format!("does not parse: {kind}");
-    fault(file, Some(at), Complaint::with_cure(cause, "correct it"))
+    fault(file, Some(at), Complaint::with_cure(cause, "fix it"))
 }
 
 /// The `[[hooks]]` tables of a TOML file, as JSON.
 fn toml_hooks(text: &str) -> Result<String, Complaint> {
     let document = DeTable::parse(text).map_err(|wrong| {
-        Complaint::with_cure(format!("does not parse: {}", wrong.message()), "correct it")
+        Complaint::with_cure(format!("does not parse: {}", wrong.message()), "fix it")
     })?;
     if DeTable::parse(&format!("{text}\n[[hooks]]\n")).is_err() {
         let cure = "write each hook as a table `[[hooks]]`";

@@ -161,7 +161,7 @@ impl Target {
         }
         let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {
             let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
-            Complaint::with_cure(cause, "correct it; it was not changed")
+            Complaint::with_cure(cause, "fix it; it was not changed")
         })?;
         Ok(Target {
             path: path.into(),

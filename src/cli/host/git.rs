@@ -83,8 +83,8 @@ pub(super) fn install(
         if let (Some(husky), Change::Write { .. } | Change::Stay) = (&script.husky, change) {
             writeln!(
                 out,
-                "note: husky rewrites its folder at each `npm install`, without this hook; put \
-                 this line into {}: hookrun run --host git {} -- \"$@\"",
+                "note: husky rewrites its folder on each `npm install`, which removes this hook; \
+                 add this line to {} instead: hookrun run --host git {} -- \"$@\"",
                 husky.display(),
                 script.hook.name
             )?;
@@ -148,7 +148,8 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
                 let name = script.hook.name;
                 writeln!(
                     out,
-                    "{name}: unchanged; {file} is not hookrun's, and {kept} exists next to it"
+                    "{name}: unchanged, because hookrun did not write {file}, and the backup {kept} \
+                     already exists"
                 )?;
                 continue;
             }

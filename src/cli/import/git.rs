@@ -106,7 +106,7 @@ impl Filter {
 pub(super) fn plain_glob(glob: &str) -> std::result::Result<&str, String> {
     if glob.contains('(') || glob.starts_with('!') {
         return Err(format!(
-            "hookrun has no such glob as `{glob}`; write `path` and `not`"
+            "hookrun does not support the glob `{glob}`; use `path` and `not` instead"
         ));
     }
     Ok(glob)
@@ -145,7 +145,7 @@ pub(super) fn script(source: &ImportSource<'_>) -> Result<ImportedHooks> {
             }
             if text.contains("$0") || text.contains("BASH_SOURCE") {
                 imported.notes.push(format!(
-                    "{} uses its own path, which is another one in hooks.d: check it",
+                    "{} uses its own path, which is different in hooks.d; check that it still works",
                     source.shown()
                 ));
             }

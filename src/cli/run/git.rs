@@ -407,7 +407,7 @@ fn add_head(
     Ok(())
 }
 
-/// The git folder: `$GIT_DIR`, else that of the enclosing work tree.
+/// The git folder: `$GIT_DIR`, else that of the enclosing working tree.
 fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
     if let Some(named) = git_dir {
         return Some(cwd.join(named));
@@ -417,7 +417,7 @@ fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
         if entry.is_dir() {
             return Some(entry);
         }
-        // In a linked work tree or a submodule, `.git` is a file that names the folder.
+        // In a linked worktree or a submodule, `.git` is a file that names the folder.
         if let Ok(text) = fs::read_to_string(&entry) {
             return Some(folder.join(text.strip_prefix("gitdir:")?.trim()));
         }

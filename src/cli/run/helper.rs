@@ -185,7 +185,8 @@ impl<'a> Helper<'a> {
         self.heartbeat.expect_within(longest);
         Some(
             read_decision(&stream, &mut lines, longest, abort).map_err(|error| {
-                let cause = format!("the helper for warm hooks made no decision: {error}");
+                let cause =
+                    format!("the helper process for warm hooks did not decide the event: {error}");
                 Complaint::with_cure(cause, "try again; `warm = \"off\"` decides without it")
             }),
         )

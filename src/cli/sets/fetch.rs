@@ -390,8 +390,7 @@ fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(cannot())?;
     }
     if !is_whole(&new, digest) {
-        let cause =
-            "files of the set have the same name on this system, or names of editor backups";
+        let cause = "some files of the set have names that this file system does not distinguish, or that hookrun skips as editor backups";
         let cure = "its authors must rename or remove them";
         return Err(Complaint::with_cure(cause, cure));
     }

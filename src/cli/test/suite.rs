@@ -168,7 +168,7 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
     let cause = format!("`{}` proves nothing: {why}", case.name);
     let complaint = Complaint::with_cure(
         cause,
-        "bind a hook, or, if none should run, expect `asked = []`",
+        "add a hook for this event or, if none should run, expect `asked = []`",
     );
     Some(complaint.warning(&loaded.file, Some(case.at)))
 }

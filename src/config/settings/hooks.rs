@@ -312,7 +312,7 @@ impl SettingsReader<'_> {
             (None, Some(text)) => {
                 if !matches!(text.as_str(), "" | "*") {
                     let cause = format!("`{}` has no matcher: `{text}` is ignored", row.name);
-                    self.warning(at, cause, "drop it");
+                    self.warning(at, cause, "remove it");
                 }
                 None
             }
@@ -354,7 +354,8 @@ impl SettingsReader<'_> {
                     variables.push((entry.key.clone(), text.to_string()));
                 }
                 _ => {
-                    let cause = format!("`{}` is not a variable with a string", entry.key);
+                    let cause =
+                        format!("the value of the variable `{}` is not a string", entry.key);
                     self.fault(entry.at, cause, "write \"NAME\": \"value\"");
                 }
             }
@@ -369,7 +370,7 @@ impl SettingsReader<'_> {
             .iter()
             .any(|(key, entry)| *key == HostHookKey::Async && entry.tree.flag() == Some(true));
         if is_async {
-            let cause = "it runs in the background: its answer has no effect";
+            let cause = "it runs in the background (`async`), so its answer has no effect";
             let complaint = Complaint::with_cure(cause, "remove `async` if it must decide");
             self.report(Severity::Note, complaint, hook.at);
             draft.hook.background = Background::Detach;

@@ -45,7 +45,7 @@ pub enum TrustState {
 pub struct TrustReport {
     /// The folder with `hookrun.toml` and `hooks.d`.
     pub folder: PathBuf,
-    /// The git folder that all work trees of its repository share.
+    /// The git folder that all worktrees of its repository share.
     pub repository: PathBuf,
     pub state: TrustState,
     /// `sha256:…`; empty if the files cannot be read.

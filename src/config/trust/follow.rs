@@ -115,7 +115,7 @@ fn committed_content(
     ];
     // A host's folder is a separate set.
     if parts.is_empty() || places.iter().any(|place| parts.contains(place)) {
-        // Include files that were removed from the work tree.
+        // Include files that were removed from the working tree.
         parts.extend(places);
         parts.extend([LOCK, HIDDEN].map(PathBuf::from));
     }

@@ -1,5 +1,5 @@
 //! The parts of a folder's hook set: its files, the files that commands run, and its repository.
-//! Content trusted in one work tree is trusted in all.
+//! Content trusted in one worktree is trusted in all.
 //!
 //! The repository is found from files only, without git or variables (`GIT_DIR`). A `.git` file
 //! that git would not have written is ignored.
@@ -269,7 +269,7 @@ fn up_to(folder: &Path, root: &Path) -> PathBuf {
 const LONGEST_LINK: u64 = 4096;
 
 pub(super) struct Origin {
-    /// The git folder that all work trees share; outside git the hooks' folder.
+    /// The git folder that all worktrees share; outside git the hooks' folder.
     pub(super) identity: PathBuf,
     pub(super) root: PathBuf,
 }
@@ -296,7 +296,7 @@ pub(super) fn find_repository(folder: &Path) -> Origin {
     })
 }
 
-/// The main work tree's folder for `folder` (canonical) in a linked work tree.
+/// The main worktree's folder for `folder` (canonical) in a linked worktree.
 pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
     let Origin { identity, root } = find_repository(folder);
     let main = identity.parent().filter(|_| identity.ends_with(".git"))?;
@@ -304,7 +304,7 @@ pub(crate) fn same_in_main_work_tree(folder: &Path) -> Option<PathBuf> {
     (main != root).then(|| main.join(below).components().collect())
 }
 
-/// The folder that a `.git` file names, as in a linked work tree or a submodule.
+/// The folder that a `.git` file names, as in a linked worktree or a submodule.
 fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
     let text = short_text(git)?;
     root.join(text.strip_prefix("gitdir:")?.trim())
@@ -312,7 +312,7 @@ fn linked_folder(root: &Path, git: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// The repository of a linked work tree's or a submodule's `.git` file, if git wrote it.
+/// The repository of a linked worktree's or a submodule's `.git` file, if git wrote it.
 fn common_folder(file: &Path, folder: &Path) -> Option<PathBuf> {
     let Some(common) = short_text(&folder.join("commondir")) else {
         let mut around = file

@@ -44,7 +44,7 @@ pub enum TrustedBy {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrustRecord {
     pub v: u32,
-    /// The git folder that all work trees share.
+    /// The git folder that all worktrees share.
     pub repository: PathBuf,
     pub folder: PathBuf,
     pub digest: String,
@@ -238,7 +238,7 @@ impl TrustStore {
         }
     }
 
-    /// The last trusted content of this folder, or of another work tree that shares a file.
+    /// The last trusted content of this folder, or of another worktree that shares a file.
     pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
         let records = records_in(&self.of_repository(repository)).into_iter();
         let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);

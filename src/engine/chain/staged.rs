@@ -1,4 +1,4 @@
-//! Runs a hook in the folder with the staged text, and judges its changes there.
+//! Runs a hook in the folder with the staged content, and judges its changes there.
 
 use std::path::PathBuf;
 
@@ -87,7 +87,7 @@ impl StagedPlace {
         job
     }
 
-    /// Ends the hook's use of the staged text. `blocked` is the departure of a hook that blocks.
+    /// Ends the hook's use of the staged content. `blocked` is the departure of a hook that blocks.
     pub(super) fn leave(
         &self,
         engine: &Engine,

@@ -84,7 +84,7 @@ impl EventSpec {
                     let ContextKey { name, .. } = key;
                     let event = &self.name;
                     return Err(Complaint::new(format!(
-                        "`{name}` is missing, but guards of `{event}` need it; {has}; add `{name}`"
+                        "`{name}` is missing, but hooks of `{event}` require it; {has}; add `{name}`"
                     )));
                 }
                 Some(_) | None => {}

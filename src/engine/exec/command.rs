@@ -165,7 +165,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
     }
     if is_drop_in && mode & SET_ID != 0 {
         return Err(Complaint::with_cure(
-            format!("`{shown}` is setuid or setgid, and hooks run as the current user"),
+            format!("`{shown}` is setuid or setgid, but hooks run as the current user"),
             format!("run `chmod ug-s {}`", quoted(file)),
         ));
     }
@@ -270,13 +270,13 @@ pub(super) fn too_long(mut variables: Vec<(String, usize)>) -> Complaint {
         .collect();
     Complaint::with_cure(
         format!(
-            "its environment and arguments exceed the system's limit; of the {bytes} bytes in {} \
-             variables the largest are {}",
+            "its environment and arguments are longer than the system allows; the {} variables have \
+             {bytes} bytes in total, and the largest are {}",
             variables.len(),
             largest.join(", "),
         ),
-        "shorten or unset them before you start hookrun, or raise the stack limit, of which \
-         they may use a quarter (`ulimit -s`)",
+        "shorten or unset these variables before you start hookrun, or raise the stack limit \
+         (`ulimit -s`): a quarter of it is available for them",
     )
 }
 

@@ -60,7 +60,8 @@ impl Engine {
         }
         if let Some(rules) = &job.sandbox {
             if !needs_process && self.program.is_none() && !rules.required {
-                let note = "sandbox: not enforced: it needs the hookrun binary (`Runner::program`)";
+                let note = "sandbox: not enforced, because the embedding program does not set the path of \
+                            the hookrun binary (`Runner::program`)";
                 notes.push(note.to_string());
                 return Ok(None);
             }
@@ -215,7 +216,7 @@ fn lower(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
 
 fn own_fault(problem: &str) -> Complaint {
     Complaint::with_cure(
-        format!("its limits could not be set: {problem}"),
+        format!("hookrun could not set its limits: {problem}"),
         "this is a bug in hookrun: please report it",
     )
 }

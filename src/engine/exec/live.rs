@@ -217,7 +217,11 @@ impl Live {
         if written <= limit {
             return None;
         }
-        let problem = format!("it wrote {} of {}", size_text(written), size_text(limit));
+        let problem = format!(
+            "it wrote {}, and the limit is {}",
+            size_text(written),
+            size_text(limit)
+        );
         Some(Ending::OverLimit {
             limit: "output",
             problem,
@@ -351,7 +355,8 @@ impl Live {
         excess: Option<Ending>,
     ) -> (Ending, Vec<String>) {
         let Some(exit) = exit else {
-            let problem = "another part of the program reaped it".to_string();
+            let problem =
+                "another part of the embedding program collected its exit status".to_string();
             return answer::failed(Ending::Lost { problem }, stdout, job.permit);
         };
         if let Some(excess) = excess {
@@ -370,7 +375,10 @@ impl Live {
         match status {
             Status::Exited(Exit::Status(0)) => self.output_excess(limits),
             Status::Exited(Exit::Signal(signal)) if signal == Signal::XCPU.as_raw() => {
-                let problem = format!("it used {}", duration_text(limits.cpu?));
+                let problem = format!(
+                    "it used all of its {} of processor time",
+                    duration_text(limits.cpu?)
+                );
                 Some(Ending::OverLimit {
                     limit: "cpu",
                     problem,

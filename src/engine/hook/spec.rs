@@ -78,7 +78,7 @@ pub struct Hook {
     pub sees: Option<Sees>,
     /// Handling of its changes to files. `None` if it makes none.
     pub fixes: Option<Fixes>,
-    /// Ignored folders that it needs beside the staged text. `None` for the default ones.
+    /// Ignored folders that it needs next to the staged files. `None` for the default ones.
     pub link: Option<Vec<PathBuf>>,
     /// Interface of its dialect. `None`: hookrun's contract.
     pub convention: Option<Arc<dyn Convention>>,
@@ -417,7 +417,7 @@ names! { Reads: Environment "environment", Stdin "stdin", Nothing "none" }
 /// The version of files that a hook sees if text is staged. The default is staged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sees {
-    /// The staged text, in a separate folder, even if the disk has the same.
+    /// The staged content, in a separate folder, even if the disk has the same.
     Staged,
     /// The disk, with unstaged changes.
     Disk,

@@ -1,4 +1,4 @@
-//! Interface to the staged text, which hooks see before a commit.
+//! Interface to the staged content, which hooks see before a commit.
 //!
 //! The engine does not know git: a [`StagedText`] creates the folder and judges a hook's changes.
 
@@ -22,7 +22,7 @@ impl Hook {
 }
 
 pub(crate) trait StagedText: fmt::Debug + Send + Sync {
-    /// Returns the folder in which `hook` finds the staged text of `files` (absolute paths on disk)
+    /// Returns the folder in which `hook` finds the staged content of `files` (absolute paths on disk)
     /// instead of `usual`; `None` if that is `usual`. Fails if the folder cannot be created.
     fn enter(
         &self,
@@ -40,11 +40,11 @@ pub(crate) trait StagedText: fmt::Debug + Send + Sync {
     ) -> Result<ChangeVerdict, Complaint>;
 }
 
-/// Working directory and environment of a hook that sees the staged text.
+/// Working directory and environment of a hook that sees the staged content.
 #[derive(Debug, Clone)]
 pub(crate) struct StagedFolder {
     pub(crate) cwd: PathBuf,
-    /// The top of the folder, which contains `cwd`, and of the work tree on disk.
+    /// The top of the folder, which contains `cwd`, and of the working tree on disk.
     pub(crate) top: PathBuf,
     pub(crate) disk: PathBuf,
     pub(crate) variables: Vec<(&'static str, String)>,

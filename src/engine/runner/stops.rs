@@ -102,7 +102,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
             };
             if let StopDecision::Allow { after } = turn {
                 let why = format!(
-                    "blocked {after} times in a row: it may stop now, so that the session does \
+                    "blocked {after} times in a row; the agent may stop now, so that the session does \
                      not loop; the last reason: {reason}"
                 );
                 run.outcome.settled = Settled::Allowed;

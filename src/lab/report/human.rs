@@ -71,7 +71,7 @@ pub fn run(
     if is_long {
         let count = unmatched.len();
         let names = column(&unmatched.join(", "), NAMES_COLUMNS);
-        let why = "do not match, `--hook NAME` shows why";
+        let why = "do not match (`--hook NAME` shows why)";
         writeln!(out, "{DIM}skip  {DIM:#}  {count} {why}: {names}\n")?;
     }
     rewrites(&run.rewrites, out)?;
@@ -353,8 +353,8 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
             prose(out, "reason", run.reason.as_deref().unwrap_or_default())?;
             let cause = match run.cause.as_deref() {
                 Some("policy") => "a hook decided",
-                Some("person") => "a person did not answer yes",
-                _ => "something failed, and failures block here",
+                Some("person") => "a person said no or did not answer",
+                _ => "a hook or hookrun itself failed, and failures block this event",
             };
             label(out, "cause", cause)?;
             if let Some(hook) = run

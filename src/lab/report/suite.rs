@@ -430,7 +430,7 @@ fn add_coverage(covered: &CoverageReport, checks: &mut Vec<Check>) {
     if !covered.ok {
         for gap in &covered.missing {
             let name = plain(&format!("{} of {} ({})", gap.point, gap.hook, gap.event));
-            let problem = format!("no case shows it; write {}", plain(&gap.lacks));
+            let problem = format!("no test case covers this; write {}", plain(&gap.lacks));
             let place = CheckPlace {
                 file: plain(&gap.file),
                 line: gap.line as u64,

@@ -164,7 +164,7 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
         "`{name}` is not a regular expression: {}",
         last.trim_start_matches("error: ")
     );
-    let cure = "correct it; `\\` makes a character literal";
+    let cure = "fix it; `\\` makes a character literal";
     Err(Complaint::with_cure(cause, cure))
 }
 

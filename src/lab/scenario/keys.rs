@@ -119,7 +119,7 @@ const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs
 
 /// A non-empty list of names; an empty one would mean all.
 fn some_names(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<String>>, Complaint> {
-    key.some_texts(&format!("name one, or drop it for {}", key.default))
+    key.some_texts(&format!("name one, or remove it for {}", key.default))
 }
 
 fn paths(key: &Setting<'_, '_>) -> Result<Vec<PathBuf>, Complaint> {
@@ -132,7 +132,7 @@ fn set_skip(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
     if why.trim().is_empty() {
         return Err(Complaint::with_cure(
             "`skip` is empty",
-            "say why it is not run, or drop it",
+            "say why it is not run, or remove it",
         ));
     }
     case.skip = Some(why.to_string());
@@ -151,7 +151,7 @@ fn set_context(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Co
             let parsed = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text);
             parsed.map_err(|error| {
                 let cause = format!("`context` is not a JSON object: {error}");
-                Complaint::with_cure(cause, "correct it; to send other text, use `stdin`")
+                Complaint::with_cure(cause, "fix it; to send other text, use `stdin`")
             })?;
             StepInput::Json(key.placed(text.to_string()))
         }
@@ -167,7 +167,7 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
         let name = &entry.key;
         if name.is_empty() || name.contains(['=', '\0']) {
             let cause = format!("`{name}` cannot be the name of a variable");
-            key.reader.fault(entry.at, cause, "correct it");
+            key.reader.fault(entry.at, cause, "fix it");
             continue;
         }
         let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {

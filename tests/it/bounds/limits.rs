@@ -123,7 +123,7 @@ fn a_struck_limit_lets_through_where_failures_do() {
         gate("limits.output=10B on_failure=allow", "printf 123456789012").report("tool.pre", "{}");
     assert_eq!(report["decision"], "allow", "{report}");
     assert_eq!(report["hooks"][0]["ending"], "over-limit");
-    let told = "failed: over its limit on output: it wrote 12 bytes of 10 bytes (fail open)";
+    let told = "failed: over its limit on output: it wrote 12 bytes, and the limit is 10 bytes (fail open)";
     assert_eq!(report["notices"][0]["text"], told, "{report:#}");
 }
 
@@ -218,7 +218,11 @@ fn amounts_that_cannot_be_meant_are_mistakes() {
         ("output = true", "output", "output`"),
         ("cpu = 2", "cpu=2", "`limits.cpu`"),
         ("cpu = \"0s\"", "cpu=0s", "`limits.cpu`"),
-        ("files = 3", "files=3", "nothing can run with fewer than 4"),
+        (
+            "files = 3",
+            "files=3",
+            "it must be at least 4, because no program can run with less",
+        ),
         (
             "files = -9223372036854775808",
             "files=-9223372036854775808",

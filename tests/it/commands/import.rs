@@ -596,9 +596,9 @@ pre-commit:
     import(&sandbox, &["lint-staged"])
         .exits(0)
         .prints("1 hook imported\n")
-        .prints("!(*test).js: hookrun has no such glob")
-        .prints("*.@(ts|tsx): hookrun has no such glob")
-        .prints("!*.css: hookrun has no such glob");
+        .prints("!(*test).js: hookrun does not support the glob")
+        .prints("*.@(ts|tsx): hookrun does not support the glob")
+        .prints("!*.css: hookrun does not support the glob");
     let prek = r#"
 exclude: { glob: "**/snapshots/**" }
 default_install_hook_types: [pre-commit, pre-push]

@@ -270,7 +270,7 @@ fn what_could_not_start_is_found_before_it_has_to() {
         ("#!/no/such/interpreter\n", "the interpreter of "),
         (
             "#!/usr/bin/env no-such-program\n",
-            "its first line needs `no-such-program`, not in PATH",
+            "its first line names `no-such-program`, which is not in PATH",
         ),
         ("#!/bin/sh\r\nexit 0\r\n", "ends in CR LF"),
         ("echo no first line\n", "neither a program nor a script"),
@@ -309,7 +309,7 @@ fn a_first_line_is_offered_by_the_ending_and_by_what_is_there() {
     let path = format!("{}:/usr/bin:/bin", sandbox.at("bin").display());
     let ran = sandbox.variable("PATH", &path).hookrun(&["validate"], b"");
     ran.exits(1)
-        .prints("needs `zork`, not in PATH\n  help: `zork3` exists: use it in");
+        .prints("names `zork`, which is not in PATH\n  help: `zork3` exists: use it in");
     let sandbox = Sandbox::new().script("bin/zork", "#!/bin/sh\n");
     let line = format!("#!{}\n", sandbox.at("bin/zork2").display());
     let ran = sandbox
@@ -353,7 +353,7 @@ fn a_hook_that_can_never_match_is_a_warning() {
     let problems = sandbox.problems(&[]);
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(
-        problems[0].contains("`x.sh` matches tools, but `turn.start` has none: it can never run")
+        problems[0].contains("`x.sh` matches tools, but `turn.start` has none, so it never runs")
     );
     validate(&sandbox, "human")
         .exits(0)

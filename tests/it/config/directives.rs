@@ -338,7 +338,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             13,
             48,
-            "`limits.files`: nothing can run with fewer than 4 []",
+            "`limits.files`: it must be at least 4, because no program can run with less []",
         ),
     ];
     for wanted in wanted.drain(..) {
@@ -371,7 +371,7 @@ fn a_mistake_in_a_directive_closes_the_gate_and_names_the_line() {
     sandbox
         .run("tool.pre")
         .blocks_saying("hooks.d/tool.pre/hook.sh:2:12: unknown setting `tol`")
-        .blocks_saying("`hookrun validate` shows what to fix");
+        .blocks_saying("`hookrun validate` shows how to fix it");
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn a_sign_between_settings_is_a_mistake() {
     ] {
         let hook = Sandbox::new().hook("x", &format!("# hookrun: {directive}\nexit 1"));
         hook.run("tool.pre").blocks_saying(&format!(
-            "the last character of `{word}` would be part of its value"
+            "the `,` or `;` at the end of `{word}` would be part of the value"
         ));
         let problems = hook.problems(&[]).join("\n");
         assert!(problems.contains(&format!("write `{meant}`")), "{problems}");

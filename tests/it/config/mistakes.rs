@@ -66,12 +66,12 @@ blocs = true
         "hookrun.toml:15:11: unknown key `tol` [did you mean `tool`?]",
         "hookrun.toml:16:1: unknown key `tool` [write `match = { tool = … }`]",
         "hookrun.toml:18:8: `tool.pre` is already an event: a tool is about to run \
-         [give yours another name; of this one only `stop` and `timeout` can be set]",
+         [rename your event; for a built-in event you can set only `stop` and `timeout`]",
         "hookrun.toml:21:8: `bad name` cannot be the name of an event \
          [use letters, digits, `-` and dots between them: `deploy.pre`]",
         "hookrun.toml:22:17: `context.a` takes a JSON type",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
-        "hookrun.toml:25:2: unknown key `settings` [known here: hook, rule, rules, event, log, sets, project, trust, warm_imports]",
+        "hookrun.toml:25:2: unknown key `settings` [the keys here are hook, rule, rules, event, log, sets, project, trust, warm_imports]",
         "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",
         "hooks.d/tool.pre/bad.sh:2:12: unknown setting `nonsense`",
     ]
@@ -99,8 +99,8 @@ fn run_blocks_a_gate_and_names_the_first_error_and_how_many_more() {
         .to_string();
 
     sandbox.run("tool.pre").blocks(&format!(
-        "nothing is allowed while the hooks have errors: {file}:4:11: `|` in a command needs \
-         a shell (and 1 more error); `hookrun validate` shows what to fix"
+        "everything is blocked, because the hooks have an error: {file}:4:11: `|` in a command needs \
+         a shell (and 1 more error); `hookrun validate` shows how to fix it"
     ));
 }
 
@@ -176,7 +176,7 @@ fn a_broken_configuration_closes_what_fails_closed_and_is_told_where_it_does_not
 #[test]
 fn list_show_and_test_still_work_while_something_is_broken() {
     let sandbox = manifest("colour = 1\n").hook("good.sh", "echo fine");
-    let problem = "error: hookrun.toml:1:1: unknown key `colour`\n  help: known here: hook, rule, rules, event, log, sets, project, trust, warm_imports\n";
+    let problem = "error: hookrun.toml:1:1: unknown key `colour`\n  help: the keys here are hook, rule, rules, event, log, sets, project, trust, warm_imports\n";
 
     let list = sandbox.hookrun(&["list"], b"");
     list.exits(1).prints("good.sh");
@@ -243,7 +243,7 @@ fn a_key_with_a_wrong_value_is_one_problem_and_closes_the_gate() {
         assert!(problems[0].contains(problem), "{problems:?}");
         sandbox
             .run("tool.pre")
-            .blocks_saying("nothing is allowed while the hooks have errors");
+            .blocks_saying("everything is blocked, because the hooks have an error");
     }
 }
 
@@ -394,12 +394,12 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hookrun.toml:1:1: `x` matches tools, but `turn.start` has none: it can \
-             never run [drop the tool, path and command matchers, or bind it to tool.pre]",
+            "warning hookrun.toml:1:1: `x` matches tools, but `turn.start` has none, so it \
+                never runs [remove the tool, path and command matchers, or bind it to tool.pre]",
             "warning hookrun.toml:1:1: `on_failure = \"block\"` has no effect: `turn.start` \
-             cannot be blocked [drop it]",
+             cannot be blocked [remove it]",
             "warning hookrun.toml:1:1: `rewrite` has no effect: `turn.start` has no fields \
-             that a hook may rewrite [drop it]",
+             that a hook may rewrite [remove it]",
             "warning hookrun.toml:1:1: `background = \"detach\"` has no effect with \
              `containment = \"pidns\"`: no process outlives it [remove one of them]",
         ]
@@ -491,7 +491,7 @@ fn a_gate_that_nobody_waits_for_is_an_error() {
     let sandbox = manifest("[event.\"deploy.pre\"]\nsummary = \"x\"\nschedule = \"detached\"\n");
     sandbox
         .hookrun(&["run", "deploy.pre"], b"{}")
-        .blocks_saying("a detached event cannot be blocked");
+        .blocks_saying("cannot be blocked, because hookrun does not wait for its hooks");
 }
 
 #[test]

@@ -232,7 +232,7 @@ fn hooks_of_the_home_folder_are_no_part_of_a_project_below_it() {
     asked_in(&sandbox, "home/plain", |_| {}).blocks("the guard says no");
 }
 
-/// `HOME` is often the workspace of a job, `/app`, or the work tree of somebody's dotfiles.
+/// `HOME` is often the workspace of a job, `/app`, or the working tree of somebody's dotfiles.
 #[test]
 fn a_project_that_is_the_home_folder_keeps_its_guard() {
     for git in [None, Some("home/.git/HEAD"), Some("home/sub/.git/HEAD")] {

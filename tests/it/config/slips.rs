@@ -117,7 +117,7 @@ fn tables_of_people_who_know_other_tools_say_what_to_write() {
             "match = { tool = \"mcp__github__.*\" }",
             "write `mcp__github__*`",
         ),
-        ("matcher = \"Bash\"", "known here: name, event"),
+        ("matcher = \"Bash\"", "the keys here are name, event"),
         ("tool = \"bash\"", "write `match = { tool = … }`"),
         ("match = { tol = \"Bash\" }", "did you mean `tool`?"),
         ("comand = \"true\"", "did you mean `command`?"),

@@ -115,7 +115,10 @@ fn a_value_of_a_wrong_type_for_which_a_host_drops_its_file_is_an_error() {
             found[0].starts_with("error ") && found[0].contains(what),
             "{found:?}"
         );
-        assert!(found[0].contains("runs no hook of the file"), "{found:?}");
+        assert!(
+            found[0].contains("runs none of the hooks in this file"),
+            "{found:?}"
+        );
     }
 }
 

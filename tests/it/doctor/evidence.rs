@@ -39,7 +39,7 @@ fn a_host_that_never_asked_here_is_not_seen_yet() {
     let sandbox = installed("claude")
         .file("sub/x", "")
         .file("home/elsewhere/x", "");
-    let never = "installed, not seen yet: Claude Code has never run hookrun in this project";
+    let never = "installed, but Claude Code has not run hookrun in this project yet";
     assert_eq!(said(&sandbox, "claude"), never);
     ask(&sandbox, "..");
     assert_eq!(said(&sandbox, "claude"), never);

@@ -375,7 +375,7 @@ fn a_mistake_about_files_names_its_cure() {
         ),
         (
             "event = 'tool.pre'\ncommand = 'ruff {files}'\nrewrite = true",
-            "`files` and `rewrite` exclude each other",
+            "`files` cannot be used with `rewrite`",
         ),
         (
             "event = 'commit.pre'\ncommand = 'ruff {files}'\nmatch = { type = 'pyhton' }",

@@ -314,7 +314,7 @@ fn what_cannot_be_a_member_is_named_with_its_line() {
         ),
         (
             "late",
-            "warning: late/hookrun.toml:1:1: `x` does not run: `commit.msg` lists no changes",
+            "warning: late/hookrun.toml:1:1: `x` does not run, because `commit.msg` has no `changes`",
         ),
         (
             "../x",

@@ -656,7 +656,7 @@ fn a_local_file_switches_nothing_else_off() {
         ("[hook.tsc]\ntimeout = \"1s\"\n", "unknown key `timeout`"),
         (
             "[hook.10-a.sh]\nenabled = false\n",
-            "`10-a.sh` in a table header is two tables",
+            "the dot in `10-a.sh` makes this two nested tables",
         ),
         ("[rule.x]\n", "unknown key `rule`"),
         (

@@ -1,4 +1,4 @@
-//! Hooks see the staged text, and their fixes are staged: the person's files stay as they are.
+//! Hooks see the staged content, and their fixes are staged: the person's files stay as they are.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -126,7 +126,7 @@ fn hooks_see_what_is_staged_and_the_disk_stays() {
             .ends_with("/w/.git/hookrun/tree\n")
     );
 
-    // The disk is the staged text: nothing is copied.
+    // The disk is the staged content: nothing is copied.
     git.stage("a.txt", "better\n");
     git.commits(&[]);
     assert!(git.sandbox.read("lint.pwd").ends_with("/w\n"));
@@ -577,7 +577,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text\n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`stray` changed more than the text of its files: other.txt");
+        .says("`stray` changed more than the content of its own files: other.txt");
     assert_eq!(git.sandbox.read("w/other.txt"), "text\n");
 
     let git = repository(&[("format", FORMAT, "fixes = \"block\"")]);
@@ -592,7 +592,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text\n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`delete` changed more than the text of its files: a.txt");
+        .says("`delete` changed more than the content of its own files: a.txt");
     assert_eq!(git.sandbox.read("w/a.txt"), "text\n");
 }
 
@@ -648,7 +648,7 @@ fn a_folder_that_cannot_be_made_or_is_taken_blocks_with_the_reason() {
     let run = ["run", "--host", "git", "pre-commit", "--budget", "500ms"];
     git.hookrun("w", &run)
         .exits(1)
-        .says("another commit in this work tree was still being checked after 500ms");
+        .says("another commit in this working tree was still being checked after 500ms");
     drop(lock);
 
     // What a killed run has left does not matter.
@@ -679,7 +679,7 @@ fn keys_about_staged_text_are_checked() {
     for (keys, why) in [
         (
             "event = \"tool.pre\"\nfixes = \"stage\"",
-            "`fixes` has no effect: `tool.pre` has no staged text",
+            "`fixes` has no effect: `tool.pre` has no staged content",
         ),
         ("event = \"commit.pre\"\nfixes = \"all\"", "`fixes`"),
         (
@@ -688,7 +688,7 @@ fn keys_about_staged_text_are_checked() {
         ),
         (
             "event = \"commit.pre\"\nfiles = true\nfixes = \"stage\"\nsees = \"disk\"",
-            "exclude each other",
+            "`fixes` cannot be used with",
         ),
         (
             "event = \"commit.pre\"\nlink = [\"a\"]\nsees = \"disk\"",

@@ -171,19 +171,19 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_block() {
             "claude",
             "600",
             "595",
-            "waits 9m 55s, and hookrun takes up to 9m 55s",
+            "waits only 9m 55s, but hookrun may take up to 9m 55s",
         ),
         (
             "gemini",
             "600000",
             "60000",
-            "waits 1m, and hookrun takes up to 9m 55s",
+            "waits only 1m, but hookrun may take up to 9m 55s",
         ),
         (
             "copilot",
             "595s",
             "601s",
-            "waits 10m, and hookrun takes up to 10m 1s",
+            "waits only 10m, but hookrun may take up to 10m 1s",
         ),
     ] {
         let host = HOSTS.iter().find(|one| one.name == host).unwrap();
@@ -199,7 +199,7 @@ fn doctor_names_a_time_after_which_the_host_does_not_wait_for_the_block() {
             .hookrun(&doctor, b"")
             .exits(1)
             .prints(said)
-            .prints("a later block is lost");
+            .prints("a block after that is lost");
         sandbox.hookrun(&["install", host.name], b"").exits(0);
         sandbox.hookrun(&doctor, b"").exits(0);
     }

@@ -170,7 +170,7 @@ fn a_broken_configuration_is_told_once() {
         let payload = json!({"hook_event_name": gate, "tool_name": "Bash", "tool_input": {}});
         let ran = sandbox.host(host, &payload);
         assert_eq!(
-            ran.stderr.matches("the hooks have errors").count(),
+            ran.stderr.matches("the hooks have an error").count(),
             1,
             "{ran:?}"
         );

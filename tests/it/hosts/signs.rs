@@ -244,7 +244,7 @@ fn in_doubt_run_blocks_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "no event is named, and the context does not show which event of which host it is; name \
+        "no event was given, and the context does not identify the event or the host; name \
          it: `hookrun run EVENT`, or `hookrun run EVENT --host HOST`\n"
     );
     let copilots = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{}}"#;
@@ -252,7 +252,7 @@ fn in_doubt_run_blocks_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "the context is one of copilot, which does not name its event; name it: `hookrun run \
+        "the context has the format of copilot, in which the event is not named; name it: `hookrun run \
          EVENT --host copilot`\n"
     );
 }
@@ -279,7 +279,7 @@ fn a_host_that_is_named_is_believed() {
     ran.exits(2);
     assert!(
         ran.stderr
-            .starts_with("no event is named, and the context has no `event`"),
+            .starts_with("no event was given, and the context has no `event`"),
         "{ran:?}"
     );
 }
@@ -292,7 +292,7 @@ fn a_name_that_is_no_text_is_said_to_be_none() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "no event is named: `hook_event_name` is `5`, not a string; name the event: `hookrun run \
+        "no event was given: `hook_event_name` is `5`, not a string; name the event: `hookrun run \
          EVENT --host claude`\n"
     );
 }

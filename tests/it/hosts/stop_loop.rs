@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox};
 
-const LET_STOP: &str = "times in a row: it may stop now, so that the session does not loop";
+const LET_STOP: &str = "times in a row; the agent may stop now, so that the session does not loop";
 
 /// Where `HOME` of a sandbox keeps what hookrun keeps of a session.
 const STATE: &str = "home/.local/state/hookrun";

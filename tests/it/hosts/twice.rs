@@ -110,7 +110,7 @@ fn grok_gets_its_own_words_also_where_it_asks_by_claudes_settings_or_cursors() {
     }
     // A host that does not read Gemini's settings has no business there.
     let ran = sandbox.host("gemini", &own_words("grok", "PreToolUse.json"));
-    ran.exits(2).says("no event is named");
+    ran.exits(2).says("no event was given");
 }
 
 #[test]

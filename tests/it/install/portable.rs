@@ -13,9 +13,8 @@ use super::{HOSTS, hooks, install};
 use crate::sandbox::Sandbox;
 
 const OWN: &str = env!("CARGO_BIN_EXE_hookrun");
-const MISSING: &str = "hookrun is not installed, and the settings here need it: \
-                       npm install --global hookrun, or uv tool install hookrun, or \
-                       cargo install --locked hookrun\n";
+const MISSING: &str = "hookrun is not installed, but the hooks in these settings need it: \
+                       build it with cargo install --path . in a checkout of hookrun\n";
 
 /// A repository of a team, with a guard and hookrun for Claude Code.
 fn team() -> Sandbox {

@@ -47,7 +47,7 @@ fn nobody_holds_a_session_for_run_and_every_command_says_so() {
     validated
         .exits(0)
         .prints("hooks.d/tool.post/watch.sh:2")
-        .prints("`watch.sh` does not start for `run`: it lives as long as a session");
+        .prints("`hookrun run` does not start `watch.sh`, because it lives as long as a session");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_gate_needs_an_answer() {
     validated
         .exits(1)
         .prints("hooks.d/tool.pre/watch.sh:2")
-        .prints("`lives = \"session\"`: `tool.pre` needs an answer, but this hook gives none")
+        .prints("a hook with `lives = \"session\"` cannot answer, but `tool.pre` needs an answer")
         .prints("a hook that decides starts for each event");
     sandbox.run("tool.pre").exits(2);
     sandbox.has_no_file("started");
@@ -81,12 +81,12 @@ fn keys_about_answers_exclude_it() {
         let script = SCRIPT.replace("lives=session", &format!("lives=session {setting}"));
         let sandbox = Sandbox::new().script("hooks.d/tool.post/watch.sh", &script);
         let key = setting.split('=').next().unwrap();
-        let wrong = format!("`{key}` and `lives = \"session\"` exclude each other");
+        let wrong = format!("`{key}` cannot be used with `lives = \"session\"`");
         let validated = sandbox.hookrun(&["validate"], b"");
         validated.exits(1).prints("watch.sh:2").prints(&wrong);
     }
     let sandbox = Sandbox::new().script("hooks.d/PostToolUse/watch.sh", SCRIPT);
-    let wrong = "`dialect` and `lives = \"session\"` exclude each other";
+    let wrong = "`dialect` cannot be used with `lives = \"session\"`";
     sandbox.hookrun(&["validate"], b"").exits(1).prints(wrong);
     let rule =
         "[[rule]]\nevent = \"tool.pre\"\nruns = \"rm\"\ndeny = \"no\"\nlives = \"session\"\n";

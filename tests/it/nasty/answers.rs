@@ -99,7 +99,7 @@ answers! {
 
     // Noise, and more than one answer.
     two_answers_are_malformed: "{\"output\":\"a\"}\n{\"output\":\"b\"}" =>
-        malformed "line 2: a second answer after that of line 1";
+        malformed "line 2: a second answer, after the one on line 1";
     two_answers_on_one_line_are_malformed: "{\"output\":\"a\"}{\"output\":\"b\"}" => malformed "";
     words_around_an_answer_are_output: "hi\n{\"continue\":true}\nbye" => says "hi\nbye";
     an_output_wins_over_words: "hi\n{\"output\":\"a\"}\nbye" => says "a";

@@ -26,7 +26,7 @@ fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
 
     ran.exits(2)
         .prints(r#""line":1,"result":"unreadable","why":"it was written by a newer hookrun, in format version 2"#)
-        .prints(r#""line":2,"result":"unreadable","why":"it is not a record of hookrun"#)
+        .prints(r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log"#)
         .prints(r#""line":5,"result":"unreadable","why":"the line is cut off"#)
         .prints(r#""line":4,"result":"changed""#)
         .says("2 events: 1 as recorded, 1 changed, 0 undecided, 3 unreadable");
@@ -135,7 +135,7 @@ fn what_nobody_knows_is_not_decided_by_guessing() {
         .exits(2)
         .prints("this hookrun does not know the host `zzz`")
         .prints(
-            r#""line":2,"result":"unreadable","why":"it is not a record of hookrun: its decision is `maybe`, which this hookrun does not know"#,
+            r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log: its decision is `maybe`, which this hookrun does not know"#,
         );
 }
 

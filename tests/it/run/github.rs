@@ -97,7 +97,7 @@ fn a_job_stops_where_a_host_would_read_the_block() {
     let mistake = ran_with_a_mistake();
     mistake
         .exits(0)
-        .prints("::warning title=hookrun::the hooks have errors");
+        .prints("::warning title=hookrun::the hooks have an error");
     assert!(
         mistake.stdout.ends_with("hookrun: tool.post is allowed\n"),
         "{mistake:?}"

@@ -67,7 +67,9 @@ fn every_rewrite_is_reported_with_its_old_and_its_new_value() {
     let report = sandbox.report("tool.pre", context);
     let row = |hook: &str, old: serde_json::Value, new: &str| json!({ "hook": hook, "field": "toolInput", "old": old, "new": { "command": new } });
     let mut again = row("10", json!({ "command": "c" }), "b");
-    again["rejected"] = "a hook rewrites once; this was its second run".into();
+    again["rejected"] =
+        "this was the hook's second run for the event, and a hook can rewrite an event only once"
+            .into();
     let expected = json!([
         row("10", json!({ "command": "a", "timeout": 7 }), "b"),
         row("20", json!({ "command": "b" }), "c"),

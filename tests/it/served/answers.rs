@@ -67,10 +67,13 @@ fn whatever_is_no_answer_is_a_failure_that_blocks_a_gate() {
             "request = {'id': 7}",
             "`7` is not the id of a pending event",
         ),
-        ("print('{}'); break", "does not repeat the `id` once"),
+        (
+            "print('{}'); break",
+            "does not contain the event's `id` exactly once",
+        ),
         (
             "print('{\"id\": 1, \"id\": 2}'); break",
-            "does not repeat the `id` once",
+            "does not contain the event's `id` exactly once",
         ),
         (
             "request['id'] = 'e1'",
@@ -190,7 +193,7 @@ fn what_excludes_it_is_an_error() {
     for (directive, said) in [
         (
             "warm=serve dialect=claude",
-            "`dialect` and `warm = \"serve\"` exclude each other",
+            "`dialect` cannot be used with `warm = \"serve\"`",
         ),
         ("warm=serve lives=session", "needs an answer"),
     ] {

@@ -41,11 +41,11 @@ event = "tool.pre"
         "F:4:1: unknown key `hots` [did you mean `host`?",
         "F:7:1: unknown key `evnt` [did you mean `event`?",
         "F:8:12: unknown key `decison` [did you mean `decision`?",
-        "F:9:1: the case has no `name` [add `name = \"…\"`, the sentence that it proves",
+        "F:9:1: the case has no `name` [add `name = \"…\"`, a sentence that says what the case proves",
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
         "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
         "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` must be one of allow, block, ask",
-        "F:13:42: `reason` is not a regular expression: unclosed group [correct it; `\\` makes a character literal",
+        "F:13:42: `reason` is not a regular expression: unclosed group [fix it; `\\` makes a character literal",
         "F:13:66: `status` takes a whole number, not \"2\" [write `status = 10`",
         "F:14:1: the case expects nothing [add `expect = { decision = \"block\" }`",
     ];
@@ -73,9 +73,9 @@ with = []
 "#;
     let wanted = [
         "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for the text itself write `{{b}}`",
-        "F:6:20: nothing in the case uses the value `c` [write `{c}` where it belongs, or drop it",
+        "F:6:20: the value `c` is not used in the case [write `{c}` where it belongs, or remove it",
         "F:10:41: `{case.foldr}` is not a known placeholder [there are {case.folder}, {case.home}, {suite.folder}",
-        "F:16:8: `with` has no rows [add a row, or drop it",
+        "F:16:8: `with` has no rows [add a row, or remove it",
     ];
     assert_eq!(told(cases), wanted);
 }
@@ -105,12 +105,13 @@ with = [{ x = { text = "x", times = -1 } }]
 "#;
     let no_path =
         "is not the path of a file in the case's folder [write a relative path without `..`";
-    let huge = "JSON has no such number [correct it; a larger one can be in a context that is JSON in a string";
+    let huge =
+        "JSON has no such number [use a smaller number, or write the context as JSON in a string";
     let wanted = [
-        "F:2:9: `hooks` is an empty list [name one, or drop it for the folder that `tests` is in",
-        "F:4:8: `hook` is an empty list [name one, or drop it for all",
-        "F:8:8: `step` is an empty list [write a table `[[case.step]]`, or drop it",
-        "F:11:8: `skip` is empty [say why it is not run, or drop it",
+        "F:2:9: `hooks` is an empty list [name one, or remove it for the folder that `tests` is in",
+        "F:4:8: `hook` is an empty list [name one, or remove it for all",
+        "F:8:8: `step` is an empty list [write a table `[[case.step]]`, or remove it",
+        "F:11:8: `skip` is empty [say why it is not run, or remove it",
         &format!("F:13:17: {huge}"),
         &format!("F:13:44: {huge}"),
         &format!("F:14:11: `` {no_path}"),
@@ -267,7 +268,7 @@ fn the_first_syntax_error_is_told() {
             );
         }
     };
-    let cure = "[correct it; hookrun-suite(5) describes a test case file";
+    let cure = "[fix it; hookrun-suite(5) describes a test case file";
     is_said(case(json) + &case(json), &[("F:3:", cure)]);
     is_said(case(&lines), &[("F:3:", cure)]);
     let open = case(&format!("'''{json}"));
@@ -298,7 +299,7 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
         .prints("b.toml:1:1: there is no case in it");
     ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
     ran.prints("guard.toml:1:8: not valid TOML");
-    ran.prints("help: correct it; hookrun-suite(5) describes a test case file");
+    ran.prints("help: fix it; hookrun-suite(5) describes a test case file");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_tool_call_is_blocked_while_one_of_its_hooks_cannot_be_read() {
         &json!({ "toolName": "bash", "input": {} }),
     );
     ran.exits(2)
-        .says("nothing is allowed while")
+        .says("everything is blocked, because")
         .says("timout")
         .prints("\"block\":true");
     sandbox.has_no_file("whole");
@@ -65,7 +65,7 @@ fn a_mistake_in_a_hook_of_another_event_does_not_block_a_tool_call() {
     // hookrun's own way: any mistake closes every gate.
     sandbox
         .run_shell("ls")
-        .blocks_saying("nothing is allowed while");
+        .blocks_saying("everything is blocked, because");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn a_mistake_that_may_be_about_any_hook_blocks_a_tool_call() {
         sandbox
             .ask("omp", "tool_call", &call)
             .exits(2)
-            .says("nothing is allowed while");
+            .says("everything is blocked, because");
         sandbox
             .ask("omp", "session_before_tree", &json!({}))
             .allows()

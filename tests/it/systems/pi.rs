@@ -228,7 +228,7 @@ fn the_target_turn_is_told_of_branches_only() {
 fn an_unknown_reason_is_rejected_with_the_known_ones() {
     let ran = pi(&Sandbox::new(), "session", &session("before_compct"));
     ran.exits(2)
-        .says("`reason` says which `session` event it is, but `before_compct` is unknown");
+        .says("`reason` determines which `session` event this is, but `before_compct` is unknown");
     ran.says("before_compact, compact, shutdown");
     assert_eq!(result(&ran), json!({ "cancel": true }));
     let ran = pi(&Sandbox::new(), "session", &json!({ "type": "session" }));
@@ -243,7 +243,7 @@ fn an_unknown_event_is_rejected_with_the_nearest_one() {
         .says("did you mean `tool_call`?");
     let ran = pi(&Sandbox::new(), "tool_call", &tool_result());
     ran.exits(2)
-        .says("the context is of the event `tool_result`, not of `tool_call`");
+        .says("the context belongs to the event `tool_result`, not to `tool_call`");
 }
 
 // The agent and its turns

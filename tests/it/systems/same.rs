@@ -103,14 +103,14 @@ fn a_context_of_another_event_or_with_a_fact_twice_is_blocked() {
     };
     ask("tool_call", "wolli", json!({ "type": "tool_result" }))
         .exits(2)
-        .says("the context is of the event `tool_result`, not of `tool_call`");
+        .says("the context belongs to the event `tool_result`, not to `tool_call`");
     ask("tool_call", "omp", json!({ "input": {}, "toolInput": {} }))
         .exits(2)
         .says("`input` and `toolInput` are the same; keep one of them");
     ask("session", "pi", json!({ "reason": "because" }))
         .exits(2)
-        .says("`reason` says which `session` event it is, but `because` is unknown")
-        .says("give one of start, before_switch,");
+        .says("`reason` determines which `session` event this is, but `because` is unknown")
+        .says("it must be one of start, before_switch,");
 }
 
 #[test]

@@ -185,7 +185,9 @@ fn a_failure_is_told_from_a_decision() {
         .prints("FAILED  x.sh\n")
         .prints("        failed   timed out after 100ms\n")
         .prints("        reason   hook `x.sh` failed: timed out after 100ms (fail closed)\n")
-        .prints("        cause    something failed, and failures block here\n");
+        .prints(
+            "        cause    a hook or hookrun itself failed, and failures block this event\n",
+        );
 }
 
 #[test]

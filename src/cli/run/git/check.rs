@@ -23,7 +23,7 @@ pub(super) struct CheckedFiles<'a> {
     pub(super) args: &'a CheckArgs,
     /// The caller's working directory, the base of relative paths.
     pub(super) cwd: &'a Path,
-    /// The work tree's root, where git runs hooks.
+    /// The working tree's root, where git runs hooks.
     pub(super) top: PathBuf,
 }
 
@@ -42,13 +42,13 @@ impl CheckedFiles<'_> {
         })
     }
 
-    /// Whether staged text is checked, as by `git commit`.
+    /// Whether staged content is checked, as by `git commit`.
     fn is_of_index(&self, paths: &[PathBuf]) -> bool {
         !self.args.all && self.args.from.is_none() && paths.is_empty()
     }
 
     /// Leaves the hooks that are to run, and returns the files and folders that are named, from the
-    /// top of the work tree.
+    /// top of the working tree.
     ///
     /// # Errors
     /// When a word names neither a hook nor a path.

@@ -149,7 +149,7 @@ impl SuiteLoader<'_> {
         if choice.explicit.is_empty() && choice.settings.is_empty() {
             let Some(folder) = hooks_around(file) else {
                 let cure = "add `hooks = \"…\"` to it, or give --hooks";
-                let complaint = Complaint::with_cure("it has no hooks to test", cure);
+                let complaint = Complaint::with_cure("no hooks to test belong to this file", cure);
                 self.problem(complaint.in_file(file, None));
                 return None;
             };

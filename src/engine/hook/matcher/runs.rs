@@ -90,7 +90,7 @@ impl RunsForm {
                 }
                 _ if all.iter().any(is_option) => {
                     return Err(Complaint::new(
-                        "options and operands cannot be alternatives of each other",
+                        "an option and an operand cannot be alternatives in one word",
                     ));
                 }
                 _ => operands.push(OperandForm::Word(all)),
@@ -136,7 +136,9 @@ impl RunsForm {
         Some(RunsMatch {
             command: None,
             program: None,
-            doubt: Some(format!("cannot tell all that it runs: {why}")),
+            doubt: Some(format!(
+                "hookrun cannot tell everything that it runs: {why}"
+            )),
         })
     }
 

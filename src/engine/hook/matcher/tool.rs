@@ -87,7 +87,7 @@ fn check_tool_word(word: &str) -> Result<(), Complaint> {
         || word.contains(|c: char| c.is_whitespace() || "^$(){}+,\\".contains(c))
     {
         return Err(Complaint::new(
-            "no tool has this name; it is neither a list nor a regular expression",
+            "this cannot be the name of a tool; `tool` is not a regular expression, and only `|` separates names",
         ));
     }
     tool_glob(word).map(drop)
