@@ -58,7 +58,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         }),
     KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if a file has unstaged changes", "which content of the files it sees before a commit: the staged content, in a private folder, or the files on disk",
         |draft, key| key.one_of(Sees::NAMES).map(|sees| draft.hook.sees = Some(sees))),
-    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "what to do if it changes its files before a commit (it runs in a private folder): `stage` stages the changes, `block` blocks",
+    KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "how hookrun handles its changes to files before a commit (it runs in a private folder): `stage` stages them, `block` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
     KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "folders that git ignores and the hook needs next to the staged files", set_links),
     KeyRow::directive("cwd", KeyValue::Text, "the event's", "a folder of the project in which it runs; at an event with `changes`, it sees only the changes in this folder",

@@ -80,7 +80,7 @@ pub(super) static VSCODE: Host = Host {
     install: Install {
         project: ".github/hooks/hookrun-vscode.json",
         user: UserFile::Home(".copilot/hooks/hookrun-vscode.json"),
-        must: &["keep the setting `chat.useHooks` on; an organisation can disable it"],
+        must: &["keep the setting `chat.useHooks` on; an organization can disable it"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -118,7 +118,7 @@ fn a_command_that_is_not_there_names_the_nearest() {
         .blocks_saying("did you mean `command.review`?");
     let ran = sandbox.run("command.deploy");
     ran.blocks_saying(
-        "unknown command `command.deploy`; an executable file in hooks.d/command/ is one",
+        "unknown command `command.deploy`; to add a command, put an executable file",
     );
     sandbox.run("Command.HANDOFF").allows();
 }

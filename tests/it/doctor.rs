@@ -210,7 +210,7 @@ fn what_has_to_be_trusted_is_in_the_cure_of_a_host_that_was_never_seen() {
             );
             continue;
         };
-        let cure = known.trust.map_or("use it here".to_string(), |step| {
+        let cure = known.trust.map_or(format!("use {}", known.title), |step| {
             format!("{step}; then use")
         });
         assert!(

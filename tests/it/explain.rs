@@ -62,7 +62,7 @@ hooks that run at tool.pre
   hookrun.toml:10
     matches runs git push
     deny: cannot tell what `$P` runs
-      instead: write it out
+      instead: write the command out in full, without variables
 
 hooks that do not run
   10-write.sh  hooks.d/tool.pre/10-write.sh

@@ -44,7 +44,8 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::documents::pages;
-use crate::sandbox::{Sandbox, USER_FILE};
+use crate::sandbox::Sandbox;
+use crate::trust::QUESTION;
 use crate::ui::screen::{at, words_at_terminal};
 
 /// What to do about a document that is out of date.
@@ -213,11 +214,9 @@ fn the_tutorial_shows_what_hookrun_prints() {
         .rand_bytes(5)
         .tempdir_in("/tmp")
         .unwrap();
-    // A reader is asked, at a terminal.
-    let trust = format!("[trust]\npaths = \"{}\"\n", place.path().display());
     walk(
         "docs/tutorial.md",
-        &Sandbox::new().file(USER_FILE, &trust),
+        &Sandbox::new().without_trust(),
         place.path(),
         "/tmp/guard",
     );
@@ -232,7 +231,7 @@ fn the_page_about_systems_shows_what_hookrun_prints() {
 
 #[test]
 fn the_readme_shows_what_hookrun_prints() {
-    walk_in_a_project("README.md");
+    walk_in_a_project("README.md", &Sandbox::new().without_trust());
 }
 
 #[test]
@@ -251,18 +250,17 @@ fn the_pages_about_hooks_show_what_hookrun_prints() {
         "shipped-hooks",
         "sets",
     ] {
-        walk_in_a_project(&format!("docs/{page}.md"));
+        walk_in_a_project(&format!("docs/{page}.md"), &Sandbox::new());
     }
 }
 
 /// Does what a page says in an empty project of a user without a log.
-fn walk_in_a_project(page: &str) {
-    let sandbox = Sandbox::new();
+fn walk_in_a_project(page: &str, sandbox: &Sandbox) {
     let place = sandbox.at("home/shop");
     fs::create_dir_all(&place).unwrap();
     walk(
         page,
-        &sandbox,
+        sandbox,
         &place.canonicalize().unwrap(),
         "/home/you/shop",
     );
@@ -358,11 +356,9 @@ fn the_pages_about_hosts_show_what_happens() {
 fn the_page_about_git_shows_what_happens() {
     let place = tempfile::Builder::new().prefix("git").tempdir().unwrap();
     let path = place.path().canonicalize().unwrap();
-    // A reader is asked, at a terminal.
-    let trust = format!("[trust]\npaths = \"{}\"\n", path.display());
     walk(
         "docs/hosts/git.md",
-        &Sandbox::new().file(USER_FILE, &trust),
+        &Sandbox::new().without_trust(),
         &path,
         "/home/you/demo",
     );
@@ -471,7 +467,12 @@ fn confirm_at_terminal(command: &str, sandbox: &Sandbox, place: &Path) {
         .arg(place)
         .arg(command);
     fs::write(sandbox.at("event"), "").unwrap();
-    let steps = [at("[y/N] ", "y\r")];
+    let question = if command.contains("--follow") {
+        "[y/N] "
+    } else {
+        QUESTION
+    };
+    let steps = [at(question, "y\r")];
     words_at_terminal((24, 80), sandbox, &shell, &steps).exits(0);
 }
 
@@ -774,7 +775,7 @@ fn tools() -> String {
         let names: Vec<String> = class.names.iter().map(|name| code(name)).collect();
         [code(class.word), names.join(", ")]
     });
-    table(["sort", "also called"], rows)
+    table(["kind", "tool names"], rows)
 }
 
 /// Every hook that `add --list` shows, with its events and the first sentence of its comment.
@@ -850,8 +851,8 @@ mod example {
     use hookrun::{Allowed, Environment, Event, Hook, Runner, Verdict};
     use serde_json::json;
 
-    /// Once: the hooks in `folder`, and one that is a function of this program.
-    /// Without `.environment(…)` it is that of this process.
+    /// Creates a runner once, with the hooks in `folder` and one hook that is a function of this
+    /// program. Without `.environment(…)`, hooks get the environment of this process.
     pub(super) fn runner(folder: &Path, env: Environment) -> Result<Runner, Box<dyn Error>> {
         let runner = Runner::builder()
             .hooks_dir(folder)
@@ -868,8 +869,8 @@ mod example {
         Ok(runner)
     }
 
-    /// For each command: what may run, as the hooks rewrote it; the error says why nothing may.
-    /// A question that nobody answers is a block.
+    /// For each command, returns the command that may run, as rewritten by the hooks, or an error
+    /// that says why it is blocked. A question that nobody answers blocks the command.
     pub(super) fn permit(runner: &Runner, command: &str) -> Result<Allowed, Box<dyn Error>> {
         let event = Event::tool_pre("bash", json!({ "command": command }))
             .session("s-1")

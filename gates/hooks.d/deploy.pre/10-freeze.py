@@ -91,7 +91,7 @@ def main():
     except (Blocked, OSError) as problem:
         sys.exit(f"it is not known whether there is a freeze: {problem}")
     if reason:
-        sys.exit(f"nothing is deployed now: {reason}")
+        sys.exit(f"deployments are frozen: {reason}")
 
 
 main()

@@ -47,7 +47,7 @@ pub(crate) fn all() -> Vec<ShippedHook> {
     HOOKS
         .iter()
         .map(of_row)
-        .chain(RULES_PAGE.split("\n### ").filter_map(of_page))
+        .chain(RULES_PAGE.split("\n### ").skip(1).filter_map(of_page))
         .collect()
 }
 

@@ -26,9 +26,9 @@ pub const LONGEST_VARIABLE_BYTES: usize = 120 * 1024;
 pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_EVENT", "the event's canonical name"),
     ("HOOKRUN_HOOK", "the hook's name"),
-    ("HOOKRUN_HOST", "the host: `native`, or a dialect"),
+    ("HOOKRUN_HOST", "the host that sent the event: the name of an agent or hook system, or `native`"),
     ("HOOKRUN_SESSION_ID", "the context's `sessionId`"),
-    ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook of a nested folder, that folder"),
+    ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook in a nested folder with its own hooks, that folder"),
     ("HOOKRUN_HOOK_DIR", "the folder of the script, or of the hookrun.toml that names the hook"),
     ("HOOKRUN_TIMEOUT_MS", "how long the hook may run"),
     ("HOOKRUN_STATE_DIR", "a private folder for each session and hook name"),
@@ -38,14 +38,14 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_TOOL_NAME", "the context's `toolName`"),
     ("HOOKRUN_ACTION_KIND", "`action.kind`: shell, read, write, …"),
     ("HOOKRUN_ACTION_COMMAND", "`action.command`"),
-    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one per line; `?` for unknown programs and uncertain command lines"),
+    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one per line; `?` stands for a program that is unknown, or for what else an uncertain command line may run"),
     ("HOOKRUN_ACTION_PATHS", "`action.paths`, one per line"),
     ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links resolved, one per line"),
     ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one per line: git's letter (`D` deleted, `R` the old path of a rename), a tab and the path"),
     ("HOOKRUN_PROMPT", "the context's `prompt`"),
     ("HOOKRUN_RUN_ID", "an id shared by the processes of a run"),
     ("TRACEPARENT", "hookrun's W3C trace context; by default one trace for each session"),
-    ("HOOKRUN_TRUNCATED", "names of omitted variables: over 120 KiB, with a NUL, or paths with line breaks"),
+    ("HOOKRUN_TRUNCATED", "names of variables that were left out, because the value is longer than 120 KiB, contains a NUL, or is a list with a path that contains a line break"),
 ];
 
 const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];

@@ -96,7 +96,7 @@ fn in_a_namespace_limits_are_the_same() {
     }
     let with = |limit: &str| format!("containment=pidns {limit} timeout=1h");
     let ran = asked(&with("limits.cpu=1s"), "while :; do :; done");
-    assert_eq!(struck(&ran, "cpu"), "used 1s");
+    assert_eq!(struck(&ran, "cpu"), "used all of its 1s of processor time");
     asked(&with("limits.memory=64M"), &hold(100)).exits(2);
     // What hookrun puts around the hook is not the hook's.
     asked(

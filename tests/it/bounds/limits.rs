@@ -44,7 +44,7 @@ fn an_allocation_beyond_the_limit_on_memory_fails() {
 #[test]
 fn a_hook_that_uses_too_much_processor_time_is_killed_and_the_reason_names_the_limit() {
     let ran = asked("limits.cpu=1s timeout=1h", "while :; do :; done");
-    assert_eq!(struck(&ran, "cpu"), "used 1s");
+    assert_eq!(struck(&ran, "cpu"), "used all of its 1s of processor time");
     let deaf = asked(
         "limits.cpu=1s timeout=1h",
         "trap '' XCPU; while :; do :; done",
@@ -77,7 +77,7 @@ fn output_is_limited_on_both_streams_together_and_after_the_exit_too() {
         "{ sleep 0.02; printf 123456789012; } &",
     ] {
         let used = struck(&asked("limits.output=10B timeout=1h", body), "output");
-        assert_eq!(used, "wrote 12 bytes of 10 bytes", "{body}");
+        assert_eq!(used, "wrote 12 bytes, and the limit is 10 bytes", "{body}");
     }
     struck(
         &asked("limits.output=1M timeout=1h", "cat /dev/zero"),
@@ -198,7 +198,7 @@ fn tables_mean_the_same_as_directives() {
     let sandbox = Sandbox::new().file("hookrun.toml", manifest);
     assert_eq!(
         struck(&sandbox.run("tool.pre"), "output"),
-        "wrote 12 bytes of 10 bytes"
+        "wrote 12 bytes, and the limit is 10 bytes"
     );
 }
 
@@ -226,7 +226,7 @@ fn amounts_that_cannot_be_meant_are_mistakes() {
         (
             "files = -9223372036854775808",
             "files=-9223372036854775808",
-            "fewer than 4",
+            "must be at least 4",
         ),
         ("files = \"9\"", "files=nine", "takes a whole number"),
         ("files = 9.5", "files=9.5", "takes a whole number"),

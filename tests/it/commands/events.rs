@@ -130,7 +130,7 @@ fn an_unknown_event_is_rejected_with_the_nearest_one() {
         said("PreTolUse"),
         "error: unknown event `PreTolUse`\n  help: did you mean `PreToolUse`?\n"
     );
-    assert!(said("zzz").contains("`hookrun events` lists them"));
+    assert!(said("zzz").contains("`hookrun events` lists the events"));
 }
 
 #[test]

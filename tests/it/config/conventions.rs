@@ -98,7 +98,7 @@ fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywh
             "PreToolUse",
             "#!/bin/sh\njq .toolInput\n",
             0,
-            "written for hookrun's",
+            "reads hookrun's keys",
             "native",
         ),
         (

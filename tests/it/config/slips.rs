@@ -38,10 +38,14 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         ),
         (
             r"command=git\s+push",
-            r"the `\` in `command=git\s+push` is lost",
+            r"the `\` in `command=git\s+push` would be removed",
             r"command='git\s+push'",
         ),
-        (r"where.prompt=\bkey", "is lost", r"where.prompt='\bkey'"),
+        (
+            r"where.prompt=\bkey",
+            "would be removed",
+            r"where.prompt='\bkey'",
+        ),
         ("tool = bash", "`tool` has no value", "write `tool=…`"),
         (
             "tool: bash",

@@ -19,7 +19,7 @@ fn said(sandbox: &Sandbox, host: &str) -> String {
     let (_, found) = everything(sandbox, host);
     let about = [
         "last ran",
-        "not seen yet",
+        "has not run hookrun",
         "own events",
         "cannot determine whether",
     ];

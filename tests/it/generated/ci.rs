@@ -95,7 +95,7 @@ pub(super) fn pre_commit_hooks() -> String {
             what,
         ]
     });
-    table(["id", "runs", "which"], rows)
+    table(["id", "command", "what it does"], rows)
 }
 
 #[test]

@@ -196,7 +196,7 @@ impl Bar {
 }
 
 fn plot(bars: &[Bar]) -> String {
-    let title = "One do-nothing hook: time as a multiple of hookrun's shipped build";
+    let title = "One no-op hook: time as a multiple of hookrun's shipped build";
     let most = bars.iter().map(|bar| bar.times).fold(1.0, f64::max);
     let mut body = format!("<text class=\"title\" x=\"{MARGIN}\" y=\"34\">{title}</text>\n");
     let mut y = 52.0;
@@ -224,8 +224,8 @@ fn plot(bars: &[Bar]) -> String {
 /// The sentence of the README about the bars.
 pub(super) fn speed_in_short() -> String {
     format!(
-        "With one do-nothing hook, prek takes {:.1} to {:.1} times as long as hookrun, and lefthook \
-         {:.1} to {:.1} times. For a commit with three hooks, they take {:.1} and {:.1} times as long. \
+        "With one no-op hook, prek takes {:.1} to {:.1} times as long as hookrun, and lefthook \
+         takes {:.1} to {:.1} times as long. For a commit with three hooks, they take {:.1} and {:.1} times as long. \
          See [benchmarks](docs/benchmarks.md) for the method, and for the cases in which hookrun is slower.\n",
         times("peers", "prek", 5),
         times("peers", "prek", 3),

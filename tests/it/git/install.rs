@@ -247,7 +247,7 @@ fn without_hookrun_what_can_be_blocked_is_blocked() {
         fs::write(git.sandbox.at(&path), shim).unwrap();
     }
     git.write("w/a.txt");
-    let why = "pre-commit blocked: hookrun is not installed, and the settings here need it: npm";
+    let why = "pre-commit blocked: hookrun is not installed, but the hooks in these settings need it: build it";
     git.commit(&[]).exits(1).says(why);
     let told = "post-commit ran no hooks: hookrun is not installed";
     git.commit(&["--no-verify"]).exits(0).says(told);

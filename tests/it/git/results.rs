@@ -494,7 +494,7 @@ fn what_a_hook_leaves_out_is_checked() {
     for (keys, problem) in [
         (
             "unless = { state = \"merge\" }",
-            "a field of the context is `where = { state = … }`",
+            "to match a field of the context, write `where = { state = … }`",
         ),
         (
             "unless = { where = { stat = \"merge\" } }",

@@ -148,7 +148,7 @@ fn an_imported_script_runs_once_whether_hookrun_was_installed_before_or_not() {
         git.hookrun("w", &["import", "git"])
             .exits(0)
             .prints("wrote hooks.d/commit-msg/00-commit-msg\n")
-            .prints("`hookrun install git` makes them run, instead of the scripts in git's folder")
+            .prints("`hookrun install git` makes git run these copies instead of the scripts in its hooks folder")
             .prints("1 hook imported");
         git.hookrun("w", &["install", "git"])
             .exits(0)

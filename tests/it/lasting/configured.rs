@@ -58,7 +58,7 @@ fn a_gate_needs_an_answer() {
         .exits(1)
         .prints("hooks.d/tool.pre/watch.sh:2")
         .prints("a hook with `lives = \"session\"` cannot answer, but `tool.pre` needs an answer")
-        .prints("a hook that decides starts for each event");
+        .prints("so that the hook starts for each event");
     sandbox.run("tool.pre").exits(2);
     sandbox.has_no_file("started");
     let sandbox = Sandbox::new().script("hooks.d/command/watch.sh", SCRIPT);

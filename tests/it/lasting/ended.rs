@@ -142,7 +142,10 @@ fn its_limits_and_its_sandbox_hold() {
     );
     held.starts("s");
     let (how, _) = held.ended();
-    assert_eq!(how, "over its limit on cpu: it used 1s");
+    assert_eq!(
+        how,
+        "over its limit on cpu: it used all of its 1s of processor time"
+    );
 
     let cookie = Cookie::new();
     let line = r#"touch "$HOOKRUN_STATE_DIR/own" && own=1 || own=0; touch elsewhere 2>&- && other=1 || other=0

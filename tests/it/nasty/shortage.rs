@@ -177,7 +177,7 @@ fn an_environment_that_is_too_long_blocks() {
     let running = Running::start_by(&sandbox, line, &["run", "tool.pre"]);
     let ran = running.feed(context.to_string().as_bytes()).ended().ran;
     ran.blocks_saying("hook `hook` failed: never ran: ")
-        .says("exceed the system's limit")
+        .says("longer than the system allows")
         .says("shorten");
     let of_event = format!(
         "the largest are `LONG` ({} bytes), `HOOKRUN_",

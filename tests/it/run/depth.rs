@@ -9,7 +9,7 @@ fn a_hook_set_that_is_its_own_hook_is_blocked() {
     let sandbox = Sandbox::new().hook("again", &body);
     sandbox
         .run("tool.pre")
-        .blocks_saying("hookrun calls itself: more than more than more than 8 runs are nested");
+        .blocks_saying("hookrun calls itself: more than 8 runs are nested");
     assert_eq!(sandbox.read("runs").lines().count(), 9);
 }
 

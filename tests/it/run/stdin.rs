@@ -321,7 +321,7 @@ fn an_event_that_says_too_little_is_malformed() {
         (
             "own.pre",
             r#"{}"#,
-            "guards of `own.pre` need it; the context is empty; add `path`",
+            "hooks of `own.pre` require it; the context is empty; add `path`",
         ),
         (
             "own.pre",
@@ -412,7 +412,7 @@ fn an_event_that_is_not_read_within_the_budget_blocks() {
         let ran = run_from(written.try_clone().unwrap(), &arguments);
         let in_time = [
             format!("the budget of {budget} was used up"),
-            "exceeded its time limit".to_string(),
+            "had not decided by its deadline".to_string(),
         ];
         let is_said = in_time.iter().any(|text| ran.stderr.contains(text));
         assert!(ran.status == 2 && is_said, "{budget}: {ran:?}");

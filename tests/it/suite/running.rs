@@ -294,7 +294,7 @@ fn an_event_is_chosen_by_any_of_its_names() {
     for (name, help) in [
         ("tol.pre", "did you mean `--event tool.pre`?"),
         ("PreTolUse", "did you mean `--event PreToolUse`?"),
-        ("zzz", "`hookrun events` lists them"),
+        ("zzz", "`hookrun events` lists the events"),
     ] {
         let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
         ran.exits(2)

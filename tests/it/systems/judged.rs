@@ -84,7 +84,10 @@ fn a_result_of_the_wrong_shape_is_malformed() {
     for (result, problem) in [
         (r#"{"action":"transfrom","text":"x"}"#, "must be one of"),
         (r#"{"action":"transform"}"#, "there is no new value"),
-        (r#"{"text":"x"}"#, "`action` is missing"),
+        (
+            r#"{"text":"x"}"#,
+            "`action`, which names the kind of result, is missing",
+        ),
         (
             r#"{"action":"transform","text":7}"#,
             "must be a JSON string",

@@ -559,7 +559,7 @@ fn an_approval_is_left_to_the_host_and_denied_if_nobody_gives_it() {
     let sandbox = Sandbox::new().hook_for("before-tool-call", "ask", &prints(&ask));
     let ran = openclaw(&sandbox, "before-tool-call", &tool_call());
     let wanted = json!({
-        "title": "Delete?: It cannot be undone.",
+        "title": "Delete? It cannot be undone.",
         "description": "question from `ask`",
         "timeoutBehavior": "deny",
     });

@@ -166,7 +166,7 @@ fn a_misspelt_event_is_rejected_at_load() {
         sandbox
             .ask("wolli", "tool_call", &tool_call("ls"))
             .exits(2)
-            .says("nothing is allowed");
+            .says("everything is blocked");
     }
 }
 

@@ -28,7 +28,7 @@ fn a_person_sees_what_would_run_and_is_asked_once_for_a_content() {
     sandbox.runs();
     // Nobody is asked again.
     at_terminal(&sandbox, &["trust"], &[]).exits(0);
-    assert!(sandbox.read("stdout").contains("are trusted already"));
+    assert!(sandbox.read("stdout").contains("are already trusted"));
 }
 
 #[test]
