@@ -236,7 +236,7 @@ pub(super) static CLAUDE: Host = Host {
     ],
     fails_closed: FailsClosed::Always,
     trust: Some(
-        "accept the trust prompt (with `claude -p`, Claude Code does not show it, and runs the hooks)",
+        "accept the trust prompt (`claude -p` runs hooks without it)",
     ),
     signs: &[
         sign(
