@@ -131,8 +131,7 @@ impl StagedFiles {
         let hook_name = &hook.name;
         if !other.is_empty() {
             let names = names(other.iter().map(|change| &change.path));
-            let text =
-                format!("`{hook_name}` changed more than the content of its own files: {names}");
+            let text = format!("`{hook_name}` changed more than the content of its files: {names}");
             return Ok(forbidden(text));
         }
         if own.is_empty() {

@@ -235,9 +235,7 @@ pub(super) static CLAUDE: Host = Host {
             .waits(AT_THE_END),
     ],
     fails_closed: FailsClosed::Always,
-    trust: Some(
-        "accept the trust prompt (`claude -p` runs hooks without it)",
-    ),
+    trust: Some("accept the trust prompt (`claude -p` runs hooks without it)"),
     signs: &[
         sign(
             SignedEvents::KnownOrNew,
