@@ -126,12 +126,16 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
     for one in installed {
         let place = one.file.place();
         places.push(match one.hooks.len() {
-            0 => format!("no event in {place}: the hook there runs hookrun with a custom command"),
+            0 => format!("no known event in {place}, because a custom command calls hookrun there"),
             1 => format!("1 event in {place}"),
             events => format!("{events} events in {place}"),
         });
     }
-    format!("{}: installed for {}", host.title, places.join(", "))
+    format!(
+        "hookrun is installed in {} for {}",
+        host.title,
+        places.join(", ")
+    )
 }
 
 /// Facts from the decision log; a host's files show only that it should run hookrun.

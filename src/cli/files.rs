@@ -69,11 +69,7 @@ impl FileWrite {
         let gap = if before.is_empty() { "" } else { "\n\n" };
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
-            let cause = format!(
-                "`{}` cannot be added to: {}",
-                path.display(),
-                error.message()
-            );
+            let cause = format!("cannot add to `{}`: {}", path.display(), error.message());
             let help = "`hookrun validate` shows the error; nothing was written";
             return Err(Complaint::with_cure(cause, help));
         }

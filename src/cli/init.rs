@@ -64,7 +64,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
             let cause = "no terminal, so nothing was written";
             return Err(Complaint::with_cure(
                 cause,
-                "`hookrun init --yes` writes all files",
+                "run `hookrun init --yes` to write all files without asking",
             ));
         };
         if !person.agrees("write all files?") {

@@ -161,8 +161,8 @@ fn bound_to(
 
 fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
     let gate = match (spec.blocks, spec.on_failure) {
-        (true, OnFailure::Block) => "can be blocked; a failing hook blocks it",
-        (true, OnFailure::Allow) => "can be blocked; a failing hook allows it",
+        (true, OnFailure::Block) => "can be blocked; a hook's failure blocks it",
+        (true, OnFailure::Allow) => "can be blocked; a hook's failure does not block it",
         (false, _) => "cannot be blocked",
     };
     (gate, spec.schedule)

@@ -79,7 +79,7 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     found.extend(tool_problems(hook));
     if hook.lives == Lives::Session {
         let cause = format!(
-            "`hookrun run` does not start `{}`, because it lives as long as a session",
+            "`hookrun run` does not start `{}`, because the hook runs for a whole session (`lives = \"session\"`)",
             hook.name
         );
         let cure = "it needs a program that runs for the whole session, such as `hookrun serve`";

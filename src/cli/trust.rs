@@ -101,7 +101,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
 fn open_terminal(env: &Environment) -> Result<Terminal> {
     Terminal::open(env).ok_or_else(|| {
         let help =
-            "run it in a terminal, or name the digest that you have checked: `--digest DIGEST`";
+            "run it at a terminal, or pass the digest of the hooks that you have reviewed: `--digest DIGEST`";
         Complaint::with_cure("`hookrun trust` needs an interactive terminal", help)
     })
 }

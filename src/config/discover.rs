@@ -359,8 +359,7 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
         let meta = folder.join(name).symlink_metadata();
         meta.is_ok_and(|meta| meta.uid() == own)
     })?;
-    let cause = format!(
-        "everyone can create files in this folder, so hookrun ignores the hooks in it (`{name}`)"
-    );
+    let cause =
+        format!("any user can create files in this folder, so hookrun ignores its `{name}`");
     Some(Complaint::with_cure(cause, access_cure(folder)).in_file(folder, None))
 }

@@ -47,7 +47,7 @@ impl DocumentPath {
         for part in written.replace("\\.", "\0").split('.') {
             let key = part.trim_end_matches("[]");
             if key.contains(['[', ']']) || part.is_empty() {
-                let problem = "a path is keys divided by dots, such as `spec.items[].name`";
+                let problem = "write keys separated by dots, such as `spec.items[].name`";
                 return Err(Complaint::new(problem));
             }
             if !key.is_empty() {

@@ -290,7 +290,7 @@ impl Pattern {
                 );
             }
             Pattern::Access(_) => "write `read` or `write`",
-            Pattern::Type => "name types of files: `python`, `shell`, `text`",
+            Pattern::Type => "use file types such as `python`, `shell` or `text`",
             Pattern::Path | Pattern::Not | Pattern::Documents => {
                 "write a glob: `src/**`, `*.pem`, `.env`"
             }

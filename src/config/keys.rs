@@ -290,7 +290,7 @@ fn set_fields(
         let cause = "a table in `match` is empty";
         return Err(Complaint::with_cure(
             cause,
-            "name a field and an expression, or remove it",
+            "write a field and a regular expression, or remove the key",
         ));
     }
     for entry in table {

@@ -115,7 +115,7 @@ pub(super) fn has_folder(path: &Path, problems: &mut Vec<Problem>) -> bool {
         Err(error) if error.kind() == io::ErrorKind::NotFound => "is a dangling link".to_string(),
         Err(error) => format!("cannot be read: {error}"),
     };
-    let cause = format!("{cause}, and hookrun looks for hooks in it");
+    let cause = format!("{cause}, but hookrun expects a hook folder here");
     problems.push(Complaint::with_cure(cause, "fix it, or remove it").in_file(standing, None));
     false
 }

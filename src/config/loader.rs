@@ -140,7 +140,7 @@ impl ConfigLoader<'_> {
                 let Some(Host { name: host, .. }) = others.next() else {
                     return unknown_event(&unknown);
                 };
-                let cure = format!("name the dialect of the hook: `dialect = \"{host}\"`");
+                let cure = format!("set the hook's dialect: `dialect = \"{host}\"`");
                 Complaint::with_cure(format!("`{name}` is an event of {host}"), cure)
             }),
         }
@@ -435,7 +435,7 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
     if hook.matcher.needs_command() && spec.has_action() && !spec.carries("toolName") {
         let cause =
             format!("`{name}` matches command lines, but `{event}` has none, so it never runs");
-        add(cause, "match paths, or bind it to tool.pre");
+        add(cause, "match `path` instead, or bind the hook to tool.pre");
     }
     if hook.matcher.needs_action() && !spec.has_action() {
         let cause = format!("`{name}` matches tools, but `{event}` has none, so it never runs");

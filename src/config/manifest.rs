@@ -368,7 +368,9 @@ fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Compl
         let problem = match regex_syntax::Parser::new().parse(&text.value) {
             Err(error) => error.to_string(),
             // It would match between all characters.
-            Ok(hir) if hir.properties().minimum_len() == Some(0) => "it matches nothing".into(),
+            Ok(hir) if hir.properties().minimum_len() == Some(0) => {
+                "it can match the empty string".into()
+            }
             Ok(_) => {
                 log.redact.push(text.value);
                 continue;

@@ -71,7 +71,7 @@ fn lists_changes(event: &str) -> bool {
 }
 
 fn misplaced() -> Complaint {
-    let cure = "name these folders in the hookrun.toml of the project's root";
+    let cure = "list these folders in the hookrun.toml at the project's root";
     Complaint::with_cure("only the root of a project has members", cure)
 }
 
@@ -142,7 +142,7 @@ fn obstacle(folder: &Path, real: &Path) -> Option<(&'static str, &'static str)> 
             "fix the name; only a glob may match nothing",
         ))
     } else if folder.canonicalize().ok().as_deref() != Some(real) {
-        Some(("is behind a link", "name the target of the link"))
+        Some(("is behind a link", "use the path of the link's target"))
     } else if is_there(&folder.join(".git")) {
         let cure = "run `hookrun install git` in it, and remove it from `members`";
         Some(("is another repository", cure))

@@ -69,7 +69,9 @@ pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
     let Some(word) = adrift(line) else {
         return Ok(());
     };
-    let cause = format!("the shell looks for `{word}` in the event's working directory");
+    let cause = format!(
+        "the shell would look for `{word}` in the event's working directory, not next to this file"
+    );
     let path = word.trim_start_matches("./");
     let cure = format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file");
     Err(Complaint::with_cure(cause, cure))

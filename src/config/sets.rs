@@ -56,7 +56,7 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     if reader.problems.len() == before {
         if set.git.is_empty() {
             let cause = format!("the set `{name}` has no `git`");
-            reader.fault(entry.at, cause, "name its repository: `git = \"URL\"`");
+            reader.fault(entry.at, cause, "set its repository: `git = \"URL\"`");
         }
         if set.rev.is_empty() {
             let cause = format!("the set `{name}` has no `rev`");

@@ -353,7 +353,7 @@ fn directive_of(dialect: &str) -> String {
 /// Reports a script that reads keys of another host: cause, cure and line.
 fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
     let (word, line, dialect) = head.written.foreign.filter(|_| !head.written.is_ours)?;
-    let cause = format!("it reads `{word}`, a key of {dialect}'s, but would get hookrun's keys");
+    let cause = format!("it reads the {dialect} key `{word}`, but would get hookrun's keys");
     let own = directive_of(dialect);
     let cure = format!(
         "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} and \

@@ -237,7 +237,7 @@ fn replace(
     let new = tree.folder().join("new");
     write_like(path, &new, text).map_err(failed("write", &new))?;
     if tree::stamp(path) != Some(stamp) {
-        return Err(Complaint::new("it has changed in the meantime"));
+        return Err(Complaint::new("it was changed while the hooks ran"));
     }
     match fs::rename(&new, path) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {

@@ -155,7 +155,7 @@ pub fn make_private(root: &Path, folder: &Path) -> io::Result<()> {
     if !root_is_own || !(was_private || is_private(folder, own)) {
         return Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "others can access it",
+            "other users can access it",
         ));
     }
     Ok(())

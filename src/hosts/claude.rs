@@ -235,7 +235,7 @@ pub(super) static CLAUDE: Host = Host {
             .waits(AT_THE_END),
     ],
     fails_closed: FailsClosed::Always,
-    trust: Some("accept the trust prompt (`claude -p` runs hooks without it)"),
+    trust: Some("accept Claude Code's trust prompt here (`claude -p` runs hooks without it)"),
     signs: &[
         sign(
             SignedEvents::KnownOrNew,
@@ -295,7 +295,7 @@ pub(super) static CLAUDE: Host = Host {
         user: moved("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
         // Its hooks create the worktree instead of Claude Code.
         but: &["WorktreeCreate"],
-        must: &["start a new session: hooks are read when one starts"],
+        must: &["start a new session, because hooks are only read when a session starts"],
         local: Some("settings.local.json"),
         typed: TYPED,
         ..Install::SETTINGS

@@ -471,7 +471,7 @@ pub fn read_changes(outputs: &[Vec<u8>]) -> Result<Vec<Value>, String> {
                 .collect();
             let path = parts.next().filter(|_| is_status).ok_or_else(|| {
                 format!(
-                    "git's list of changes breaks off at `{}`",
+                    "git's list of changes is incomplete after `{}`",
                     String::from_utf8_lossy(described)
                 )
             })?;

@@ -103,7 +103,7 @@ pub(super) static KIMI: Host = Host {
         project: "",
         user: moved("KIMI_CODE_HOME", ".kimi-code", "config.toml"),
         cannot: &["a stop can be blocked only once"],
-        must: &["start a new session: hooks are read when one starts"],
+        must: &["start a new session, because hooks are only read when a session starts"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -70,18 +70,17 @@ fn what_was_just_installed_is_in_order() {
             // It has an event for each sort of tool.
             "windsurf" => 4,
             "kimi" => {
-                ran.exits(0).prints("installed for 14 events in user scope");
+                ran.exits(0).prints("for 14 events in user scope");
                 continue;
             }
             "crush" | "agy" | "cline" => {
-                ran.exits(0)
-                    .prints("installed for 1 event in project scope");
+                ran.exits(0).prints("for 1 event in project scope");
                 continue;
             }
             _ => 2,
         };
         ran.exits(0)
-            .prints(&format!("installed for {events} events in project scope"));
+            .prints(&format!("for {events} events in project scope"));
     }
 }
 
@@ -305,7 +304,7 @@ fn hooks_that_take_longer_than_the_host_waits_are_named() {
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
     assert!(
-        found[0].contains("Codex waits 600s for PreToolUse"),
+        found[0].contains("Codex waits only 600s for PreToolUse"),
         "{found:?}"
     );
 }

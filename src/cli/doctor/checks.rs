@@ -231,7 +231,7 @@ pub(super) fn about_host(
     findings: &mut Findings,
 ) {
     for what in site.host.unseen {
-        let cause = format!("no hook sees {what}");
+        let cause = format!("hooks are not called for {what}");
         findings.add(note(installed[0].path(), cause));
     }
     about_events(site.host, installed, wanted, findings);
@@ -262,7 +262,7 @@ fn about_events(
             || others.into_iter().any(|(event, _)| event == row.name);
         if !is_sent {
             let cause = format!(
-                "no hook is installed for {}: {names} does not run",
+                "hookrun is not installed for {}, so {names} does not run",
                 row.name
             );
             let again = install_again(host, first.file.scope);
@@ -274,7 +274,7 @@ fn about_events(
                 continue;
             };
             let cause = format!(
-                "{} waits {limit:?} for {}, and {names} may take {:?}",
+                "{} waits only {limit:?} for {}, but {names} may take {:?}",
                 host.title, row.name, bound.longest
             );
             findings.add(warning(one.path(), cause, "shorten the hooks' timeouts"));

@@ -161,7 +161,7 @@ impl Target {
         }
         let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {
             let cause = format!("{shown}:{}:{}: is not UTF-8", at.line, at.column);
-            Complaint::with_cure(cause, "fix it; it was not changed")
+            Complaint::with_cure(cause, "convert it to UTF-8; hookrun did not change it")
         })?;
         Ok(Target {
             path: path.into(),
@@ -206,8 +206,8 @@ impl Target {
         }
         if fs::read(&self.real).ok().as_deref() != self.text.as_deref().map(str::as_bytes) {
             return Err(Complaint::with_cure(
-                format!("`{shown}` was changed in the meantime"),
-                "try again; it was not changed",
+                format!("`{shown}` has just been changed by another program"),
+                "try again; hookrun did not change it",
             ));
         }
         Ok(())

@@ -342,7 +342,7 @@ fn skip_lines(config: &mut Config, choice: &Choice, env: &Environment) -> String
                 "`hookrun list` shows them".to_string()
             });
             lines.push(format!(
-                "warning: HOOKRUN_SKIP names `{name}`, which is not a hook of this project at git's events; {help}"
+                "warning: HOOKRUN_SKIP names `{name}`, which is not one of this project's git hooks; {help}"
             ));
         }
     }

@@ -307,7 +307,7 @@ fn read_token(file: &Path) -> Result<String> {
     if !meta.is_file() || meta.uid() != rustix::process::getuid().as_raw() {
         return Err(Complaint::with_cure(
             format!("cannot read the token `{shown}`: you do not own it"),
-            "name your own file: `--token FILE`",
+            "use a file that you own: `--token FILE`",
         ));
     }
     let mut text = String::new();
@@ -315,10 +315,12 @@ fn read_token(file: &Path) -> Result<String> {
     read.map_err(cannot())?;
     let token = text.trim();
     let cause = if meta.mode() & 0o077 != 0 {
-        format!("others can read the token `{shown}`")
+        format!("other users can read the token file `{shown}`")
     } else if token.len() < 2 * TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let least = 2 * TOKEN_BYTES;
-        format!("the token `{shown}` is shorter than {least} characters")
+        format!(
+            "the token in `{shown}` is shorter than {least} characters, or contains other than printable ASCII"
+        )
     } else {
         return Ok(token.to_string());
     };

@@ -38,8 +38,8 @@ impl SocketFile {
             )
         })?;
         if path.as_os_str().len() > LONGEST_PATH_BYTES {
-            let cause = format!("`{shown}` is too long for a socket");
-            let cure = format!("name a path of at most {LONGEST_PATH_BYTES} bytes");
+            let cause = format!("the path `{shown}` is too long for a socket");
+            let cure = format!("use a path of at most {LONGEST_PATH_BYTES} bytes");
             return Err(Complaint::with_cure(cause, cure));
         }
         let cannot = || failed(format!("cannot listen on `{shown}`"));
@@ -89,7 +89,10 @@ fn clear(path: &Path) -> Result<()> {
         .is_ok_and(|meta| meta.file_type().is_socket());
     if !is_socket {
         let cause = format!("`{shown}` exists, and is not a socket");
-        return Err(Complaint::with_cure(cause, "name a new file"));
+        return Err(Complaint::with_cure(
+            cause,
+            "choose a path that does not exist yet",
+        ));
     }
     match UnixStream::connect(path) {
         Ok(_) => {

@@ -202,7 +202,7 @@ impl SettingsReader<'_> {
         entries.extend(action.and_then(Tree::entries).into_iter().flatten());
         if let Some(kind) = other_kind(place.file, &entries) {
             let cause = format!("hookrun does not run {kind}, only commands");
-            let cure = "make it a command, or leave it to its own host";
+            let cure = "make it a command, or let only its agent run it";
             return self.warning(item.offset, cause, cure);
         }
         let hook = SettingsHook {

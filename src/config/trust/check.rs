@@ -396,7 +396,7 @@ impl TrustReport {
                 format!("{CHANGED} at a terminal (changed in {folder}: {files}{more})")
             }
             TrustState::Unreadable(error) => {
-                format!("{UNKNOWN} when this is fixed: {error} (hooks of {folder})")
+                format!("{UNKNOWN} after fixing this: {error} (hooks of {folder})")
             }
         };
         if let Some(not_of_branch) = &self.not_of_branch {

@@ -222,11 +222,7 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
     stream(out, "stderr", &trace.stderr)?;
     match (&trace.verdict, &trace.failure) {
         (Some(given), _) => verdict(given, out)?,
-        (None, None) => label(
-            out,
-            "verdict",
-            "no effect: an earlier hook settled the event",
-        )?,
+        (None, None) => label(out, "verdict", "no effect: an earlier hook already decided")?,
         (None, Some(failure)) => {
             prose(out, "failed", failure)?;
             let meaning = if hook.on_failure == "block" {
@@ -332,7 +328,7 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
         "allow" => {
             let nobody = !run.hooks.is_empty() && run.hooks.iter().all(|hook| hook.fate != "ran");
             let why = if nobody { " No hook ran." } else { "" };
-            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  {event} continues.{why}")?;
+            writeln!(out, "{GOOD}ALLOWED{GOOD:#}  the action continues.{why}")?;
         }
         "ask" => {
             writeln!(

@@ -116,7 +116,7 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
     let found = tables(&rows.map(|(line, _)| line), true).problems(&[]);
     for (place, (line, wanted)) in rows.into_iter().enumerate() {
         let at = format!(
-            "hookrun.toml:{}:1: the shell looks for `",
+            "hookrun.toml:{}:1: the shell would look for `",
             LINES * place + 1
         );
         let told = found

@@ -70,28 +70,28 @@ fn a_hook_for_another_host_than_its_folder_says_closes_gates_and_is_told_everywh
             "tool.pre",
             "#!/bin/sh\n\njq -r .tool_input.command\n",
             3,
-            "reads `tool_input`",
+            "key `tool_input`",
             "claude",
         ),
         (
             "tool.pre",
             "#!/usr/bin/env python3\nimport json\nprint({\"hookSpecificOutput\": {}})\n",
             3,
-            "reads `hookSpecificOutput`",
+            "key `hookSpecificOutput`",
             "claude",
         ),
         (
             "tool.pre",
             "#!/bin/sh\njq .toolArgs\n",
             2,
-            "reads `toolArgs`",
+            "key `toolArgs`",
             "copilot",
         ),
         (
             "tool.post",
             "#!/bin/sh\njq .tool_response\n",
             2,
-            "reads `tool_response`",
+            "key `tool_response`",
             "claude",
         ),
         (
@@ -155,9 +155,7 @@ fn a_hook_that_speaks_both_conventions_is_one_of_ours() {
 fn new_tells_of_what_is_wrong_with_the_hooks_that_are_there() {
     let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", "#!/bin/sh\njq .tool_input\n");
     let ran = sandbox.hookrun(&["new", "other", "--event", "tool.pre"], b"");
-    ran.exits(0)
-        .says("reads `tool_input`")
-        .says("dialect=claude");
+    ran.exits(0).says("key `tool_input`").says("dialect=claude");
 }
 
 #[test]
@@ -331,24 +329,28 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         (
             "sh -c './guard.sh; exit 1'",
             false,
-            "looks for `./guard.sh` in the event's",
+            "would look for `./guard.sh` in the event's",
         ),
         ("sh lost.sh", false, "`lost.sh` is not next to the file"),
-        ("./guard.sh", true, "looks for `./guard.sh` in the event's"),
+        (
+            "./guard.sh",
+            true,
+            "would look for `./guard.sh` in the event's",
+        ),
         (
             "sh guard.sh || exit 1",
             true,
-            "looks for `guard.sh` in the event's",
+            "would look for `guard.sh` in the event's",
         ),
         (
             "cat | sh guard.sh",
             true,
-            "looks for `guard.sh` in the event's",
+            "would look for `guard.sh` in the event's",
         ),
         (
             ". ./guard.sh",
             true,
-            "looks for `./guard.sh` in the event's",
+            "would look for `./guard.sh` in the event's",
         ),
         (
             "\"$HOOKRUN_HOOK_DIR\"/guard.sh | cat; exit 1",
@@ -367,7 +369,7 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         assert_eq!(ran.status, 2, "{command}: {ran:?}");
         assert!(ran.stderr.contains(reason), "{command}: {ran:?}");
         sandbox.has_no_file("agent/decoy");
-        let is_wrong = reason.contains("looks for") || reason.contains("not next to");
+        let is_wrong = reason.contains("would look for") || reason.contains("not next to");
         let problems = sandbox.problems(&["--hooks", "policy"]);
         assert_eq!(!problems.is_empty(), is_wrong, "{command}: {problems:?}");
     }

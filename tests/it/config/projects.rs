@@ -317,7 +317,7 @@ fn a_project_that_everybody_may_put_files_into_is_an_error_below_it_and_not_sile
         let sandbox = Sandbox::new().script(own, "").file("tmp/sub/file", "");
         shared(&sandbox, "tmp");
         asked_in(&sandbox, "tmp/sub", |_| {})
-            .blocks_saying("everyone can create files in this folder");
+            .blocks_saying("any user can create files in this folder");
     }
 }
 

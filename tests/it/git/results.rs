@@ -544,7 +544,7 @@ fn a_person_skips_hooks_of_the_project_by_a_variable() {
     git.write("w/a.txt");
     let ran = commit_with(&git, "HOOKRUN_SKIP", "elsint,ruff");
     ran.exits(1)
-        .says("warning: HOOKRUN_SKIP names `elsint`, which is not a hook of this project at git's events; did you mean `eslint`?\n")
+        .says("warning: HOOKRUN_SKIP names `elsint`, which is not one of this project's git hooks; did you mean `eslint`?\n")
         .says("pre-commit blocked by hook `eslint`");
 
     git.write("w/.env");

@@ -47,7 +47,7 @@ fn nobody_holds_a_session_for_run_and_every_command_says_so() {
     validated
         .exits(0)
         .prints("hooks.d/tool.post/watch.sh:2")
-        .prints("`hookrun run` does not start `watch.sh`, because it lives as long as a session");
+        .prints("`hookrun run` does not start `watch.sh`, because the hook runs for a whole session (`lives = \"session\"`)");
 }
 
 #[test]

@@ -276,7 +276,7 @@ fn a_case_that_asks_nobody_proves_nothing() {
     let ran = suite(&sandbox, &[]);
     ran.exits(0).prints("ok: 4 cases");
     ran.says("warning: hooks.d/tests/guard.toml:1:1: `nobody` proves nothing: no hook is bound to `session.end`\n  help: add a hook for this event or, if none should run, expect `asked = []`");
-    ran.says("`disabled` proves nothing: no hook of `session.start` can run, not even `off.sh`");
+    ran.says("`disabled` proves nothing: no hook for `session.start` can run, including `off.sh`");
     assert_eq!(ran.stderr.matches("warning").count(), 2, "{ran:?}");
 }
 
@@ -294,7 +294,7 @@ fn an_event_is_chosen_by_any_of_its_names() {
     for (name, help) in [
         ("tol.pre", "did you mean `--event tool.pre`?"),
         ("PreTolUse", "did you mean `--event PreToolUse`?"),
-        ("zzz", "`hookrun events` lists the events"),
+        ("zzz", "`hookrun events` lists them"),
     ] {
         let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
         ran.exits(2)

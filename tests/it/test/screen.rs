@@ -57,7 +57,7 @@ allow   10-look.sh
 
 skip    20-write.sh
         file     hooks.d/tool.pre/20-write.sh (project layer)
-        why      it matches tool `write`; the event's tool is `Bash`
+        why      it runs only for tool `write`; the event's tool is `Bash`
 
 BLOCK   30-guard.sh
         file     hooks.d/tool.pre/30-guard.sh (project layer)
@@ -99,7 +99,7 @@ tool.pre  a tool is about to run
 
 No hook is bound to this event.
 
-ALLOWED  tool.pre continues.
+ALLOWED  the action continues.
         took     N ms
 
 The host gets
@@ -198,7 +198,7 @@ fn a_failure_that_is_let_through_says_so() {
         .prints("FAILED  x.sh\n")
         .prints("killed by SIGKILL")
         .prints("a failure allows (on_failure = allow)\n")
-        .prints("ALLOWED  tool.pre continues.");
+        .prints("ALLOWED  the action continues.");
 }
 
 #[test]

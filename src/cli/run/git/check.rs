@@ -38,7 +38,7 @@ impl CheckedFiles<'_> {
         let from_top = whole.strip_prefix(&self.top).map(Path::to_path_buf);
         from_top.map_err(|_| {
             let cause = format!("`{}` is outside the repository", path.display());
-            Complaint::with_cure(cause, format!("name files in `{}`", self.top.display()))
+            Complaint::with_cure(cause, format!("pass files inside `{}`", self.top.display()))
         })
     }
 
@@ -114,7 +114,10 @@ impl CheckedFiles<'_> {
                 ];
                 if !git.call(words).run("find the commit")?.status.success() {
                     let cause = format!("no such commit: `{commit}`");
-                    return Err(Complaint::with_cure(cause, "`git fetch` may get it"));
+                    return Err(Complaint::with_cure(
+                        cause,
+                        "run `git fetch`, and try again",
+                    ));
                 }
             }
             git::listing_between(from, to)

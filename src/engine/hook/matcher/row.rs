@@ -98,8 +98,8 @@ impl fmt::Display for Mismatch {
         } = self;
         match key.as_str() {
             EXCEPT => return write!(f, "its exception matches the event: {wanted}"),
-            OF_HOST => write!(f, "it matches {subject} `{wanted}`; ")?,
-            _ => write!(f, "it matches {key} `{wanted}`; ")?,
+            OF_HOST => write!(f, "it runs only for {subject} `{wanted}`; ")?,
+            _ => write!(f, "it runs only for {key} `{wanted}`; ")?,
         }
         if found.is_empty() {
             write!(f, "the event has no {subject}")

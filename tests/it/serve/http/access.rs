@@ -95,10 +95,20 @@ fn fails(sandbox: &Sandbox, arguments: &[&str], cause: &str, cure: &str) {
 fn a_token_that_others_can_read_or_that_is_short_is_an_error_with_a_cure() {
     let sandbox = cases().file(TOKEN, &"a".repeat(64));
     let http = ["--http", "127.0.0.1:0"];
-    fails(&sandbox, &http, "others can read the token", "run `rm ");
+    fails(
+        &sandbox,
+        &http,
+        "other users can read the token file",
+        "run `rm ",
+    );
     let mode = |mode| fs::set_permissions(sandbox.at(TOKEN), fs::Permissions::from_mode(mode));
     mode(0o640).unwrap();
-    fails(&sandbox, &http, "others can read the token", "run `rm ");
+    fails(
+        &sandbox,
+        &http,
+        "other users can read the token file",
+        "run `rm ",
+    );
     fs::write(sandbox.at(TOKEN), "short\n").unwrap();
     mode(0o600).unwrap();
     fails(&sandbox, &http, "is shorter than 64 characters", "run `rm ");
@@ -154,7 +164,7 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
     fails(
         &sandbox,
         &["--unix", &open],
-        "others can access it",
+        "other users can access it",
         "mode 0700",
     );
     // Until all listeners are open it does not say that one is.
@@ -205,7 +215,7 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
         &sandbox,
         &["--unix", &socket],
         "is not a socket",
-        "a new file",
+        "a path that does not exist yet",
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), "text");
 }
