@@ -133,7 +133,7 @@ impl TrustSeal {
         let store = self.store.as_ref().filter(|_| !is_python);
         let mut checked = CheckedScript {
             interpreter,
-            path: CheckedScript::OPENED.into(),
+            path: format!("/proc/self/fd/{}", CheckedScript::DESCRIPTOR).into(),
             file: None,
         };
         if let Some(copy) = store.and_then(|store| store.copy_of(sealed)) {

@@ -61,9 +61,8 @@ pub(crate) struct CheckedScript {
 }
 
 impl CheckedScript {
-    /// The descriptor from which the interpreter reads an opened script, and its path.
-    pub(super) const DESCRIPTOR: RawFd = 9;
-    pub(crate) const OPENED: &str = "/proc/self/fd/9";
+    /// The descriptor from which the interpreter reads an opened script.
+    pub(crate) const DESCRIPTOR: RawFd = 9;
 
     /// Returns the program that runs it with the arguments of `program`.
     pub(super) fn program(&self, program: &Program) -> Program {

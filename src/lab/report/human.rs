@@ -323,7 +323,6 @@ fn difference(path: &str, old: &Value, new: &Value, out: &mut dyn Write) -> io::
 
 /// The result, for readers new to hookrun.
 fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    let event = plain(&run.event);
     match run.decision.as_ref() {
         "allow" => {
             let nobody = !run.hooks.is_empty() && run.hooks.iter().all(|hook| hook.fate != "ran");
