@@ -388,10 +388,7 @@ impl<'t> Parser<'t> {
                 }
                 self.function_body(&mut parts)?;
             }
-            "coproc" => {
-                let command = self.coprocess()?;
-                parts.push(CompoundPart::Coprocess(Box::new(command)));
-            }
+            "coproc" => self.coprocess(&mut parts)?,
             // With an option, another shell runs the program.
             "time" => {
                 self.at = start;
@@ -477,18 +474,23 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses a coprocess, of which only a compound command may have a name.
-    fn coprocess(&mut self) -> SyntaxResult<CommandNode> {
+    fn coprocess(&mut self, parts: &mut Vec<CompoundPart>) -> SyntaxResult<()> {
         self.skip_blanks();
         let start = self.at;
         if self.reserved().is_none() && self.begins_word() {
-            self.word()?;
+            let name = self.word()?;
             self.skip_blanks();
             let is_compound = self.reserved().is_some_and(|(word, _)| word != "in");
-            if !is_compound && !self.rest().starts_with('(') {
+            if is_compound || self.rest().starts_with('(') {
+                // bash expands the name.
+                parts.push(CompoundPart::Word(name));
+            } else {
                 self.at = start;
             }
         }
-        self.command()
+        let command = self.command()?;
+        parts.push(CompoundPart::Coprocess(Box::new(command)));
+        Ok(())
     }
 
     fn simple(&mut self) -> SyntaxResult<CommandNode> {

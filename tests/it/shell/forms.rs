@@ -41,6 +41,7 @@ fn a_command_is_found_wherever_it_is() {
         ("f() { a; }; function g { b; }; h() (c)", "a\nb\nc"),
         ("coproc a b; coproc { c; }; coproc N { d; }", "a b\nc\nd"),
         ("coproc {\na\n}", "a"),
+        ("coproc $(a) { b; }", "a\nb"),
         (
             "! a; time b; time -p c; time -- d; a | ! e",
             "a\nb\nc\nd\na\ne",
