@@ -37,7 +37,7 @@ pub(crate) fn failed<E: Display>(what: impl Display) -> impl Fn(E) -> Complaint 
     move |error| Complaint::new(format!("{what}: {error}"))
 }
 
-/// Only for a command's output stream, whose errors name it ([`Sink`](crate::cli::streams::Sink)).
+/// Only for a command's output stream, whose errors name it: `cli::streams::Sink`.
 impl From<io::Error> for Complaint {
     fn from(error: io::Error) -> Complaint {
         Complaint::of(error)
