@@ -567,7 +567,7 @@ fn an_approval_is_left_to_the_host_and_denied_if_nobody_gives_it() {
     // A host that cannot ask, and nobody at a terminal: unresolved denies.
     sandbox
         .run_shell("rm a")
-        .blocks_saying("Delete?: It cannot be undone.");
+        .blocks_saying("Delete? It cannot be undone.");
 }
 
 #[test]
