@@ -331,7 +331,7 @@ pub(super) fn open_plain(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
     }
-    Err(io::Error::other("it is no longer a file"))
+    Err(io::Error::other("it is not a regular file"))
 }
 
 /// Reads a file of at most `most` bytes, or one byte more.
