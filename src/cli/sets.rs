@@ -14,8 +14,7 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::Target;
 use crate::cli::streams;
 use crate::config::discover::MANIFEST;
-use crate::config::sets::{self, DeclaredSet, LOCK, Lock, LockedSet, is_path, quoted};
-use crate::config::trust::TrustStore;
+use crate::config::sets::{self, DeclaredSet, LOCK, Lock, is_path, quoted};
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::LayerKind;
@@ -75,9 +74,9 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         is_signed: args.signed,
         at: Position::default(),
     };
-    let locked = fetch::newest(&set, &file, None, &config.trust.policy, env)?;
+    let locked = fetch::newest(&set, &file, None, env)?;
     writeln!(out, "added {}", plain(&locked.to_string()))?;
-    let needs_trust = !args.user && !is_vouched(&locked, config, env);
+    let needs_trust = !args.user;
     let place = file.with_file_name(LOCK);
     let mut lock = lock_of(&place, config);
     lock.put(locked);
@@ -154,7 +153,7 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
     for set in &sets {
         let old = set.locked.as_ref();
         let pin = if args.moved { None } else { old };
-        let new = fetch::newest(&set.declared, &set.file, pin, &config.trust.policy, env)?;
+        let new = fetch::newest(&set.declared, &set.file, pin, env)?;
         let word = if old == Some(&new) {
             "unchanged"
         } else {
@@ -163,7 +162,7 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         writeln!(out, "{word} {}", plain(&new.to_string()))?;
         let has_changed = old.map(|old| &old.tree) != Some(&new.tree);
         let is_of_project = set.layer == LayerKind::Project;
-        needs_trust |= has_changed && is_of_project && !is_vouched(&new, config, env);
+        needs_trust |= has_changed && is_of_project;
         let place = set.file.with_file_name(LOCK);
         match locks.iter_mut().find(|(file, _)| *file == place) {
             Some((_, lock)) => lock.put(new),
@@ -183,12 +182,6 @@ fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn 
         writeln!(out, "{LOOK}")?;
     }
     Ok(ExitStatus::Yes)
-}
-
-/// Whether a trusted signer signed the fetched set.
-fn is_vouched(locked: &LockedSet, config: &Config, env: &Environment) -> bool {
-    let store = TrustStore::of(env);
-    config.trust.policy.vouches(&locked.tree, store.as_ref())
 }
 
 /// The declared sets with this name; without a name those with a writable lock.
@@ -225,7 +218,7 @@ pub(crate) fn verify(config: &Config, out: &mut dyn Write, env: &Environment) ->
     }
     let mut exit = ExitStatus::Yes;
     for set in &config.sets {
-        match verified(set, config, env) {
+        match verified(set, env) {
             Ok(line) => writeln!(out, "{}", plain(&line))?,
             Err(complaint) => {
                 streams::remark(&format!("error: {}\n", plain(&complaint.to_string())));
@@ -237,7 +230,7 @@ pub(crate) fn verify(config: &Config, out: &mut dyn Write, env: &Environment) ->
 }
 
 /// Verifies a set's files and signature, and fetches missing files.
-fn verified(set: &UsedSet, config: &Config, env: &Environment) -> Result<String> {
+fn verified(set: &UsedSet, env: &Environment) -> Result<String> {
     let locked = match (&set.locked, &set.folder) {
         (Some(locked), _) => locked,
         (None, Err(cause)) => return Err(Complaint::new(cause.clone())),
@@ -246,15 +239,13 @@ fn verified(set: &UsedSet, config: &Config, env: &Environment) -> Result<String>
             return Err(Complaint::new(cause));
         }
     };
-    let policy = &config.trust.policy;
     if set.folder.is_ok() {
-        let may_be_vouched = !policy.signers.is_empty() && !set.is_vouched;
-        if set.declared.is_signed || may_be_vouched {
-            fetch::locked(set, locked, policy, env)?;
+        if set.declared.is_signed {
+            fetch::locked(set, locked, env)?;
         }
         return Ok(format!("ok {locked}"));
     }
-    fetch::locked(set, locked, policy, env)?;
+    fetch::locked(set, locked, env)?;
     Ok(format!("fetched {locked}"))
 }
 
@@ -355,7 +346,6 @@ fn json_of(set: &UsedSet, paths: &Paths) -> Value {
         "files": locked.map(|locked| locked.files),
         "signed": locked.is_some_and(|locked| locked.is_signed),
         "signer": locked.map(|locked| &locked.signer).filter(|signer| !signer.is_empty()),
-        "trustedSigner": set.is_vouched.then_some(true),
         "layer": set.layer.name(),
         "file": paths.show(&set.file),
         "line": set.declared.at.line,

@@ -9,7 +9,6 @@ use super::env::Environment;
 use super::layer::{DROP_INS, Layer, MANIFEST};
 use super::manifest::Manifest;
 use super::problem::Problem;
-use super::skip;
 use super::trust::{
     self, ProjectFiles, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore,
 };
@@ -80,8 +79,6 @@ struct OwnedHooks {
     hooks: Range<usize>,
     /// Files of the folder that a shared set names.
     named: Vec<PathBuf>,
-    /// Whether it is a set signed by a trusted signer, which needs no approval.
-    is_signed: bool,
 }
 
 impl<'j> TrustJudge<'j> {
@@ -122,16 +119,10 @@ impl<'j> TrustJudge<'j> {
         } else {
             Vec::new()
         };
-        let is_signed = if is_set {
-            layer.is_signed && named.is_empty()
-        } else {
-            self.has_only_signed_sets(layer, files, &folder)
-        };
         self.owned.push(OwnedHooks {
             folder: folder.clone(),
             hooks,
             named,
-            is_signed,
         });
         // The lock file of the project checks the files of a shared set.
         if is_set {
@@ -148,7 +139,6 @@ impl<'j> TrustJudge<'j> {
             folder,
             parts,
             unopened: below.map(Path::to_path_buf).collect(),
-            is_signed,
         };
         let is_sealed = self.judge(project, policy);
         let report = self
@@ -159,28 +149,6 @@ impl<'j> TrustJudge<'j> {
         if let (Some(report), Some(store)) = (report, &self.store) {
             store.remember(&report.folder, &report.repository);
         }
-    }
-
-    /// Whether all hooks of a folder come from sets of trusted signers.
-    fn has_only_signed_sets(
-        &self,
-        layer: &Layer,
-        files: &[(PathBuf, Manifest)],
-        folder: &Path,
-    ) -> bool {
-        let others = [&layer.drop_ins, &layer.settings];
-        // A local file disables hooks, so a person must approve it.
-        if others.iter().any(|places| !places.is_empty())
-            || skip::local_file(layer).is_some()
-            || !files.iter().all(|(_, manifest)| manifest.has_only_sets)
-        {
-            return false;
-        }
-        let count: usize = files.iter().map(|(_, manifest)| manifest.sets.len()).sum();
-        let sets = self.owned.iter().filter(|owned| owned.folder == folder);
-        let signed = sets.filter(|set| set.is_signed).count();
-        // An unusable set has no layer, so the counts differ.
-        signed > 0 && signed == count
     }
 
     /// Checks project folders whose trusted hooks have disappeared.
@@ -227,13 +195,7 @@ impl<'j> TrustJudge<'j> {
     fn judge(&mut self, project: ProjectFiles, policy: &TrustPolicy) -> bool {
         let (mut report, mut seal) = self.look_at(project.clone(), policy);
         match accept_branch(&report, self.store.as_ref()) {
-            Some(Ok(())) => {
-                let as_approved = ProjectFiles {
-                    is_signed: false,
-                    ..project
-                };
-                (report, seal) = self.look_at(as_approved, policy);
-            }
+            Some(Ok(())) => (report, seal) = self.look_at(project, policy),
             Some(Err(why)) => report.not_of_branch = Some(why),
             None => {}
         }
@@ -274,7 +236,7 @@ impl<'j> TrustJudge<'j> {
             for owned in self
                 .owned
                 .iter()
-                .filter(|owned| owned.folder == report.folder && !owned.is_signed)
+                .filter(|owned| owned.folder == report.folder)
             {
                 let hooks = &mut hooks[owned.hooks.clone()];
                 self.found.held.extend(hold(hooks, catalog, &why));

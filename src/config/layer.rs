@@ -47,7 +47,6 @@ pub struct Layer {
     pub(crate) declared_in: Option<PathBuf>,
     /// Its place in a project that declares it as a member.
     pub(crate) member: Option<Membership>,
-    pub(crate) is_signed: bool,
 }
 
 /// How a layer is a member of a project.
@@ -71,7 +70,6 @@ impl Layer {
             set: None,
             declared_in: None,
             member: None,
-            is_signed: false,
         }
     }
 

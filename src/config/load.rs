@@ -102,7 +102,7 @@ impl Config {
         );
         let mut judge = TrustJudge::new(choice, env, read_since);
         let policy = owner_policy(&layers, &manifests, env, &mut problems);
-        let sets = set_layers::add(&mut layers, &mut manifests, env, &policy, &mut problems);
+        let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
         let commands = sources::find_commands(&layers, &manifests, scope);
         let catalog = own_events(&manifests, commands, &mut problems);
         let all = manifests.iter().flatten();

@@ -32,8 +32,6 @@ pub struct Manifest {
     pub(super) warm_imports: Vec<PlacedValue<String>>,
     /// Folders and globs of `members`.
     pub(super) members: Vec<PlacedValue<String>>,
-    /// Whether it declares shared sets and nothing else.
-    pub(super) has_only_sets: bool,
 }
 
 #[derive(Debug)]
@@ -62,7 +60,8 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
         }),
-    KeyRow::key("warm_imports", KeyValue::Texts, "none", "Python modules that interpreters for `warm = \"fork\"` import in advance; only in the system's or user's file", set_warm_imports),
+    KeyRow::key("warm_imports", KeyValue::Texts, "none", "Python modules that interpreters for `warm = \"fork\"` import in advance; only in the system's or user's file",
+        |manifest, key| key.texts_as(python_module).map(|modules| manifest.warm_imports = modules)),
 ];
 
 impl Manifest {
@@ -109,7 +108,6 @@ pub(super) fn read(text: &str, file: &Path) -> (Manifest, Vec<Problem>) {
     let mut manifest = Manifest::default();
     let entries = document.entries().unwrap_or_default();
     reader.take(entries, TOP_KEYS, "", &mut manifest);
-    manifest.has_only_sets = entries.iter().all(|entry| entry.key == "sets");
     if syntax_errors > 0 {
         // Entries after a syntax error are guesses, and so are their problems.
         reader.problems.truncate(syntax_errors);
@@ -330,31 +328,28 @@ pub(super) const DEFAULT_KEYS: &[KeyRow<Option<OnDoubt>>] = &[
 
 #[rustfmt::skip]
 pub const PROJECT_KEYS: &[KeyRow<Manifest>] = &[
-    KeyRow::key("members", KeyValue::Texts, "none", "folders with their own hooks, or globs such as `services/*`; at git's events these hooks get the changes in their folder", set_members),
+    KeyRow::key("members", KeyValue::Texts, "none", "folders with their own hooks, or globs such as `services/*`; at git's events these hooks get the changes in their folder",
+        |manifest, key| key.texts_as(member).map(|members| manifest.members = members)),
 ];
 
 /// Reads `members`.
-fn set_members(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for PlacedValue { value, at } in key.texts()? {
-        let name = value.trim_end_matches('/').to_string();
-        let mut parts = name.split('/');
-        if parts.all(|part| !matches!(part, "" | "." | ".." | "**")) && path_glob(&name).is_ok() {
-            manifest.members.push(PlacedValue { value: name, at });
-            continue;
-        }
-        let cause = format!("`{value}` is neither a folder in the project nor a glob for folders");
-        let complaint = Complaint::with_cure(cause, "write `web`, `services/*` or `libs/*/*`");
-        let problem = complaint.in_file(key.reader.file, Some(at));
-        key.reader.problems.push(problem);
+fn member(text: &str) -> Result<String, Complaint> {
+    let name = text.trim_end_matches('/');
+    let mut parts = name.split('/');
+    if parts.all(|part| !matches!(part, "" | "." | ".." | "**")) && path_glob(name).is_ok() {
+        return Ok(name.to_string());
     }
-    Ok(())
+    let cause = format!("`{text}` is neither a folder in the project nor a glob for folders");
+    let cure = "write `web`, `services/*` or `libs/*/*`";
+    Err(Complaint::with_cure(cause, cure))
 }
 
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: log no decisions; only in the system's or user's file",
         |log, key| key.flag().map(|is_on| log.off = (!is_on).then(|| key.at()))),
-    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your secrets; the group `keep` is not replaced; a project's count only if its hooks are trusted", set_redact),
+    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your secrets; the group `keep` is not replaced; a project's count only if its hooks are trusted",
+        |log, key| key.texts_as(secret_expression).map(|texts| log.redact.extend(texts.into_iter().map(|text| text.value)))),
 ];
 
 #[derive(Debug, Default)]
@@ -363,54 +358,33 @@ pub struct LogTable {
     pub(crate) redact: Vec<String>,
 }
 
-fn set_redact(log: &mut LogTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for text in key.texts()? {
-        let problem = match regex_syntax::Parser::new().parse(&text.value) {
-            Err(error) => error.to_string(),
-            // It would match between all characters.
-            Ok(hir) if hir.properties().minimum_len() == Some(0) => {
-                "it can match the empty string".into()
-            }
-            Ok(_) => {
-                log.redact.push(text.value);
-                continue;
-            }
-        };
-        let last = problem
-            .lines()
-            .last()
-            .unwrap_or_default()
-            .trim_start_matches("error: ");
-        let cause = format!(
-            "`{}` is not a regular expression for secrets: {last}",
-            text.value
-        );
-        let cure = "fix the expression; in single quotes, backslashes need not be doubled";
-        let complaint = Complaint::with_cure(cause, cure);
-        key.reader
-            .problems
-            .push(complaint.in_file(key.reader.file, Some(text.at)));
-    }
-    Ok(())
+fn secret_expression(text: &str) -> Result<String, Complaint> {
+    let problem = match regex_syntax::Parser::new().parse(text) {
+        Err(error) => error.to_string(),
+        // It would match between all characters.
+        Ok(hir) if hir.properties().minimum_len() == Some(0) => {
+            "it can match the empty string".into()
+        }
+        Ok(_) => return Ok(text.to_string()),
+    };
+    let last = problem.lines().last().unwrap_or_default();
+    let last = last.trim_start_matches("error: ");
+    let cause = format!("`{text}` is not a regular expression for secrets: {last}");
+    let cure = "fix the expression; in single quotes, backslashes need not be doubled";
+    Err(Complaint::with_cure(cause, cure))
 }
 
-/// Reads `warm_imports`.
-fn set_warm_imports(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for PlacedValue { value, at } in key.texts()? {
-        let is_module = value.split('.').all(|part| {
-            let is_word = part.chars().all(|c| c == '_' || c.is_alphanumeric());
-            is_word && part.starts_with(|c: char| !c.is_numeric())
-        });
-        if is_module {
-            manifest.warm_imports.push(PlacedValue { value, at });
-            continue;
-        }
-        let cause = format!("`{value}` is not the name of a Python module");
-        let cure = "write the name that scripts import: `numpy` or `numpy.linalg`";
-        let problem = Complaint::with_cure(cause, cure).in_file(key.reader.file, Some(at));
-        key.reader.problems.push(problem);
+fn python_module(text: &str) -> Result<String, Complaint> {
+    let is_module = text.split('.').all(|part| {
+        let is_word = part.chars().all(|c| c == '_' || c.is_alphanumeric());
+        is_word && part.starts_with(|c: char| !c.is_numeric())
+    });
+    if is_module {
+        return Ok(text.to_string());
     }
-    Ok(())
+    let cause = format!("`{text}` is not the name of a Python module");
+    let cure = "write the name that scripts import: `numpy` or `numpy.linalg`";
+    Err(Complaint::with_cure(cause, cure))
 }
 
 fn set_sets(manifest: &mut Manifest, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {

@@ -277,6 +277,24 @@ impl<'s> Setting<'s, '_> {
         Ok(texts)
     }
 
+    /// Returns what `read` makes of the texts; its complaints are problems in their places.
+    pub(crate) fn texts_as<T>(
+        &mut self,
+        read: impl Fn(&str) -> Result<T, Complaint>,
+    ) -> Result<Vec<PlacedValue<T>>, Complaint> {
+        let mut values = Vec::new();
+        for PlacedValue { value, at } in self.texts()? {
+            match read(&value) {
+                Ok(value) => values.push(PlacedValue { value, at }),
+                Err(complaint) => {
+                    let problem = complaint.in_file(self.reader.file, Some(at));
+                    self.reader.problems.push(problem);
+                }
+            }
+        }
+        Ok(values)
+    }
+
     pub(crate) fn flag(&self) -> Result<bool, Complaint> {
         self.tree.flag().ok_or_else(|| self.wrong())
     }

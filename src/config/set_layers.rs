@@ -9,7 +9,7 @@ use super::loader::ConfigLoader;
 use super::manifest::{self, LayerFiles};
 use super::problem::Problem;
 use super::sets::{DeclaredSet, LOCK, Lock, LockedSet};
-use super::trust::{FileList, HookFiles, TrustPolicy, TrustStore};
+use super::trust::{FileList, HookFiles};
 use crate::engine::complaint::Complaint;
 use crate::engine::hook::{Handler, Hook, LayerKind};
 
@@ -20,7 +20,6 @@ pub struct UsedSet {
     pub(crate) declared: DeclaredSet,
     pub(crate) locked: Option<LockedSet>,
     pub(crate) folder: Result<PathBuf, String>,
-    pub(crate) is_vouched: bool,
 }
 
 /// Adds the layers of the sets in `manifests`; an unusable set is a problem.
@@ -28,7 +27,6 @@ pub(super) fn add(
     layers: &mut Vec<Layer>,
     manifests: &mut Vec<LayerFiles>,
     env: &Environment,
-    policy: &TrustPolicy,
     problems: &mut Vec<Problem>,
 ) -> Vec<UsedSet> {
     let mut used = Vec::new();
@@ -39,7 +37,6 @@ pub(super) fn add(
     {
         return used;
     }
-    let store = TrustStore::of(env);
     let own = std::mem::take(layers)
         .into_iter()
         .zip(std::mem::take(manifests));
@@ -54,11 +51,8 @@ pub(super) fn add(
                 let opened = folder
                     .clone()
                     .and_then(|folder| open(&layer, &folder, &declared.name, problems));
-                let tree = locked.as_ref().map(|locked| locked.tree.as_str());
-                let is_vouched = policy.vouches(tree.unwrap_or_default(), store.as_ref());
                 match opened {
-                    Ok((mut set, files)) => {
-                        set.is_signed = is_vouched;
+                    Ok((set, files)) => {
                         layers.push(set);
                         manifests.push(files);
                     }
@@ -72,7 +66,6 @@ pub(super) fn add(
                     declared: declared.clone(),
                     locked: locked.ok(),
                     folder,
-                    is_vouched,
                 });
             }
         }

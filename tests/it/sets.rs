@@ -446,9 +446,10 @@ fn a_lock_keeps_other_sets_and_forgets_those_that_are_gone() {
 fn outdated_compares_the_sets_of_several_projects_with_their_repositories() {
     let sets = Sets::new();
     sets.commit("r");
-    sets.git("r", &["tag", "v1.2.0"]).exits(0);
-    sets.git("r", &["tag", "v1.2.0-rc1"]).exits(0);
-    for (project, rev) in [("a", "v1"), ("b", "main"), ("c", "v1.2.0")] {
+    sets.git("r", &["tag", "v1.9.0"]).exits(0);
+    sets.git("r", &["tag", "v1.10.0"]).exits(0);
+    sets.git("r", &["tag", "v1.10.0-rc1"]).exits(0);
+    for (project, rev) in [("a", "v1"), ("b", "main"), ("c", "v1.10.0")] {
         let manifest = format!("[sets.base]\ngit = \"../r\"\nrev = \"{rev}\"\n");
         let folder = sets.sandbox.at(project);
         fs::create_dir(&folder).unwrap();
@@ -459,9 +460,9 @@ fn outdated_compares_the_sets_of_several_projects_with_their_repositories() {
     }
     sets.sets(&["outdated", "a", "b", "c"])
         .exits(1)
-        .prints("a: base v1: behind: v1.2.0\n")
+        .prints("a: base v1: behind: v1.10.0\n")
         .prints("b: base main: current\n")
-        .prints("c: base v1.2.0: current\n");
+        .prints("c: base v1.10.0: current\n");
     sets.commit("r");
     let ran = sets.sets(&["outdated", "--json", "b", "c"]);
     let found: Value = serde_json::from_str(&ran.exits(1).stdout).unwrap();
@@ -471,7 +472,7 @@ fn outdated_compares_the_sets_of_several_projects_with_their_repositories() {
     fs::rename(sets.sandbox.at("r"), sets.sandbox.at("gone")).unwrap();
     sets.sets(&["outdated", "c"])
         .exits(2)
-        .prints("c: base v1.2.0: unknown: ");
+        .prints("c: base v1.10.0: unknown: ");
     sets.sets(&["outdated", "nowhere"])
         .exits(2)
         .says("nowhere`");

@@ -13,7 +13,7 @@ use crate::config::git::GitRepository;
 use crate::config::layer::{DROP_INS, HIDDEN, MANIFEST};
 use crate::config::set_layers::{digest_in, digest_of};
 use crate::config::sets::{DeclaredSet, LockedSet, is_object, is_path};
-use crate::config::trust::{ContentFile, HookFiles, TrustPolicy, TrustStore};
+use crate::config::trust::{ContentFile, HookFiles};
 use crate::config::{Environment, UsedSet};
 use crate::engine::complaint::Complaint;
 use crate::engine::session;
@@ -27,7 +27,6 @@ pub(super) fn newest(
     declared: &DeclaredSet,
     file: &Path,
     old: Option<&LockedSet>,
-    policy: &TrustPolicy,
     env: &Environment,
 ) -> Result<LockedSet> {
     let repository = FetchedRepository::copy(declared, file, env)?;
@@ -42,18 +41,12 @@ pub(super) fn newest(
         let cause = format!("the set `{}` has no {MANIFEST} and no {DROP_INS}", set.name);
         return Err(Complaint::with_cure(cause, "choose another repository"));
     }
-    repository.note_signers(&set, policy, env)?;
     keep(&files, &set.tree, env)?;
     Ok(set)
 }
 
 /// Fetches the locked commit; without a signature it must be on a branch or a tag.
-pub(super) fn locked(
-    set: &UsedSet,
-    locked: &LockedSet,
-    policy: &TrustPolicy,
-    env: &Environment,
-) -> Result<()> {
+pub(super) fn locked(set: &UsedSet, locked: &LockedSet, env: &Environment) -> Result<()> {
     let repository = FetchedRepository::copy(&set.declared, &set.file, env)?;
     let tag = Some(locked.tag.clone()).filter(|tag| !tag.is_empty());
     let mut objects = std::iter::once(&locked.commit).chain(&tag);
@@ -75,9 +68,7 @@ pub(super) fn locked(
             format!("review the changes, then run `hookrun sets update {name}`"),
         ));
     }
-    let is_vouched = repository.note_signers(&fetched, policy, env)?;
-    let is_signed = set.declared.is_signed || is_vouched;
-    if !is_signed && !repository.is_reachable(&locked.commit)? {
+    if !set.declared.is_signed && !repository.is_reachable(&locked.commit)? {
         repository.newest(&set.declared, Some(locked))?;
         return Err(unreachable(&locked.commit));
     }
@@ -267,13 +258,13 @@ impl FetchedRepository {
             ..LockedSet::default()
         };
         if declared.is_signed {
-            set.signer = self.signature(&set, &[])?;
+            set.signer = self.signature(&set)?;
         }
         Ok((set, files))
     }
 
     /// Verifies the signature of a set's commit or tag. Returns the signer, if git prints one.
-    fn signature(&self, set: &LockedSet, settings: &[&str]) -> Result<String> {
+    fn signature(&self, set: &LockedSet) -> Result<String> {
         let mut reasons = Vec::new();
         let tag = Some(set.tag.as_str()).filter(|tag| !tag.is_empty());
         // A tag vouches only for the commit it names.
@@ -285,9 +276,7 @@ impl FetchedRepository {
         let commit = Some(set.commit.as_str());
         for (command, object) in [("verify-commit", commit), ("verify-tag", tag)] {
             let Some(object) = object else { continue };
-            let mut words = vec!["-c", TRUSTED_KEY];
-            words.extend(settings.iter().flat_map(|setting| ["-c", setting]));
-            words.extend([command, object]);
+            let words = ["-c", TRUSTED_KEY, command, object];
             let output = self.git.git(&words, Vec::new())?;
             if output.status.success() {
                 return Ok(signer_in(&String::from_utf8_lossy(&output.stderr)));
@@ -304,28 +293,6 @@ impl FetchedRepository {
             "its authors sign with `git commit -S` or `git tag -s`; your git must know and trust \
              their key (for SSH keys by `gpg.ssh.allowedSignersFile`)",
         ))
-    }
-
-    /// Records the trusted signers' files that have the set's key. Returns whether there is one.
-    fn note_signers(
-        &self,
-        set: &LockedSet,
-        policy: &TrustPolicy,
-        env: &Environment,
-    ) -> Result<bool> {
-        let Some(store) = TrustStore::of(env) else {
-            return Ok(false);
-        };
-        for signers in &policy.signers {
-            let keys = format!("gpg.ssh.allowedSignersFile={}", signers.display());
-            // Only SSH keys of that file, because the user's keyring has other keys.
-            let settings = [&keys, "gpg.program=false", "gpg.x509.program=false"];
-            if self.signature(set, &settings).is_ok() {
-                let noted = store.note_signed(&set.tree, signers);
-                noted.map_err(failed("cannot record the signature"))?;
-            }
-        }
-        Ok(policy.vouches(&set.tree, Some(&store)))
     }
 }
 

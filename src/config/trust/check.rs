@@ -16,7 +16,7 @@ use super::files::{
 use super::parts::find_repository;
 use super::store::{TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
-use crate::config::reader::{KeyRow, Setting};
+use crate::config::reader::KeyRow;
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command::{CheckedScript, SealedFiles, words_of_first_line};
@@ -239,8 +239,6 @@ pub(crate) struct ProjectFiles {
     pub(crate) parts: Vec<PathBuf>,
     /// Folders whose files the event does not use.
     pub(crate) unopened: Vec<PathBuf>,
-    /// Whether all hooks are from sets of trusted signers.
-    pub(crate) is_signed: bool,
 }
 
 /// Checks a project's hooks, and seals trusted ones. The configuration was read after `read_since`.
@@ -282,7 +280,7 @@ pub(crate) fn judge(
         TrustChoice::Reported => false,
     };
     let is_known = store.is_some_and(|store| store.is_trusted(&report.repository, &report.digest));
-    if is_pinned || is_known || project.is_signed {
+    if is_pinned || is_known {
         report.state = TrustState::Trusted;
         if let Some(store) = store
             && seal.is_settled
@@ -408,15 +406,14 @@ impl TrustReport {
 
 #[rustfmt::skip]
 pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
-    KeyRow::key("paths", KeyValue::Texts, "none", "folders whose projects are trusted; anyone who can write there decides what runs as you", set_paths),
-    KeyRow::key("signers", KeyValue::Text, "none", "a file of SSH keys, as `gpg.ssh.allowedSignersFile`: shared sets signed by one of them run without a question", set_signers),
+    KeyRow::key("paths", KeyValue::Texts, "none", "folders whose projects are trusted; anyone who can write there decides what runs as you",
+        |table, key| key.texts_as(absolute).map(|paths| table.paths = paths)),
 ];
 
 #[derive(Debug, Default)]
 pub struct TrustTable {
     pub(crate) at: Option<Position>,
     paths: Vec<PlacedValue<String>>,
-    signers: Option<String>,
 }
 
 /// The trust settings of system and user; a project has none.
@@ -424,33 +421,11 @@ pub struct TrustTable {
 pub(crate) struct TrustPolicy {
     /// Folders whose hooks are always trusted.
     pub(crate) paths: Vec<PathBuf>,
-    /// Files with the keys of signers whose sets run without approval.
-    pub(crate) signers: Vec<PathBuf>,
 }
 
-fn set_paths(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for path in key.texts()? {
-        match check_absolute(&path.value) {
-            Ok(()) => table.paths.push(path),
-            Err(complaint) => {
-                let problem = complaint.in_file(key.reader.file, Some(path.at));
-                key.reader.problems.push(problem);
-            }
-        }
-    }
-    Ok(())
-}
-
-fn set_signers(table: &mut TrustTable, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    let path = key.text()?;
-    check_absolute(path)?;
-    table.signers = Some(path.to_string());
-    Ok(())
-}
-
-fn check_absolute(path: &str) -> Result<(), Complaint> {
+fn absolute(path: &str) -> Result<String, Complaint> {
     if path.starts_with('/') || path.starts_with("~/") || path == "~" {
-        return Ok(());
+        return Ok(path.to_string());
     }
     let cause = format!("`{path}` is not an absolute path");
     Err(Complaint::with_cure(cause, "begin it with `/` or `~/`"))
@@ -464,15 +439,6 @@ impl TrustPolicy {
                 self.paths.push(whole.canonicalize().unwrap_or(whole));
             }
         }
-        let signers = table.signers.as_ref();
-        self.signers
-            .extend(signers.and_then(|file| below_home(file, home)));
-    }
-
-    /// Whether a trusted signer signed this set, as verified here with the current keys.
-    pub(crate) fn vouches(&self, tree: &str, store: Option<&TrustStore>) -> bool {
-        let mut files = self.signers.iter();
-        store.is_some_and(|store| files.any(|signers| store.is_signed(tree, signers)))
     }
 }
 

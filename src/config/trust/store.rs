@@ -179,25 +179,6 @@ impl TrustStore {
         Ok(records.len())
     }
 
-    fn signature(&self, tree: &str, signers: &Path) -> io::Result<PathBuf> {
-        let keys = [tree.as_bytes(), &fs::read(signers)?].concat();
-        Ok(self.folder.join("signed").join(short_digest(&keys)))
-    }
-
-    /// Stores that a key in the current file `signers` signed the set with this digest.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or the note not be written.
-    pub fn note_signed(&self, tree: &str, signers: &Path) -> io::Result<()> {
-        write(&self.signature(tree, signers)?, tree.as_bytes())
-    }
-
-    /// Whether the signature was stored. A world-writable `signers` does not count.
-    pub fn is_signed(&self, tree: &str, signers: &Path) -> bool {
-        let note = self.signature(tree, signers);
-        !is_open_to_everyone(signers) && note.is_ok_and(|note| counts(&note))
-    }
-
     pub fn has_records(&self, repository: &Path) -> bool {
         !files_in(&self.of_repository(repository)).is_empty()
     }
