@@ -2,6 +2,7 @@
 //! JSON lines. Both select them by the same filters.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
@@ -100,11 +101,8 @@ fn follow(
                 // Another process may be rotating the log.
                 Err(_) if chosen.log.is_some() => continue,
                 Err(error) => {
-                    let cause = format!("cannot read {}: {error}", path.display());
-                    return Err(Complaint::with_cure(
-                        cause,
-                        "name a recording, or a file of the decision log",
-                    ));
+                    let error = format!("{}: {error}", path.display());
+                    return Err(cannot_read(error));
                 }
             };
             for line in lines.lines() {
@@ -486,7 +484,7 @@ pub(crate) fn project(env: &Environment) -> PathBuf {
     Config::load(&Choice::default(), env, ConfigScope::Event("")).project
 }
 
-fn cannot_read(error: ReadError) -> Complaint {
+fn cannot_read(error: impl Display) -> Complaint {
     Complaint::with_cure(
         format!("cannot read {error}"),
         "name a recording, or a file of the decision log",

@@ -62,17 +62,9 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let spec = find_spec(config, event)?;
     // git's own name for the event asks for git's own contract.
     let of_git = git::find(event).filter(|hook| hook.name == event && hook.name != spec.name);
-    let sort = match (&args.template, of_git) {
-        (None, None) => templates::sort_of(&spec),
-        (None, Some(hook)) => templates::sort_of_git(hook),
-        (Some(name), None) => {
-            templates::chosen(name, &spec).map_err(|suiting| unsuited(name, &spec, &suiting))?
-        }
-        (Some(_), Some(hook)) => {
-            let cause = format!("a hook of `{event}` with git's input has no templates");
-            let help = format!("hooks with hookrun's input have: `--event {}`", hook.event);
-            return Err(Complaint::with_cure(cause, help));
-        }
+    let sort = match of_git {
+        Some(hook) => templates::sort_of_git(hook),
+        None => templates::sort_of(&spec),
     };
     let languages: Vec<&Language> = templates::languages(sort).collect();
     let language = match &args.lang {
@@ -112,15 +104,6 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
             format!("`hookrun test --suite{named}` runs the test cases"),
         ],
     })
-}
-
-fn unsuited(name: &str, spec: &EventSpec, suiting: &[&str]) -> Complaint {
-    let help = match suiting {
-        [] => "without `--template` the default template is used".to_string(),
-        names => format!("for this event, `--template` takes {}", names.join(", ")),
-    };
-    let cause = format!("the template `{name}` does not work for `{}`", spec.name);
-    Complaint::with_cure(cause, help)
 }
 
 /// The event; a command is created with its hook.

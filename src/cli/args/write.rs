@@ -148,14 +148,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// The starting point: guard (block commands), ask (a person), rewrite (a command), redact
-    /// (the output of a tool), context (for the model), test-gate (the tests must pass), findings,
-    /// lint or format (the files of a commit)
-    /// [default: the usual one for the event]
-    #[arg(long, value_name = "TEMPLATE")]
-    pub(crate) template: Option<String>,
-
-    /// The language of the hook [default: sh; python where a shell is not enough]
+    /// The language of the hook: sh, bash or python [default: that of the name's extension, else sh]
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 

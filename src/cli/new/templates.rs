@@ -4,7 +4,7 @@
 use crate::engine::event::catalog::command_name;
 use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
-use crate::hosts::git::{self, Argument, Changes, GitHook};
+use crate::hosts::git::{Argument, Changes, GitHook};
 
 pub(crate) struct Language {
     pub(crate) name: &'static str,
@@ -17,12 +17,8 @@ pub(crate) struct Language {
 }
 
 pub(crate) struct TemplateSort {
-    /// Events that get it by default, if no earlier row fits.
+    /// Events that get it, if no earlier row fits.
     fits: fn(&EventSpec) -> bool,
-    /// The name for `--template`; empty for a default only.
-    name: &'static str,
-    /// Events for which `--template` accepts it.
-    suits: fn(&EventSpec) -> bool,
     directive: &'static str,
     /// The directive's explanation in the hook's comment.
     about: &'static str,
@@ -83,22 +79,6 @@ pub(crate) fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
         .iter()
         .find(|sort| (sort.fits)(spec))
         .expect("one sort has every event")
-}
-
-fn templates() -> impl Iterator<Item = &'static TemplateSort> {
-    SORTS.iter().filter(|sort| !sort.name.is_empty())
-}
-
-/// The template of that name, or the names that suit the event.
-pub(crate) fn chosen(
-    name: &str,
-    spec: &EventSpec,
-) -> std::result::Result<&'static TemplateSort, Vec<&'static str>> {
-    let suiting: Vec<_> = templates().filter(|sort| (sort.suits)(spec)).collect();
-    let found = suiting.iter().find(|sort| sort.name == name);
-    found
-        .copied()
-        .ok_or_else(|| suiting.iter().map(|sort| sort.name).collect())
 }
 
 pub(crate) fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static Language> {
@@ -185,8 +165,6 @@ macro_rules! written {
     ($stem:literal: $($ending:literal)+) => {
         TemplateSort {
             fits: never,
-            name: "",
-            suits: never,
             directive: "timeout=5s",
             about: "how long this hook may run.",
             bodies: &[$(($ending, include_str!(concat!("templates/", $stem, ".", $ending)))),+],
@@ -202,7 +180,7 @@ const REFERENCES: &TemplateSort = &written!("git-refs": "sh" "py");
 const STAGED: &TemplateSort = &written!("git-staged": "sh");
 const FREEZE: &TemplateSort = &written!("freeze": "sh");
 
-/// All templates. An event gets the first that fits; rows after the general one need `--template`.
+/// All templates. An event gets the first that fits.
 const SORTS: &[TemplateSort] = &[
     TemplateSort {
         fits: |spec| command_name(&spec.name).is_some(),
@@ -213,8 +191,6 @@ const SORTS: &[TemplateSort] = &[
     // A tool before it runs.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("toolName"),
-        name: "guard",
-        suits: |spec| spec.blocks && spec.carries("toolName"),
         directive: "tool=bash",
         about: "this hook runs only for shell tools, whatever the host\n# calls them.",
         ..written!("guard": "sh" "bash" "py")
@@ -234,10 +210,6 @@ const SORTS: &[TemplateSort] = &[
     // Keeps an agent from stopping until the tests pass.
     TemplateSort {
         fits: |spec| spec.blocks && spec.conduct.most_blocks.is_some(),
-        name: "test-gate",
-        suits: |spec| {
-            spec.blocks && (spec.conduct.most_blocks.is_some() || spec.carries("changes"))
-        },
         directive: "timeout=2m",
         about: "how long the tests may run. They are test.sh here.",
         ..written!("test-gate": "sh" "bash" "py")
@@ -261,73 +233,19 @@ const SORTS: &[TemplateSort] = &[
     },
     // Checks the files that a tool has written.
     TemplateSort {
-        fits: has_written,
-        name: "findings",
-        suits: has_written,
+        fits: |spec| !spec.blocks && spec.carries("toolInput") && spec.carries("result"),
         directive: "tool='write|edit'",
         about: "this hook runs only for tools that write, whatever\n# the host calls them.",
         ..written!("findings": "sh" "py")
     },
     TemplateSort {
         fits: |_| true,
-        name: "context",
-        suits: |spec| spec.conduct.text_is_context,
         ..written!("context": "sh" "bash" "py")
-    },
-    TemplateSort {
-        name: "ask",
-        suits: |spec| spec.blocks && spec.carries("toolName"),
-        directive: "tool=bash",
-        about: "this hook runs only for shell tools, whatever the host\n# calls them.",
-        ..written!("ask": "sh" "py")
-    },
-    TemplateSort {
-        name: "rewrite",
-        suits: |spec| spec.carries("toolName") && rewrites(spec, "toolInput"),
-        directive: "rewrite tool=bash",
-        about: "this hook may rewrite, and runs only for shell tools.",
-        ..written!("rewrite": "py")
-    },
-    TemplateSort {
-        name: "redact",
-        suits: |spec| spec.carries("toolName") && rewrites(spec, "result"),
-        directive: "rewrite timeout=5s",
-        about: "this hook may rewrite, and how long it may run.",
-        ..written!("redact": "py")
-    },
-    // The files of a commit are checked.
-    TemplateSort {
-        name: "lint",
-        suits: |spec| of_commit(spec).is_some(),
-        directive: "files type=python",
-        about: "it gets the files of this type as arguments;\n# path=GLOB and not=GLOB select further.",
-        ..written!("lint": "sh")
-    },
-    // They are changed, and staged again.
-    TemplateSort {
-        name: "format",
-        suits: |spec| of_commit(spec).is_some_and(|hook| hook.no_fixes().is_none()),
-        directive: "files fixes=stage type=python",
-        about: "it gets the files of this type as arguments, and\n# its changes are staged.",
-        ..written!("format": "sh")
     },
 ];
 
-/// The hook of git for an event about what is staged.
-fn of_commit(spec: &EventSpec) -> Option<&'static GitHook> {
-    git::find(&spec.name).filter(|hook| hook.changes == Changes::Index)
-}
-
 fn never(_: &EventSpec) -> bool {
     false
-}
-
-fn has_written(spec: &EventSpec) -> bool {
-    !spec.blocks && spec.carries("toolInput") && spec.carries("result")
-}
-
-fn rewrites(spec: &EventSpec, field: &str) -> bool {
-    spec.rewrites.iter().any(|one| one.field == field)
 }
 
 /// Keys that policies usually check, with sample words; the first in the event is used.

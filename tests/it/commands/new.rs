@@ -104,110 +104,6 @@ fn every_event_gets_a_hook_in_python() {
     every_event_gets_one("python");
 }
 
-/// The templates, with the languages that each is written in.
-const TEMPLATES: &[(&str, &[&str])] = &[
-    ("guard", &["sh", "bash", "python"]),
-    ("test-gate", &["sh", "bash", "python"]),
-    ("findings", &["sh", "bash", "python"]),
-    ("context", &["sh", "bash", "python"]),
-    ("ask", &["sh", "bash", "python"]),
-    ("rewrite", &["python"]),
-    ("redact", &["python"]),
-    ("lint", &["sh", "bash"]),
-    ("format", &["sh", "bash"]),
-];
-
-/// Each template for each event that it suits: in order, and its cases show all that it does.
-fn every_template_is_shown_by_its_cases(language: &str) {
-    let sandbox = Sandbox::new();
-    let mut count = 0;
-    for (template, _) in TEMPLATES.iter().filter(|(_, all)| all.contains(&language)) {
-        let before = count;
-        for spec in EVENTS {
-            let name = format!("{template}-{}", spec.name);
-            let line = [
-                &name,
-                "--event",
-                &spec.name,
-                "--template",
-                template,
-                "--lang",
-                language,
-            ];
-            let ran = new(&sandbox, &line);
-            match ran.status {
-                0 => count += 1,
-                _ => {
-                    let said = format!(
-                        "the template `{template}` does not work for `{}`",
-                        spec.name
-                    );
-                    ran.exits(2).says(&said).says("--template");
-                }
-            }
-        }
-        assert!(count > before, "{template} suits no event");
-    }
-    let ran = sandbox.hookrun(&["validate"], b"");
-    ran.exits(0)
-        .prints("ok: ")
-        .prints(&format!(" {count} hooks\n"));
-    let ran = sandbox.hookrun(&["test", "--suite", "--coverage=100"], b"");
-    ran.exits(0).prints("covered 100.0 %");
-}
-
-#[test]
-fn every_template_in_sh_is_shown_by_its_cases() {
-    every_template_is_shown_by_its_cases("sh");
-}
-
-#[test]
-fn every_template_in_bash_is_shown_by_its_cases() {
-    every_template_is_shown_by_its_cases("bash");
-}
-
-#[test]
-fn every_template_in_python_is_shown_by_its_cases() {
-    every_template_is_shown_by_its_cases("python");
-}
-
-#[test]
-fn templates_are_listed_and_lead_to_those_that_suit() {
-    let sandbox = Sandbox::new();
-    let help = new(&sandbox, &["--help"]).stdout;
-    for (template, _) in TEMPLATES {
-        assert!(help.contains(template), "{template}: {help}");
-    }
-    let wrong = ["a", "--event", "tool.pre", "--template", "redact"];
-    new(&sandbox, &wrong)
-        .exits(2)
-        .says("for this event, `--template` takes guard, ask, rewrite");
-    let wrong = [
-        "a",
-        "--event",
-        "tool.post",
-        "--template",
-        "redact",
-        "--lang",
-        "sh",
-    ];
-    new(&sandbox, &wrong).exits(2).says("`--lang` takes python");
-    new(
-        &sandbox,
-        &["a", "--event", "tool.pre", "--template", "nothing"],
-    )
-    .exits(2)
-    .says("ask");
-    sandbox.has_no_file("hooks.d");
-    // In the language that it has.
-    new(
-        &sandbox,
-        &["a", "--event", "tool.post", "--template", "redact"],
-    )
-    .exits(0);
-    sandbox.has_file("hooks.d/tool.post/a.py");
-}
-
 /// A hook for every name of git's, in one language, or a clear error where there is none in it.
 fn every_hook_of_git_gets_one(language: &str) {
     let sandbox = Sandbox::new();
@@ -251,10 +147,6 @@ fn every_hook_of_git_gets_one_in_its_own_folder_and_contract() {
     sandbox.has_file("hooks.d/commit-msg/a.sh");
     new(&sandbox, &["b", "--event", "commit.msg"]).exits(0);
     sandbox.has_file("hooks.d/commit.msg/b.sh");
-    let line = ["c", "--event", "pre-commit", "--template", "lint"];
-    new(&sandbox, &line)
-        .exits(2)
-        .says("hooks with hookrun's input have: `--event commit.pre`");
 }
 
 #[test]
