@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::line::{
-    Assignment, CommandLine, CommandRedirect, CommandWrapper, ShellCommand, ShellWord,
+    AssignedValue, Assignment, CommandLine, CommandList, CommandNode, CommandPart, CommandRedirect,
+    CommandWrapper, CompoundPart, RedirectTarget, ShellCommand, ShellWord, SourceAssignment,
+    SourceRedirect, SourceWord, WordPiece, WordPieceKind,
 };
 use super::syntax::parse;
-use super::tree::{
-    AssignedValue, CommandList, CommandNode, CommandPart, CompoundPart, RedirectTarget,
-    SourceAssignment, SourceRedirect, SourceWord, WordPiece, WordPieceKind,
-};
 use super::word::{self, Constants, PLAIN_VALUE, UNKNOWN, Word};
 use super::wrapped::{self, InDoubt, Inner, InnerCommands, Parts, Place, Stdin};
 
@@ -271,7 +269,7 @@ impl<'t> ScriptReader<'t> {
     fn pieces(&mut self, pieces: &[WordPiece], place: Place) {
         for piece in pieces {
             match &piece.kind {
-                WordPieceKind::Text(_) | WordPieceKind::Bytes => {}
+                WordPieceKind::Text(_) => {}
                 WordPieceKind::Commands { list, .. } => self.list(list, place.uncertain()),
                 WordPieceKind::Expansion { inner, .. } => self.pieces(inner, place),
             }

@@ -6,10 +6,10 @@
 
 mod words;
 
-use super::quotes::HereDocument;
-use super::tree::{
+use super::line::{
     AndOrList, CommandList, CommandNode, CommandPart, CompoundPart, Pipeline, SourceWord, Syntax,
 };
+use super::quotes::HereDocument;
 
 /// The tree, or why the text is unreadable.
 type SyntaxResult<T> = Result<T, String>;
@@ -183,11 +183,8 @@ impl<'t> Parser<'t> {
 
     fn expect(&mut self, text: &str) -> SyntaxResult<()> {
         self.skip_blanks();
-        if self.take(text) {
-            Ok(())
-        } else {
-            Err(self.unreadable())
-        }
+        let is_here = self.take(text);
+        is_here.then_some(()).ok_or_else(|| self.unreadable())
     }
 
     /// Returns the reserved word here, and its end.
@@ -225,11 +222,8 @@ impl<'t> Parser<'t> {
     }
 
     fn expect_word(&mut self, word: &str) -> SyntaxResult<()> {
-        if self.take_word(word) {
-            Ok(())
-        } else {
-            Err(self.unreadable())
-        }
+        let is_here = self.take_word(word);
+        is_here.then_some(()).ok_or_else(|| self.unreadable())
     }
 
     /// Parses commands up to the word or operator that ends them.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::line::{Assignment, CommandRedirect, CommandWrapper, found_files};
+use super::line::{Assignment, CommandRedirect, CommandWrapper, SourceWord, found_files};
 use super::options::GivenOption;
 use super::programs::{self, Alone, Kind, ProgramRow};
-use super::tree::SourceWord;
 use super::word::{UNKNOWN, Word};
 
 #[derive(Clone, Copy)]

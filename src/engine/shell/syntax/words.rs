@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
-use super::super::quotes::{HereDocument, ansi, without_backtick_escapes};
-use super::super::tree::{
+use super::super::line::{
     AssignedValue, CommandList, RedirectTarget, SourceAssignment, SourceRedirect, SourceWord,
     WordPiece, WordPieceKind,
 };
+use super::super::quotes::{HereDocument, ansi, without_backtick_escapes};
 use super::{Parser, SyntaxResult, is_boundary, unreadable};
 
 /// Longest first.
@@ -201,13 +201,12 @@ impl<'t> Parser<'t> {
                 self.at += 2;
                 return Ok(pieces);
             }
-            if rest.starts_with('#') || rest.starts_with('\n') && !self.pending.is_empty() {
+            let ends_line = rest.starts_with('\n') && !self.pending.is_empty();
+            if rest.is_empty() || rest.starts_with('#') || ends_line {
                 return Err(self.unreadable());
             }
             if self.begins_word() {
                 pieces.extend(self.word()?.pieces);
-            } else if rest.is_empty() {
-                return Err(self.unreadable());
             } else {
                 self.at += 1;
             }
@@ -285,7 +284,10 @@ impl<'t> Parser<'t> {
                 self.at = end + 1;
                 match ansi(&self.text[start + 2..end]) {
                     Some(text) => self.push_text(start, &text, true, pieces),
-                    None => pieces.push(self.piece_of(start, WordPieceKind::Bytes, true)),
+                    None => {
+                        let kind = WordPieceKind::expansion("$'", Vec::new());
+                        pieces.push(self.piece_of(start, kind, true));
+                    }
                 }
             }
             [b'"', ..] | [b'$', b'"', ..] => self.double_quotes(pieces)?,
@@ -356,7 +358,9 @@ impl<'t> Parser<'t> {
         let Some(kind) = self.nested(|parser| parser.expanded(is_quoted))? else {
             return Ok(false);
         };
-        pieces.push(self.piece_of(start, kind, is_quoted));
+        // The name of a file is never split.
+        let is_file = self.text[start..].starts_with(['<', '>']);
+        pieces.push(self.piece_of(start, kind, is_quoted || is_file));
         Ok(true)
     }
 
@@ -369,16 +373,16 @@ impl<'t> Parser<'t> {
                 let text = without_backtick_escapes(&self.text[start + 1..end], is_quoted);
                 let list = self.inner(&text, |parser| parser.commands_to_end())?;
                 self.at = end + 1;
-                return Ok(Some(WordPieceKind::commands(text, list, false)));
+                return Ok(Some(WordPieceKind::commands(text, list)));
             }
             [b'$', b'(', ..] => match self.sum()? {
                 Some(sum) => {
                     inner = sum;
                     ""
                 }
-                None => return self.commands(false).map(Some),
+                None => return self.commands().map(Some),
             },
-            [b'<' | b'>', b'(', ..] if !is_quoted => return self.commands(true).map(Some),
+            [b'<' | b'>', b'(', ..] if !is_quoted => return self.commands().map(Some),
             [b'$', b'{', ..] => {
                 self.at += 2;
                 while !self.rest().starts_with('}') {
@@ -418,8 +422,7 @@ impl<'t> Parser<'t> {
             }
             _ => return Ok(None),
         };
-        let text = text.to_string();
-        Ok(Some(WordPieceKind::Expansion { text, inner }))
+        Ok(Some(WordPieceKind::expansion(text, inner)))
     }
 
     /// Reads `$((…))`.
@@ -434,14 +437,14 @@ impl<'t> Parser<'t> {
         // Commands that look like a sum are read as commands too.
         if text.contains(['\n', ';']) {
             let list = self.inner(text, |parser| parser.commands_to_end())?;
-            let kind = WordPieceKind::commands(text.to_string(), list, false);
+            let kind = WordPieceKind::commands(text.to_string(), list);
             inner.push(self.piece_of(start, kind, true));
         }
         Ok(Some(inner))
     }
 
     /// Reads `$(…)` or `<(…)`.
-    fn commands(&mut self, is_file: bool) -> SyntaxResult<WordPieceKind> {
+    fn commands(&mut self) -> SyntaxResult<WordPieceKind> {
         let start = self.at;
         self.at += 2;
         let pending = std::mem::take(&mut self.pending);
@@ -455,7 +458,7 @@ impl<'t> Parser<'t> {
         self.after_documents = after_documents;
         self.at += 1;
         let text = self.text[start + 2..self.at - 1].to_string();
-        Ok(WordPieceKind::commands(text, list, is_file))
+        Ok(WordPieceKind::commands(text, list))
     }
 
     fn commands_to_end(&mut self) -> SyntaxResult<CommandList> {
@@ -519,12 +522,14 @@ impl<'t> Parser<'t> {
 }
 
 impl WordPieceKind {
-    fn commands(text: String, list: CommandList, is_file: bool) -> WordPieceKind {
-        WordPieceKind::Commands {
-            text,
-            list: Rc::new(list),
-            is_file,
-        }
+    fn commands(text: String, list: CommandList) -> WordPieceKind {
+        let list = Rc::new(list);
+        WordPieceKind::Commands { text, list }
+    }
+
+    fn expansion(text: &str, inner: Vec<WordPiece>) -> WordPieceKind {
+        let text = text.to_string();
+        WordPieceKind::Expansion { text, inner }
     }
 }
 
