@@ -11,6 +11,7 @@ mod sandbox;
 mod action;
 mod answers;
 mod bounds;
+mod catalog;
 mod code_scanning;
 mod commands;
 mod commands_of_hooks;

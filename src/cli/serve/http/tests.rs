@@ -91,33 +91,6 @@ fn one_event_too_many_is_a_block_in_the_words_of_its_path() {
 }
 
 #[test]
-fn a_request_for_two_hosts_is_an_error() {
-    let reply = reply_of(1, "POST /decide HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n");
-    assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
-}
-
-/// What may be another request is not answered.
-#[test]
-fn a_body_with_a_length_and_chunks_is_an_error_and_ends_the_connection() {
-    let health = "GET /health HTTP/1.1\r\nHost: a\r\n";
-    let length = "Content-Length: 4\r\n";
-    let chunked = "transfer-encoding: chunked\r\n";
-    let body = "\r\n2\r\n{}\r\n0\r\n\r\n";
-    for both in [[length, chunked], [chunked, length]] {
-        let request = format!("{health}{}{body}{health}\r\n", both.concat());
-        let reply = reply_of(1, &request);
-        assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
-        assert_eq!(reply.matches("HTTP/1.1 ").count(), 1, "{reply}");
-        let reply = reply_of(1, &format!("{health}\r\n{request}"));
-        assert!(reply.contains("HTTP/1.1 400"), "{reply}");
-        assert!(reply.matches("HTTP/1.1 ").count() <= 2, "{reply}");
-    }
-    let sized = format!("{health}{length}\r\n[{{}}]");
-    let reply = reply_of(1, &format!("{sized}{sized}{health}{chunked}{body}"));
-    assert_eq!(reply.matches("HTTP/1.1 200").count(), 3, "{reply}");
-}
-
-#[test]
 fn the_page_has_these_limits() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/embedding.md");
     let page = std::fs::read_to_string(file).unwrap();

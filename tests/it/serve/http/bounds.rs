@@ -180,6 +180,51 @@ fn requests_may_follow_each_other_on_one_connection() {
     }
 }
 
+/// What the server answers until it closes the connection.
+fn replies(server: &HttpServer, requests: &str) -> String {
+    let mut stream = server.tcp();
+    stream.write_all(requests.as_bytes()).unwrap();
+    let mut replies = String::new();
+    let _ = stream.read_to_string(&mut replies);
+    replies
+}
+
+#[test]
+fn a_request_for_two_hosts_is_an_error() {
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    let head = server.head("POST", "/decide");
+    let reply = replies(
+        &server,
+        &format!("{head}Host: b\r\nConnection: close\r\n\r\n"),
+    );
+    assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
+}
+
+/// What may be another request is not answered.
+#[test]
+fn a_body_with_a_length_and_chunks_is_an_error_and_ends_the_connection() {
+    let sandbox = cases();
+    let server = HttpServer::start(&sandbox);
+    let health = server.head("GET", "/health");
+    let length = "Content-Length: 4\r\n";
+    let chunked = "transfer-encoding: chunked\r\n";
+    let body = "\r\n2\r\n{}\r\n0\r\n\r\n";
+    for both in [[length, chunked], [chunked, length]] {
+        let request = format!("{health}{}{body}{health}\r\n", both.concat());
+        let reply = replies(&server, &request);
+        assert!(reply.starts_with("HTTP/1.1 400"), "{reply}");
+        assert_eq!(reply.matches("HTTP/1.1 ").count(), 1, "{reply}");
+        let reply = replies(&server, &format!("{health}\r\n{request}"));
+        assert!(reply.contains("HTTP/1.1 400"), "{reply}");
+        assert!(reply.matches("HTTP/1.1 ").count() <= 2, "{reply}");
+    }
+    let sized = format!("{health}{length}\r\n[{{}}]");
+    let last = format!("{health}Connection: close\r\n{chunked}{body}");
+    let reply = replies(&server, &format!("{sized}{sized}{last}"));
+    assert_eq!(reply.matches("HTTP/1.1 200").count(), 3, "{reply}");
+}
+
 #[test]
 fn the_doors_close_with_the_client_on_stdin() {
     let sandbox = slow();
