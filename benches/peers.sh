@@ -274,15 +274,18 @@ put() { # part file
   cp "$root/page" docs/benchmarks.md
 }
 
+# Whether a runner can be measured; else its row of a table says why not.
+is_there() { # runner, cells before the reason, cells after it
+  [[ -n ${program[$1]-} ]] ||
+    { printf '| %s | %snot available: %s %s\n' "${title[$1]-$1}" "$2" "${missing[$1]}" "$3"; return 1; }
+}
+
 say 'timing single runs'
 {
   printf '| runner | version | one hook, × shipped build | ten | one hook, × cargo install | ten | one hook, × /bin/true |\n'
   printf -- '|---|---|--:|--:|--:|--:|--:|\n'
   for runner in "${runners[@]}"; do
-    if [[ -z ${program[$runner]-} ]]; then
-      printf '| %s | – | not available: %s | | | | |\n' "${title[$runner]-$runner}" "${missing[$runner]}"
-      continue
-    fi
+    is_there "$runner" '– | ' '| | | | |' || continue
     printf '| %s | %s |' "${title[$runner]-$runner}" "${version[$runner]}"
     for other in shipped installed; do
       for job in one ten; do
@@ -398,10 +401,7 @@ say 'timing commits'
   printf '| runner | commit | partly staged | commit, × without hooks |\n'
   printf -- '|---|--:|--:|--:|\n'
   for runner in "${committers[@]}"; do
-    if [[ -z ${program[$runner]-} ]]; then
-      printf '| %s | not available: %s | | |\n' "${title[$runner]-$runner}" "${missing[$runner]}"
-      continue
-    fi
+    is_there "$runner" '' '| | |' || continue
     printf '| %s |' "${title[$runner]-$runner}"
     measure_commits "$runner" shipped ''
     printf ' %s |' "$ratio"
