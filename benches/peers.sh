@@ -7,8 +7,8 @@
 # The first table has two jobs: one hook that does nothing, and ten of them one after another. The
 # second has commits: three hooks that get the staged files, 400 tracked files, five of them staged;
 # and the same with unstaged changes in one of the five. A runner and hookrun take turns (timer.c),
-# and each pair gives one ratio; the table has the median of the ratios and the middle half. Before
-# it is timed, a runner must show that it starts all its hooks: one at a time in the first table,
+# and each pair gives one ratio; the table has the median of the ratios and the interquartile
+# range. Before it is timed, a runner must show that it starts all its hooks: one at a time in the first table,
 # with the five files in the second. hookrun against itself shows the noise.
 # Both builds of hookrun are measured: what packaging/build.sh makes to be shipped, for which the
 # target must be installed (`rustup target add x86_64-unknown-linux-musl`), and what
@@ -218,7 +218,7 @@ done
 
 # --- The table ---
 
-# Median and middle half of a column.
+# Median and interquartile range of a column.
 quantiles() {
   sort -g | awk '
     function at(part,   place, below) {

@@ -94,7 +94,7 @@ fn main() -> Result<()> {
         "what",
         "against",
         "ratio",
-        "middle half",
+        "quartiles",
         "goal",
         "later",
         "A µs",

@@ -80,7 +80,7 @@ impl ConfigLoader<'_> {
 
     pub(super) fn check_writers(&mut self, path: &Path) {
         if is_open_to_everyone(path) {
-            self.fault(path, "everyone can write to it", access_cure(path));
+            self.fault(path, "it is world-writable", access_cure(path));
         }
     }
 

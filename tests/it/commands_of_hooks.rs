@@ -314,6 +314,6 @@ fn a_folder_of_commands_that_everyone_may_write_is_rejected() {
     std::fs::set_permissions(sandbox.at("hooks.d/command"), mode).unwrap();
     sandbox
         .run("command.x")
-        .blocks_saying("everyone can write to it");
+        .blocks_saying("it is world-writable");
     sandbox.has_no_file("marker");
 }

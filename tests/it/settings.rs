@@ -140,7 +140,7 @@ fn a_file_that_everyone_may_write_is_an_error() {
     let sandbox = with_commands(&["true"]);
     let mode = fs::Permissions::from_mode(0o666);
     fs::set_permissions(sandbox.at(FILE[1]), mode).unwrap();
-    run(&sandbox).blocks_saying("everyone can write to it");
+    run(&sandbox).blocks_saying("it is world-writable");
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
 
 fn open_to_everyone(path: &Path) -> Complaint {
     Complaint::with_cure(
-        format!("everyone can write to `{}`", path.display()),
+        format!("`{}` is world-writable", path.display()),
         access_cure(path),
     )
 }

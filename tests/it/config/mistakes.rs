@@ -418,7 +418,7 @@ fn configuration_that_everyone_may_write_closes_gates() {
         std::fs::set_permissions(sandbox.at(open), mode).unwrap();
         sandbox
             .run("tool.pre")
-            .blocks_saying(&format!("{open}: everyone can write to it"));
+            .blocks_saying(&format!("{open}: it is world-writable"));
     }
 }
 

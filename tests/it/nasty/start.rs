@@ -110,7 +110,7 @@ never_runs! {
         made(|sandbox| drop(UnixListener::bind(sandbox.at(HOOK)).unwrap()))
             => "is not a file", "put an executable file there";
     a_hook_that_everyone_may_write_never_runs:
-        mode(HOOK, 0o757) => "everyone can write", "chmod o-w ";
+        mode(HOOK, 0o757) => "is world-writable", "chmod o-w ";
     a_setuid_hook_never_runs: mode(HOOK, 0o4755) => "setuid", "chmod ug-s ";
     a_setgid_hook_never_runs: mode(HOOK, 0o2755) => "setuid", "chmod ug-s ";
     a_script_that_is_not_there_never_runs:
@@ -165,7 +165,7 @@ fn a_folder_among_the_hooks_keeps_the_gate_closed() {
 #[test]
 fn a_hook_in_a_folder_that_everyone_may_write_never_runs() {
     let sandbox = mode("hooks.d/tool.pre", 0o777);
-    decide(&sandbox).blocks_saying("hooks.d/tool.pre: everyone can write to it");
+    decide(&sandbox).blocks_saying("hooks.d/tool.pre: it is world-writable");
     change_mode(&sandbox, "hooks.d/tool.pre", 0o1777);
     decide(&sandbox).allows();
     sandbox.has_file("ran");
@@ -179,7 +179,9 @@ fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
         let sandbox = Sandbox::new()
             .hook("10", open)
             .hook("20", "touch ran; exit 1");
-        decide(&sandbox).blocks_saying("`20` failed: never ran: everyone can write");
+        decide(&sandbox)
+            .blocks_saying("`20` failed: never ran: `")
+            .says("is world-writable");
         sandbox.has_no_file("ran");
     }
 }
@@ -188,7 +190,7 @@ fn a_folder_that_an_earlier_hook_of_the_event_has_opened_is_noticed() {
 fn a_link_in_a_folder_that_everyone_may_write_never_runs() {
     let sandbox = link("../../lib/real").script("lib/real", "#!/bin/sh\ntouch ran\n");
     change_mode(&sandbox, "hooks.d/tool.pre", 0o777);
-    decide(&sandbox).blocks_saying("hooks.d/tool.pre: everyone can write to it");
+    decide(&sandbox).blocks_saying("hooks.d/tool.pre: it is world-writable");
     sandbox.has_no_file("ran");
 }
 

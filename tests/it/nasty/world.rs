@@ -199,7 +199,7 @@ fn good_or_bad(sandbox: &Sandbox) -> &'static str {
         return "good";
     }
     ran.blocks_saying("hook `hook` failed: never ran: ")
-        .says("everyone can write");
+        .says("is world-writable");
     "bad"
 }
 
