@@ -217,13 +217,12 @@ fn stop_mistaken(hooks: &mut [Hook], problems: &[Problem]) {
 fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBuf, Manifest)]) {
     let kind = layer.kind;
     for place in layer.places() {
-        loader.check_writers(place);
+        reader::check_writers(place, &mut loader.problems);
     }
     for folder in &layer.drop_ins {
         sources::load_drop_ins(loader, kind, folder);
     }
     for (file, manifest) in manifests {
-        loader.check_writers(file);
         sources::load_tables(loader, kind, file, manifest);
     }
 }

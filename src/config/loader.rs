@@ -10,7 +10,6 @@ use super::problem::{Position, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
-use crate::engine::exec::command::{access_cure, is_open_to_everyone};
 use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Sees, Warm,
 };
@@ -76,12 +75,6 @@ impl ConfigLoader<'_> {
         self.catalog
             .find(event)
             .is_ok_and(|spec| self.is_in_scope(&spec))
-    }
-
-    pub(super) fn check_writers(&mut self, path: &Path) {
-        if is_open_to_everyone(path) {
-            self.fault(path, "it is world-writable", access_cure(path));
-        }
     }
 
     pub(super) fn entries(&mut self, folder: &Path) -> Vec<DropIn> {

@@ -14,6 +14,7 @@ use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
+use crate::engine::exec::command::{access_cure, is_open_to_everyone};
 use crate::engine::names::{parse_duration, parse_size};
 use crate::engine::spelling;
 
@@ -92,6 +93,14 @@ pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::other("it is not a file"))
 }
 
+/// Others could disable hooks in a world-writable file or folder, or add their own.
+pub(super) fn check_writers(path: &Path, problems: &mut Vec<Problem>) {
+    if is_open_to_everyone(path) {
+        let complaint = Complaint::with_cure("it is world-writable", access_cure(path));
+        problems.push(complaint.in_file(path, None));
+    }
+}
+
 /// Reads a configuration file and adds its problems; an unreadable one gives the default.
 pub(crate) fn load<T: Default>(
     file: &Path,
@@ -113,6 +122,7 @@ pub(crate) fn load<T: Default>(
         Ok(text) => read(&text, file),
         Err((complaint, at)) => (T::default(), vec![complaint.in_file(file, at)]),
     };
+    check_writers(file, problems);
     problems.extend(found);
     value
 }

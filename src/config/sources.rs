@@ -28,7 +28,7 @@ const RULES: &str = ".toml";
 
 /// Loads a `hooks.d`, with a folder for each event and one for commands.
 pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, root: &Path) {
-    loader.check_writers(root);
+    reader::check_writers(root, &mut loader.problems);
     let mut files = Vec::new();
     for folder in loader.entries(root) {
         let name = folder.name;
@@ -67,7 +67,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
                 continue;
             }
         }
-        loader.check_writers(path);
+        reader::check_writers(path, &mut loader.problems);
         let found = loader.entries(path);
         files.extend(found.into_iter().map(|file| (file, name.clone())));
     }
@@ -82,7 +82,7 @@ fn load_commands(loader: &mut ConfigLoader<'_>, layer: LayerKind, folder: &Path)
     if !loader.scope.has(|event| command_name(event).is_some()) {
         return;
     }
-    loader.check_writers(folder);
+    reader::check_writers(folder, &mut loader.problems);
     for file in loader.entries(folder) {
         let name = command_of(&file).unwrap_or(&file.name).to_string();
         if file.is_folder {

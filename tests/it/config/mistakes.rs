@@ -1,6 +1,8 @@
 //! Everything that is wrong is said at once, with its place and its cure, and closes gates.
 
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
@@ -303,7 +305,7 @@ fn a_byte_order_mark_and_crlf_are_accepted() {
 fn an_unreadable_file_closes_gates() {
     let sandbox = manifest("[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n");
     let file = sandbox.at("hookrun.toml");
-    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(&file, Permissions::from_mode(0o000)).unwrap();
 
     let ran = sandbox.run("tool.pre");
 
@@ -410,16 +412,42 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
 
 #[test]
 fn configuration_that_everyone_may_write_closes_gates() {
-    for open in ["hooks.d", "hookrun.toml"] {
-        let sandbox = Sandbox::new().hook("ok.sh", "").file("hookrun.toml", "");
+    let rules = "hooks.d/tool.pre/rules.toml";
+    let local = "hookrun.local.toml";
+    for open in ["hooks.d", "hooks.d/tool.pre", "hookrun.toml", local, rules] {
+        let sandbox = Sandbox::new()
+            .hook("ok.sh", "")
+            .file(
+                rules,
+                "[[rule]]\nname = 'no-rm'\nruns = 'rm'\ndeny = 'no'\n",
+            )
+            .file("hookrun.toml", "")
+            .file(local, "");
         sandbox.run("tool.pre").allows();
-        let mode = if open == "hooks.d" { 0o777 } else { 0o666 };
-        let mode = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(sandbox.at(open), mode).unwrap();
+        open_to_everyone(&sandbox.at(open));
         sandbox
             .run("tool.pre")
             .blocks_saying(&format!("{open}: it is world-writable"));
     }
+}
+
+#[test]
+fn a_lock_that_everyone_may_write_is_an_error() {
+    let set = "[sets.x]\ngit = 'https://git.test/x'\nrev = 'main'\n";
+    let sandbox = Sandbox::new()
+        .file("hookrun.toml", set)
+        .file("hookrun.lock", "");
+    let open = "hookrun.lock: it is world-writable";
+    assert!(!sandbox.hookrun(&["validate"], b"").stdout.contains(open));
+    open_to_everyone(&sandbox.at("hookrun.lock"));
+    let validated = sandbox.hookrun(&["validate"], b"");
+    assert!(validated.stdout.contains(open), "{validated:?}");
+    assert_eq!(validated.status, 1, "{validated:?}");
+}
+
+fn open_to_everyone(path: &Path) {
+    let mode = if path.is_dir() { 0o777 } else { 0o666 };
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]
