@@ -276,7 +276,7 @@ impl Host {
     pub fn limits(&self) -> Vec<String> {
         let mut limits = Vec::new();
         if !self.asks() {
-            limits.push("it cannot ask: questions block".to_string());
+            limits.push("it cannot ask: a question blocks".to_string());
         }
         match (self.blocks("prompt.submit"), self.blocks("agent.stop")) {
             (true, true) => {}

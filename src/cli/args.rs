@@ -109,7 +109,7 @@ Examples:
     /// Report past decisions as an HTML page, or as JSON lines
     #[command(
         override_usage = "hookrun report [OPTIONS] >FILE.html",
-        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, including by rules added since.
+        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, also by rules that were added since.
 
 Examples:
   hookrun report >report.html

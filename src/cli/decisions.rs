@@ -445,7 +445,7 @@ impl<'a> ChosenDecisions<'a> {
     fn nothing(&self, paths: &Paths) -> String {
         if self.read > 0 {
             let read = counted(self.read, "decision");
-            let mut text = format!("none of {read} in the log matches\n");
+            let mut text = format!("no match among {read} in the log\n");
             if let Some(project) = &self.project {
                 let project = paths.show(project);
                 text.push_str(&format!(

@@ -192,7 +192,7 @@ impl Seen {
         let last = self.last.as_ref().and_then(|last| last.get(native::NAME));
         let came = match last {
             Some(time) => format!(
-                ", whose last event was {}: the log does not name the host",
+                "; the last one arrived {} (the log does not name the host)",
                 ago(*time)
             ),
             None => ": `hookrun why` shows whether events arrived, not their host".to_string(),
@@ -311,7 +311,7 @@ fn look_at_git(
             };
             let name = script.hook.name;
             let names = bound.names();
-            let cause = format!("`{name}` {what}: {names} does not run");
+            let cause = format!("`{name}` {what}, so it does not run {names}");
             let cure = if script.is_foreign() && script.has_kept() {
                 cure_of_both(script)
             } else {
@@ -347,7 +347,7 @@ fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
             && ask(&layer.folder, &["ls-files", "--error-unmatch", "--", LOCAL])?.is_some();
         if is_tracked {
             let cause = "git tracks it, so it would disable hooks for everyone";
-            let cure = format!("`git rm --cached {LOCAL}`, and ignore it");
+            let cure = format!("`git rm --cached {LOCAL}`, and add it to .gitignore");
             findings.add(warning(&file, cause, cure));
         }
     }
@@ -357,7 +357,7 @@ fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
 /// The fix if another hook has replaced the shim and a kept one exists too.
 fn cure_of_both(script: &HookScript) -> String {
     format!(
-        "move both into `{}` and remove `{}`, then `hookrun install git`",
+        "merge both into `{}` and remove `{}`, then run `hookrun install git`",
         script.file.display(),
         script.kept.display()
     )

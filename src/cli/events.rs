@@ -257,7 +257,7 @@ fn waits(wait: Wait) -> String {
         None => usual,
         Some(longest) => {
             let longest = duration_text(longest);
-            format!("{usual}, at most {longest} if its settings allow it")
+            format!("{usual}, or up to {longest} if its settings allow it")
         }
     }
 }

@@ -108,7 +108,10 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         None => files_of(&tool, &config),
     };
     if files.is_empty() {
-        let help = format!("it looks for {}; name the file", tool.files.join(", "));
+        let help = format!(
+            "`hookrun import` looks for {}; name the file",
+            tool.files.join(", ")
+        );
         let cause = match &args.file {
             Some(file) => format!("no such file: `{}`", file.display()),
             None => format!("no {} settings found here", tool.name),

@@ -227,7 +227,7 @@ impl InitPlan {
             let (name, files) = (tool.name, files.join(", "));
             writeln!(
                 out,
-                "{files} has hooks: `hookrun import {name}` imports them"
+                "found hooks in {files}: `hookrun import {name}` imports them"
             )?;
         }
         if self.hosts.is_empty() {

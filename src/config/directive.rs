@@ -324,7 +324,7 @@ fn row_of(
         let group = name.split('.').next().unwrap_or_default();
         let cure = match spelling::nearest(key, names(rows)) {
             Some(nearest) => format!("did you mean `{group}.{nearest}`?"),
-            None => format!("`{group}` knows {}", names(rows).join(", ")),
+            None => format!("the keys of `{group}` are {}", names(rows).join(", ")),
         };
         Complaint::with_cure(format!("unknown setting `{name}`"), cure)
     })

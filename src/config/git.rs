@@ -174,7 +174,7 @@ impl TreeLine {
         let shown = plain(path);
         let words: Vec<&str> = head.split_whitespace().collect();
         let &[mode, _, object, size] = words.as_slice() else {
-            return Err(format!("git lists `{}`", plain(&line)));
+            return Err(format!("cannot read git's line `{}`", plain(&line)));
         };
         let is_executable = match mode {
             "100644" | "100664" => false,
@@ -184,7 +184,7 @@ impl TreeLine {
             _ => return Err(format!("`{shown}` has the mode {mode}")),
         };
         if is_misleading(path) {
-            return Err(format!("`{shown}` is not a plain name"));
+            return Err(format!("`{shown}` is not a safe path"));
         }
         Ok(TreeLine {
             path: path.to_string(),

@@ -109,7 +109,7 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let Some(store) = &env.set_store else {
         let why = env.why_no_home();
         return Err(format!(
-            "the set `{name}` is stored below the home folder: {why}"
+            "the set `{name}` must be stored below the home folder, but {why}"
         ));
     };
     let folder = store.join(&locked.tree);

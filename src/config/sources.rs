@@ -356,8 +356,8 @@ fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
     let cause = format!("it reads the {dialect} key `{word}`, but would get hookrun's keys");
     let own = directive_of(dialect);
     let cure = format!(
-        "write the key as `hookrun events {event}` has it; or, for a hook of {dialect}'s, {own} and \
-         block with `exit 2`"
+        "write the key as `hookrun events {event}` shows it; or, if this is a {dialect} hook, {own} \
+         and block with `exit 2`"
     );
     Some((
         Complaint::with_cure(cause, cure),

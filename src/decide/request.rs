@@ -241,8 +241,8 @@ impl<'a> EventRequest<'a> {
             let other = other.filter(|other| *other != native::NAME);
             Complaint::new(match other {
                 Some(dialect) => format!(
-                    "{error}; it looks like an event of {dialect}: add `--host {dialect}`, in a \
-                     suite `host = \"{dialect}\"`"
+                    "{error}; it looks like an event of {dialect}: add `--host {dialect}` or, in \
+                     a suite, `host = \"{dialect}\"`"
                 ),
                 None => error.to_string(),
             })

@@ -330,7 +330,7 @@ impl Permit<'_> {
                     fields.join(", ")
                 };
                 return Err(format!(
-                    "`update` names `{field}`; of `{}` hooks may rewrite {fields}",
+                    "`update` names `{field}`; at `{}`, hooks may rewrite {fields}",
                     self.spec.name
                 ));
             };

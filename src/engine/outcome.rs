@@ -409,7 +409,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the reason of the block, or the questions.
+    /// Returns the reason for the block, or the questions.
     pub fn reason(&self) -> Option<String> {
         match &self.settled {
             Settled::Allowed => None,
@@ -525,7 +525,7 @@ impl Finding {
         let finding = finding.map_err(|error| format!("`findings.{at}`: {error}"))?;
         let is_blank = finding.path.trim().is_empty() || finding.message.trim().is_empty();
         if is_blank || finding.line == Some(0) {
-            let problem = "`path` and `message` must not be blank, lines count from 1";
+            let problem = "`path` and `message` must not be blank; lines are numbered from 1";
             return Err(format!("`findings.{at}`: {problem}"));
         }
         if finding.rule.as_deref().is_some_and(|rule| !is_rule(rule)) {

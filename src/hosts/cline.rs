@@ -106,7 +106,7 @@ pub(super) static CLINE: Host = Host {
         ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
     fails_closed: FailsClosed::OnCrash,
-    trust: Some("enable hooks in the extension, and each of these in its list"),
+    trust: Some("enable hooks in the extension, and then enable each of these hooks in its list"),
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["clineVersion", "taskId"],

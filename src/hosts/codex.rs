@@ -92,11 +92,11 @@ pub(super) static CODEX: Host = Host {
             .waits(AT_THE_END),
     ],
     unseen: &[
-        "`write_stdin`: text for a shell or interpreter that already runs",
-        "`web_search`: it runs at the provider, as other hosted tools do",
+        "`write_stdin`: text for a shell or interpreter that is already running",
+        "`web_search`: like other hosted tools, it runs on the provider's servers",
     ],
     trust: Some(
-        "trust the project, and accept the hooks in `/hooks`, again after every change of their \
+        "trust the project, and accept the hooks in `/hooks`, and again after every change to their \
              command: until then Codex skips them silently",
     ),
     signs: &[

@@ -142,7 +142,8 @@ impl GitHook {
     /// Why files that hooks stage do not get into the commit; `None` if they do. In a merge or a
     /// patch git commits the tree it had before.
     pub fn no_fixes(&self) -> Option<&'static str> {
-        let why = "and git takes no fixes here; in a merge, `git commit` completes it with them";
+        let why =
+            "and git takes no fixes here; in a merge, `git commit` finishes it with the fixes";
         (self.name != "pre-commit").then_some(why)
     }
 
@@ -289,7 +290,7 @@ impl GitHook {
         let (verb, status) = if blocks {
             ("blocked", STOP)
         } else {
-            ("complains", GO_ON)
+            ("failed", GO_ON)
         };
         let stderr = format!("hookrun: {} {verb}{}\n", self.name, why.trim_end());
         Reply {

@@ -65,7 +65,7 @@ pub(super) static GOOSE: Host = Host {
     install: Install {
         project: ".agents/plugins/hookrun/hooks/hooks.json",
         user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
-        cannot: &["of other events, too, only the reason of a block reaches the model"],
+        cannot: &["at other events, too, only the reason for a block reaches the model"],
         must: &["start it again: plugins are read when it starts"],
         ..Install::SETTINGS
     },

@@ -63,7 +63,7 @@ pub(super) static KIRO: Host = Host {
     install: Install {
         project: ".kiro/hooks/hookrun.json",
         user: UserFile::Home(".kiro/hooks/hookrun.json"),
-        cannot: &["of other events, too, only the reason of a block reaches the model"],
+        cannot: &["at other events, too, only the reason for a block reaches the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

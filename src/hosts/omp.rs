@@ -218,8 +218,8 @@ pub(super) static OMP: Host = Host {
             text: PLUGIN_TEXT,
         }),
         cannot: &[
-            "it waits 30 s for hooks, longer only while a tool call asks a person, then blocks",
-            "with `-p` it cannot ask: questions block",
+            "it waits 30 s for hooks, or longer while a tool call asks a person; then it blocks",
+            "with `-p` it cannot ask: a question blocks",
             "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
         ],
         ..Install::NONE

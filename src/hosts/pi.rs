@@ -221,7 +221,7 @@ pub(super) static PI: Host = Host {
             events: PLUGIN_EVENTS,
             text: PLUGIN_TEXT,
         }),
-        cannot: &["with `-p` it cannot ask: questions block"],
+        cannot: &["with `-p` it cannot ask: a question blocks"],
         distrust: Some(distrust),
         ..Install::NONE
     },

@@ -47,7 +47,7 @@ pub(super) static QWEN: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
-    trust: Some("trust the folder, where `security.folderTrust` is on"),
+    trust: Some("trust the folder if `security.folderTrust` is on"),
     converts: &["claude"],
     settings: Some(HostFile {
         shell: Some("bash"),
@@ -73,7 +73,7 @@ pub(super) static QWEN: Host = Host {
     install: Install {
         project: ".qwen/settings.json",
         user: UserFile::Home(".qwen/settings.json"),
-        cannot: &["with `-p` it cannot ask: questions block"],
+        cannot: &["with `-p` it cannot ask: a question blocks"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -301,7 +301,7 @@ fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
 
 /// The reply to an observed event in the native format. An objection is still sent as a structured
 /// result: loom shows it to the model and continues. It includes the texts of other hooks, because
-/// loom reads only the reason of a block.
+/// loom reads only the reason for a block.
 fn informational(outcome: &Outcome) -> Reply {
     let usual = native::encode(outcome);
     let mut texts: Vec<String> = Vec::new();

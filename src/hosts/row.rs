@@ -11,7 +11,7 @@ use super::tool::{Mcp, Tool};
 pub struct Reply {
     /// One JSON document, or empty.
     pub stdout: String,
-    /// The reason of a block, else notices, one a line; may be empty.
+    /// The reason for a block, else notices, one a line; may be empty.
     pub stderr: String,
     pub status: u8,
 }

@@ -153,7 +153,7 @@ impl Decider {
         record: &DecisionLine<'_>,
     ) -> Result<Result<ComparedOutcome, String>, Complaint> {
         let Some(text) = record.context() else {
-            let why = "its context was not recorded: it was blocked before it was read";
+            let why = "its context was not recorded: the event was blocked before it was read";
             return Ok(Err(why.to_string()));
         };
         if !hooks::is_known(&record.host) {

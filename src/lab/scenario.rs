@@ -193,7 +193,7 @@ impl CaseReader<'_> {
         {
             if !is_name(name) {
                 let cause = format!("`{name}` cannot be the name of a value");
-                self.fault(*at, cause, "use lower case letters, digits and `_`");
+                self.fault(*at, cause, "use lowercase letters, digits and `_`");
                 continue;
             }
             let tree = if tree.at(&["times"]).is_some() {

@@ -284,7 +284,7 @@ fn an_event_that_a_hook_wants_and_nobody_tells_is_named() {
             .into_iter()
             .filter(|it| !it.contains("has no session.start"))
             .collect();
-        assert!(found[0].contains("`done` does not run"), "{found:?}");
+        assert!(found[0].contains("it does not run `done`"), "{found:?}");
         assert!(
             found[0].contains(&format!("hookrun install {}", host.name)),
             "{found:?}"
@@ -463,7 +463,7 @@ fn a_file_of_one_person_is_read_too() {
         .exits(0);
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    let cure = "[`hookrun uninstall claude --scope local`, or the other]";
+    let cure = "[`hookrun uninstall claude --scope local`, or uninstall the other one]";
     assert!(found[0].contains("runs hookrun twice for"), "{found:?}");
     assert!(found[0].ends_with(cure), "{found:?}");
     sandbox

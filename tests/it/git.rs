@@ -557,7 +557,7 @@ fn a_mistake_in_the_configuration_stops_what_can_be_stopped() {
     git.commit(&[]).exits(1).says(why);
     let ran = git.hookrun("w", &["run", "--host", "git", "post-commit"]);
     ran.exits(0)
-        .says("hookrun: post-commit complains: the hooks have an error");
+        .says("hookrun: post-commit failed: the hooks have an error");
 }
 
 #[test]

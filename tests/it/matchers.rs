@@ -129,7 +129,7 @@ fn a_glob_that_is_too_large_is_an_error() {
     for depth in [MOST_BRACES + 1, 300, 100_000] {
         assert!(check_path(&nested(depth)).is_err() && check_tool(&nested(depth)).is_err());
         let error = Matcher::default().path(&nested(depth)).unwrap_err();
-        assert_eq!(error.cause, "it has braces deeper than 50 levels");
+        assert_eq!(error.cause, "it has braces nested more than 50 levels deep");
     }
     let error = Matcher::default().path(&"?".repeat(300_000)).unwrap_err();
     assert!(error.cause.contains("size limit"), "{error}");

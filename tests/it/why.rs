@@ -138,7 +138,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
     assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
     why(&sandbox, &["--host", "claude"])
         .exits(1)
-        .says("none of 6 decisions in the log matches");
+        .says("no match among 6 decisions in the log");
     why(&sandbox, &["--host", "cluade"])
         .exits(2)
         .says("'claude'");
@@ -426,7 +426,7 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     let elsewhere = in_folder("home", &["why"]);
     elsewhere
         .exits(1)
-        .says("of 3 decisions")
+        .says("among 3 decisions")
         .says("--everywhere searches all");
     in_folder("home", &["why", "--everywhere"])
         .exits(0)

@@ -22,7 +22,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<OsString>,
 
-    /// The host that sends the event and reads the reply [default: by the context]
+    /// The host that sends the event and reads the reply [default: detected from the context]
     ///
     /// The name of an agent or hook system, or `git`. If neither a host nor an event is given, hookrun
     /// detects both from the context, and blocks if it cannot.
@@ -85,7 +85,7 @@ pub(crate) struct CheckArgs {
     pub(crate) skip: Vec<String>,
 
     /// Apply the fixes of hooks with `fixes`: to the staged text, and stage the result; or, if files
-    /// on disk are checked, to these
+    /// on disk are checked, to those files
     #[arg(long)]
     pub(crate) fix: bool,
 

@@ -29,7 +29,7 @@ pub(crate) struct TestArgs {
     #[command(flatten)]
     pub(crate) suite: SuiteArgs,
 
-    /// The host that sends the event and reads the reply [default: by the context]
+    /// The host that sends the event and reads the reply [default: detected from the context]
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), hide_possible_values = true)]
     pub(crate) dialect: Option<String>,
 
@@ -237,7 +237,7 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event of the host, even without a hook; always with `--scope user`
+    /// Install for every event of the host, even without a hook; implied by `--scope user`
     #[arg(long)]
     pub(crate) all_events: bool,
 

@@ -262,7 +262,7 @@ fn about_events(
             || others.into_iter().any(|(event, _)| event == row.name);
         if !is_sent {
             let cause = format!(
-                "hookrun is not installed for {}, so {names} does not run",
+                "hookrun is not installed for {}, so it does not run {names}",
                 row.name
             );
             let again = install_again(host, first.file.scope);
@@ -371,7 +371,7 @@ fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<P
     } else {
         let scope = other.file.scope.name();
         format!(
-            "`hookrun uninstall {} --scope {scope}`, or the other",
+            "`hookrun uninstall {} --scope {scope}`, or uninstall the other one",
             host.name
         )
     };

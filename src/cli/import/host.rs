@@ -83,7 +83,7 @@ fn entry(
     }
     if let Some(condition) = &wanted.condition {
         return Err(format!(
-            "`if: {condition}` has no equivalent; write it as `match.runs`"
+            "`if: {condition}` cannot be imported; write it as `match.runs`"
         ));
     }
     if !hook.variables.is_empty() || hook.folder.is_some() {
@@ -98,7 +98,11 @@ fn entry(
             let line = anchored(line, "")?;
             (format!("bash -c {}", shell_words::quote(&line)), false)
         }
-        [shell, flag, _] if flag == "-c" => return Err(format!("a shell `{shell}` runs it")),
+        [shell, flag, _] if flag == "-c" => {
+            return Err(format!(
+                "it runs in the shell `{shell}`, which import does not support"
+            ));
+        }
         words => (shell_words::join(words), false),
     };
     if runs_hookrun(&command, source.env) {

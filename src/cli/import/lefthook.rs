@@ -216,7 +216,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     }
     if stages {
         if !takes_files {
-            return Err("`stage_fixed` without `{staged_files}`: hookrun stages only files that it hands over".to_string());
+            return Err("`stage_fixed` without `{staged_files}`: hookrun stages only files that it passes to the hook".to_string());
         }
         made = made.with("fixes", toml_text("stage"));
     }

@@ -26,7 +26,7 @@ const LAST_CHANCE: Duration = Duration::from_millis(50);
 /// The timeout to write to a host that does not read.
 const WRITING: Duration = Duration::from_millis(100);
 
-pub(crate) const REASON: &str = "hookrun itself failed: it had not decided by its deadline, because the system does not respond (fail closed)";
+pub(crate) const REASON: &str = "hookrun itself failed: it had not decided by its deadline, because the system did not respond (fail closed)";
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerBy {

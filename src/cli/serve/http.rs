@@ -319,7 +319,7 @@ fn read_token(file: &Path) -> Result<String> {
     } else if token.len() < 2 * TOKEN_BYTES || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let least = 2 * TOKEN_BYTES;
         format!(
-            "the token in `{shown}` is shorter than {least} characters, or contains other than printable ASCII"
+            "the token in `{shown}` is shorter than {least} characters, or contains characters other than printable ASCII"
         )
     } else {
         return Ok(token.to_string());

@@ -274,7 +274,7 @@ impl SettingsReader<'_> {
             return usual;
         };
         let Some(number) = entry.tree.number().filter(|it| *it > 0.0 && *it < 1e12) else {
-            let takes = format!("{}, more than 0", file.time_unit());
+            let takes = format!("a number of {} greater than 0", file.time_unit());
             let cure = format!("write `\"{}\": 10`", entry.key);
             self.wrong(&entry.tree, &entry.key, &takes, &cure);
             return usual;

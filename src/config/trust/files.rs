@@ -92,7 +92,7 @@ pub enum SetError {
     Unreadable { path: PathBuf, error: io::Error },
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
-    #[error("{} has more than {MOST_FILES} files, or folders deeper than {DEEPEST}", .0.display())]
+    #[error("{} has more than {MOST_FILES} files, or folders more than {DEEPEST} levels deep", .0.display())]
     TooLarge(PathBuf),
     #[error("the files of {} are larger than {} MiB", .0.display(), MOST_BYTES >> 20)]
     TooLong(PathBuf),

@@ -200,7 +200,7 @@ impl TrustStore {
     pub(super) fn note_seen(&self, folder: &Path, seen: &SeenFiles) {
         let note = self.note(folder);
         if let Err(error) = write(&note, &seen.to_bytes()) {
-            tracing::debug!(%error, "cannot note the files");
+            tracing::debug!(%error, "cannot record the files");
         }
     }
 

@@ -38,7 +38,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_TOOL_NAME", "the context's `toolName`"),
     ("HOOKRUN_ACTION_KIND", "`action.kind`: shell, read, write, …"),
     ("HOOKRUN_ACTION_COMMAND", "`action.command`"),
-    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one per line; `?` stands for a program that is unknown, or for what else an uncertain command line may run"),
+    ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one per line; `?` stands for an unknown program, or for anything else that an uncertain command line may run"),
     ("HOOKRUN_ACTION_PATHS", "`action.paths`, one per line"),
     ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links resolved, one per line"),
     ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one per line: git's letter (`D` deleted, `R` the old path of a rename), a tab and the path"),

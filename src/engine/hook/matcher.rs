@@ -473,7 +473,7 @@ impl FieldMatch {
         let found = text.as_deref().map(shortened);
         Err(Mismatch::of(
             &of_field(&self.field),
-            "value there",
+            "value at that path",
             self.form.to_string(),
             found,
         ))

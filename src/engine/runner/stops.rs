@@ -83,7 +83,7 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
         Settled::Asked { .. } => {}
         Settled::Allowed => {
             if let Some(Err(error)) = folder.map(|folder| reset(&folder, &counted(run))) {
-                tracing::warn!(%error, "the count of blocks stays");
+                tracing::warn!(%error, "cannot reset the count of blocks");
             }
         }
         Settled::Blocked(block) => {

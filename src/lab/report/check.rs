@@ -154,25 +154,6 @@ impl Check {
 }
 
 impl Annotation {
-    /// The properties besides level and message.
-    fn properties(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let all = [
-            ("file", self.file.clone()),
-            ("line", self.line.map(|line| line.to_string())),
-            ("col", self.col.map(|column| column.to_string())),
-            ("title", self.title.clone()),
-        ];
-        all.into_iter()
-            .filter_map(|(name, value)| Some((name, value?)))
-    }
-
-    fn titled(&self) -> String {
-        match &self.title {
-            Some(title) => format!("{}: {}", plain(title), self.message),
-            None => self.message.clone(),
-        }
-    }
-
     /// An identifier that does not change when its line moves.
     fn fingerprint(&self, check: &Check) -> String {
         let parts = [
@@ -208,10 +189,17 @@ impl CheckState {
 pub(super) fn github(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     for (_, annotation) in list.annotations() {
         let mut properties = Vec::new();
-        for (name, value) in annotation.properties() {
-            let value = github_data(&plain(&value));
-            let value = value.replace(':', "%3A").replace(',', "%2C");
-            properties.push(format!("{name}={value}"));
+        for (name, value) in [
+            ("file", annotation.file.clone()),
+            ("line", annotation.line.map(|line| line.to_string())),
+            ("col", annotation.col.map(|column| column.to_string())),
+            ("title", annotation.title.clone()),
+        ] {
+            if let Some(value) = value {
+                let value = github_data(&plain(&value));
+                let value = value.replace(':', "%3A").replace(',', "%2C");
+                properties.push(format!("{name}={value}"));
+            }
         }
         let message = github_data(&visible(&annotation.message));
         let properties = properties.join(",");
@@ -255,6 +243,9 @@ pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut results = Vec::new();
     for issue in list.issues() {
         let level = issue.annotation.level;
+        let title = issue.annotation.title.as_deref().map(plain);
+        let message = title.into_iter().chain([issue.annotation.message.clone()]);
+        let message = message.collect::<Vec<_>>().join(": ");
         let column = issue.annotation.col.filter(|column| *column > 0);
         let region = issue
             .line
@@ -263,25 +254,20 @@ pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
         results.push(json!({
             "ruleId": issue.rule.id,
             "level": if level == "notice" { "note" } else { level },
-            "message": { "text": visible(&issue.annotation.titled()) },
+            "message": { "text": visible(&message) },
             "locations": [{ "physicalLocation": present(place) }],
             "partialFingerprints": { "hookrun/v1": issue.fingerprint },
         }));
         rules.insert(issue.rule.id.clone(), issue.rule);
     }
-    let mut described = Vec::new();
-    for rule in rules.values() {
-        described.push(json!({
-            "id": rule.id,
-            "shortDescription": { "text": rule.about },
-            "fullDescription": { "text": rule.about },
-            "help": { "text": rule.about },
-        }));
-    }
+    let described = rules.values().map(|rule| {
+        let about = json!({ "text": rule.about });
+        json!({ "id": rule.id, "shortDescription": about, "fullDescription": about, "help": about })
+    });
     let driver = json!({
         "name": "hookrun",
         "version": env!("CARGO_PKG_VERSION"),
-        "rules": described,
+        "rules": described.collect::<Vec<_>>(),
     });
     let document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

@@ -55,7 +55,7 @@ const fn row(
 pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "the decision",
         set_word, |step| StepValue::Text(Some(step.outcome().settled.word().to_string()))),
-    row("reason", KeyValue::Pattern, "any", "the reason of the block, or the question",
+    row("reason", KeyValue::Pattern, "any", "the reason for the block, or the question",
         set_pattern, |step| StepValue::Text(step.outcome().reason())),
     row("by", KeyValue::Texts, "any", "the hook that blocked, or the hooks that asked",
         set_hooks, |step| hooks(deciders(step.outcome()))),

@@ -278,7 +278,7 @@ fn a_finding_that_cannot_be_read_is_named_by_its_place() {
         (r#"{"path":" ","message":"m"}"#, "must not be blank"),
         (
             r#"{"path":"a","message":"m","line":0}"#,
-            "lines count from 1",
+            "lines are numbered from 1",
         ),
         (r#"{"path":"a","message":"m","line":"3"}"#, "expected u64"),
         (

@@ -158,7 +158,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ("PreToolUse[3].hooks[0]", "it runs in the background"),
         (
             "PreToolUse[4].hooks[0]",
-            "`if: Bash(git *)` has no equivalent",
+            "`if: Bash(git *)` cannot be imported",
         ),
         ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
         (
@@ -174,7 +174,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         "`PostToolUse` takes a list of hooks, not an object",
         "the group has no `hooks`",
         "`hooks` takes a list of hooks, not an object",
-        "`timeout` takes seconds, more than 0, not -1",
+        "`timeout` takes a number of seconds greater than 0, not -1",
         "`matcher` takes a string, not a list",
     ] {
         ran.says(": x/settings.json:1:").says(problem);
@@ -562,7 +562,7 @@ fn scripts_of_husky_run_as_husky_runs_them() {
         .exits(2);
     let ran = sandbox.hookrun(&["init", "--guard", "none", "--dry-run"], b"");
     ran.exits(0).prints(
-        ".husky/commit-msg, .husky/pre-commit, .husky/pre-push has hooks: `hookrun import husky`",
+        "found hooks in .husky/commit-msg, .husky/pre-commit, .husky/pre-push: `hookrun import husky`",
     );
 }
 

@@ -497,13 +497,13 @@ fn a_glob_without_end_is_an_error_and_no_crash() {
     let drop_in = Sandbox::new().hook("hook.sh", &format!("# hookrun: path={deep}"));
     drop_in
         .run("tool.pre")
-        .blocks_saying("it has braces deeper than 50 levels");
+        .blocks_saying("it has braces nested more than 50 levels deep");
     let table = "[[hook]]\nname = \"x\"\nevent = \"session.end\"\ncommand = \"true\"\n";
     let sandbox = manifest(&format!("{table}match = {{ path = '{deep}' }}\n"));
     sandbox
         .run("tool.pre")
         .blocks_saying("hookrun.toml:5:")
-        .blocks_saying("braces deeper");
+        .blocks_saying("braces nested more than");
 }
 
 #[test]

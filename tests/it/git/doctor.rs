@@ -82,8 +82,8 @@ fn a_shim_that_is_not_there_is_named_with_the_hooks_that_are_not_asked() {
     let sandbox = git.sandbox.hook_for("pre-push", "20-push", "exit 0");
     let (status, found) = problems(&Git { sandbox });
     assert_eq!(status, 1);
-    let wanted = "error .git/hooks/pre-push: `pre-push` does not call hookrun: `20-push` does \
-                  not run [`hookrun install git`]";
+    let wanted = "error .git/hooks/pre-push: `pre-push` does not call hookrun, so it \
+                  does not run `20-push` [`hookrun install git`]";
     assert_eq!(found, [wanted]);
 }
 
@@ -139,7 +139,7 @@ fn a_hook_that_was_written_over_the_shim_is_named_with_the_one_that_is_kept() {
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 2), "{found:?}");
     assert!(
-        found[0].starts_with("error .git/hooks/pre-commit: `pre-commit` is not hookrun's: "),
+        found[0].starts_with("error .git/hooks/pre-commit: `pre-commit` is not hookrun's, so "),
         "{found:?}"
     );
     assert!(found[1].contains("so this hook does not run"), "{found:?}");
@@ -265,7 +265,7 @@ fn a_foreign_hook_beside_one_that_was_kept_is_joined_with_it_in_two_steps() {
     fs::write(git.sandbox.at(HOOK), "#!/bin/sh\nexit 0\n").unwrap();
     let (status, found) = problems(&git);
     assert_eq!(status, 1, "{found:?}");
-    let is_it = |one: &String| one.contains("move both into") && one.contains("and remove");
+    let is_it = |one: &String| one.contains("merge both into") && one.contains("and remove");
     assert!(found.iter().any(is_it), "{found:?}");
     git.hookrun("w", &["install", "git"]).exits(2);
     fs::remove_file(git.sandbox.at(&format!("{HOOK}.before-hookrun"))).unwrap();

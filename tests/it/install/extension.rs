@@ -105,7 +105,7 @@ fn a_tool_is_blocked_with_the_reason_or_runs_as_hooks_want_it() {
             json!({ "block": true, "reason": "not that" })
         );
         assert!(
-            doctor().contains("whose last event was just now"),
+            doctor().contains("the last one arrived just now"),
             "{}",
             doctor()
         );

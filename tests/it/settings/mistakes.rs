@@ -51,7 +51,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 10:3: `comand` is not a type of hook [did you mean `command`?]",
         "error 11:3: the hook has no `command`",
         "error 12:35: the command is empty",
-        "error 13:54: `timeout` takes seconds, more than 0, not \"5\"",
+        "error 13:54: `timeout` takes a number of seconds greater than 0, not \"5\"",
         "warning 15:43: unknown key `timout` [did you mean `timeout`?]",
         "error 16:56: `onFailure` takes \"block\" or \"allow\", not \"explode\"",
         "error 17:3: `Bash(git` is not a permission rule: its parenthesis is not closed",

@@ -290,7 +290,7 @@ fn an_event_is_chosen_by_any_of_its_names() {
     }
     suite(&sandbox, &["--event", "session.end"])
         .exits(2)
-        .says("none of the 1 cases is selected");
+        .says("no case is selected, of 1 in all");
     for (name, help) in [
         ("tol.pre", "did you mean `--event tool.pre`?"),
         ("PreTolUse", "did you mean `--event PreToolUse`?"),

@@ -147,7 +147,7 @@ function decisionOf({ problem, status, stdout, stderr }) {
   try {
     return { block, result: stdout.trim() === "" ? {} : JSON.parse(stdout) };
   } catch (error) {
-    return fail(block ?? `hookrun said what cannot be read: ${error.message}`);
+    return fail(block ?? `hookrun's answer cannot be read: ${error.message}`);
   }
 }
 
@@ -180,7 +180,7 @@ function connect(client) {
     return server?.isReady && !server.isGone ? server : undefined;
   };
 
-  // Asks about an event: the reason of a block, and the changes and texts of hooks. It never
+  // Asks about an event: the reason for a block, and the changes and texts of hooks. It never
   // throws. An event that a server took, and died over without an answer, is decided again: its
   // hooks may then run twice.
   const ask = async (event, fields, { waitMs, signal, screen }) => {
@@ -212,7 +212,7 @@ function connect(client) {
     };
     if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop);
-    const fail = (error) => ({ problem: `hookrun cannot be asked: ${error.message}` });
+    const fail = (error) => ({ problem: `cannot reach hookrun: ${error.message}` });
     const answer = await Promise.race([over, decide().catch(fail)]);
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);

@@ -16,7 +16,8 @@ use crate::engine::spelling::did_you_mean;
 use crate::hosts::git;
 
 /// Appended to the reason of a hook that fixes files.
-const ONLY_REPORTS: &str = "and `hookrun check` only reports it; with --fix it fixes";
+const ONLY_REPORTS: &str =
+    "and `hookrun check` only reports this; with --fix it applies the change";
 
 /// The files and hooks that a person chooses, instead of those of a commit.
 pub(super) struct CheckedFiles<'a> {

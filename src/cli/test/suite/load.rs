@@ -149,7 +149,7 @@ impl SuiteLoader<'_> {
         if choice.explicit.is_empty() && choice.settings.is_empty() {
             let Some(folder) = hooks_around(file) else {
                 let cure = "add `hooks = \"…\"` to it, or give --hooks";
-                let complaint = Complaint::with_cure("no hooks to test belong to this file", cure);
+                let complaint = Complaint::with_cure("this file has no hooks to test", cure);
                 self.problem(complaint.in_file(file, None));
                 return None;
             };
@@ -334,7 +334,7 @@ impl LoadedSuite {
                 help = format!("did you mean `--hook {nearest}`?");
             }
         }
-        let cause = format!("none of the {} cases is selected", self.cases.len());
+        let cause = format!("no case is selected, of {} in all", self.cases.len());
         Some(Complaint::with_cure(cause, help))
     }
 }

@@ -193,7 +193,8 @@ fn read_glob(written: &str, builder: &GlobBuilder<'_>) -> Result<globset::Glob, 
     for c in written.chars() {
         match c {
             '{' if depth == MAX_GLOB_DEPTH => {
-                let problem = format!("it has braces deeper than {MAX_GLOB_DEPTH} levels");
+                let problem =
+                    format!("it has braces nested more than {MAX_GLOB_DEPTH} levels deep");
                 return Err(Complaint::new(problem));
             }
             '{' => depth += 1,
