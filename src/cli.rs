@@ -71,14 +71,12 @@ pub fn main() -> ExitCode {
 
 fn decide(args: &RunArgs) -> exit::Result {
     let env = Environment::capture();
-    streams::know_place(&env);
     streams::subscribe(env.log.as_deref())?;
     run::run(args, &env)
 }
 
 fn dispatch(cli: &Cli) -> exit::Result {
     let env = Environment::capture();
-    streams::know_place(&env);
     streams::subscribe(cli.log.as_deref().or(env.log.as_deref()))?;
     let shape = streams::seen(cli.command.shape());
     let is_send = matches!(

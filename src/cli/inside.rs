@@ -373,7 +373,6 @@ fn attachment(file: &Path) -> Result<String> {
 
 /// Reads or changes a hook's or session's state: 0 done, 1 no such key, 2 error.
 fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
-    check_key(&args.action)?;
     let Some(own) = &inside.state else {
         return Err(Complaint::with_cure(
             "no state folder: HOOKRUN_STATE_DIR is not set",
@@ -414,26 +413,6 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
         writeln!(out, "{text}")?;
     }
     Ok(ExitStatus::Yes)
-}
-
-/// Rejects a key that `list` could not print on one line.
-fn check_key(action: &StateAction) -> Result<()> {
-    let key = match action {
-        StateAction::Get { key }
-        | StateAction::Set { key, .. }
-        | StateAction::Append { key, .. }
-        | StateAction::Remove { key } => key,
-        StateAction::List => return Ok(()),
-    };
-    let cause = if key.is_empty() {
-        "the key is empty".to_string()
-    } else if key.contains(['\n', '\r']) {
-        format!("the key `{}` has a line break", key.escape_debug())
-    } else {
-        return Ok(());
-    };
-    let cure = "write a word: `hookrun hook state list` prints one key per line";
-    Err(Complaint::with_cure(cause, cure))
 }
 
 /// The shared folder of the named session, else of the hook's. It may not exist yet.

@@ -7,7 +7,7 @@ use std::borrow::{Borrow, Cow};
 use std::fmt::{Debug, Write as _};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::config::{Environment, Problem};
@@ -30,11 +30,6 @@ static WAITED: AtomicU64 = AtomicU64::new(UNBOUNDED);
 
 const UNBOUNDED: u64 = u64::MAX;
 
-/// Whether output appears in a Buildkite log.
-static IN_BUILDKITE: AtomicBool = AtomicBool::new(false);
-
-static STDERR_IS_TERMINAL: AtomicBool = AtomicBool::new(false);
-
 /// The total time that writes to stderr may wait after [`bound_stderr`].
 const STDERR_PATIENCE: Duration = Duration::from_millis(250);
 
@@ -55,10 +50,12 @@ pub(crate) enum Color {
 }
 
 pub(crate) fn text(color: Color) -> AutoStream<io::StdoutLock<'static>> {
-    AutoStream::new(
-        io::stdout().lock(),
-        choice(color, io::stdout().is_terminal()),
-    )
+    let choice = match color {
+        Color::Always => ColorChoice::Always,
+        Color::Auto if io::stdout().is_terminal() => AutoStream::choice(&io::stdout()),
+        Color::Auto | Color::Never => ColorChoice::Never,
+    };
+    AutoStream::new(io::stdout().lock(), choice)
 }
 
 /// The width of a stream, if it is a terminal.
@@ -88,45 +85,15 @@ pub(crate) fn has_reader_left() -> bool {
 
 /// Escapes values if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
-    let is_seen = shape == OutputShape::Values && io::stdout().is_terminal();
-    if is_seen {
-        OutputShape::SeenValues
-    } else {
-        shape
+    match shape {
+        OutputShape::Values if io::stdout().is_terminal() => OutputShape::SeenValues,
+        shape => shape,
     }
-}
-
-fn choice(color: Color, is_terminal: bool) -> ColorChoice {
-    match color {
-        Color::Always => ColorChoice::Always,
-        Color::Never => ColorChoice::Never,
-        Color::Auto if is_terminal => AutoStream::choice(&io::stdout()),
-        Color::Auto => ColorChoice::Never,
-    }
-}
-
-/// Detects the kinds of the standard streams.
-pub(crate) fn know_place(env: &Environment) {
-    IN_BUILDKITE.store(env.is_buildkite, Ordering::Relaxed);
-    STDERR_IS_TERMINAL.store(io::stderr().is_terminal(), Ordering::Relaxed);
-}
-
-pub(crate) fn is_stderr_a_terminal() -> bool {
-    STDERR_IS_TERMINAL.load(Ordering::Relaxed)
-}
-
-/// Escapes text, keeping its lines; in Buildkite's log no line starts a group.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    let made = harmless::lines(text);
-    if IN_BUILDKITE.load(Ordering::Relaxed) {
-        return Cow::Owned(harmless::without_groups(&made).into_owned());
-    }
-    made
 }
 
 /// Prints a message on stderr, escaped because it may quote any text.
 pub(crate) fn remark(text: &str) {
-    stderr(&lines(text));
+    stderr(&harmless::lines(text));
 }
 
 pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>, paths: &Paths) {
@@ -137,7 +104,7 @@ pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>,
 
 /// Prints progress; drops what stderr does not take immediately.
 pub(crate) fn glimpse(text: &str) {
-    let text = lines(text);
+    let text = harmless::lines(text);
     let _ = write_until(
         rustix::stdio::stderr(),
         text.as_bytes(),
@@ -152,7 +119,7 @@ pub(crate) fn complaint(text: &str) {
 
 /// Prints a reply's stderr: unchanged for programs, escaped on a terminal and in a CI log.
 pub(crate) fn words(text: &str, env: &Environment) {
-    if !text.is_empty() && (env.is_ci || is_stderr_a_terminal()) {
+    if !text.is_empty() && (env.is_ci || io::stderr().is_terminal()) {
         return remark(text);
     }
     stderr(text);
@@ -220,7 +187,7 @@ impl Visit for LogLine {
 }
 
 pub(crate) fn progress(text: &str) {
-    if is_stderr_a_terminal() {
+    if io::stderr().is_terminal() {
         stderr(&format!("\r\u{1b}[K{text}"));
     }
 }
@@ -410,7 +377,7 @@ impl<W: Write> Sink<W> {
         let text = String::from_utf8_lossy(bytes);
         let made = match self.shape {
             OutputShape::People => Cow::Owned(styled(&text)),
-            OutputShape::Lines => lines(&text),
+            OutputShape::Lines => harmless::lines(&text),
             OutputShape::Json => harmless::json(&text),
             OutputShape::Annotations | OutputShape::SeenValues => harmless::visible(&text),
             OutputShape::Values => {
@@ -463,11 +430,11 @@ fn styled(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((at, length)) = style(rest) {
-        made.push_str(&lines(&rest[..at]));
+        made.push_str(&harmless::lines(&rest[..at]));
         made.push_str(&rest[at..at + length]);
         rest = &rest[at + length..];
     }
-    made.push_str(&lines(rest));
+    made.push_str(&harmless::lines(rest));
     made
 }
 

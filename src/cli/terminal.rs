@@ -4,13 +4,12 @@
 //! edited by the terminal itself. Hooks' text cannot move the cursor or hide parts of itself.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::errand;
 use crate::engine::harmless::plain;
@@ -48,7 +47,7 @@ impl Terminal {
 
     /// Opens the terminal if hookrun is in the foreground, and no host captures stderr.
     pub(crate) fn open(env: &Environment) -> Option<Terminal> {
-        if !streams::is_stderr_a_terminal() {
+        if !io::stderr().is_terminal() {
             return None;
         }
         let file = OpenOptions::new()

@@ -59,8 +59,6 @@ pub struct Environment {
     pub skip: Vec<String>,
     /// Whether this is a CI job, whose log may obey commands (see `CI_SYSTEMS`).
     pub is_ci: bool,
-    /// Whether this is Buildkite (`$BUILDKITE`), whose log lines can start groups.
-    pub is_buildkite: bool,
     /// `$GITHUB_WORKSPACE`: the base of annotation paths on GitHub.
     pub workspace: Option<PathBuf>,
     /// Users' settings folders of hosts that were moved, by variable.
@@ -156,7 +154,6 @@ impl Environment {
                 .map(str::to_string)
                 .collect(),
             is_ci: CI_SYSTEMS.iter().copied().any(is_on),
-            is_buildkite: is_on("BUILDKITE"),
             workspace: all.folder("GITHUB_WORKSPACE"),
             host_folders: moving_variables()
                 .into_iter()

@@ -101,30 +101,6 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(made)
 }
 
-/// Breaks Buildkite's group markers `---`, `+++`, `~~~` and `^^^` with a blank. Use it only for
-/// such logs: diffs have these lines too.
-pub fn without_groups(text: &str) -> Cow<'_, str> {
-    if !text.split(['\n', '\r']).any(begins_group) {
-        return Cow::Borrowed(text);
-    }
-    let mut made = String::with_capacity(text.len() + 1);
-    for line in text.split_inclusive(['\n', '\r']) {
-        if begins_group(line) {
-            made.extend([&line[..1], " ", &line[1..]]);
-        } else {
-            made.push_str(line);
-        }
-    }
-    Cow::Owned(made)
-}
-
-fn begins_group(line: &str) -> bool {
-    let sign = ["---", "+++", "~~~", "^^^"]
-        .iter()
-        .find_map(|sign| line.strip_prefix(sign));
-    sign.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
-}
-
 /// Escapes JSON text without changing its meaning. Outside of strings the text has only blanks,
 /// tabs and line breaks of this kind.
 pub fn json(text: &str) -> Cow<'_, str> {

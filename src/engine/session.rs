@@ -85,7 +85,7 @@ const SWEEP_INTERVAL: Duration = Duration::from_hours(24);
 const SWEEP_LIMIT: Duration = Duration::from_millis(50);
 
 /// The file that records the last sweep. No session has this name.
-const SWEPT: &str = ".swept";
+pub(crate) const SWEPT: &str = ".swept";
 
 /// Removes the folders of old sessions, once a day. A later session finishes what takes too long.
 pub(crate) fn remove_old(root: &Path) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use hookrun::internals::harmless::{
-    is_hidden, json as harmless_json, lines, plain, without_commands, without_groups,
+    is_hidden, json as harmless_json, lines, plain, without_commands,
 };
 use serde_json::json;
 
@@ -121,30 +121,6 @@ fn is_harmless(text: &str, format: &str, what: &str) {
         assert!(
             !line.contains("##[") && !line.contains("##vso["),
             "{what}: {line:?}"
-        );
-    }
-}
-
-#[test]
-fn no_line_begins_a_group_in_the_log_of_buildkite() {
-    let groups = "--- tests\\n+++ open\\n~~~ quiet\\n^^^ +++\\nplain";
-    let body = format!("printf %b '{groups}' >&2; exit 1");
-    let sandbox = Sandbox::new().hook("h", &body);
-    for arguments in [&["run", "tool.pre"][..], &["test", "tool.pre"]] {
-        let at_home = sandbox.hookrun(arguments, b"{}");
-        let sandbox = Sandbox::new()
-            .hook("h", &body)
-            .variable("BUILDKITE", "true");
-        let ran = sandbox.hookrun(arguments, b"{}");
-        let said = format!("{}{}", ran.stdout, ran.stderr);
-        let signs = ["---", "+++", "~~~", "^^^"];
-        let is_group = |line: &&str| signs.iter().any(|sign| line.starts_with(sign));
-        assert_eq!(said.lines().find(is_group), None, "{said}");
-        assert!(said.contains("plain"), "{said}");
-        // Elsewhere they are text.
-        assert_eq!(
-            at_home.stderr.contains("+++ open"),
-            ran.stderr.contains("+ ++ open")
         );
     }
 }
@@ -373,25 +349,6 @@ fn no_line_is_a_command() {
         ),
     ] {
         assert_eq!(without_commands(text), made, "{text:?}");
-    }
-}
-
-#[test]
-fn no_line_is_a_group_of_buildkite() {
-    for (text, made) in [
-        (
-            "--- tests\n+++ open\r\n~~~ quiet\n---",
-            "- -- tests\n+ ++ open\r\n~ ~~ quiet\n- --",
-        ),
-        ("no\r^^^ +++\n", "no\r^ ^^ +++\n"),
-        ("---\tx", "- --\tx"),
-        (
-            "---- a\n--x\n --- b\nc --- d\n+++b",
-            "---- a\n--x\n --- b\nc --- d\n+++b",
-        ),
-    ] {
-        assert_eq!(without_groups(text), made, "{text:?}");
-        assert_eq!(without_groups(made), made, "once is enough");
     }
 }
 

@@ -325,11 +325,7 @@ fn a_file_that_is_not_there_is_not_sent() {
 #[test]
 fn a_key_that_could_not_be_listed_on_a_line_is_rejected() {
     let sandbox = Sandbox::new();
-    for (key, said) in [
-        ("", "error: the key is empty\n"),
-        ("a\nb", "error: the key `a\\nb` has a line break\n"),
-        ("a\r", "error: the key `a\\r` has a line break\n"),
-    ] {
+    for key in ["", "a\nb", "a\r"] {
         for arguments in [
             &["get", key][..],
             &["set", key, "text"],
@@ -337,9 +333,7 @@ fn a_key_that_could_not_be_listed_on_a_line_is_rejected() {
             &["remove", key],
         ] {
             let ran = in_hook(&sandbox, &[&["hook", "state"], arguments].concat());
-            ran.exits(2)
-                .says(said)
-                .says("help: write a word: `hookrun hook state list` prints one");
+            ran.exits(2).says("write a key of one line");
         }
     }
     prints(&sandbox, &["hook", "state", "list"], "");

@@ -167,11 +167,13 @@ pub(crate) enum StateAction {
     /// Print the texts of a key, one per line; exit 1 if there are none
     Get {
         /// The key
+        #[arg(value_parser = state_key)]
         key: String,
     },
     /// Set a key to one text
     Set {
         /// The key
+        #[arg(value_parser = state_key)]
         key: String,
 
         /// The text
@@ -181,6 +183,7 @@ pub(crate) enum StateAction {
     /// Append a text to a key
     Append {
         /// The key
+        #[arg(value_parser = state_key)]
         key: String,
 
         /// The text
@@ -190,10 +193,19 @@ pub(crate) enum StateAction {
     /// Remove a key; exit 1 if it does not exist
     Remove {
         /// The key
+        #[arg(value_parser = state_key)]
         key: String,
     },
     /// Print the keys, one per line
     List,
+}
+
+/// Rejects a key that `list` could not print on one line.
+fn state_key(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(['\n', '\r']) {
+        return Err("write a key of one line".to_string());
+    }
+    Ok(text.to_string())
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! Output that stderr cannot take immediately is dropped.
 
 use std::collections::HashMap;
+use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex};
 
 use crate::engine::exec::{Callback, HookProgress, Watcher};
@@ -15,7 +16,7 @@ use crate::lab::report::CheckFormat;
 
 /// Whether a user sees the progress of hooks on stderr.
 pub(crate) fn is_watched(format: Option<CheckFormat>) -> bool {
-    format.is_none() && streams::is_stderr_a_terminal()
+    format.is_none() && io::stderr().is_terminal()
 }
 
 pub(crate) fn watcher(format: Option<CheckFormat>) -> Option<Watcher> {

@@ -153,15 +153,38 @@ fn what_a_hook_leaves_running_is_gone_and_so_are_all_folders() {
 
 #[test]
 fn no_case_sees_what_another_has_left() {
-    let hook = "ls -A . \"$HOME\" \"$TMPDIR\" \"$HOOKRUN_STATE_DIR\" | grep -v ':$' | tr -d '\\n'
-echo x > left; echo x > \"$HOME/left\"; echo x > \"$TMPDIR/left\"; echo x > \"$HOOKRUN_STATE_DIR/left\"";
-    let many: String = (0..6)
-        .map(|n| format!("[[case]]\nname = 'c{n}'\n{HEAD}expect = {{ decision = 'allow' }}\n"))
+    let hook = r#"ls -A . "$HOME" "$TMPDIR" "$HOOKRUN_STATE_DIR" | grep -v ':$' | tr -d '\n'
+stat -c %a . .. "$HOME" "$TMPDIR" "$HOOKRUN_STATE_DIR" | grep -v 700
+eval "$LEAVE""#;
+    let leaves = [
+        "true",
+        "echo x > left",
+        "mkdir -m 700 left",
+        "ln -s / left",
+        "echo x > $HOME/left",
+        "mkdir -m 700 $TMPDIR/left",
+        "rmdir $TMPDIR",
+        "echo x > $HOOKRUN_STATE_DIR/left",
+        "mkdir -m 700 $HOOKRUN_STATE_DIR/left",
+        "chmod 755 .",
+        "chmod 500 $HOME",
+        "chmod 755 ..",
+        "echo x > ../left",
+        ":",
+    ];
+    let many: String = leaves
+        .iter()
+        .map(|leave| {
+            format!(
+                "[[case]]\nname = '{leave}'\n{HEAD}env = {{ LEAVE = '{leave}' }}\n\
+                 expect = {{ decision = 'allow' }}\n"
+            )
+        })
         .collect();
     let sandbox = Sandbox::new()
         .hook("hook", hook)
         .file("hooks.d/tests/x.toml", &many);
-    suite(&sandbox, &["--jobs", "2"]).exits(0);
+    suite(&sandbox, &["--jobs", "1"]).exits(0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::reader;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
 use crate::engine::complaint::Complaint;
-use crate::engine::hook::Hook;
+use crate::engine::hook::{Background, Hook, Lives};
 use crate::engine::registry::Registry;
 use crate::engine::spelling;
 use crate::hosts::{events_called, native};
@@ -345,6 +345,13 @@ impl LoadedCase {
             .iter()
             .flat_map(|step| step.registry.hooks())
             .collect()
+    }
+
+    /// Whether a process of its hooks may outlive it.
+    pub(super) fn leaves_processes(&self) -> bool {
+        self.hooks()
+            .iter()
+            .any(|hook| hook.background == Background::Detach || hook.lives == Lives::Session)
     }
 
     fn may_run(&self, names: &[String]) -> bool {

@@ -1,9 +1,9 @@
 //! Runs cases in parallel, each in new folders with a clean environment, and reports them in order.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +19,7 @@ use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::signal_name;
 use crate::engine::runner::Runner;
+use crate::engine::session::SWEPT;
 use crate::lab::report::plain;
 use crate::lab::scenario::{
     CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepResult, SuppliedFile, misses,
@@ -94,6 +95,7 @@ impl SuitePlayer<'_> {
 
     /// Runs cases until none is left; called by each thread.
     fn work(&self, cases: &[&LoadedCase], board: &Mutex<Board>) {
+        let mut kept = None;
         loop {
             let number = {
                 let mut board = locked(board);
@@ -103,7 +105,7 @@ impl SuitePlayer<'_> {
                 board.next += 1;
                 board.next - 1
             };
-            let result = self.play(cases[number], number);
+            let result = self.play(cases[number], number, &mut kept);
             let mut board = locked(board);
             if result.end.is_bad() {
                 board.bad += 1;
@@ -120,13 +122,24 @@ impl SuitePlayer<'_> {
         }
     }
 
-    fn play(&self, loaded: &LoadedCase, number: usize) -> CaseResult {
+    /// Runs a case in the `kept` folders of an earlier one, or in new ones.
+    fn play(&self, loaded: &LoadedCase, number: usize, kept: &mut Option<CaseTree>) -> CaseResult {
         if let Some(why) = &loaded.case.skip {
             return ended(loaded, End::Skipped(why.clone()));
         }
         let started = Instant::now();
-        let mut result = match Workspace::make(self, loaded, number) {
-            Ok(workspace) => self.play_in(&workspace, loaded),
+        let tree = match kept.take() {
+            Some(tree) => Ok(tree),
+            None => CaseTree::make(self.root.join(number.to_string())),
+        };
+        let mut result = match tree {
+            Ok(tree) => {
+                let workspace = Workspace::of(tree, self, loaded, number);
+                let result = self.play_in(&workspace, loaded);
+                *kept = Some(workspace.tree)
+                    .filter(|tree| tree.is_as_made() && !loaded.leaves_processes());
+                result
+            }
             Err(error) => ended(
                 loaded,
                 End::CouldNot(format!("cannot make its folders: {error}")),
@@ -269,26 +282,75 @@ fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
     }
 }
 
-/// The folders and environment of a case; removed on drop.
-struct Workspace {
+/// The folders of a case; removed on drop.
+///
+/// Making and removing them costs as much as a hook of sh, so the next case gets them too, unless
+/// this one changed them.
+struct CaseTree {
     root: PathBuf,
+}
+
+/// The working directory, `HOME`, `TMPDIR` and state of a case, each with the levels of folders that
+/// hookrun makes in it: `hookrun/sessions/SESSION/HOOK`.
+const FOLDERS: [(&str, usize); 4] = [("work", 0), ("home", 0), ("tmp", 0), ("state", 4)];
+
+/// git and ssh reject a world-writable home.
+const PRIVATE: u32 = 0o700;
+
+impl CaseTree {
+    fn make(root: PathBuf) -> io::Result<CaseTree> {
+        let mut builder = DirBuilder::new();
+        builder.mode(PRIVATE).create(&root)?;
+        let tree = CaseTree { root };
+        for (name, _) in FOLDERS {
+            builder.create(tree.root.join(name))?;
+        }
+        Ok(tree)
+    }
+
+    /// Whether the case left only what hookrun has made.
+    fn is_as_made(&self) -> bool {
+        let entries = fs::read_dir(&self.root).map_or(0, Iterator::count);
+        entries == FOLDERS.len()
+            && is_private(&self.root)
+            && FOLDERS
+                .iter()
+                .all(|(name, levels)| is_unused(&self.root.join(name), *levels))
+    }
+}
+
+fn is_private(folder: &Path) -> bool {
+    folder
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.is_dir() && meta.mode() & 0o7777 == PRIVATE)
+}
+
+/// Whether a folder is private, and has only such folders in it, of at most so many levels.
+fn is_unused(folder: &Path, levels: usize) -> bool {
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    is_private(folder)
+        && entries.all(|entry| {
+            let is_marker = entry.file_name() == SWEPT;
+            levels > 0 && (is_marker || is_unused(&entry.path(), levels - 1))
+        })
+}
+
+/// The folders and environment of a case.
+struct Workspace {
+    tree: CaseTree,
     folders: CaseFolders,
     env: Environment,
     variables: Vec<(OsString, OsString)>,
 }
 
 impl Workspace {
-    fn make(player: &SuitePlayer<'_>, loaded: &LoadedCase, number: usize) -> io::Result<Workspace> {
-        let root = player.root.join(number.to_string());
-        let work = root.join("work");
-        let home = root.join("home");
-        let temporary = root.join("tmp");
-        let state = root.join("state");
-        for folder in [&root, &work, &home, &temporary, &state] {
-            fs::create_dir(folder)?;
-            // git and ssh reject a world-writable home.
-            fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-        }
+    fn of(
+        tree: CaseTree,
+        player: &SuitePlayer<'_>,
+        loaded: &LoadedCase,
+        number: usize,
+    ) -> Workspace {
+        let [work, home, temporary, state] = FOLDERS.map(|(name, _)| tree.root.join(name));
         let folders = CaseFolders {
             work: work.clone(),
             home: home.clone(),
@@ -301,7 +363,7 @@ impl Workspace {
             ("TMPDIR".into(), temporary.into()),
             ("LANG".into(), "C.UTF-8".into()),
             // git must search neither above the folder nor in system settings.
-            ("GIT_CEILING_DIRECTORIES".into(), root.clone().into()),
+            ("GIT_CEILING_DIRECTORIES".into(), tree.root.clone().into()),
             ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
         ];
         for (name, value) in &loaded.case.env {
@@ -313,12 +375,12 @@ impl Workspace {
             program: player.env.program.clone(),
             ..Environment::apart(variables.clone(), work, state)
         };
-        Ok(Workspace {
-            root,
+        Workspace {
+            tree,
             folders,
             env,
             variables,
-        })
+        }
     }
 
     fn prepare(&self, files: &[SuppliedFile], setup: &[String], abort: &Abort) -> CaseError<()> {
@@ -335,7 +397,7 @@ impl Workspace {
 
     fn create(&self, path: &Path, file: &SuppliedFile) -> CaseError<()> {
         let leaves = path.components().any(|part| part == Component::ParentDir);
-        if leaves || !path.starts_with(&self.root) {
+        if leaves || !path.starts_with(&self.tree.root) {
             return Err("it is outside the case's folders".to_string());
         }
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
@@ -351,7 +413,7 @@ impl Workspace {
 
     fn set_up(&self, lines: &str, abort: &Abort) -> CaseError<()> {
         let lines = self.folders.fill(lines);
-        let printed = self.root.join("setup.out");
+        let printed = self.tree.root.join("setup.out");
         let ran = File::create(&printed).and_then(|file| {
             let is_over = || abort.times_raised() > 0;
             let folder = &self.folders.work;
@@ -386,7 +448,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
-impl Drop for Workspace {
+impl Drop for CaseTree {
     fn drop(&mut self) {
         if fs::remove_dir_all(&self.root).is_err() {
             // A case may have locked its folders. The rest is removed with the suite's folder.
@@ -397,7 +459,7 @@ impl Drop for Workspace {
 }
 
 fn unlock(folder: &Path) {
-    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(PRIVATE));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             unlock(&entry.path());
