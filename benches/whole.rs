@@ -120,13 +120,17 @@ fn pairs(arguments: impl Iterator<Item = String>) -> usize {
         .max(1)
 }
 
-/// What trust costs, with the search for the project.
+/// What trust costs: the same project in a folder that `[trust] paths` lists is not checked.
 fn trusted(stage: &Stage) -> Row {
+    let run = |project: &str| Side {
+        stdin: stage.root.join(format!("{project}.json")),
+        ..stage.side(&[HOOKRUN, "run", "tool.pre"])
+    };
     Row {
         what: "20 files, trusted",
-        a: stage.side(&[HOOKRUN, "run", "tool.pre"]),
-        against: "the same, --hooks",
-        b: stage.hookrun("tool.pre", "", "event.json"),
+        a: run("trusted"),
+        against: "the same, unchecked",
+        b: run("listed"),
         goals: Goals::default(),
         thinned: 1,
     }
@@ -266,21 +270,28 @@ impl Row {
     }
 }
 
-/// A hook and 19 files of code beside it, which are trusted.
-fn trusted_project(root: &Path) -> Result<()> {
-    let folder = root.join("hooks.d/tool.pre");
-    fs::create_dir_all(&folder)?;
-    symlink(HOOK, folder.join("01"))?;
-    fs::create_dir(root.join("hooks.d/lib"))?;
-    for number in 1..20 {
-        fs::write(
-            root.join(format!("hooks.d/lib/{number}.py")),
-            format!("# {number}\n"),
-        )?;
+/// Two projects of a hook of sh and 19 files of code beside it: one is trusted by its digest, the
+/// user's settings list the other.
+fn trusted_projects(root: &Path) -> Result<()> {
+    for project in ["trusted", "listed"] {
+        let folder = root.join(project);
+        fs::create_dir_all(folder.join("hooks.d/tool.pre"))?;
+        script(&folder.join("hooks.d/tool.pre/01"))?;
+        fs::create_dir(folder.join("hooks.d/lib"))?;
+        for number in 1..20 {
+            let file = folder.join(format!("hooks.d/lib/{number}.py"));
+            fs::write(file, format!("# {number}\n"))?;
+        }
+        fs::write(root.join(format!("{project}.json")), in_folder(&folder))?;
     }
+    let settings = root.join("home/hookrun");
+    fs::create_dir_all(&settings)?;
+    let listed = format!("[trust]\npaths = ['{}']\n", root.join("listed").display());
+    fs::write(settings.join("hookrun.toml"), listed)?;
     let trust = |arguments: &[&str]| {
         let mut command = Command::new(HOOKRUN);
-        command.arg("trust").args(arguments).current_dir(root);
+        command.arg("trust").args(arguments);
+        command.current_dir(root.join("trusted"));
         for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
             command.env(name, root.join("home"));
         }
@@ -326,11 +337,10 @@ impl Stage {
         fs::write(root.join("event.json"), EVENT)?;
         fs::write(root.join("claude.json"), CLAUDE_EVENT)?;
         fs::write(root.join("same.json"), SAME_EVENT)?;
-        let cwd = root.join("elsewhere");
-        let elsewhere = EVENT.replacen('{', &format!("{{\"cwd\":\"{}\",", cwd.display()), 1);
+        let elsewhere = in_folder(&root.join("elsewhere"));
         fs::write(root.join("elsewhere.json"), elsewhere)?;
         repository(root)?;
-        trusted_project(root)?;
+        trusted_projects(root)?;
         // hookrun is static, so what it is compared with must not pay for a dynamic loader.
         let programs = [
             ("timer", None),
@@ -510,6 +520,11 @@ fn read_pair(line: &str) -> Result<Pair> {
         b_micros: b / 1e3,
         memory,
     })
+}
+
+/// The event in another working directory, whose project decides it.
+fn in_folder(cwd: &Path) -> String {
+    EVENT.replacen('{', &format!("{{\"cwd\":\"{}\",", cwd.display()), 1)
 }
 
 /// A hook that is a shell script, as most are.
