@@ -385,30 +385,26 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
         own.clone()
     };
     let entries = SessionEntries::in_folder(&folder);
-    let mut shown = Vec::new();
-    let mut removed = None;
+    let mut shown = Some(Vec::new());
     let done = match &args.action {
-        StateAction::Get { key } => entries
+        StateAction::Get { key } => entries.all().map(|mut kept| shown = kept.remove(key)),
+        StateAction::List => entries
             .all()
-            .map(|mut kept| shown = kept.remove(key).unwrap_or_default()),
-        StateAction::List => entries.all().map(|kept| shown.extend(kept.into_keys())),
+            .map(|kept| shown = Some(kept.into_keys().collect())),
         StateAction::Set { key, value } => entries.change(|kept| {
             kept.insert(key.clone(), vec![value.clone()]);
         }),
         StateAction::Append { key, value } => entries.change(|kept| {
             kept.entry(key.clone()).or_default().push(value.clone());
         }),
-        StateAction::Remove { key } => entries.change(|kept| removed = kept.remove(key)),
+        StateAction::Remove { key } => {
+            entries.change(|kept| shown = kept.remove(key).map(|_| Vec::new()))
+        }
     };
     done.map_err(Complaint::of)?;
-    let is_missing = match &args.action {
-        StateAction::Get { .. } => shown.is_empty(),
-        StateAction::Remove { .. } => removed.is_none(),
-        StateAction::Set { .. } | StateAction::Append { .. } | StateAction::List => false,
-    };
-    if is_missing {
+    let Some(shown) = shown else {
         return Ok(ExitStatus::No);
-    }
+    };
     for text in shown {
         writeln!(out, "{text}")?;
     }

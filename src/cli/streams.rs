@@ -85,10 +85,10 @@ pub(crate) fn has_reader_left() -> bool {
 
 /// Escapes values if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
-    match shape {
-        OutputShape::Values if io::stdout().is_terminal() => OutputShape::SeenValues,
-        shape => shape,
+    if shape == OutputShape::Values && io::stdout().is_terminal() {
+        return OutputShape::SeenValues;
     }
+    shape
 }
 
 /// Prints a message on stderr, escaped because it may quote any text.

@@ -1,5 +1,6 @@
-//! Names of enum variants, and texts of durations (`1m 30s`) and sizes (`64 MiB`).
+//! Names of enum variants, and texts of durations (`1m 30s`), sizes (`64 MiB`) and bytes (`0a1f`).
 
+use std::fmt::Write;
 use std::time::Duration;
 
 /// Gives an enum `NAMES` and `name()`.
@@ -115,6 +116,15 @@ pub fn size_text(bytes: u64) -> String {
         }
         None => format!("{bytes} bytes"),
     }
+}
+
+/// Writes bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
 }
 
 #[cfg(test)]

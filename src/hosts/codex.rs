@@ -11,6 +11,7 @@ use super::claude::{
 };
 use super::context::snake;
 use super::prelude::*;
+use crate::engine::names::hex;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -261,6 +262,5 @@ fn codex_sum(event: &str, group: &Json, hook: &Json) -> String {
         identity["matcher"] = group["matcher"].clone();
     }
     let sum = Sha256::digest(identity.to_string());
-    let digits: Vec<String> = sum.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{}", digits.concat())
+    format!("sha256:{}", hex(&sum))
 }

@@ -18,7 +18,7 @@ use super::native;
 use super::row::Reply;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
-use crate::engine::names::words;
+use crate::engine::names::{hex, words};
 use crate::engine::outcome::{Cause, Settled, joined};
 use crate::engine::run::{Fate, Run};
 use Argument::{Flag, MessageFile, Rest, Text};
@@ -525,7 +525,7 @@ fn change(path: &[u8], mode: &[u8], status: &str, to: Option<&[u8]>) -> Value {
         change.insert("to".to_string(), String::from_utf8_lossy(to).into());
     }
     if std::str::from_utf8(path).is_err() {
-        change.insert("pathHex".to_string(), contract::hex(path).into());
+        change.insert("pathHex".to_string(), hex(path).into());
     }
     Value::Object(change)
 }

@@ -14,6 +14,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::engine::harmless::{self, plain, visible};
+use crate::engine::names::hex;
 use crate::lab::report::stats::Stats;
 use crate::lab::report::style::cut;
 use crate::log::record::{DecisionLine, Subject};
@@ -195,10 +196,7 @@ impl HtmlReport {
         });
         // No text can close its element.
         let data = data.to_string().replace('<', "\\u003c");
-        let nonce: String = Sha256::digest(data.as_bytes())
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let nonce = hex(&Sha256::digest(data.as_bytes()));
         let (head, foot) = PAGE.split_once("{{data}}").unwrap_or((PAGE, ""));
         let head = head.replace("{{nonce}}", &nonce);
         let foot = foot.replace("{{nonce}}", &nonce);

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 pub use self::hooks::Hooks;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
+use crate::engine::names::hex;
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 use crate::lab::report::stats::Stats;
 use crate::log::record::no_record;
@@ -195,10 +196,7 @@ impl Decider {
 fn id_of(record: &DecisionLine<'_>, line: &[u8]) -> String {
     match &record.trace {
         Some(trace) => trace.span.clone(),
-        None => Sha256::digest(line)[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
+        None => hex(&Sha256::digest(line)[..8]),
     }
 }
 

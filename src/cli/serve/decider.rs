@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::config::trust::TrustSeal;
 use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::hooks::check_depth;
 use crate::decide::request::reply_to;
@@ -74,7 +73,7 @@ impl SessionShare {
         // Hooks changed since they were trusted do not start.
         let hooks = &self.hooks.hooks;
         let mut seals = hooks.config.trust.seals.iter();
-        if !seals.any(TrustSeal::is_broken) {
+        if !seals.any(|seal| seal.stamps_now().is_none()) {
             self.held.event_with(&hooks.runner, event);
         }
     }

@@ -35,6 +35,7 @@ use crate::cli::streams;
 use crate::config::Environment;
 use crate::engine::complaint::Complaint;
 use crate::engine::lock::wait_readable;
+use crate::engine::names::hex;
 use crate::engine::session::make_private;
 use service::HttpService;
 
@@ -337,9 +338,8 @@ fn make_token(file: &Path) -> io::Result<()> {
     }
     let mut random = [0; TOKEN_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut random)?;
-    let digits: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut new = tempfile::NamedTempFile::new_in(folder)?;
-    writeln!(new, "{digits}")?;
+    writeln!(new, "{}", hex(&random))?;
     match new.persist_noclobber(file) {
         Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error),
         Ok(_) | Err(_) => Ok(()),

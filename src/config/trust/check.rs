@@ -20,6 +20,7 @@ use crate::config::reader::KeyRow;
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command::{CheckedScript, SealedFiles, words_of_first_line};
+use crate::engine::exec::sandbox::below_home;
 
 /// How untrusted project hooks are handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,11 +80,6 @@ pub(crate) struct TrustSeal {
 }
 
 impl TrustSeal {
-    /// Whether the files' content has changed.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.stamps_now().is_none()
-    }
-
     /// The files for which `is_read`, if their content and the stamps of all files are the same.
     fn read_again(&self, is_read: impl Fn(&Path) -> bool) -> Option<HookFiles> {
         if !self.is_settled {
@@ -99,7 +95,7 @@ impl TrustSeal {
     }
 
     /// The current stamps; `None` if the content has changed.
-    fn stamps_now(&self) -> Option<Vec<u8>> {
+    pub(crate) fn stamps_now(&self) -> Option<Vec<u8>> {
         if self.read_again(|path| self.is_opened(path)).is_some() {
             return Some(self.seen.stamps.clone());
         }
@@ -123,17 +119,15 @@ impl TrustSeal {
         let Some(sealed) = below.and_then(|below| self.scripts.get(below)) else {
             return Ok(None);
         };
-        let Some(interpreter) = interpreter_by_any_path(&sealed.bytes) else {
+        let Some((interpreter, way)) = way_to_start(&sealed.bytes) else {
             return Ok(None);
         };
         // Python imports from the folder of its script, which it learns from the descriptor.
-        let is_python = interpreter
-            .iter()
-            .any(|word| word.as_encoded_bytes().ends_with(b"python3"));
-        let store = self.store.as_ref().filter(|_| !is_python);
+        let store = self.store.as_ref().filter(|_| way != ScriptStart::Opened);
         let mut checked = CheckedScript {
             interpreter,
             path: format!("/proc/self/fd/{}", CheckedScript::DESCRIPTOR).into(),
+            own_path: (way == ScriptStart::Sourced).then(|| script.to_path_buf()),
             file: None,
         };
         if let Some(copy) = store.and_then(|store| store.copy_of(sealed)) {
@@ -162,29 +156,47 @@ impl TrustSeal {
     }
 }
 
-/// Interpreters that run a script from another path as from its own.
-const BY_ANY_PATH: &[&str] = &["sh", "bash", "dash", "ksh", "zsh", "python3"];
+/// How an interpreter runs a script whose path may have other content by now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScriptStart {
+    /// From a copy.
+    Copied,
+    /// From a copy, by the shell's command `.`, which leaves it the `$0` of its own path.
+    Sourced,
+    /// From the opened file.
+    Opened,
+}
 
 /// How scripts name themselves or their folder.
 #[rustfmt::skip]
 const OWN_PATH: &[&str] = &[
-    "$0", "${0", "$_", "${_", "BASH_ARGV", "BASH_SOURCE", ".sh.", "(%", "dirname",
+    "$_", "${_", "BASH_ARGV", "BASH_SOURCE", ".sh.", "(%",
     "__file__", "__main__.", "argv", "argparse", "inspect", "multiprocessing", "ProcessPool",
 ];
 
-/// The words of a script's first line; `None` if it must be started by its own path.
-fn interpreter_by_any_path(script: &[u8]) -> Option<Vec<OsString>> {
+/// How shell scripts name themselves by `$0`.
+const ZERO: &[&str] = &["$0", "${0", "dirname"];
+
+/// The words of a script's first line, and how it starts; `None` if it must be started by its path.
+fn way_to_start(script: &[u8]) -> Option<(Vec<OsString>, ScriptStart)> {
     let text = str::from_utf8(script).ok()?;
     let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
     let name = match argument {
         Some(name) if program.ends_with("/env") => name,
         Some(_) | None => program.rsplit('/').next()?,
     };
-    if !BY_ANY_PATH.contains(&name) || OWN_PATH.iter().any(|own| text.contains(own)) {
+    let has_zero = ZERO.iter().any(|zero| text.contains(zero));
+    let way = match name {
+        "python3" => ScriptStart::Opened,
+        "sh" | "bash" | "dash" if has_zero => ScriptStart::Sourced,
+        "sh" | "bash" | "dash" | "ksh" | "zsh" if !has_zero => ScriptStart::Copied,
+        _ => return None,
+    };
+    if OWN_PATH.iter().any(|own| text.contains(own)) {
         return None;
     }
     let words = iter::once(program).chain(argument);
-    Some(words.map(OsString::from).collect())
+    Some((words.map(OsString::from).collect(), way))
 }
 
 /// Those files that are scripts, by path. A link to one is started by its path.
@@ -439,14 +451,6 @@ impl TrustPolicy {
                 self.paths.push(whole.canonicalize().unwrap_or(whole));
             }
         }
-    }
-}
-
-/// Expands `~` in a path; `None` without a home folder.
-fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
-    match path.strip_prefix('~') {
-        Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
-        None => Some(PathBuf::from(path)),
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
@@ -19,6 +18,7 @@ use toml::de::DeTable;
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
 use crate::engine::exec::command::{FileStamp, stamp_of};
+use crate::engine::names::hex;
 
 /// Larger sets are rejected, because each file is checked for every event.
 const MOST_FILES: usize = 10_000;
@@ -540,15 +540,6 @@ impl SeenFiles {
             stamps: bytes[end + 1..].to_vec(),
         })
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }
 
 #[cfg(test)]

@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::files::{
-    ContentFile, FileMark, HookFiles, MOST_BYTES, SeenFiles, hex, open_plain, read_up_to,
+    ContentFile, FileMark, HookFiles, MOST_BYTES, SeenFiles, open_plain, read_up_to,
 };
 use crate::config::env::Environment;
 use crate::engine::exec::command::{everyone_may_write, is_open_to_everyone};
+use crate::engine::names::hex;
 
 const VERSION: u32 = 1;
 

@@ -56,6 +56,8 @@ pub(crate) struct CheckedScript {
     pub(crate) interpreter: Vec<OsString>,
     /// The path for the interpreter, which error messages name.
     pub(crate) path: PathBuf,
+    /// The path that a shell script that uses `$0` gets there.
+    pub(crate) own_path: Option<PathBuf>,
     /// The opened script, if the path is that of a descriptor. It stays open in the hook.
     pub(crate) file: Option<OwnedFd>,
 }
@@ -66,10 +68,15 @@ impl CheckedScript {
 
     /// Returns the program that runs it with the arguments of `program`.
     pub(super) fn program(&self, program: &Program) -> Program {
+        let script = match &self.own_path {
+            None => vec![self.path.clone().into()],
+            Some(own) => {
+                let source = format!(". {}", quoted(&self.path));
+                vec!["-c".into(), source.into(), own.clone().into()]
+            }
+        };
         let words = self.interpreter.iter().cloned();
-        let mut words = words
-            .chain([self.path.clone().into()])
-            .chain(program.arguments.clone());
+        let mut words = words.chain(script).chain(program.arguments.clone());
         let name = words.next().unwrap_or_default();
         Program {
             path: PathBuf::from(&name),

@@ -81,14 +81,17 @@ fn granted(
     granted
 }
 
+/// Expands `~` in a path; `None` without a home folder.
+pub(crate) fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    match path.strip_prefix('~') {
+        Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
+        None => Some(PathBuf::from(path)),
+    }
+}
+
 fn resolved(path: &str, project: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
-    let resolved = match path.strip_prefix('~') {
-        Some(below) => {
-            let home = home.ok_or("HOME is not set")?;
-            home.join(below.trim_start_matches('/'))
-        }
-        None => project.join(path),
-    };
+    let path = below_home(path, home).ok_or("HOME is not set")?;
+    let resolved = project.join(path);
     match resolved.metadata() {
         Ok(_) => Ok(resolved),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err("it does not exist".into()),

@@ -16,6 +16,7 @@ use crate::engine::ending::Ending;
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::hook::{Convention, EditedField, EventPart, Permit, Printed};
+use crate::engine::names::hex;
 use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 pub const NAME: &str = "git";
@@ -276,10 +277,6 @@ pub(super) fn keep_bytes(
     if let Some(stdin) = stdin {
         raw.insert(STDIN_BYTES.to_string(), hex(stdin).into());
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {

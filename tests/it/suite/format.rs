@@ -224,7 +224,7 @@ fn setup_prepares_and_a_setup_that_fails_is_no_miss() {
             "{HEAD}setup = 'echo why >&2; false; touch never'\nexpect = {{ decision = 'allow' }}"
         ),
     );
-    assert_eq!(found, "could not: its `setup` exited with status 1: why");
+    assert_eq!(found, "could not: its `setup` failed (exit status: 1): why");
 }
 
 #[test]

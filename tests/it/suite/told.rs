@@ -98,7 +98,7 @@ FAILED 100% #1 wrong
 
 ERROR  no setup
         case     hooks.d/tests/a,b.toml:18
-        why      its `setup` exited with status 3
+        why      its `setup` failed (exit status: 3)
 
 skip   later: not yet
 
@@ -112,7 +112,7 @@ fn github_gets_annotations_at_the_line_of_the_expectation() {
     assert_eq!(
         suite(&of_each(), &["--format", "github"]).stdout,
         "::error file=hooks.d/tests/a%2Cb.toml,line=11,col=23,title=100%25 #1 wrong::decision should be allow, but is block%0Astderr of 10-guard.sh:%0Ano bad commands
-::error file=hooks.d/tests/a%2Cb.toml,line=18,col=1,title=no setup::its `setup` exited with status 3
+::error file=hooks.d/tests/a%2Cb.toml,line=18,col=1,title=no setup::its `setup` failed (exit status: 3)
 4 cases, 1 failed, 1 could not run, 1 skipped
 "
     );
@@ -134,7 +134,7 @@ no bad commands</system-err>
             <skipped message="not yet"/>
         </testcase>
         <testcase name="no setup" classname="hooks.d/tests/a,b.toml" TIME file="hooks.d/tests/a,b.toml" line="18">
-            <error message="its `setup` exited with status 3">its `setup` exited with status 3</error>
+            <error message="its `setup` failed (exit status: 3)">its `setup` failed (exit status: 3)</error>
         </testcase>
     </testsuite>
 </testsuites>
@@ -169,7 +169,7 @@ fn programs_get_everything() {
     );
     assert_eq!(
         report["cases"][3]["why"],
-        "its `setup` exited with status 3"
+        "its `setup` failed (exit status: 3)"
     );
 }
 

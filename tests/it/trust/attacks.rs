@@ -543,23 +543,22 @@ impl Swapping {
 #[test]
 fn what_is_swapped_in_while_events_run_is_never_started() {
     const GUARD_PATH: &str = "hooks.d/tool.pre/20-guard.sh";
-    for (interpreter, evil) in [
-        ("/bin/sh", "touch \"$HOOKRUN_PROJECT_DIR/evil-ran\""),
-        (
-            "/usr/bin/env bash",
-            "touch \"$HOOKRUN_PROJECT_DIR/evil-ran\"",
-        ),
+    let by_shell = "touch \"$HOOKRUN_PROJECT_DIR/evil-ran\"";
+    let by_python = "import os; open(os.environ['HOOKRUN_PROJECT_DIR'] + '/evil-ran', 'w')";
+    let block = "echo no >&2; exit 1";
+    let block_by_path = "cd \"$(dirname \"$0\")\" && echo no >&2; exit 1";
+    for (interpreter, guard, evil) in [
+        ("/bin/sh", block, by_shell),
+        ("/bin/sh", block_by_path, by_shell),
+        ("/usr/bin/env bash", block, by_shell),
+        ("/bin/bash -e", block_by_path, by_shell),
         (
             "/usr/bin/env python3",
-            "import os; open(os.environ['HOOKRUN_PROJECT_DIR'] + '/evil-ran', 'w')",
+            "import sys; sys.exit('no')",
+            by_python,
         ),
     ] {
         for swapped in [GUARD_PATH, "hooks.d/tool.pre"] {
-            let guard = if interpreter.contains("python") {
-                "import sys; sys.exit('no')"
-            } else {
-                "echo no >&2; exit 1"
-            };
             let sandbox = Sandbox::new()
                 .without_trust()
                 .script(GUARD_PATH, &format!("#!{interpreter}\n{guard}\n"))
@@ -624,10 +623,50 @@ fn a_copy_of_a_script_that_was_changed_does_not_run() {
 
 #[test]
 fn a_script_that_names_its_own_path_gets_it() {
-    let script = "#!/bin/bash\necho \"$(cd \"$(dirname \"$0\")\" && pwd)\" >&2\nexit 1\n";
-    let sandbox = guarded_by(script);
-    let folder = sandbox.at("hooks.d/tool.pre").canonicalize().unwrap();
-    sandbox.gate().blocks_saying(&folder.display().to_string());
+    let zero = "echo \"$0|${0##*/}|$(cd \"$(dirname \"$0\")\" && pwd)|$#|$-\" >&2";
+    for (interpreter, script) in [
+        ("/bin/sh", zero),
+        ("/bin/sh -e", zero),
+        ("/bin/bash", zero),
+        ("/usr/bin/env bash", zero),
+        (
+            "/bin/bash",
+            "echo \"$0|${BASH_SOURCE##*/}|$(cd \"${BASH_SOURCE%/*}\"; pwd)|$#|$-\" >&2",
+        ),
+    ] {
+        let sandbox = guarded_by(&format!("#!{interpreter}\n{script}\nexit 1\n"));
+        let folder = sandbox.at("hooks.d/tool.pre").canonicalize().unwrap();
+        let path = folder.join("20-guard.sh");
+        let ran = sandbox.gate();
+        ran.blocks_saying(&format!(
+            "{}|20-guard.sh|{}|0|",
+            path.display(),
+            folder.display()
+        ));
+        assert_eq!(
+            ran.stdout.contains("|0|e"),
+            interpreter.ends_with("-e"),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn a_script_that_uses_its_path_gets_stdin_and_names_itself_in_errors() {
+    let ran = guarded_by(
+        "#!/bin/sh\n: \"$0\"\nread -r event\ncase $event in *tool*) ;; *) exit 0 ;; esac\n\
+         not-a-program >/dev/null\nexit 1\n",
+    )
+    .gate();
+    assert!(
+        ran.status == 2 && ran.stdout.contains("(20-guard.sh:5)"),
+        "{ran:?}"
+    );
+    let has_copy = ran.stdout.contains("/trust/texts/");
+    assert!(
+        !has_copy && !ran.stdout.contains("/proc/self/fd"),
+        "{ran:?}"
+    );
 }
 
 /// What never ends, or waits for a writer, is not read.

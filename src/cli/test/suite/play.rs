@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -17,7 +16,6 @@ use crate::engine::event::Context;
 use crate::engine::exec::{Abort, Budget};
 use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
-use crate::engine::run::signal_name;
 use crate::engine::runner::Runner;
 use crate::engine::session::SWEPT;
 use crate::lab::report::plain;
@@ -421,12 +419,7 @@ impl Workspace {
         });
         let why = match ran {
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => match (status.code(), status.signal()) {
-                (Some(code), _) => format!("exited with status {code}"),
-                (None, signal) => {
-                    format!("was killed by {}", signal_name(signal.unwrap_or_default()))
-                }
-            },
+            Ok(Some(status)) => format!("failed ({status})"),
             Ok(None) if abort.times_raised() > 0 => {
                 "was ended because hookrun was interrupted".to_string()
             }
