@@ -1,5 +1,5 @@
 #!/bin/sh
-# Formats the files of a commit, and stages the result: ruff or black, Prettier or Biome, gofmt, rustfmt.
+# Formats the files of a commit (ruff or black, Prettier or Biome, gofmt, rustfmt), and stages the result.
 #
 # Each `format` line at the end names endings of files, how to install the formatter, and its command.
 # Edit these lines; for other languages also add their `type` below. A formatter that is not installed

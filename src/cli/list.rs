@@ -143,7 +143,7 @@ fn bound_to(
         };
         writeln!(
             out,
-            "{BOLD}{}{BOLD:#}  {} {DIM}({host_name}{}, {}){DIM:#}",
+            "{BOLD}{}{BOLD:#}  {} {DIM}({host_name}{}; {}){DIM:#}",
             spec.name,
             spec.summary,
             shown(&rules.spec).0,
@@ -161,8 +161,8 @@ fn bound_to(
 
 fn shown(spec: &EventSpec) -> (&'static str, Schedule) {
     let gate = match (spec.blocks, spec.on_failure) {
-        (true, OnFailure::Block) => "can be blocked; a hook's failure blocks it",
-        (true, OnFailure::Allow) => "can be blocked; a hook's failure does not block it",
+        (true, OnFailure::Block) => "can be blocked; a failing hook blocks it",
+        (true, OnFailure::Allow) => "can be blocked; a failing hook does not block it",
         (false, _) => "cannot be blocked",
     };
     (gate, spec.schedule)

@@ -41,11 +41,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_ACTION_PROGRAMS", "the base names of the programs in `action.commands`, one per line; `?` stands for an unknown program, or for anything else that an uncertain command line may run"),
     ("HOOKRUN_ACTION_PATHS", "`action.paths`, one per line"),
     ("HOOKRUN_ACTION_RESOLVED", "`action.resolved`: the same paths, absolute and with links resolved, one per line"),
-    ("HOOKRUN_CHANGES", "the context's `changes` of a commit or push, one per line: git's letter (`D` deleted, `R` the old path of a rename), a tab and the path"),
+    ("HOOKRUN_CHANGES", "the context's `changes` for a commit or push, one per line: git's letter (`D` for a deleted file, `R` for the old path of a rename), a tab and the path"),
     ("HOOKRUN_PROMPT", "the context's `prompt`"),
     ("HOOKRUN_RUN_ID", "an id shared by the processes of a run"),
     ("TRACEPARENT", "hookrun's W3C trace context; by default one trace for each session"),
-    ("HOOKRUN_TRUNCATED", "names of variables that were left out, because the value is longer than 120 KiB, contains a NUL, or is a list with a path that contains a line break"),
+    ("HOOKRUN_TRUNCATED", "the names of variables that were left out because their value is longer than 120 KiB, contains a NUL, or is a list with a path that contains a line break"),
 ];
 
 const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];

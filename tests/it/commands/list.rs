@@ -23,11 +23,11 @@ fn hooks_are_listed_in_the_order_in_which_they_run() {
     assert_eq!(
         ran.stdout,
         "\
-turn.start  a turn begins (cannot be blocked, parallel)
+turn.start  a turn begins (cannot be blocked; parallel)
    1  mark.sh  every event
       hooks.d/turn.start/mark.sh (project layer)
 
-tool.pre  a tool is about to run (can be blocked; a hook's failure blocks it, sequential)
+tool.pre  a tool is about to run (can be blocked; a failing hook blocks it; sequential)
    1  early        every event  (priority -5)
       hookrun.toml:2 (project layer)
    2  10-guard.sh  tool bash, command /rm .*-rf/

@@ -301,7 +301,7 @@ pub static EVENTS: &[EventSpec] = events! {
             PERMISSION_MODE],
         needs ["toolName"],
         rewrites [Chain "toolInput"];
-    "permission.request" GATE "a tool is about to need the user's permission",
+    "permission.request" GATE "a tool is about to ask for the user's permission",
         also ["PermissionRequest" "permission_request" "permission.ask"],
         has [TOOL_NAME TOOL_INPUT SESSION_ID CWD TRANSCRIPT_PATH PERMISSION_MODE],
         needs ["toolName"],
@@ -354,7 +354,7 @@ pub static EVENTS: &[EventSpec] = events! {
         also ["resources_discover" "workspaceOpen"],
         has [REASON RESOURCES SESSION_ID CWD],
         rewrites [Append "resources"];
-    "instructions.load" OBSERVER "a file of instructions has been loaded",
+    "instructions.load" OBSERVER "an instructions file has been loaded",
         also ["InstructionsLoaded"],
         has [FILE_PATH MEMORY_TYPE REASON SESSION_ID CWD];
     "config.change" GATE "a changed setting is about to take effect",
