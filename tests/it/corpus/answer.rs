@@ -138,8 +138,8 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
     else {
         panic!("status {status} does not refuse: {ending:?}");
     };
-    let stderr = String::from_utf8_lossy(case.stderr);
-    let stdout = String::from_utf8_lossy(case.stdout);
+    let stderr = text_of(case.stderr, false);
+    let stdout = text_of(case.stdout, case.is_cut);
     let (stderr, stdout) = (trimmed(&stderr), trimmed(&stdout));
     if !stderr.is_empty() {
         assert_eq!(reason, stderr);
@@ -163,7 +163,7 @@ fn check_failed(case: &Case<'_>, status: i32, ending: &Ending) {
 
 fn check_exit_0(case: &Case<'_>, ending: &Ending) {
     check_form(ending);
-    let printed = String::from_utf8_lossy(case.stdout);
+    let printed = text_of(case.stdout, case.is_cut);
     let text = trimmed(&printed);
     if case.is_cut {
         assert!(!is_allow(ending), "a part was read: {ending:?}");
@@ -182,6 +182,20 @@ fn check_exit_0(case: &Case<'_>, ending: &Ending) {
         assert_eq!(output.map(String::as_str), Some(text));
     }
     check_changed(case, text, ending);
+}
+
+/// UTF-8, or UTF-16 after a byte order mark. The units of a cut text may be torn apart.
+fn text_of(bytes: &[u8], is_cut: bool) -> String {
+    let is_big = bytes.starts_with(b"\xfe\xff");
+    if is_cut || !is_big && !bytes.starts_with(b"\xff\xfe") {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let mut units = Vec::new();
+    for pair in bytes[2..].chunks_exact(2) {
+        let (high, low) = if is_big { (0, 1) } else { (1, 0) };
+        units.push(u16::from(pair[high]) << 8 | u16::from(pair[low]));
+    }
+    String::from_utf16_lossy(&units)
 }
 
 /// The ending fits the rule that it is said to come from, and states itself.
