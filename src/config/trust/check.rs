@@ -21,6 +21,7 @@ use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::command::{CheckedScript, SealedFiles, words_of_first_line};
 use crate::engine::exec::sandbox::below_home;
+use crate::engine::names::words;
 
 /// How untrusted project hooks are handled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,10 +117,9 @@ impl TrustSeal {
     /// path can be started.
     fn script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
         let below = script.strip_prefix(&self.folder).ok();
-        let Some(sealed) = below.and_then(|below| self.scripts.get(below)) else {
-            return Ok(None);
-        };
-        let Some((interpreter, way)) = way_to_start(&sealed.bytes) else {
+        let sealed = below.and_then(|below| self.scripts.get(below));
+        let start = sealed.and_then(|sealed| Some((sealed, way_to_start(&sealed.bytes)?)));
+        let Some((sealed, (interpreter, way))) = start else {
             return Ok(None);
         };
         // Python imports from the folder of its script, which it learns from the descriptor.
@@ -168,14 +168,16 @@ enum ScriptStart {
 }
 
 /// How scripts name themselves or their folder.
-#[rustfmt::skip]
-const OWN_PATH: &[&str] = &[
-    "$_", "${_", "BASH_ARGV", "BASH_SOURCE", ".sh.", "(%",
-    "__file__", "__main__.", "argv", "argparse", "inspect", "multiprocessing", "ProcessPool",
-];
+const OWN_PATH: &[&str] = words!(
+    "$_" "${_" "BASH_ARGV" "BASH_SOURCE" ".sh." "(%" "__file__" "__main__." "argv" "argparse"
+    "inspect" "multiprocessing" "ProcessPool"
+);
 
 /// How shell scripts name themselves by `$0`.
-const ZERO: &[&str] = &["$0", "${0", "dirname"];
+const ZERO: &[&str] = words!("$0" "${0" "dirname");
+
+/// How a shell script may notice that it is read by `.`, and then do nothing, which would allow.
+const SOURCED: &[&str] = words!("return" "RETURN" "caller" "FUNCNAME" "BASH_" "$-" "${-" "/proc/");
 
 /// The words of a script's first line, and how it starts; `None` if it must be started by its path.
 fn way_to_start(script: &[u8]) -> Option<(Vec<OsString>, ScriptStart)> {
@@ -185,16 +187,17 @@ fn way_to_start(script: &[u8]) -> Option<(Vec<OsString>, ScriptStart)> {
         Some(name) if program.ends_with("/env") => name,
         Some(_) | None => program.rsplit('/').next()?,
     };
-    let has_zero = ZERO.iter().any(|zero| text.contains(zero));
+    let [has_own, has_zero, may_notice] =
+        [OWN_PATH, ZERO, SOURCED].map(|signs| signs.iter().any(|sign| text.contains(sign)));
+    if has_own || has_zero && may_notice {
+        return None;
+    }
     let way = match name {
         "python3" => ScriptStart::Opened,
         "sh" | "bash" | "dash" if has_zero => ScriptStart::Sourced,
         "sh" | "bash" | "dash" | "ksh" | "zsh" if !has_zero => ScriptStart::Copied,
         _ => return None,
     };
-    if OWN_PATH.iter().any(|own| text.contains(own)) {
-        return None;
-    }
     let words = iter::once(program).chain(argument);
     Some((words.map(OsString::from).collect(), way))
 }

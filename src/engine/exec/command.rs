@@ -68,15 +68,14 @@ impl CheckedScript {
 
     /// Returns the program that runs it with the arguments of `program`.
     pub(super) fn program(&self, program: &Program) -> Program {
-        let script = match &self.own_path {
-            None => vec![self.path.clone().into()],
-            Some(own) => {
-                let source = format!(". {}", quoted(&self.path));
-                vec!["-c".into(), source.into(), own.clone().into()]
-            }
-        };
-        let words = self.interpreter.iter().cloned();
-        let mut words = words.chain(script).chain(program.arguments.clone());
+        let mut words = self.interpreter.clone();
+        if let Some(own) = &self.own_path {
+            let source = format!(". {}", quoted(&self.path));
+            words.extend(["-c".into(), source.into(), own.into()]);
+        } else {
+            words.push(self.path.clone().into());
+        }
+        let mut words = words.into_iter().chain(program.arguments.clone());
         let name = words.next().unwrap_or_default();
         Program {
             path: PathBuf::from(&name),

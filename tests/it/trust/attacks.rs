@@ -623,7 +623,7 @@ fn a_copy_of_a_script_that_was_changed_does_not_run() {
 
 #[test]
 fn a_script_that_names_its_own_path_gets_it() {
-    let zero = "echo \"$0|${0##*/}|$(cd \"$(dirname \"$0\")\" && pwd)|$#|$-\" >&2";
+    let zero = "echo \"$0|${0##*/}|$(cd \"$(dirname \"$0\")\" && pwd)|$#|$(set -o | grep -c '^errexit.*on')\" >&2";
     for (interpreter, script) in [
         ("/bin/sh", zero),
         ("/bin/sh -e", zero),
@@ -631,7 +631,7 @@ fn a_script_that_names_its_own_path_gets_it() {
         ("/usr/bin/env bash", zero),
         (
             "/bin/bash",
-            "echo \"$0|${BASH_SOURCE##*/}|$(cd \"${BASH_SOURCE%/*}\"; pwd)|$#|$-\" >&2",
+            "echo \"$0|${BASH_SOURCE##*/}|$(cd \"${BASH_SOURCE%/*}\"; pwd)|$#|$(set -o | grep -c '^errexit.*on')\" >&2",
         ),
     ] {
         let sandbox = guarded_by(&format!("#!{interpreter}\n{script}\nexit 1\n"));
@@ -639,15 +639,32 @@ fn a_script_that_names_its_own_path_gets_it() {
         let path = folder.join("20-guard.sh");
         let ran = sandbox.gate();
         ran.blocks_saying(&format!(
-            "{}|20-guard.sh|{}|0|",
+            "{}|20-guard.sh|{}|0|{}",
             path.display(),
-            folder.display()
+            folder.display(),
+            u8::from(interpreter.ends_with("-e"))
         ));
-        assert_eq!(
-            ran.stdout.contains("|0|e"),
-            interpreter.ends_with("-e"),
-            "{ran:?}"
-        );
+    }
+}
+
+/// Otherwise its main part would not run, and it would allow.
+#[test]
+fn a_script_that_asks_whether_it_is_sourced_is_not() {
+    for question in [
+        "(return 0 2>/dev/null)",
+        "(return 2>/dev/null)",
+        "( return 0 ) 2>/dev/null",
+        "{ return\n} 2>/dev/null",
+        "[ -n \"${FUNCNAME[0]}\" ]",
+        "case $- in *c*) ;; *) false ;; esac",
+        "grep -q -e -c /proc/$$/cmdline",
+        "[ \"${BASH_SOURCE[0]}\" != \"$0\" ]",
+    ] {
+        guarded_by(&format!(
+            "#!/bin/bash\nif {question}; then exit 0; fi\necho \"no: ${{0##*/}}\" >&2\nexit 1\n"
+        ))
+        .gate()
+        .blocks_saying("no: 20-guard.sh");
     }
 }
 

@@ -280,10 +280,8 @@ fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
     }
 }
 
-/// The folders of a case; removed on drop.
-///
-/// Making and removing them costs as much as a hook of sh, so the next case gets them too, unless
-/// this one changed them.
+/// The folders of a case, removed on drop. The next case gets them, unless this one changed them:
+/// making and removing them costs as much as a hook of sh.
 struct CaseTree {
     root: PathBuf,
 }
