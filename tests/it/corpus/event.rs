@@ -208,7 +208,10 @@ fn check_derived(event: &Event, wanted: &Object<'_>) {
         });
         // The folder that a command runs in is none.
         let entries = given.iter().flat_map(|given| &given.entries);
-        let values = entries.filter(|(key, _)| key != "cwd").map(|(_, raw)| *raw);
+        let is_folder = |key: &str| key.replace(['_', '-', '.'], "").eq_ignore_ascii_case("cwd");
+        let values = entries
+            .filter(|(key, _)| !is_folder(key))
+            .map(|(_, raw)| *raw);
         // Where a command is deeper in the input, a guard is held against the other texts too.
         let place = PathBase {
             cwd: "/repo".into(),
