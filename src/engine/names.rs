@@ -119,7 +119,7 @@ pub fn size_text(bytes: u64) -> String {
 }
 
 /// Writes bytes as lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
         let _ = write!(digits, "{byte:02x}");
