@@ -70,7 +70,7 @@ const DIFFERENCES: &[KnownDifference] = &[
             "destructor of what builtins keep",
             "destructor of what a class of a module keeps",
         ],
-        "An object stored in a standard library module, or a module of `warm_imports`, is not destroyed at exit",
+        "An object stored in a standard library module, or in a module of `warm_imports`, is not destroyed at exit",
     ),
     known(
         &["finalizing"],
