@@ -250,10 +250,13 @@ impl<'t> ScriptReader<'t> {
 
     fn words(&mut self, word: &SourceWord, parts: &mut Parts, place: Place) {
         let made = word::expand_word(word, MOST_WORDS_OF_BRACES);
-        let Some(made) = made.filter(|made| made.len() <= self.words_left) else {
+        // Braces make a piece of each letter.
+        let costs = made.iter().flatten().map(|word| 1 + word.pieces.len() / 2);
+        let cost: usize = costs.sum();
+        let Some(made) = made.filter(|_| cost <= self.words_left) else {
             return self.doubt("it has too many words to read");
         };
-        self.words_left -= made.len();
+        self.words_left -= cost;
         for word in &made {
             parts.words.push(self.word(word, place));
         }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::line::{ShellWord, SourceWord, TOP_FOLDER, UNKNOWN_PART, WordPiece, WordPieceKind};
 
 /// Letters of all words that one expands to.
-const MOST_LETTERS: usize = 1 << 20;
+const MOST_LETTERS: usize = 1 << 16;
 /// Open braces in a word.
 const MOST_BRACES: usize = 64;
 const MOST_MEMBERS: u64 = 1_000;
@@ -201,12 +201,8 @@ pub(super) fn expand_word(word: &SourceWord, most: usize) -> Option<Vec<SourceWo
     let mut words = expand(&letters, most).ok()?;
     // Empty braces expand to no word.
     words.retain(|pieces| !pieces.is_empty());
-    Some(
-        words
-            .into_iter()
-            .map(|pieces| SourceWord { pieces })
-            .collect(),
-    )
+    let words = words.into_iter().map(|pieces| SourceWord { pieces });
+    Some(words.collect())
 }
 
 /// Removes the quotes of a word, and replaces variables by their values.
