@@ -354,20 +354,9 @@ impl SeenSet {
 }
 
 fn described(mark: &FileMark) -> String {
-    let FileMark {
-        path,
-        mode,
-        content,
-        link,
-    } = mark;
-    let link = link
-        .as_ref()
-        .map(|to| format!(" -> {to}"))
-        .unwrap_or_default();
-    plain(&format!(
-        "{mode} {} {path}{link}",
-        &content[..content.len().min(12)]
-    ))
+    let link: String = mark.link.iter().map(|to| format!(" -> {to}")).collect();
+    let content = &mark.content[..mark.content.len().min(12)];
+    plain(&format!("{} {content} {}{link}", mark.mode, mark.path))
 }
 
 fn changed(old: &FileMark, new: &FileMark) -> String {

@@ -436,16 +436,8 @@ impl FileMark {
     }
 
     fn line(&self) -> String {
-        let FileMark {
-            path,
-            mode,
-            content,
-            link,
-        } = self;
-        match link {
-            None => format!("{mode}\t{content}\t{path}"),
-            Some(to) => format!("{mode}\t{content}\t{path}\t{to}"),
-        }
+        let link: String = self.link.iter().map(|to| format!("\t{to}")).collect();
+        format!("{}\t{}\t{}{link}", self.mode, self.content, self.path)
     }
 }
 

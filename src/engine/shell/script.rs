@@ -19,12 +19,15 @@ const MOST_WRAPPED_WORDS: usize = 20_000;
 const MOST_BYTES_SOUGHT: usize = 1 << 20;
 /// Words in all texts of a line, with expanded braces.
 const MOST_WORDS: usize = 40_000;
+/// Words that all braces of a line expand to, and their letters.
+const MOST_LETTERS_OF_BRACES: usize = 1 << 17;
 
 pub(super) struct ScriptReader<'t> {
     text: &'t str,
     line: CommandLine,
     left: SizeLeft,
     words_left: usize,
+    letters_left: usize,
     /// Remaining assignments to look up: each is a search in the text.
     assignments_left: usize,
     constants: Constants,
@@ -53,6 +56,7 @@ impl<'t> ScriptReader<'t> {
             line,
             left,
             words_left: MOST_WORDS,
+            letters_left: MOST_LETTERS_OF_BRACES,
             assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
             constants,
         };
@@ -249,14 +253,12 @@ impl<'t> ScriptReader<'t> {
     }
 
     fn words(&mut self, word: &SourceWord, parts: &mut Parts, place: Place) {
-        let made = word::expand_word(word, MOST_WORDS_OF_BRACES);
-        // Braces make a piece of each letter.
-        let costs = made.iter().flatten().map(|word| 1 + word.pieces.len() / 2);
-        let cost: usize = costs.sum();
-        let Some(made) = made.filter(|_| cost <= self.words_left) else {
+        let made = word::expand_word(word, &mut self.letters_left);
+        let most = MOST_WORDS_OF_BRACES.min(self.words_left);
+        let Some(made) = made.filter(|made| made.len() <= most) else {
             return self.doubt("it has too many words to read");
         };
-        self.words_left -= cost;
+        self.words_left -= made.len();
         for word in &made {
             parts.words.push(self.word(word, place));
         }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::line::{ShellWord, SourceWord, TOP_FOLDER, UNKNOWN_PART, WordPiece, WordPieceKind};
 
-/// Letters of all words that one expands to.
-const MOST_LETTERS: usize = 1 << 16;
+/// Words that a glob expands to, and their letters.
+const MOST_LETTERS: usize = 1 << 20;
 /// Open braces in a word.
 const MOST_BRACES: usize = 64;
 const MOST_MEMBERS: u64 = 1_000;
@@ -182,9 +182,9 @@ impl Letter for WordPiece {
     }
 }
 
-/// Expands the braces of a word; `None` if there are more than `most` results or they are
+/// Expands the braces of a word; `None` if that makes more words and letters than are left, or is
 /// uncertain.
-pub(super) fn expand_word(word: &SourceWord, most: usize) -> Option<Vec<SourceWord>> {
+pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<SourceWord>> {
     if !word.pieces.iter().any(|piece| piece.written.contains('{')) {
         return Some(vec![word.clone()]);
     }
@@ -198,7 +198,12 @@ pub(super) fn expand_word(word: &SourceWord, most: usize) -> Option<Vec<SourceWo
             letters.push(piece.clone());
         }
     }
-    let mut words = expand(&letters, most).ok()?;
+    let Ok(mut words) = expand(&letters, *left) else {
+        // It may have cost all of them.
+        *left /= 2;
+        return None;
+    };
+    *left = left.saturating_sub(words.len() + length(&words));
     // Empty braces expand to no word.
     words.retain(|pieces| !pieces.is_empty());
     let words = words.into_iter().map(|pieces| SourceWord { pieces });
@@ -395,11 +400,10 @@ impl Letter for char {
     }
 }
 
-/// Expands the braces of an unquoted text; `None` if there are more than `most` results, or the
-/// result is uncertain.
-pub(crate) fn expand_braces(text: &str, most: usize) -> Option<Vec<String>> {
+/// Expands the braces of an unquoted text; `None` if that makes too much, or is uncertain.
+pub(crate) fn expand_braces(text: &str) -> Option<Vec<String>> {
     let letters: Vec<char> = text.chars().collect();
-    let words = expand(&letters, most).ok()?;
+    let words = expand(&letters, MOST_LETTERS).ok()?;
     Some(words.iter().map(|word| word.iter().collect()).collect())
 }
 
@@ -410,6 +414,7 @@ fn expand<L: Letter>(word: &[L], most: usize) -> Result<Vec<Vec<L>>, Uncertain> 
         return Err(Uncertain);
     }
     let mut words = vec![Vec::new()];
+    let mut size = 0;
     let mut rest = word;
     while let Some((first, after)) = rest.split_first() {
         let is_first = rest.len() == word.len();
@@ -419,16 +424,18 @@ fn expand<L: Letter>(word: &[L], most: usize) -> Result<Vec<Vec<L>>, Uncertain> 
         } else {
             None
         };
+        size += words.len();
+        if let Some((choices, _)) = &choices {
+            size = words.len() * (choices.len() + length(choices)) + choices.len() * size;
+        }
+        if size > most && size > word.len() {
+            return Err(Uncertain);
+        }
         let Some((choices, end)) = choices else {
             words.iter_mut().for_each(|word| word.push(first.clone()));
             rest = after;
             continue;
         };
-        let count = words.len() * choices.len();
-        let letters = words.len() * length(&choices) + choices.len() * length(&words);
-        if count > most || letters > MOST_LETTERS {
-            return Err(Uncertain);
-        }
         let joined = words.iter().flat_map(|word| {
             let words = choices.iter();
             words.map(move |choice| [word.as_slice(), choice].concat())
@@ -485,9 +492,14 @@ fn choices<L: Letter>(inside: &[L], most: usize) -> Result<Option<Choices<L>>, U
     }
     commas.push(end);
     let mut choices = Vec::new();
+    let mut left = most;
     let mut start = 0;
     for comma in commas {
-        choices.extend(expand(&inside[start..comma], most)?);
+        let words = expand(&inside[start..comma], left)?;
+        left = left
+            .checked_sub(words.len() + length(&words))
+            .ok_or(Uncertain)?;
+        choices.extend(words);
         start = comma + 1;
     }
     Ok(Some((choices, end + 1)))

@@ -162,3 +162,30 @@ fn texts_in_texts_are_read_or_in_doubt() {
         }
     }
 }
+
+#[test]
+fn braces_make_a_bounded_number_of_letters_and_hide_no_other_command() {
+    let bombs = [
+        format!("echo {{1..1000}}{}", "a".repeat(2_000)),
+        format!("echo {}{{1..1000}}", "a".repeat(2_000)),
+        format!("echo {{{}}}", ["abcdefgh{1..900}"; 60].join(",")),
+        ["echo {1..1000}abcdefgh"; 40].join("; "),
+        format!(
+            "ssh {} '{}'",
+            "h{,}{,}{,}{,}{,}{,}{,}{,}", "echo {1..100}{a..z}; "
+        ),
+    ];
+    for bomb in bombs {
+        let line = shell::read(&format!("{bomb}; rm -rf x"));
+        assert!(line.doubt.is_some(), "{bomb:.60}");
+        let removes = |one: &shell::ShellCommand| one.program.text.as_deref() == Some("rm");
+        assert!(line.commands.iter().any(removes), "{bomb:.60}");
+        let letters: usize = line
+            .commands
+            .iter()
+            .flat_map(|command| &command.args)
+            .map(|word| word.written.len())
+            .sum();
+        assert!(letters < 1 << 18, "{letters} letters of {bomb:.60}");
+    }
+}

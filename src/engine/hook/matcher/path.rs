@@ -172,7 +172,7 @@ impl PathMatch {
     }
 
     fn forms(&self) -> Vec<String> {
-        let all = expand_braces(&self.pattern, MOST_ALTERNATIVES);
+        let all = expand_braces(&self.pattern).filter(|all| all.len() <= MOST_ALTERNATIVES);
         all.unwrap_or_else(|| vec![self.pattern.clone()])
     }
 }
