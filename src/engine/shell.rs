@@ -1,11 +1,12 @@
 //! Finds every simple command that a shell would run for a command text.
 //!
 //! `syntax` parses a text into the tree of `line`, with `quotes` for here-documents and `$'…'`;
-//! `word` expands its words, and `script` walks it.
+//! `braces` and `word` expand its words, and `script` walks it.
 //! `programs` is the table of known programs, by which `options` divides arguments and `wrapped`
 //! finds inner commands. Nothing is executed. Text that is unreadable, too large or nested too
 //! deeply puts the line in doubt.
 
+mod braces;
 mod line;
 mod options;
 mod programs;
@@ -15,10 +16,10 @@ mod syntax;
 mod word;
 mod wrapped;
 
+pub(crate) use braces::expand_braces;
 pub(crate) use line::{TOP_FOLDER, UNKNOWN_PART, found_files};
 pub(crate) use options::{GivenOperand, GivenWords, OptionWord};
 pub(crate) use programs::{Operands, find as find_program};
-pub(crate) use word::expand_braces;
 
 use script::{ScriptReader, SizeLeft};
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::braces;
 use super::line::{
     AssignedValue, Assignment, CommandLine, CommandList, CommandNode, CommandPart, CommandRedirect,
     CommandWrapper, CompoundPart, RedirectTarget, ShellCommand, ShellWord, SourceAssignment,
@@ -253,7 +254,7 @@ impl<'t> ScriptReader<'t> {
     }
 
     fn words(&mut self, word: &SourceWord, parts: &mut Parts, place: Place) {
-        let made = word::expand_word(word, &mut self.letters_left);
+        let made = braces::expand_word(word, &mut self.letters_left);
         let most = MOST_WORDS_OF_BRACES.min(self.words_left);
         let Some(made) = made.filter(|made| made.len() <= most) else {
             return self.doubt("it has too many words to read");

@@ -20,7 +20,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::event::json::{FrameState, Scanner};
 use crate::engine::exec::Abort;
-use crate::engine::runner::awaited::RaiseOnDrop;
+use crate::engine::runner::RaiseOnDrop;
 use crate::hosts;
 
 const LONGEST_BODY_BYTES: usize = 64 * 1024 * 1024;
