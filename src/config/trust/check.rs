@@ -9,17 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::files::{
-    ContentFile, FileList, FileMark, HookFiles, MOST_BYTES, SeenFiles, SetError, open_plain,
-    read_up_to,
-};
+use super::files::{ContentFile, FileList, FileMark, HookFiles, SeenFiles, SetError};
 use super::parts::find_repository;
 use super::store::{TrustStore, TrustedBy};
 use crate::config::problem::{PlacedValue, Position};
 use crate::config::reader::KeyRow;
 use crate::config::value::KeyValue;
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::command::{CheckedScript, SealedFiles, words_of_first_line};
+use crate::engine::exec::command::{ScriptCopy, SealedFiles, words_of_first_line};
 use crate::engine::exec::sandbox::below_home;
 use crate::engine::names::words;
 
@@ -113,39 +110,13 @@ impl TrustSeal {
         stamps.strip_prefix(&now.stamps()[..])
     }
 
-    /// A script with its sealed content, for its interpreter; `None` if it is not sealed, or only its
-    /// path can be started.
-    fn script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
-        let below = script.strip_prefix(&self.folder).ok();
-        let sealed = below.and_then(|below| self.scripts.get(below));
-        let start = sealed.and_then(|sealed| Some((sealed, way_to_start(&sealed.bytes)?)));
-        let Some((sealed, (interpreter, way))) = start else {
-            return Ok(None);
-        };
-        // Python imports from the folder of its script, which it learns from the descriptor.
-        let store = self.store.as_ref().filter(|_| way != ScriptStart::Opened);
-        let mut checked = CheckedScript {
-            interpreter,
-            path: format!("/proc/self/fd/{}", CheckedScript::DESCRIPTOR).into(),
-            own_path: (way == ScriptStart::Sourced).then(|| script.to_path_buf()),
-            file: None,
-        };
-        if let Some(copy) = store.and_then(|store| store.copy_of(sealed)) {
-            checked.path = copy;
-            return Ok(Some(checked));
-        }
-        if !Path::new("/proc/self/fd").exists() {
-            return Ok(None);
-        }
-        let shown = script.display();
-        let unreadable = |error: io::Error| format!("`{shown}` cannot be read: {error}");
-        let file = open_plain(script).map_err(unreadable)?;
-        let bytes = read_up_to(&file, MOST_BYTES).map_err(unreadable)?;
-        if bytes != sealed.bytes {
-            return Err(format!("`{shown}` changed after it was checked"));
-        }
-        checked.file = Some(file.into());
-        Ok(Some(checked))
+    /// A copy of a sealed script. `None` if it must be started by its path.
+    fn copy_of_script(&self, script: &Path) -> Option<ScriptCopy> {
+        let sealed = self.scripts.get(script.strip_prefix(&self.folder).ok()?)?;
+        Some(ScriptCopy {
+            interpreter: self_contained(&sealed.bytes)?,
+            path: self.store.as_ref()?.copy_of(sealed)?,
+        })
     }
 
     fn complaint(&self) -> String {
@@ -156,50 +127,70 @@ impl TrustSeal {
     }
 }
 
-/// How an interpreter runs a script whose path may have other content by now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ScriptStart {
-    /// From a copy.
-    Copied,
-    /// From a copy, by the shell's command `.`, which leaves it the `$0` of its own path.
-    Sourced,
-    /// From the opened file.
-    Opened,
-}
-
-/// How scripts name themselves or their folder.
-const OWN_PATH: &[&str] = words!(
-    "$_" "${_" "BASH_ARGV" "BASH_SOURCE" ".sh." "(%" "__file__" "__main__." "argv" "argparse"
-    "inspect" "multiprocessing" "ProcessPool"
+/// How shell scripts learn their own path, or read other code, which may do so.
+const SHELL_SIGNS: &[&str] = words!(
+    "$0" "${0" "${!" "${@:" "${*:" "$$" "$_" "${_" "BASH_" "ZSH_" ".sh." "(%" "/proc/" "autoload" "caller" "eval"
+    "filetrace" "functrace" "source"
 );
 
-/// How shell scripts name themselves by `$0`.
-const ZERO: &[&str] = words!("$0" "${0" "dirname");
+/// How Python scripts learn their own path, or read other code.
+const PYTHON_SIGNS: &[&str] =
+    words!("__file__" "__loader__" "__main__." "argv" "co_filename" "eval(" "exec(" "/proc/");
 
-/// How a shell script may notice that it is read by `.`, and then do nothing, which would allow.
-const SOURCED: &[&str] = words!("return" "RETURN" "caller" "FUNCNAME" "BASH_" "$-" "${-" "/proc/");
+/// Modules that do not depend on the path of the script that imports them.
+const PYTHON_MODULES: &[&str] = words!(
+    "__future__" "base64" "collections" "contextlib" "dataclasses" "datetime" "enum" "fnmatch"
+    "functools" "glob" "hashlib" "hmac" "io" "ipaddress" "itertools" "json" "logging" "math" "os"
+    "pathlib" "platform" "re" "shlex" "shutil" "signal" "socket" "stat" "string" "subprocess" "sys"
+    "tempfile" "textwrap" "threading" "time" "tomllib" "typing" "unicodedata" "urllib" "uuid"
+);
 
-/// The words of a script's first line, and how it starts; `None` if it must be started by its path.
-fn way_to_start(script: &[u8]) -> Option<(Vec<OsString>, ScriptStart)> {
+/// The words in the first line of a script that neither uses its path nor reads other code. `None`
+/// if it must be started by its path, because its decision may depend on that.
+fn self_contained(script: &[u8]) -> Option<Vec<OsString>> {
     let text = str::from_utf8(script).ok()?;
     let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
     let name = match argument {
         Some(name) if program.ends_with("/env") => name,
         Some(_) | None => program.rsplit('/').next()?,
     };
-    let [has_own, has_zero, may_notice] =
-        [OWN_PATH, ZERO, SOURCED].map(|signs| signs.iter().any(|sign| text.contains(sign)));
-    if has_own || has_zero && may_notice {
-        return None;
-    }
-    let way = match name {
-        "python3" => ScriptStart::Opened,
-        "sh" | "bash" | "dash" if has_zero => ScriptStart::Sourced,
-        "sh" | "bash" | "dash" | "ksh" | "zsh" if !has_zero => ScriptStart::Copied,
+    let (signs, reads_others) = match name {
+        "sh" | "bash" | "dash" | "ksh" | "zsh" => (SHELL_SIGNS, sources_a_file(text)),
+        "python3" => (PYTHON_SIGNS, imports_others(text)),
         _ => return None,
     };
+    if reads_others || signs.iter().any(|sign| text.contains(sign)) {
+        return None;
+    }
     let words = iter::once(program).chain(argument);
-    Some((words.map(OsString::from).collect(), way))
+    Some(words.map(OsString::from).collect())
+}
+
+/// Whether a shell script may have the command `.`: a dot that does not end a word.
+fn sources_a_file(text: &str) -> bool {
+    text.match_indices('.').any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + 1..]);
+        after.starts_with([' ', '\t', '\\', '\'', '"']) && !before.ends_with(char::is_alphanumeric)
+    })
+}
+
+/// Whether a Python script may import a module that is not in [`PYTHON_MODULES`].
+fn imports_others(text: &str) -> bool {
+    let mut imports = text
+        .split(['\n', ';', ':'])
+        .filter(|part| part.contains("import"));
+    imports.any(|part| {
+        let part = part.trim_start();
+        let modules = match part.strip_prefix("from ") {
+            Some(from) => from.split(' ').next(),
+            None => part.strip_prefix("import "),
+        };
+        let mut modules = modules.unwrap_or_default().split(',');
+        modules.any(|module| {
+            let name = module.trim_start().split(['.', ' ', '\r']).next();
+            !name.is_some_and(|name| PYTHON_MODULES.contains(&name))
+        })
+    })
 }
 
 /// Those files that are scripts, by path. A link to one is started by its path.
@@ -211,10 +202,8 @@ fn scripts_of(files: HookFiles) -> BTreeMap<PathBuf, ContentFile> {
 }
 
 impl SealedFiles for Vec<TrustSeal> {
-    fn check_script(&self, script: &Path) -> Result<Option<CheckedScript>, String> {
-        let mut seals = self.iter();
-        let checked = seals.find_map(|seal| seal.script(script).transpose());
-        checked.transpose()
+    fn copy_of_script(&self, script: &Path) -> Option<ScriptCopy> {
+        self.iter().find_map(|seal| seal.copy_of_script(script))
     }
 
     fn loaded(&self) -> Vec<u8> {

@@ -13,7 +13,7 @@ use super::surroundings::{
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::exec::command::{self, CheckedScript, Program};
+use crate::engine::exec::command::{self, Program, ScriptCopy};
 use crate::engine::exec::{Callback, Engine, FunctionCall, Job, PipeStore, Runs};
 use crate::engine::hook::{
     Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
@@ -77,10 +77,8 @@ impl<'c> Preparation<'c> {
             .and_then(|program| whole(hook, spec, &variables, program, self.surroundings))
             .and_then(|program| turn.with_arguments(program, files));
         let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
-        let script = self.checked_script(hook, &program);
-        let runs = script.as_ref().map_err(Clone::clone).and(program);
         Job {
-            script: script.unwrap_or_default(),
+            script: self.copy_of_script(hook, &program),
             payload,
             pipes: Some(self.pipes),
             environment: self.surroundings.variables.as_deref(),
@@ -92,28 +90,25 @@ impl<'c> Preparation<'c> {
             connection,
             ..Job::new(
                 hook,
-                runs.map(Runs::Program),
+                program.map(Runs::Program),
                 hook.timeout(spec),
                 turn.permit(self.seen),
             )
         }
     }
 
-    /// Returns the content of a trusted drop-in, or the reason not to start it. `None` if it can only
-    /// be started by its path.
-    fn checked_script(
+    /// Returns the checked copy of a trusted drop-in. `None` if it must be started by its path.
+    fn copy_of_script(
         &self,
         hook: &Hook,
         program: &Result<Program, Complaint>,
-    ) -> Result<Option<CheckedScript>, Complaint> {
+    ) -> Option<ScriptCopy> {
         let (Handler::File(_), Ok(program), Some(Callback(sealed))) =
             (&hook.handler, program, &self.engine.sealed)
         else {
-            return Ok(None);
+            return None;
         };
-        let cure = "run `hookrun trust` at a terminal";
-        let checked = sealed.check_script(&program.path);
-        checked.map_err(|cause| Complaint::with_cure(cause, cure))
+        sealed.copy_of_script(&program.path)
     }
 
     fn connection(&self, hook: &Hook) -> Option<Connection> {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::os::fd::{OwnedFd, RawFd};
+use std::iter;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,38 +44,25 @@ pub(crate) trait SealedFiles: Send + Sync {
     /// Equal content does not help: the executed content may have been swapped in and out.
     fn changed_since(&self, stamps: &[u8]) -> Option<String>;
 
-    /// Returns a script with its content, for its interpreter, or the reason to block if it changed.
-    /// `None` if it is not sealed, or only its path can be started.
-    fn check_script(&self, script: &Path) -> Result<Option<CheckedScript>, String>;
+    /// Returns a copy of a script as it was checked. `None` if it must be started by its path.
+    fn copy_of_script(&self, script: &Path) -> Option<ScriptCopy>;
 }
 
-/// A script as it was checked: what is at its path may be replaced until its interpreter opens it.
+/// A script as it was checked: the file at its path may be replaced before its interpreter opens it.
 #[derive(Debug)]
-pub(crate) struct CheckedScript {
+pub(crate) struct ScriptCopy {
     /// Its interpreter, with the argument in its first line.
     pub(crate) interpreter: Vec<OsString>,
-    /// The path for the interpreter, which error messages name.
+    /// Error messages name the script instead.
     pub(crate) path: PathBuf,
-    /// The path that a shell script that uses `$0` gets there.
-    pub(crate) own_path: Option<PathBuf>,
-    /// The opened script, if the path is that of a descriptor. It stays open in the hook.
-    pub(crate) file: Option<OwnedFd>,
 }
 
-impl CheckedScript {
-    /// The descriptor from which the interpreter reads an opened script.
-    pub(crate) const DESCRIPTOR: RawFd = 9;
-
+impl ScriptCopy {
     /// Returns the program that runs it with the arguments of `program`.
     pub(super) fn program(&self, program: &Program) -> Program {
-        let mut words = self.interpreter.clone();
-        if let Some(own) = &self.own_path {
-            let source = format!(". {}", quoted(&self.path));
-            words.extend(["-c".into(), source.into(), own.into()]);
-        } else {
-            words.push(self.path.clone().into());
-        }
-        let mut words = words.into_iter().chain(program.arguments.clone());
+        let interpreter = self.interpreter.iter().cloned();
+        let script = iter::once(self.path.clone().into());
+        let mut words = interpreter.chain(script).chain(program.arguments.clone());
         let name = words.next().unwrap_or_default();
         Program {
             path: PathBuf::from(&name),

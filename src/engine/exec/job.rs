@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::command::{CheckedScript, Program};
+use super::command::{Program, ScriptCopy};
 use super::lines::HookLines;
 use super::sandbox::SandboxRules;
 use super::streams::{PipeStore, StdinContent};
@@ -21,8 +21,8 @@ pub struct Job<'a> {
     pub hook: &'a Hook,
     /// The program or function to run, or the reason why it cannot.
     pub runs: Result<Runs, Complaint>,
-    /// The checked content of the program, if that is started instead of what is at its path.
-    pub(crate) script: Option<CheckedScript>,
+    /// What is started instead of the program, if that is a script.
+    pub(crate) script: Option<ScriptCopy>,
     /// Stdin: the context and a final newline.
     pub payload: Arc<Payload>,
     /// Shared pipes of an event's hooks; `None` for new ones.

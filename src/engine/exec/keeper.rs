@@ -57,7 +57,6 @@ impl Keeper {
             without: &["HOOKRUN_RUN_ID"],
             variables: &[],
             cwd: None,
-            script: None,
         };
         let pid = spawn.start_alone(reader.into())?;
         Ok(Keeper {

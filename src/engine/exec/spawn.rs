@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::SigSet;
 use rustix::process::Pid;
 
-use super::command::{CheckedScript, Program};
+use super::command::Program;
 use super::signals::{HELD_OUT, LAST_CLASSIC, handler_of};
 
 const FIRST_FREE: RawFd = 3;
@@ -145,8 +145,6 @@ pub(super) struct Spawn<'a> {
     pub(super) without: &'a [&'a str],
     pub(super) variables: &'a [(&'a str, String)],
     pub(super) cwd: Option<&'a Path>,
-    /// Passed as [`CheckedScript::DESCRIPTOR`].
-    pub(super) script: Option<BorrowedFd<'a>>,
 }
 
 impl Spawn<'_> {
@@ -165,7 +163,7 @@ impl Spawn<'_> {
         for stream in streams {
             open.push(above_standard_streams(stream)?);
         }
-        let actions = actions(&open, self.script, self.cwd)?;
+        let actions = actions(&open, self.cwd)?;
         // The new process gets a new session, no blocked signals, and default actions for ignored
         // signals, such as SIGPIPE, which Rust ignores.
         let mut attributes = PosixSpawnAttr::init()?;
@@ -226,22 +224,16 @@ pub(super) fn words_of(program: &Program) -> io::Result<(CString, Vec<CString>)>
     Ok((path, words))
 }
 
-/// Returns the actions between fork and exec: set streams, script and folder.
-fn actions(
-    streams: &[OwnedFd],
-    script: Option<BorrowedFd<'_>>,
-    cwd: Option<&Path>,
-) -> io::Result<PosixSpawnFileActions> {
+/// Returns the actions between fork and exec: set streams and folder.
+fn actions(streams: &[OwnedFd], cwd: Option<&Path>) -> io::Result<PosixSpawnFileActions> {
     let mut actions = PosixSpawnFileActions::init()?;
     // nix's functions lose errors, and it has none for the folder.
     let list = (&raw mut actions).cast::<libc::posix_spawn_file_actions_t>();
-    let mut targets: Vec<(RawFd, RawFd)> = Vec::with_capacity(streams.len() + 1);
-    targets.extend(streams.iter().map(OwnedFd::as_raw_fd).zip(0..));
-    // Last, since it may overwrite a stream's descriptor.
-    targets.extend(script.map(|script| (script.as_raw_fd(), CheckedScript::DESCRIPTOR)));
-    for (descriptor, target) in targets {
+    for (stream, target) in streams.iter().zip(0..) {
         // SAFETY: the pointer is to an initialised list, the only field of this transparent type.
-        checked(unsafe { libc::posix_spawn_file_actions_adddup2(list, descriptor, target) })?;
+        checked(unsafe {
+            libc::posix_spawn_file_actions_adddup2(list, stream.as_raw_fd(), target)
+        })?;
     }
     if let Some(cwd) = cwd {
         let folder = CString::new(cwd.as_os_str().as_bytes())?;

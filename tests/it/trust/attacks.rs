@@ -546,12 +546,10 @@ fn what_is_swapped_in_while_events_run_is_never_started() {
     let by_shell = "touch \"$HOOKRUN_PROJECT_DIR/evil-ran\"";
     let by_python = "import os; open(os.environ['HOOKRUN_PROJECT_DIR'] + '/evil-ran', 'w')";
     let block = "echo no >&2; exit 1";
-    let block_by_path = "cd \"$(dirname \"$0\")\" && echo no >&2; exit 1";
     for (interpreter, guard, evil) in [
         ("/bin/sh", block, by_shell),
-        ("/bin/sh", block_by_path, by_shell),
         ("/usr/bin/env bash", block, by_shell),
-        ("/bin/bash -e", block_by_path, by_shell),
+        ("/bin/bash -e", block, by_shell),
         (
             "/usr/bin/env python3",
             "import sys; sys.exit('no')",
@@ -588,14 +586,14 @@ fn guarded_by(script: &str) -> Sandbox {
 
 #[test]
 fn a_script_that_is_started_from_its_content_gets_stdin_and_names_its_path_in_errors() {
-    for uses_its_path in ["", ": \"$0\""] {
-        let ran = guarded_by(&format!(
-            "#!/bin/sh\n{uses_its_path}\nread -r event\n\
+    for interpreter in ["/bin/sh", "/bin/sh -", "/bin/bash --", "/bin/bash -u"] {
+        let sandbox = guarded_by(&format!(
+            "#!{interpreter}\n\nread -r event\n\
              case $event in *tool*) ;; *) exit 0 ;; esac\n\
              not-a-program >/dev/null\nexit 1\n"
-        ))
-        .gate();
-        ran.blocks_saying("(20-guard.sh:5)");
+        ));
+        let ran = sandbox.gate();
+        ran.blocks_saying("20-guard.sh:5)");
         let has_copy = ran.stdout.contains("/trust/texts/");
         assert!(
             !has_copy && !ran.stdout.contains("/proc/self/fd"),
@@ -618,7 +616,7 @@ fn a_copy_of_a_script_that_was_changed_does_not_run() {
         fs::set_permissions(copy.path(), fs::Permissions::from_mode(0o666)).unwrap();
     }
     sandbox.gate().blocks_saying("no");
-    // Without a place for copies, the shell reads the opened file.
+    // Without a place for copies, it is started by its path.
     fs::remove_dir_all(&copies).unwrap();
     fs::write(&copies, "").unwrap();
     sandbox.gate().blocks_saying("no");
@@ -651,24 +649,79 @@ fn a_script_that_names_its_own_path_gets_it() {
     }
 }
 
-/// Otherwise its main part would not run, and it would allow.
+/// Each of these reads a library that blocks only if it finds itself by the script's path.
 #[test]
-fn a_script_that_asks_whether_it_is_sourced_is_not() {
-    for question in [
-        "(return 0 2>/dev/null)",
-        "(return 2>/dev/null)",
-        "( return 0 ) 2>/dev/null",
-        "{ return\n} 2>/dev/null",
-        "[ -n \"${FUNCNAME[0]}\" ]",
-        "case $- in *c*) ;; *) false ;; esac",
-        "grep -q -e -c /proc/$$/cmdline",
-        "[ \"${BASH_SOURCE[0]}\" != \"$0\" ]",
+fn a_script_that_reads_another_is_started_by_its_path() {
+    let by_shell = "if [ -e \"$(dirname \"$0\")/../lib/lib.sh\" ]; then echo no >&2; exit 1; fi\n";
+    let by_bash = "if [[ ${BASH_SOURCE[1]} == *.sh ]]; then echo no >&2; exit 1; fi\n";
+    let by_python = "import os, sys\n\
+         if os.path.exists(os.path.dirname(sys.argv[0]) + '/../lib/lib.sh'): sys.exit('no')\n";
+    let modules = "import os, sys\nlib = os.environ['HOOKRUN_HOOK_DIR'] + '/../lib/'\n";
+    for (interpreter, script, library) in [
+        ("sh", "cd \"$HOOKRUN_HOOK_DIR\"; . ../lib/lib.sh", by_shell),
+        ("sh", "cd \"$HOOKRUN_HOOK_DIR\";.\t../lib/lib.sh", by_shell),
+        (
+            "sh",
+            "cd \"$HOOKRUN_HOOK_DIR\"; \\. ../lib/lib.sh",
+            by_shell,
+        ),
+        (
+            "sh",
+            "cd \"$HOOKRUN_HOOK_DIR\"; '.' ../lib/lib.sh",
+            by_shell,
+        ),
+        (
+            "sh",
+            "cd \"$HOOKRUN_HOOK_DIR\"; . \\\n../lib/lib.sh",
+            by_shell,
+        ),
+        (
+            "sh",
+            "eval \"$(cat \"$HOOKRUN_HOOK_DIR/../lib/lib.sh\")\"",
+            by_shell,
+        ),
+        (
+            "bash",
+            "source \"$HOOKRUN_HOOK_DIR/../lib/lib.sh\"",
+            by_bash,
+        ),
+        (
+            "bash",
+            "builtin . \"$HOOKRUN_HOOK_DIR/../lib/lib.sh\"",
+            by_bash,
+        ),
+        ("python3", "sys.path.append(lib)\nimport lib", by_python),
+        (
+            "python3",
+            "sys.path.append(lib)\nfrom lib import os",
+            by_python,
+        ),
+        (
+            "python3",
+            "sys.path.append(lib)\nif lib: import json, lib",
+            by_python,
+        ),
+        (
+            "python3",
+            "sys.path.append(lib)\n__import__('lib')",
+            by_python,
+        ),
+        ("python3", "exec(open(lib + 'lib.py').read())", by_python),
     ] {
-        guarded_by(&format!(
-            "#!/bin/bash\nif {question}; then exit 0; fi\necho \"no: ${{0##*/}}\" >&2\nexit 1\n"
-        ))
-        .gate()
-        .blocks_saying("no: 20-guard.sh");
+        let modules = if interpreter == "python3" {
+            modules
+        } else {
+            ""
+        };
+        let script = format!("#!/usr/bin/env {interpreter}\n{modules}{script}\n");
+        let sandbox = Sandbox::new()
+            .without_trust()
+            .script("hooks.d/tool.pre/20-guard.sh", &script)
+            .file("hooks.d/lib/lib.sh", library)
+            .file("hooks.d/lib/lib.py", library)
+            .trusted();
+        let ran = sandbox.gate();
+        assert_eq!((ran.status, ran.stderr.trim_end()), (2, "no"), "{script}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! Starts the hooks of a step, retries failed starts, and sets deadlines.
 
 use std::io;
-use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -83,17 +82,13 @@ impl RunningStep<'_> {
             .map_err(|error| command::explain(program, None, &error))?;
         let is_plain = confined.is_none() && job.hook.warm.is_none_or(|warm| warm == Warm::Off);
         let script = job.script.as_ref().filter(|_| is_plain);
-        let interpreted = script.map(|script| script.program(program));
+        let copy = script.map(|script| script.program(program));
         let spawn = Spawn {
-            program: confined
-                .as_ref()
-                .or(interpreted.as_ref())
-                .unwrap_or(program),
+            program: confined.as_ref().or(copy.as_ref()).unwrap_or(program),
             inherited,
             variables: &job.variables,
             without: &job.without,
             cwd: job.cwd.as_deref(),
-            script: script.and_then(|script| Some(script.file.as_ref()?.as_fd())),
         };
         let left = self
             .budget

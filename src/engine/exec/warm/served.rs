@@ -288,7 +288,6 @@ mod tests {
             variables: &[],
             without: &[],
             cwd: None,
-            script: None,
         };
         let mark = "no-mark-of-a-test".to_string();
         let life = pool.begin(&job, &spawn, mark, &Arc::default());

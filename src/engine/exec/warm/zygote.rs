@@ -134,7 +134,6 @@ impl Zygote {
             without: &without,
             variables: &variables,
             cwd: Some(Path::new("/")),
-            script: None,
         };
         locked(spared).marks.push(mark.clone());
         let pid = spawn
