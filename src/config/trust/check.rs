@@ -134,8 +134,8 @@ const SHELL_SIGNS: &[&str] = words!(
 );
 
 /// How Python scripts learn their own path, or read other code.
-const PYTHON_SIGNS: &[&str] =
-    words!("__file__" "__loader__" "__main__." "argv" "co_filename" "eval(" "exec(" "/proc/");
+const PYTHON_SIGNS: &[&str] = words!("__file__" "__loader__" "__main__." "argv" "co_filename" "eval(" "exec(" "path[" "/proc/"
+    "sys.path");
 
 /// Modules that do not depend on the path of the script that imports them.
 const PYTHON_MODULES: &[&str] = words!(
@@ -166,11 +166,14 @@ fn self_contained(script: &[u8]) -> Option<Vec<OsString>> {
     Some(words.map(OsString::from).collect())
 }
 
-/// Whether a shell script may have the command `.`: a dot that does not end a word.
+/// Whether a shell script may have the command `.`, also as `inc=.` or `{.,file}`.
 fn sources_a_file(text: &str) -> bool {
+    const INSIDE_PATH: &[char] = &['.', '/', '*', '?', ']', '}', ')'];
     text.match_indices('.').any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + 1..]);
-        after.starts_with([' ', '\t', '\\', '\'', '"']) && !before.ends_with(char::is_alphanumeric)
+        let before = text[..at].chars().next_back();
+        let after = text[at + 1..].chars().next();
+        !before.is_some_and(|c| c.is_alphanumeric() || INSIDE_PATH.contains(&c))
+            && !after.is_some_and(|c| c.is_alphanumeric() || INSIDE_PATH[..4].contains(&c))
     })
 }
 
