@@ -2,119 +2,122 @@
 
 use super::line::{SourceWord, WordPiece, WordPieceKind};
 
-/// Words that a glob expands to, and their letters.
-const MOST_LETTERS: usize = 1 << 20;
+/// Limit on the words that the braces of a line or of a glob expand to, plus their letters.
+pub(super) const MOST_LETTERS: usize = 1 << 17;
 /// Open braces in a word.
 const MOST_BRACES: usize = 64;
 const MOST_MEMBERS: u64 = 1_000;
 /// Digits of a number that surely fits.
 const MOST_DIGITS: usize = 18;
 
-/// Expands the braces of a word; `None` if that makes more words and letters than are left, or is
-/// uncertain.
-pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<SourceWord>> {
-    if !word.pieces.iter().any(|piece| piece.written.contains('{')) {
-        return Some(vec![word.clone()]);
-    }
-    let mut letters = Vec::new();
-    for piece in &word.pieces {
-        if let WordPieceKind::Text(text) = &piece.kind
-            && !piece.is_quoted
-        {
-            letters.extend(text.chars().map(WordPiece::plain));
-        } else {
-            letters.push(piece.clone());
-        }
-    }
-    let Ok(mut words) = expand(&letters, *left) else {
-        // It may have cost all of them.
-        *left /= 2;
-        return None;
-    };
-    *left = left.saturating_sub(words.len() + length(&words));
-    // Empty braces expand to no word.
-    words.retain(|pieces| !pieces.is_empty());
-    let words = words.into_iter().map(|pieces| SourceWord { pieces });
-    Some(words.collect())
-}
-
 /// Braces of which the result is unknown, or too large.
 struct Uncertain;
 
-/// A part of a word.
-pub(super) trait Letter: Clone {
-    /// Creates an unquoted character.
-    fn plain(c: char) -> Self;
-
-    /// Returns the character, if it is unquoted.
-    fn as_plain(&self) -> Option<char>;
+#[derive(Clone, Copy)]
+enum Letter<'p> {
+    /// An unquoted character.
+    Plain(char),
+    Piece(&'p WordPiece),
 }
 
-impl Letter for char {
-    fn plain(c: char) -> char {
-        c
-    }
+type Letters<'p> = Vec<Letter<'p>>;
 
+impl Letter<'_> {
     fn as_plain(&self) -> Option<char> {
-        Some(*self)
-    }
-}
-
-impl Letter for WordPiece {
-    fn plain(c: char) -> WordPiece {
-        WordPiece {
-            kind: WordPieceKind::Text(c.to_string()),
-            is_quoted: false,
-            written: c.to_string(),
+        match self {
+            Letter::Plain(c) => Some(*c),
+            Letter::Piece(_) => None,
         }
     }
 
-    fn as_plain(&self) -> Option<char> {
-        match &self.kind {
-            WordPieceKind::Text(text) if !self.is_quoted => text.chars().next(),
-            WordPieceKind::Text(_)
-            | WordPieceKind::Commands { .. }
-            | WordPieceKind::Expansion { .. } => None,
+    fn has_quoted_comma(&self) -> bool {
+        matches!(self, Letter::Piece(piece) if piece.written.contains(','))
+    }
+}
+
+/// Expands the braces of a word; `None` if that copies more words and letters than are `left`, or
+/// is uncertain.
+pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<SourceWord>> {
+    let has_braces = |piece: &WordPiece| piece.unquoted().is_some_and(|text| text.contains('{'));
+    if !word.pieces.iter().any(has_braces) {
+        return Some(vec![word.clone()]);
+    }
+    let mut letters = Letters::new();
+    for piece in &word.pieces {
+        match piece.unquoted() {
+            Some(text) => letters.extend(text.chars().map(Letter::Plain)),
+            None => letters.push(Letter::Piece(piece)),
         }
     }
+    let mut words = expand(&letters, left).ok()?;
+    // Empty braces expand to no word.
+    words.retain(|letters| !letters.is_empty());
+    Some(words.iter().map(|letters| joined(letters)).collect())
+}
+
+fn joined(letters: &[Letter]) -> SourceWord {
+    let mut pieces: Vec<WordPiece> = Vec::new();
+    for letter in letters {
+        let c = match letter {
+            Letter::Plain(c) => *c,
+            Letter::Piece(piece) => {
+                pieces.push((*piece).clone());
+                continue;
+            }
+        };
+        if let Some(last) = pieces.last_mut()
+            && let WordPieceKind::Text(text) = &mut last.kind
+            && !last.is_quoted
+        {
+            text.push(c);
+            last.written.push(c);
+        } else {
+            pieces.push(WordPiece::plain(c));
+        }
+    }
+    SourceWord { pieces }
 }
 
 /// Expands the braces of an unquoted text; `None` if that makes too much, or is uncertain.
 pub(crate) fn expand_braces(text: &str) -> Option<Vec<String>> {
-    let letters: Vec<char> = text.chars().collect();
-    let words = expand(&letters, MOST_LETTERS).ok()?;
-    Some(words.iter().map(|word| word.iter().collect()).collect())
+    let letters: Letters = text.chars().map(Letter::Plain).collect();
+    let words = expand(&letters, &mut MOST_LETTERS.clone()).ok()?;
+    let texts = words
+        .iter()
+        .map(|word| word.iter().filter_map(Letter::as_plain).collect());
+    Some(texts.collect())
+}
+
+/// Takes what a copy of words and letters costs.
+fn spend(left: &mut usize, cost: usize) -> Result<(), Uncertain> {
+    *left = left.checked_sub(cost).ok_or(Uncertain)?;
+    Ok(())
 }
 
 /// Expands as bash does: braces without a comma or a sequence are text.
-fn expand<L: Letter>(word: &[L], most: usize) -> Result<Vec<Vec<L>>, Uncertain> {
+fn expand<'p>(word: &[Letter<'p>], left: &mut usize) -> Result<Vec<Letters<'p>>, Uncertain> {
     let braces = word.iter().filter(|letter| letter.as_plain() == Some('{'));
     if braces.count() > MOST_BRACES {
         return Err(Uncertain);
     }
-    let mut words = vec![Vec::new()];
-    let mut size = 0;
+    let mut words = vec![Letters::new()];
     let mut rest = word;
     while let Some((first, after)) = rest.split_first() {
         let is_first = rest.len() == word.len();
-        let is_empty = is_first && after.first().and_then(L::as_plain) == Some('}');
+        let is_empty = is_first && after.first().and_then(Letter::as_plain) == Some('}');
         let choices = if first.as_plain() == Some('{') && !is_empty {
-            choices(after, most)?
+            choices(after, left)?
         } else {
             None
         };
-        size += words.len();
-        if let Some((choices, _)) = &choices {
-            size = words.len() * (choices.len() + length(choices)) + choices.len() * size;
-        }
-        if size > most && size > word.len() {
-            return Err(Uncertain);
-        }
         let Some((choices, end)) = choices else {
-            words.iter_mut().for_each(|word| word.push(first.clone()));
+            spend(left, words.len())?;
+            words.iter_mut().for_each(|word| word.push(*first));
             rest = after;
             continue;
         };
+        let copied_choices = words.len() * (choices.len() + length(&choices));
+        spend(left, copied_choices + choices.len() * length(&words))?;
         let joined = words.iter().flat_map(|word| {
             let words = choices.iter();
             words.map(move |choice| [word.as_slice(), choice].concat())
@@ -125,15 +128,15 @@ fn expand<L: Letter>(word: &[L], most: usize) -> Result<Vec<Vec<L>>, Uncertain> 
     Ok(words)
 }
 
-fn length<L>(words: &[Vec<L>]) -> usize {
+fn length(words: &[Letters]) -> usize {
     words.iter().map(Vec::len).sum()
 }
 
 /// The words of braces, and the length of the text up to the closing one.
-type Choices<L> = (Vec<Vec<L>>, usize);
+type Choices<'p> = (Vec<Letters<'p>>, usize);
 
 /// Returns the words of braces that are open here.
-fn choices<L: Letter>(inside: &[L], most: usize) -> Result<Option<Choices<L>>, Uncertain> {
+fn choices<'p>(inside: &[Letter<'p>], left: &mut usize) -> Result<Option<Choices<'p>>, Uncertain> {
     let mut depth = 0;
     let mut commas = Vec::new();
     let mut has_dots = false;
@@ -148,7 +151,7 @@ fn choices<L: Letter>(inside: &[L], most: usize) -> Result<Option<Choices<L>>, U
             Some('}') if depth > 0 => depth -= 1,
             Some(',') if depth == 0 => commas.push(at),
             Some('.') if depth == 0 => {
-                let mut after = inside[at + 1..].iter().map(L::as_plain);
+                let mut after = inside[at + 1..].iter().map(Letter::as_plain);
                 has_dots |= after.next() == Some(Some('.')) && after.next() != Some(Some('}'));
             }
             _ => {}
@@ -162,31 +165,32 @@ fn choices<L: Letter>(inside: &[L], most: usize) -> Result<Option<Choices<L>>, U
         let members = match sequence(text)? {
             Some(members) => members
                 .iter()
-                .map(|member| member.chars().map(L::plain).collect())
+                .map(|member| member.chars().map(Letter::Plain).collect())
                 .collect(),
-            None if text.iter().any(|letter| letter.as_plain() == Some(',')) => expand(text, most)?,
-            None => vec![[&[L::plain('{')], text, &[L::plain('}')]].concat()],
+            // A quoted comma counts for bash, depending on the quotes.
+            None if text.iter().any(Letter::has_quoted_comma) => return Err(Uncertain),
+            None if text.iter().any(|letter| letter.as_plain() == Some(',')) => expand(text, left)?,
+            None => vec![[&[Letter::Plain('{')], text, &[Letter::Plain('}')]].concat()],
         };
         return Ok(Some((members, end + 1)));
     }
     commas.push(end);
     let mut choices = Vec::new();
-    let mut left = most;
     let mut start = 0;
     for comma in commas {
-        let words = expand(&inside[start..comma], left)?;
-        left = left
-            .checked_sub(words.len() + length(&words))
-            .ok_or(Uncertain)?;
-        choices.extend(words);
+        choices.extend(expand(&inside[start..comma], left)?);
         start = comma + 1;
     }
     Ok(Some((choices, end + 1)))
 }
 
 /// Returns the members of `1..3` or `a..e..2`.
-fn sequence<L: Letter>(inside: &[L]) -> Result<Option<Vec<String>>, Uncertain> {
-    let Some(text) = inside.iter().map(L::as_plain).collect::<Option<String>>() else {
+fn sequence(inside: &[Letter]) -> Result<Option<Vec<String>>, Uncertain> {
+    let Some(text) = inside
+        .iter()
+        .map(Letter::as_plain)
+        .collect::<Option<String>>()
+    else {
         return Ok(None);
     };
     let parts: Vec<&str> = text.split("..").collect();
@@ -238,13 +242,12 @@ fn steps(from: i64, to: i64, step: i64) -> Result<Vec<i64>, Uncertain> {
     if count >= MOST_MEMBERS {
         return Err(Uncertain);
     }
-    let step = i64::try_from(step).map_err(|_| Uncertain)?;
-    let direction = if from <= to { step } else { -step };
-    let mut numbers = Vec::new();
-    let mut number = from;
-    for _ in 0..=count {
-        numbers.push(number);
-        number = number.saturating_add(direction);
-    }
-    Ok(numbers)
+    let members = (0..=count).map(|nth| {
+        if from <= to {
+            from.saturating_add_unsigned(nth * step)
+        } else {
+            from.saturating_sub_unsigned(nth * step)
+        }
+    });
+    Ok(members.collect())
 }

@@ -334,6 +334,26 @@ pub(super) struct WordPiece {
     pub(super) written: String,
 }
 
+impl WordPiece {
+    /// Creates an unquoted character.
+    pub(super) fn plain(c: char) -> WordPiece {
+        WordPiece {
+            kind: WordPieceKind::Text(c.to_string()),
+            is_quoted: false,
+            written: c.to_string(),
+        }
+    }
+
+    pub(super) fn unquoted(&self) -> Option<&str> {
+        match &self.kind {
+            WordPieceKind::Text(text) if !self.is_quoted => Some(text),
+            WordPieceKind::Text(_)
+            | WordPieceKind::Commands { .. }
+            | WordPieceKind::Expansion { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum WordPieceKind {
     Text(String),

@@ -20,8 +20,6 @@ const MOST_WRAPPED_WORDS: usize = 20_000;
 const MOST_BYTES_SOUGHT: usize = 1 << 20;
 /// Words in all texts of a line, with expanded braces.
 const MOST_WORDS: usize = 40_000;
-/// Words that all braces of a line expand to, and their letters.
-const MOST_LETTERS_OF_BRACES: usize = 1 << 17;
 
 pub(super) struct ScriptReader<'t> {
     text: &'t str,
@@ -57,7 +55,7 @@ impl<'t> ScriptReader<'t> {
             line,
             left,
             words_left: MOST_WORDS,
-            letters_left: MOST_LETTERS_OF_BRACES,
+            letters_left: braces::MOST_LETTERS,
             assignments_left: MOST_BYTES_SOUGHT / text.len().max(1),
             constants,
         };
@@ -144,7 +142,7 @@ impl<'t> ScriptReader<'t> {
         for part in compound {
             match part {
                 CompoundPart::List(list) => self.list(list, inside),
-                CompoundPart::Word(word) => _ = self.word(word, inside),
+                CompoundPart::Word(word) => self.pieces(&word.pieces, inside),
                 CompoundPart::Expression(pieces) => self.pieces(pieces, inside),
                 CompoundPart::Coprocess(command) => {
                     self.command(command, Stdin::Pipe, inside);
@@ -171,7 +169,7 @@ impl<'t> ScriptReader<'t> {
                 CommandPart::Redirect(redirect) => self.redirect(redirect, &mut parts, place),
                 CommandPart::Word(word) => {
                     has_word = true;
-                    self.words(word, &mut parts, place);
+                    parts.words.extend(self.words(word, place));
                 }
                 CommandPart::Assignment(source) => {
                     let assignment = self.assignment(source, place);
@@ -218,7 +216,7 @@ impl<'t> ScriptReader<'t> {
             }
             AssignedValue::Array(values) => {
                 for value in values {
-                    self.word(value, place);
+                    self.pieces(&value.pieces, place);
                 }
             }
         }
@@ -228,41 +226,48 @@ impl<'t> ScriptReader<'t> {
 
     fn redirect(&mut self, redirect: &SourceRedirect, parts: &mut Parts, place: Place) {
         let operator = redirect.operator;
-        let word = match &redirect.target {
-            RedirectTarget::Document(number) => match place.documents.get(*number) {
-                Some(document) => self.word(document, place),
-                None => return,
-            },
-            RedirectTarget::Word(word) => self.word(word, place),
+        let source = match &redirect.target {
+            RedirectTarget::Document(number) => place.documents.get(*number),
+            RedirectTarget::Word(word) => Some(word),
+        };
+        let Some(source) = source else {
+            return;
         };
         if operator.starts_with("<<") {
+            let word = self.word(source, place);
             if redirect.is_stdin {
                 parts.stdin = Stdin::Text(word.value);
             }
             return;
         }
-        let text = word.value.trim_end_matches('-');
-        let is_descriptor = operator.ends_with('&') && text.chars().all(|c| c.is_ascii_digit());
-        let is_stream = is_descriptor || word.is_stream();
-        if redirect.is_stdin && operator.starts_with('<') {
-            parts.stdin = if is_stream { Stdin::Pipe } else { Stdin::File };
-        }
-        if !is_stream {
-            let target = word.into_word();
-            parts.redirects.push(CommandRedirect { operator, target });
+        // bash expands braces to one file, zsh to several, and other shells not at all.
+        for word in self.words(source, place) {
+            let text = word.value.trim_end_matches('-');
+            let is_descriptor = operator.ends_with('&') && text.chars().all(|c| c.is_ascii_digit());
+            let is_stream = is_descriptor || word.is_stream();
+            if redirect.is_stdin && operator.starts_with('<') {
+                parts.stdin = if is_stream { Stdin::Pipe } else { Stdin::File };
+            }
+            if !is_stream {
+                let target = word.into_word();
+                parts.redirects.push(CommandRedirect { operator, target });
+            }
         }
     }
 
-    fn words(&mut self, word: &SourceWord, parts: &mut Parts, place: Place) {
-        let made = braces::expand_word(word, &mut self.letters_left);
+    fn words(&mut self, source: &SourceWord, place: Place) -> Vec<Word> {
+        let made = braces::expand_word(source, &mut self.letters_left);
         let most = MOST_WORDS_OF_BRACES.min(self.words_left);
         let Some(made) = made.filter(|made| made.len() <= most) else {
-            return self.doubt("it has too many words to read");
+            self.doubt("it has too many words to read");
+            return Vec::new();
         };
         self.words_left -= made.len();
-        for word in &made {
-            parts.words.push(self.word(word, place));
-        }
+        let constants = self.constants(place);
+        let words = made.iter().map(|word| word::evaluate(word, constants));
+        let words = words.collect();
+        self.pieces(&source.pieces, place);
+        words
     }
 
     fn word(&mut self, source: &SourceWord, place: Place) -> Word {

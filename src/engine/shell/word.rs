@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::braces::Letter;
 use super::line::{ShellWord, SourceWord, TOP_FOLDER, UNKNOWN_PART, WordPiece, WordPieceKind};
 
 /// Placeholder for unknown text, also in text that is parsed again. It is a private-use character,
@@ -193,7 +192,7 @@ impl WordReader<'_> {
     }
 
     fn piece(&mut self, piece: &WordPiece) {
-        if piece.as_plain().is_none() {
+        if piece.unquoted().is_none() {
             self.before = None;
         }
         match &piece.kind {

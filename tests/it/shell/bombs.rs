@@ -170,6 +170,13 @@ fn braces_make_a_bounded_number_of_letters_and_hide_no_other_command() {
         format!("echo {}{{1..1000}}", "a".repeat(2_000)),
         format!("echo {{{}}}", ["abcdefgh{1..900}"; 60].join(",")),
         ["echo {1..1000}abcdefgh"; 40].join("; "),
+        // Each level would copy all words again.
+        format!(
+            "echo {}{{1..1000}}{}{}",
+            "{".repeat(62),
+            "a".repeat(120),
+            ",x}".repeat(62)
+        ),
         format!(
             "ssh {} '{}'",
             "h{,}{,}{,}{,}{,}{,}{,}{,}", "echo {1..100}{a..z}; "

@@ -156,7 +156,13 @@ fn what_parsers_often_misread_is_read_as_bash_does() {
 
 #[test]
 fn braces_are_expanded_as_bash_does_it() {
-    for text in ["rm {1..99999999999999999999}", "rm {1..9999}", "rm {Z..a}"] {
+    for text in [
+        "rm {1..99999999999999999999}",
+        "rm {1..9999}",
+        "rm {Z..a}",
+        "rm {../sr[c',']}",
+        "rm {a..b\",\"}",
+    ] {
         assert!(shown(text).contains("doubt: "), "{text}: {}", shown(text));
     }
     check(&[
@@ -216,6 +222,9 @@ fn words_are_unquoted_as_bash_does_it() {
         ),
         ("{fd}>log rm x", "rm x >log"),
         (">a", ": >a"),
+        ("a >.en{v..v} <{b,}", "a >.env <b"),
+        ("a >{b,c} <<<{d,e}", "a >b >c"),
+        ("a > $(rm {b,c})x{d,e}", "rm b c\na >? >?"),
         ("{ a; } > b", "a\n: >b"),
     ]);
 }
