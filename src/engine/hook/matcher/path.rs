@@ -1,5 +1,6 @@
 //! Path matchers: which part of a path a glob matches, and how far a command's effect extends.
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::kind::WantedType;
@@ -13,6 +14,8 @@ use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
 pub struct PathMatch {
     pub(crate) written: String,
     pattern: String,
+    /// The pattern with its braces expanded.
+    forms: Vec<String>,
     glob: Glob,
     scope: PathScope,
 }
@@ -58,8 +61,10 @@ impl PathMatch {
             Some(_) => PathScope::Relative,
         };
         let glob = Glob::new(&path_glob(&pattern)?)?;
+        let all = expand_braces(&pattern).filter(|all| all.len() <= MOST_ALTERNATIVES);
         Ok(PathMatch {
             written: written.to_string(),
+            forms: all.unwrap_or_else(|| vec![pattern.clone()]),
             pattern,
             glob,
             scope,
@@ -112,7 +117,7 @@ impl PathMatch {
             }
             (Reach::Itself | Reach::Into | Reach::Tracked | Reach::Below, _) => {}
         }
-        let forms = self.forms();
+        let forms = &self.forms;
         match self.scope {
             PathScope::Component => {
                 let inside = bases.relative(absolute).last().unwrap_or(absolute);
@@ -142,7 +147,7 @@ impl PathMatch {
             return false;
         };
         let names = names(Path::new(tail));
-        let forms = self.forms();
+        let forms = &self.forms;
         match self.scope {
             PathScope::Component => names
                 .iter()
@@ -169,11 +174,6 @@ impl PathMatch {
                 && !effect.is_pattern
                 && self.scope != PathScope::Component
                 && self.fits_effect(&is_of_all, absolute, bases)
-    }
-
-    fn forms(&self) -> Vec<String> {
-        let all = expand_braces(&self.pattern).filter(|all| all.len() <= MOST_ALTERNATIVES);
-        all.unwrap_or_else(|| vec![self.pattern.clone()])
     }
 }
 
@@ -257,6 +257,14 @@ pub fn decide_paths(wanted: &[PathMatch], event: &Event, place: &PathBase) -> Re
     wanted.decide(event, place)
 }
 
+/// Returns the paths that are not those of effects.
+fn others<'p>(paths: &'p [String], effects: &[Effect]) -> impl Iterator<Item = &'p String> {
+    let of_effects: HashSet<&str> = effects.iter().map(|effect| &effect.path[..]).collect();
+    paths
+        .iter()
+        .filter(move |path| !of_effects.contains(&path[..]))
+}
+
 #[derive(Default)]
 pub(super) struct PathQuery<'m> {
     /// One of these globs must match, if there are any.
@@ -324,10 +332,7 @@ impl PathQuery<'_> {
         } else {
             Guesses::default()
         };
-        let own = action.paths.iter().filter(|path| {
-            let mut of_line = action.effects.iter();
-            does_so && !of_line.any(|effect| effect.path == **path)
-        });
+        let own = others(&action.paths, &action.effects).filter(|_| does_so);
         for path in own.chain(&guesses.texts) {
             let absolute = tidy(&place.cwd.join(path));
             if self.fits(&absolute, bases) && self.is_of_type(&absolute, event) {
@@ -352,10 +357,7 @@ impl PathQuery<'_> {
                 return Some(FoundPath::of(effect));
             }
         }
-        let resolved = action.resolved.iter().filter(|path| {
-            let mut of_line = links.effects.iter();
-            does_so && !of_line.any(|effect| effect.path == **path)
-        });
+        let resolved = others(&action.resolved, &links.effects).filter(|_| does_so);
         let mut followed = resolved
             .map(Path::new)
             .chain(links.guesses.iter().map(PathBuf::as_path));
