@@ -316,7 +316,7 @@ pub(super) fn owner_policy(
                 continue;
             }
             for (what, at) in manifest.owner_settings().filter(|_| !is_users) {
-                let cause = format!("only the system's and the user's file may set `{what}`");
+                let cause = format!("only the system and user files may set `{what}`");
                 let cure =
                     format!("remove it here; `{what}` belongs in ~/.config/hookrun/hookrun.toml");
                 problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));

@@ -48,7 +48,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.flag().map(|flag| draft.hook.rewrite = flag)),
     KeyRow::directive("reads", KeyValue::OneOf(|| words(Reads::NAMES)), "detected from its source", "where it reads the event; a gate blocks if the environment of a hook cannot hold a value that it reads",
         |draft, key| key.one_of(Reads::NAMES).map(|reads| draft.hook.reads = Some(reads))),
-    KeyRow::directive("files", KeyValue::Flag, "false", "it gets the files of the event as arguments (`\"$@\"`); `{files}` in `command` also sets this",
+    KeyRow::directive("files", KeyValue::Flag, "false", "it gets the event's files as arguments (`\"$@\"`); `{files}` in `command` also sets this",
         |draft, key| key.flag().map(|flag| draft.hook.files = flag)),
     KeyRow::directive("batch", KeyValue::Number, "0", "the maximum number of files per call; 0: as many as fit, divided among the processors; calls run in parallel",
         |draft, key| {

@@ -46,7 +46,7 @@ pub(super) struct HookTable {
 pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("hook", KeyValue::Tables(|| specs(HOOK_KEYS)), "none", "a hook", set_hooks),
     KeyRow::key("rule", KeyValue::Tables(|| [specs(RULE_KEYS), specs(MATCH_KEYS)].concat()), "none", "a rule: a hook without a program", set_rules),
-    KeyRow::key("rules", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "defaults of all rules; those of the user's and the system's file also apply to projects",
+    KeyRow::key("rules", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "defaults for all rules; those in the user and system files also apply to projects",
         |manifest, key| key.take(DEFAULT_KEYS, "", &mut manifest.doubt)),
     KeyRow::key("event", KeyValue::Map(&EVENT_TABLE), "none", "an event that you declare, or `stop` and `timeout` of a built-in one",
         |manifest, key| event_tables::set_events(&mut manifest.events, key)),
@@ -55,12 +55,12 @@ pub const TOP_KEYS: &[KeyRow<Manifest>] = &[
     KeyRow::key("sets", KeyValue::Map(&KeyValue::Table(|| specs(sets::SET_KEYS))), "none", "shared hook sets, by name", set_sets),
     KeyRow::key("project", KeyValue::Table(|| specs(PROJECT_KEYS)), "none", "settings of the project; only in the file in its root",
         |manifest, key| key.take(PROJECT_KEYS, "", manifest)),
-    KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "trust in projects' hooks; only in the system's or user's file",
+    KeyRow::key("trust", KeyValue::Table(|| specs(TRUST_KEYS)), "none", "trust in project hooks; only in the system or user file",
         |manifest, key| {
             manifest.trust.at = Some(key.at());
             key.take(TRUST_KEYS, "", &mut manifest.trust)
         }),
-    KeyRow::key("warm_imports", KeyValue::Texts, "none", "Python modules that interpreters for `warm = \"fork\"` import in advance; only in the system's or user's file",
+    KeyRow::key("warm_imports", KeyValue::Texts, "none", "Python modules that interpreters for `warm = \"fork\"` import in advance; only in the system or user file",
         |manifest, key| key.texts_as(python_module).map(|modules| manifest.warm_imports = modules)),
 ];
 
@@ -346,7 +346,7 @@ fn member(text: &str) -> Result<String, Complaint> {
 
 #[rustfmt::skip]
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
-    KeyRow::key("enabled", KeyValue::Flag, "true", "false: log no decisions; only in the system's or user's file",
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: log no decisions; only in the system or user file",
         |log, key| key.flag().map(|is_on| log.off = (!is_on).then(|| key.at()))),
     KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your secrets; the group `keep` is not replaced; those of a project apply only if its hooks are trusted",
         |log, key| key.texts_as(secret_expression).map(|texts| log.redact.extend(texts.into_iter().map(|text| text.value)))),

@@ -14,7 +14,7 @@ use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::command::{access_cure, is_open_to_everyone};
+use crate::engine::exec::command::{access_cure, open_way};
 use crate::engine::names::{parse_duration, parse_size};
 use crate::engine::spelling;
 
@@ -93,11 +93,15 @@ pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::other("it is not a file"))
 }
 
-/// Others could disable hooks in a world-writable file or folder, or add their own.
+/// Reports a world-writable file or folder: others could add hooks or disable them.
 pub(super) fn check_writers(path: &Path, problems: &mut Vec<Problem>) {
-    if is_open_to_everyone(path) {
-        let complaint = Complaint::with_cure("it is world-writable", access_cure(path));
-        problems.push(complaint.in_file(path, None));
+    if let Some(open) = open_way(path) {
+        let cause = if open == path {
+            "it is world-writable".to_string()
+        } else {
+            format!("`{}`, to which it links, is world-writable", open.display())
+        };
+        problems.push(Complaint::with_cure(cause, access_cure(&open)).in_file(path, None));
     }
 }
 

@@ -83,8 +83,9 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
     if let Some(problem) = problems.first() {
         let place = problem.place();
         let cause = &problem.cause;
+        let cure = problem.cure.as_ref().unwrap_or(&update);
         return Err(format!(
-            "the set `{name}` is not locked: {place}: {cause}; {update}"
+            "the set `{name}` is not locked: {place}: {cause}; {cure}"
         ));
     }
     let Some(locked) = lock.find(name) else {

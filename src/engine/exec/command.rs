@@ -22,6 +22,8 @@ const SEARCH_BY_OTHERS: u32 = 0o001;
 const STICKY: u32 = 0o1000;
 
 const LARGEST: usize = 3;
+/// Linux follows no more links than this in a path (path_resolution(7)).
+const MOST_LINKS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Program {
@@ -161,25 +163,17 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
             format!("run `chmod ug-s {}`", quoted(file)),
         ));
     }
-    if everyone_may_write(&path, &meta) {
-        return Err(open_to_everyone(&path));
+    // The checked path starts, even if a link changes in the meantime.
+    let own = everyone_may_write(&path, &meta).then_some(&*path);
+    let mut folders = path.parent().into_iter().chain(file.parent());
+    let open = own.or_else(|| folders.find(|folder| is_open_to_everyone(folder)));
+    match open.map(Path::to_path_buf).or_else(|| open_way(file)) {
+        Some(open) => Err(Complaint::with_cure(
+            format!("`{}` is world-writable", open.display()),
+            access_cure(&open),
+        )),
+        None => Ok(path),
     }
-    // Anyone who can write to a link's folder can replace the link.
-    let own = path.parent();
-    let written = file.parent().filter(|folder| Some(*folder) != own);
-    for folder in [own, written].into_iter().flatten() {
-        if is_open_to_everyone(folder) {
-            return Err(open_to_everyone(folder));
-        }
-    }
-    Ok(path)
-}
-
-fn open_to_everyone(path: &Path) -> Complaint {
-    Complaint::with_cure(
-        format!("`{}` is world-writable", path.display()),
-        access_cure(path),
-    )
 }
 
 fn missing(file: &Path, error: &io::Error) -> Complaint {
@@ -204,6 +198,22 @@ fn missing(file: &Path, error: &io::Error) -> Complaint {
 
 fn quoted(path: &Path) -> String {
     shell_words::quote(&path.to_string_lossy()).into_owned()
+}
+
+/// Returns what lets every user change a file or folder, or replace it if it is a link: itself, or the
+/// folder of a link's target.
+pub fn open_way(path: &Path) -> Option<PathBuf> {
+    let mut at = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = at.read_link() else {
+            break;
+        };
+        at = at.parent()?.join(target);
+        if let Some(folder) = at.parent().filter(|folder| is_open_to_everyone(folder)) {
+            return Some(folder.to_path_buf());
+        }
+    }
+    is_open_to_everyone(&at).then_some(at)
 }
 
 /// Returns true if every user may write to a file or add files to a folder, and can reach it. A

@@ -1,7 +1,7 @@
 //! Everything that is wrong is said at once, with its place and its cure, and closes gates.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use crate::sandbox::Sandbox;
@@ -432,6 +432,42 @@ fn configuration_that_everyone_may_write_closes_gates() {
 }
 
 #[test]
+fn configuration_that_links_to_a_folder_that_everyone_may_write_closes_gates() {
+    let rules = "hooks.d/tool.pre/rules.toml";
+    for name in [
+        "hooks.d",
+        "hooks.d/tool.pre",
+        "hookrun.toml",
+        rules,
+        "hooks.d/tool.pre/ok.sh",
+    ] {
+        for links in [1, 2] {
+            let sandbox = Sandbox::new()
+                .hook("ok.sh", "")
+                .file(
+                    rules,
+                    "[[rule]]\nname = 'no-rm'\nruns = 'rm'\ndeny = 'no'\n",
+                )
+                .file("hookrun.toml", "")
+                .file("open/x", "");
+            // The target lies in `open`, or only a link to it.
+            let target = sandbox.at(if links == 1 { "open/target" } else { "target" });
+            fs::rename(sandbox.at(name), &target).unwrap();
+            if links == 2 {
+                symlink("../target", sandbox.at("open/target")).unwrap();
+            }
+            symlink(sandbox.at("open/target"), sandbox.at(name)).unwrap();
+            sandbox.run("tool.pre").allows();
+            open_to_everyone(&sandbox.at("open"));
+            sandbox
+                .run("tool.pre")
+                .blocks_saying("open`")
+                .says("is world-writable");
+        }
+    }
+}
+
+#[test]
 fn a_lock_that_everyone_may_write_is_an_error() {
     let set = "[sets.x]\ngit = 'https://git.test/x'\nrev = 'main'\n";
     let sandbox = Sandbox::new()
@@ -443,6 +479,10 @@ fn a_lock_that_everyone_may_write_is_an_error() {
     let validated = sandbox.hookrun(&["validate"], b"");
     assert!(validated.stdout.contains(open), "{validated:?}");
     assert_eq!(validated.status, 1, "{validated:?}");
+    sandbox
+        .run("tool.pre")
+        .blocks_saying(open)
+        .says("run `chmod o-w ");
 }
 
 fn open_to_everyone(path: &Path) {
