@@ -331,7 +331,7 @@ fn nothing_to_run_is_no_success() {
     ] {
         suite(&some, &filter)
             .exits(2)
-            .says("no case is selected, of 1 in all");
+            .says("no case matches the selection, of 1 in all");
     }
     suite(&some, &["--hook", "10-gard.sh"]).says("did you mean `--hook 10-guard.sh`?");
 }

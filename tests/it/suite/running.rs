@@ -155,6 +155,8 @@ fn what_a_hook_leaves_running_is_gone_and_so_are_all_folders() {
 fn no_case_sees_what_another_has_left() {
     let hook = r#"ls -A . "$HOME" "$TMPDIR" "$HOOKRUN_STATE_DIR" | grep -v ':$' | tr -d '\n'
 stat -c %a . .. "$HOME" "$TMPDIR" "$HOOKRUN_STATE_DIR" | grep -v 700
+stat -c %y . "$HOME" "$TMPDIR" | grep ^2001
+ls -A "$HOOKRUN_STATE_DIR/.." | grep swept
 eval "$LEAVE""#;
     let leaves = [
         "true",
@@ -170,6 +172,10 @@ eval "$LEAVE""#;
         "chmod 500 $HOME",
         "chmod 755 ..",
         "echo x > ../left",
+        "touch -d 2001-01-01 .",
+        "touch -d 2001-01-01 $HOME",
+        "echo x > $HOOKRUN_STATE_DIR/../.swept",
+        "mkdir -m 700 -p $HOOKRUN_STATE_DIR/../.swept/left",
         ":",
     ];
     let many: String = leaves
@@ -185,6 +191,34 @@ eval "$LEAVE""#;
         .hook("hook", hook)
         .file("hooks.d/tests/x.toml", &many);
     suite(&sandbox, &["--jobs", "1"]).exits(0);
+}
+
+#[test]
+fn a_case_reuses_unchanged_folders() {
+    let played = |keys: &str, cases: &[(&str, usize)]| {
+        let many: String = cases
+            .iter()
+            .enumerate()
+            .map(|(number, (leave, place))| {
+                format!(
+                    "[[case]]\nname = '{number}'\n{HEAD}env = {{ LEAVE = '{leave}' }}\n\
+                     expect = {{ decision = 'allow', output = '/{place}/work$' }}\n"
+                )
+            })
+            .collect();
+        let sandbox = Sandbox::new()
+            .hook("hook", &format!("# hookrun: {keys}\npwd; eval \"$LEAVE\""))
+            .file("hooks.d/tests/x.toml", &many);
+        suite(&sandbox, &["--jobs", "1"]).exits(0);
+    };
+    let in_order = "timeout=5s";
+    played(
+        in_order,
+        &[("", 0), ("", 0), ("echo x > left", 0), ("", 3), ("", 3)],
+    );
+    played(in_order, &[("echo x > left; rm left", 0), ("", 1)]);
+    // Its processes may change the folders later.
+    played("background=detach", &[("", 0), ("", 1)]);
 }
 
 #[test]
@@ -313,7 +347,7 @@ fn an_event_is_chosen_by_any_of_its_names() {
     }
     suite(&sandbox, &["--event", "session.end"])
         .exits(2)
-        .says("no case is selected, of 1 in all");
+        .says("no case matches the selection, of 1 in all");
     for (name, help) in [
         ("tol.pre", "did you mean `--event tool.pre`?"),
         ("PreTolUse", "did you mean `--event PreToolUse`?"),

@@ -334,7 +334,10 @@ impl LoadedSuite {
                 help = format!("did you mean `--hook {nearest}`?");
             }
         }
-        let cause = format!("no case is selected, of {} in all", self.cases.len());
+        let cause = format!(
+            "no case matches the selection, of {} in all",
+            self.cases.len()
+        );
         Some(Complaint::with_cure(cause, help))
     }
 }
@@ -348,7 +351,7 @@ impl LoadedCase {
     }
 
     /// Whether a process of its hooks may outlive it.
-    pub(super) fn leaves_processes(&self) -> bool {
+    pub(super) fn may_leave_processes(&self) -> bool {
         self.hooks()
             .iter()
             .any(|hook| hook.background == Background::Detach || hook.lives == Lives::Session)

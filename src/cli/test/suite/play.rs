@@ -1,7 +1,8 @@
-//! Runs cases in parallel, each in new folders with a clean environment, and reports them in order.
+//! Runs cases in parallel, each in empty folders with a clean environment, and reports them in order.
 
+use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Metadata};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
@@ -93,7 +94,7 @@ impl SuitePlayer<'_> {
 
     /// Runs cases until none is left; called by each thread.
     fn work(&self, cases: &[&LoadedCase], board: &Mutex<Board>) {
-        let mut kept = None;
+        let mut reusable = None;
         loop {
             let number = {
                 let mut board = locked(board);
@@ -103,7 +104,7 @@ impl SuitePlayer<'_> {
                 board.next += 1;
                 board.next - 1
             };
-            let result = self.play(cases[number], number, &mut kept);
+            let result = self.play(cases[number], number, &mut reusable);
             let mut board = locked(board);
             if result.end.is_bad() {
                 board.bad += 1;
@@ -120,13 +121,18 @@ impl SuitePlayer<'_> {
         }
     }
 
-    /// Runs a case in the `kept` folders of an earlier one, or in new ones.
-    fn play(&self, loaded: &LoadedCase, number: usize, kept: &mut Option<CaseTree>) -> CaseResult {
+    /// Runs a case in the folders of an earlier one, if there are any, or in new ones.
+    fn play(
+        &self,
+        loaded: &LoadedCase,
+        number: usize,
+        reusable: &mut Option<CaseTree>,
+    ) -> CaseResult {
         if let Some(why) = &loaded.case.skip {
             return ended(loaded, End::Skipped(why.clone()));
         }
         let started = Instant::now();
-        let tree = match kept.take() {
+        let tree = match reusable.take() {
             Some(tree) => Ok(tree),
             None => CaseTree::make(self.root.join(number.to_string())),
         };
@@ -134,8 +140,11 @@ impl SuitePlayer<'_> {
             Ok(tree) => {
                 let workspace = Workspace::of(tree, self, loaded, number);
                 let result = self.play_in(&workspace, loaded);
-                *kept = Some(workspace.tree)
-                    .filter(|tree| tree.is_as_made() && !loaded.leaves_processes());
+                // Without a subreaper, a process may outlive its case.
+                let may_reuse = env::consts::OS == "linux" && !loaded.may_leave_processes();
+                if may_reuse && workspace.tree.is_as_made() {
+                    *reusable = Some(workspace.tree);
+                }
                 result
             }
             Err(error) => ended(
@@ -280,14 +289,16 @@ fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
     }
 }
 
-/// The folders of a case, removed on drop. The next case gets them, unless this one changed them:
-/// making and removing them costs as much as a hook of sh.
+/// The folders of a case, removed on drop. The next case reuses them if they are unchanged: creating
+/// and removing them takes as long as a small shell hook.
 struct CaseTree {
     root: PathBuf,
+    /// The identity of the folders in which hookrun creates none, and when they changed.
+    made: Vec<[i64; 3]>,
 }
 
-/// The working directory, `HOME`, `TMPDIR` and state of a case, each with the levels of folders that
-/// hookrun makes in it: `hookrun/sessions/SESSION/HOOK`.
+/// The working directory, `HOME`, `TMPDIR` and state of a case, and how deep hookrun itself creates
+/// folders in each: `hookrun/sessions/SESSION/HOOK`.
 const FOLDERS: [(&str, usize); 4] = [("work", 0), ("home", 0), ("tmp", 0), ("state", 4)];
 
 /// git and ssh reject a world-writable home.
@@ -297,18 +308,33 @@ impl CaseTree {
     fn make(root: PathBuf) -> io::Result<CaseTree> {
         let mut builder = DirBuilder::new();
         builder.mode(PRIVATE).create(&root)?;
-        let tree = CaseTree { root };
+        let mut tree = CaseTree {
+            root,
+            made: Vec::new(),
+        };
         for (name, _) in FOLDERS {
             builder.create(tree.root.join(name))?;
         }
+        tree.made = tree.marks();
         Ok(tree)
     }
 
-    /// Whether the case left only what hookrun has made.
+    fn marks(&self) -> Vec<[i64; 3]> {
+        let fixed = FOLDERS.iter().filter(|(_, levels)| *levels == 0);
+        let names = fixed.map(|(name, _)| *name).chain(["."]);
+        names
+            .flat_map(|name| self.root.join(name).symlink_metadata())
+            .map(|meta| [meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
+            .collect()
+    }
+
+    /// Whether the case left only folders that hookrun created. The marks also differ after changes
+    /// of times, owners and attributes.
     fn is_as_made(&self) -> bool {
         let entries = fs::read_dir(&self.root).map_or(0, Iterator::count);
         entries == FOLDERS.len()
             && is_private(&self.root)
+            && self.marks() == self.made
             && FOLDERS
                 .iter()
                 .all(|(name, levels)| is_unused(&self.root.join(name), *levels))
@@ -321,13 +347,20 @@ fn is_private(folder: &Path) -> bool {
         .is_ok_and(|meta| meta.is_dir() && meta.mode() & 0o7777 == PRIVATE)
 }
 
-/// Whether a folder is private, and has only such folders in it, of at most so many levels.
+/// Whether a folder is private and contains only private folders, at most `levels` deep, and the
+/// mark of the sweep next to the folders of sessions.
 fn is_unused(folder: &Path, levels: usize) -> bool {
-    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return false;
+    };
     is_private(folder)
         && entries.all(|entry| {
-            let is_marker = entry.file_name() == SWEPT;
-            levels > 0 && (is_marker || is_unused(&entry.path(), levels - 1))
+            entry.is_ok_and(|entry| {
+                let is_empty = |meta: Metadata| meta.is_file() && meta.len() == 0;
+                let is_mark = levels == 2 && entry.file_name() == SWEPT;
+                levels > 0 && is_unused(&entry.path(), levels - 1)
+                    || is_mark && entry.metadata().is_ok_and(is_empty)
+            })
         })
 }
 
