@@ -97,7 +97,7 @@ has_what_is_needed() {
     lacking=$(
         cd -- "$root"
         {
-            grep -rhoE '"(hooks[.]d|gates)/[^" ]+[.](sh|py|toml|json|tf)"' src/cli/add/shipped.rs | tr -d '"'
+            grep -rhoE '"(hooks[.]d|gates)/[^" ]+[.](sh|py|toml|json|tf)"' src/cli/add.rs | tr -d '"'
             grep -rhoE 'CARGO_MANIFEST_DIR"\), "/(gates|docs|man)/[^"]+"' --exclude=tests.rs src/cli | sed 's/.*"\/\(.*\)"/\1/'
             find man -name '*.5'
         } | sort -u | grep -vxFf "$place/listed" || :

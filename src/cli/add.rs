@@ -1,21 +1,19 @@
 //! `hookrun add`: writes built-in hooks, gates and rules with their test cases.
 
-pub(crate) mod shipped;
-
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use crate::config::discover::MANIFEST;
-use crate::config::{Config, ConfigScope, Environment};
-use crate::engine::complaint::Complaint;
-use crate::engine::spelling;
-use crate::lab::report::style::{BOLD, DIM};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::files::{Becomes, FileWrite, PLAIN, PROGRAM, WritePlan};
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use shipped::{SORTS, ShippedContent, ShippedHook};
+use crate::config::discover::{MANIFEST, SUITES};
+use crate::config::{Config, ConfigScope, Environment};
+use crate::engine::complaint::Complaint;
+use crate::engine::spelling;
+use crate::lab::report::style::{BOLD, DIM};
 
 /// Adds built-in hooks, or lists them: 0 done or nothing to do, 2 error.
 pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -79,11 +77,11 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
 }
 
 pub(super) fn find(name: &str) -> Result<ShippedHook> {
-    let mut all = shipped::all();
-    if let Some(at) = all.iter().position(|one| one.name == name) {
-        return Ok(all.swap_remove(at));
+    let mut known = all();
+    if let Some(at) = known.iter().position(|one| one.name == name) {
+        return Ok(known.swap_remove(at));
     }
-    let nearest = spelling::nearest(name, all.iter().map(|one| one.name.as_str()));
+    let nearest = spelling::nearest(name, known.iter().map(|one| one.name.as_str()));
     let help = spelling::did_you_mean(nearest, || "`hookrun add --list` shows all".to_string());
     Err(Complaint::with_cure(
         format!("no built-in hook, gate or rule is named `{name}`"),
@@ -117,10 +115,10 @@ pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
 }
 
 fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
-    let all = shipped::all();
+    let shipped = all();
     if format == TextFormat::Json {
         let mut rows = Vec::new();
-        for one in &all {
+        for one in &shipped {
             let files: Vec<&str> = one.files.iter().map(|file| file.path.as_str()).collect();
             rows.push(json!({
                 "name": one.name, "sort": one.sort, "about": one.about, "events": one.events,
@@ -130,14 +128,14 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
         writeln!(out, "{:#}", json!({ "version": 1, "shipped": rows }))?;
         return Ok(ExitStatus::Yes);
     }
-    let widest = all
+    let widest = shipped
         .iter()
         .map(|one| one.name.len())
         .max()
         .unwrap_or_default();
     for (sort, title) in SORTS {
         writeln!(out, "{BOLD}{title}{BOLD:#}")?;
-        for one in all.iter().filter(|one| one.sort == *sort) {
+        for one in shipped.iter().filter(|one| one.sort == *sort) {
             let here = if is_here(one, hooks) {
                 "(written) "
             } else {
@@ -151,4 +149,243 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
         }
     }
     Ok(ExitStatus::Yes)
+}
+
+const SORTS: &[(&str, &str)] = &[
+    ("hook", "hooks"),
+    ("gate", "gates for CI"),
+    ("rule", "rules"),
+];
+
+pub(super) struct ShippedHook {
+    pub(super) name: String,
+    sort: &'static str,
+    /// The first sentence of its comment, or a rule's heading and description.
+    pub(super) about: String,
+    pub(super) events: Vec<String>,
+    /// The hook first, then its test cases and their data.
+    pub(super) files: Vec<ShippedFile>,
+    /// The `[event]` table it needs in a hookrun.toml.
+    declares: Option<&'static str>,
+}
+
+pub(super) struct ShippedFile {
+    /// Relative to hooks.d.
+    pub(super) path: String,
+    content: ShippedContent,
+}
+
+enum ShippedContent {
+    Text(Cow<'static, str>),
+    Link(String),
+}
+
+impl ShippedFile {
+    pub(super) fn is_suite(&self) -> bool {
+        self.path.starts_with(SUITES) && self.path.ends_with(".toml")
+    }
+}
+
+/// All built-in hooks (`hooks.d/`), gates (`gates/`) and rules (`docs/rules.md`), in the order of [`SORTS`].
+fn all() -> Vec<ShippedHook> {
+    HOOKS
+        .iter()
+        .map(of_row)
+        .chain(RULES_PAGE.split("\n### ").skip(1).filter_map(of_page))
+        .collect()
+}
+
+struct RepositoryFile {
+    path: &'static str,
+    text: &'static str,
+}
+
+struct ShippedRow {
+    files: &'static [RepositoryFile],
+    /// Further paths of the hook in hooks.d, written as links.
+    links: &'static [&'static str],
+}
+
+macro_rules! row {
+    ($($path:literal)+ $(; $($link:literal)+)?) => {
+        ShippedRow {
+            files: &[$(RepositoryFile {
+                path: $path,
+                text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)),
+            }),+],
+            links: &[$($($link),+)?],
+        }
+    };
+}
+
+/// Hooks and gates, sorted by path. The first file is the hook.
+#[rustfmt::skip]
+const HOOKS: &[ShippedRow] = &[
+    row!("hooks.d/command/handoff.sh" "hooks.d/tests/handoff.toml"),
+    row!("hooks.d/commit.msg/10-conventional-commits.toml" "hooks.d/tests/conventional-commits.toml"),
+    row!("hooks.d/commit.pre/10-format.sh" "hooks.d/tests/format.toml"),
+    row!("hooks.d/commit.pre/20-lint.sh" "hooks.d/tests/lint.toml"),
+    row!("hooks.d/commit.pre/30-no-large-files.sh" "hooks.d/tests/no-large-files.toml"),
+    row!("hooks.d/compact.pre/10-summarize-requests.py" "hooks.d/tests/summarize-requests.toml"),
+    row!("hooks.d/model.pre/10-drop-debug-messages.py" "hooks.d/tests/drop-debug-messages.toml"),
+    row!("hooks.d/model.pre/20-trigger-file.sh" "hooks.d/tests/trigger-file.toml"),
+    row!("hooks.d/session.end/10-archive-transcript.py" "hooks.d/tests/archive-transcript.toml"),
+    row!("hooks.d/session.start/10-fresh-context.sh" "hooks.d/tests/fresh-context.toml"),
+    row!("hooks.d/tool.post/05-audit.py" "hooks.d/tests/audit.toml";
+        "error/05-audit.py" "message.out/05-audit.py" "notification/05-audit.py"
+        "prompt.submit/05-audit.py" "session.end/05-audit.py" "session.start/05-audit.py"),
+    row!("hooks.d/tool.post/10-redact-secrets.py" "hooks.d/tests/redact-secrets.toml"
+        "hooks.d/tests/block-secrets.toml";
+        "message.out/10-block-secrets.py" "prompt.submit/10-redact-secrets.py"),
+    row!("hooks.d/tool.pre/05-guard-hookrun.toml" "hooks.d/tests/guard-hookrun.toml"),
+    row!("hooks.d/tool.pre/10-guard-destructive.toml" "hooks.d/tool.pre/11-guard-deletions.py"
+        "hooks.d/tests/guard-destructive.toml"),
+    row!("hooks.d/tool.pre/15-ask-first.toml" "hooks.d/tests/ask-first.toml"),
+    row!("hooks.d/tool.pre/20-production-paths.toml" "hooks.d/tests/production-paths.toml"),
+    row!("hooks.d/tool.pre/30-protect-paths.toml" "hooks.d/tests/protect-paths.toml"),
+    row!("hooks.d/turn.start/10-git-checkpoint.sh" "hooks.d/tests/git-checkpoint.toml";
+        "agent.end/10-git-checkpoint.sh" "session.branch.pre/10-git-checkpoint.sh"),
+    row!("gates/hooks.d/commits.pre/10-commit-range.py" "gates/hooks.d/tests/commit-range.toml"),
+    row!("gates/hooks.d/dependencies.pre/10-package-lock.py"
+        "gates/hooks.d/tests/package-lock.toml" "gates/hooks.d/tests/locks/after.json"
+        "gates/hooks.d/tests/locks/bad.json" "gates/hooks.d/tests/locks/before.json"),
+    row!("gates/hooks.d/deploy.pre/10-freeze.py" "gates/hooks.d/tests/freeze.toml"),
+    row!("gates/hooks.d/manifest.pre/10-kubernetes-manifest.py"
+        "gates/hooks.d/tests/kubernetes-manifest.toml" "gates/hooks.d/tests/manifests/bad.json"
+        "gates/hooks.d/tests/manifests/bad.yaml" "gates/hooks.d/tests/manifests/crd.json"
+        "gates/hooks.d/tests/manifests/shop.json" "gates/hooks.d/tests/manifests/shop.yaml"),
+    row!("gates/hooks.d/plan.pre/10-terraform-plan.py" "gates/hooks.d/tests/terraform-plan.toml"
+        "gates/hooks.d/tests/plans/db.tf" "gates/hooks.d/tests/plans/main.tf"
+        "gates/hooks.d/tests/plans/network.json"),
+];
+
+const GATES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/gates/hookrun.toml"));
+
+const RULES_PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md"));
+
+fn of_row(row: &ShippedRow) -> ShippedHook {
+    let [hook, ..] = row.files else {
+        unreachable!("the macro takes at least one file")
+    };
+    let own = below(hook.path);
+    let files = row.files.iter().map(|file| ShippedFile {
+        path: below(file.path).to_string(),
+        content: ShippedContent::Text(Cow::Borrowed(file.text)),
+    });
+    let links = row.links.iter().map(|path| ShippedFile {
+        path: (*path).to_string(),
+        content: ShippedContent::Link(format!("../{own}")),
+    });
+    let folders = [own].into_iter().chain(row.links.iter().copied());
+    let stem = Path::new(own)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let is_gate = hook.path.starts_with("gates/");
+    ShippedHook {
+        name: stem
+            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
+            .to_string(),
+        sort: if is_gate { "gate" } else { "hook" },
+        about: first_sentence(&comment_of(hook.text)),
+        events: folders.map(|path| event_of(path, &stem)).collect(),
+        files: files.chain(links).collect(),
+        declares: is_gate
+            .then(|| declaration(&event_of(own, &stem)))
+            .flatten(),
+    }
+}
+
+/// A repository path, relative to the hooks' folder.
+fn below(path: &'static str) -> &'static str {
+    path.split_once("hooks.d/").map_or(path, |(_, below)| below)
+}
+
+/// The event of a hook's folder; a command's event is named after the file.
+fn event_of(path: &str, stem: &str) -> String {
+    match path.split_once('/') {
+        Some(("command", _)) => format!("command.{stem}"),
+        Some((event, _)) => event.to_string(),
+        None => String::new(),
+    }
+}
+
+fn declaration(event: &str) -> Option<&'static str> {
+    let start = GATES.find(&format!("[event.\"{event}\"]\n"))?;
+    let rest = &GATES[start..];
+    Some(&rest[..rest.find("\n\n").map_or(rest.len(), |end| end + 1)])
+}
+
+fn comment_of(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| line.starts_with("#!"));
+    let lines = lines
+        .map_while(|line| line.strip_prefix('#'))
+        .map(str::trim);
+    lines
+        .take_while(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn first_sentence(paragraph: &str) -> String {
+    paragraph
+        .split_once(". ")
+        .map_or(paragraph.to_string(), |(first, _)| format!("{first}."))
+}
+
+/// Parses a rule of the page: heading, description, block, and table of test cases.
+fn of_page(section: &str) -> Option<ShippedHook> {
+    let (head, rest) = section.split_once("```toml\n")?;
+    let (rules, table) = rest.split_once("```\n")?;
+    let (title, about) = head.split_once('\n')?;
+    let about = about.trim();
+    let name = rules.split_once("name = \"")?.1.split_once('"')?.0;
+    let file = format!("50-{name}.toml");
+    let block = if rules.contains("\nask = ") {
+        "ask"
+    } else {
+        "block"
+    };
+    let mut cases =
+        format!("# Test cases of {file}.\n\n[defaults]\nevent = \"tool.pre\"\nhook = \"{file}\"\n");
+    for row in table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |"))
+    {
+        let (blocked, passed) = row.split_once("` | `")?;
+        for (cell, decision) in [(blocked, block), (passed, "allow")] {
+            cases.push_str(&case_of(&cell.replace("\\|", "|"), decision));
+        }
+    }
+    Some(ShippedHook {
+        name: name.to_string(),
+        sort: "rule",
+        about: format!("{title}: {}", first_sentence(about)),
+        events: vec!["tool.pre".to_string()],
+        files: vec![
+            ShippedFile {
+                path: format!("tool.pre/{file}"),
+                content: ShippedContent::Text(Cow::Owned(format!("# {about}\n\n{rules}"))),
+            },
+            ShippedFile {
+                path: format!("tests/{name}.toml"),
+                content: ShippedContent::Text(Cow::Owned(cases)),
+            },
+        ],
+        declares: None,
+    })
+}
+
+fn case_of(cell: &str, decision: &str) -> String {
+    let call = cell.split_once(' ').and_then(|(tool, input)| {
+        let input: Value = serde_json::from_str(input).ok()?;
+        Some(json!({ "toolName": tool, "toolInput": input }))
+    });
+    let call =
+        call.unwrap_or_else(|| json!({ "toolName": "Bash", "toolInput": { "command": cell } }));
+    let name = Value::from(format!("{decision}: {cell}"));
+    format!(
+        "\n[[case]]\nname = {name}\ncontext = '''{call}'''\nexpect = {{ decision = \"{decision}\" }}\n"
+    )
 }

@@ -11,7 +11,7 @@ use crate::lab::report::{Paths, plain};
 use clap::Args;
 use serde_json::json;
 
-use super::add::{find, is_here, plan_of, shipped::ShippedHook};
+use super::add::{ShippedHook, find, is_here, plan_of};
 use super::files::{Becomes, WritePlan, project_folder};
 use super::import::in_project;
 use super::test::test;

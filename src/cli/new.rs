@@ -1,26 +1,23 @@
 //! `hookrun new`: writes a hook from a template, with test cases.
 
-pub(crate) mod templates;
-
 use std::io::Write;
 use std::path::PathBuf;
-
-use crate::config::discover::is_passed_over;
-use crate::config::layer::COMMANDS;
-use crate::config::{Config, ConfigScope, Environment, Severity};
-use crate::engine::complaint::Complaint;
-use crate::engine::event::EventSpec;
-use crate::engine::event::catalog::{command_event, command_name, is_command_name};
-use crate::hosts::git;
-use crate::lab::report::Paths;
 
 use super::files::{FileWrite, PROGRAM, WritePlan};
 use crate::cli::args::NewArgs;
 use crate::cli::events::COMMON;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
+use crate::config::discover::is_passed_over;
+use crate::config::layer::COMMANDS;
+use crate::config::{Config, ConfigScope, Environment, Severity};
 use crate::decide::find_event;
-use templates::Language;
+use crate::engine::complaint::Complaint;
+use crate::engine::event::catalog::{command_event, command_name, is_command_name};
+use crate::engine::event::{EventSpec, JsonType, Schedule};
+use crate::engine::exec::command::first_line;
+use crate::hosts::git::{self, Argument, Changes, GitHook};
+use crate::lab::report::Paths;
 
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let choice = args.place.choice(env);
@@ -63,10 +60,10 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     // git's own name for the event asks for git's own contract.
     let of_git = git::find(event).filter(|hook| hook.name == event && hook.name != spec.name);
     let sort = match of_git {
-        Some(hook) => templates::sort_of_git(hook),
-        None => templates::sort_of(&spec),
+        Some(hook) => sort_of_git(hook),
+        None => sort_of(&spec),
     };
-    let languages: Vec<&Language> = templates::languages(sort).collect();
+    let languages: Vec<&Language> = languages(sort).collect();
     let language = match &args.lang {
         Some(name) => languages.iter().find(|language| language.name == *name),
         None => languages
@@ -90,9 +87,9 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         (None, Some(hook)) => hook.name,
         (None, None) => spec.name.as_ref(),
     };
-    let text = templates::hook(sort, &spec, of_git.is_some(), language, &file);
+    let text = text_of(sort, &spec, of_git.is_some(), language, &file);
     let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
-    let text = templates::cases(sort, &spec, language, &file);
+    let text = cases_of(sort, &spec, language, &file);
     let cases = FileWrite::cases(&hooks, stem, &text);
     let named = args.place.option();
     let event = &spec.name;
@@ -133,4 +130,282 @@ fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()
     };
     let cause = format!("`{name}` cannot be the name of a hook");
     Err(Complaint::with_cure(cause, cure))
+}
+
+struct Language {
+    name: &'static str,
+    ending: &'static str,
+    interpreter: &'static str,
+    /// How to read values that are not in the environment.
+    reading: &'static str,
+    /// The extensions of bodies that it can run, the best first.
+    runs: &'static [&'static str],
+}
+
+/// A template for one kind of event. An event's rules decide its kind, never its name, so custom
+/// events have one too.
+struct TemplateSort {
+    /// Events that get it, if no earlier row fits.
+    fits: fn(&EventSpec) -> bool,
+    directive: &'static str,
+    /// The directive's explanation in the hook's comment.
+    about: &'static str,
+    /// The hook's code below its comment, by extension; a language may be missing.
+    bodies: &'static [(&'static str, &'static str)],
+    cases: &'static str,
+}
+
+impl TemplateSort {
+    fn body(&self, language: &Language) -> Option<&'static str> {
+        let mut bodies = language
+            .runs
+            .iter()
+            .filter_map(|name| self.bodies.iter().find(|(known, _)| known == name));
+        bodies.next().map(|(_, body)| *body)
+    }
+}
+
+const LANGUAGES: &[Language] = &[
+    Language {
+        name: "sh",
+        ending: "sh",
+        interpreter: "sh",
+        reading: FIELD,
+        runs: &["sh"],
+    },
+    Language {
+        name: "bash",
+        ending: "sh",
+        interpreter: "bash",
+        reading: FIELD,
+        runs: &["bash", "sh"],
+    },
+    Language {
+        name: "python",
+        ending: "py",
+        interpreter: "python3",
+        reading: "The event is on stdin as JSON; common values are also in the\n# environment (HOOKRUN_*).",
+        runs: &["py"],
+    },
+];
+
+const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
+
+const OF_GITHOOKS: &str =
+    "It gets git's arguments and its lines on stdin, as githooks(5) describes them.";
+
+const CASES: &str = "# Test cases of @FILE@; run them with `hookrun test --suite`.
+
+[defaults]
+event = \"@EVENT@\"
+hook = \"@FILE@\"
+
+";
+
+fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
+    SORTS
+        .iter()
+        .find(|sort| (sort.fits)(spec))
+        .expect("one sort has every event")
+}
+
+fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static Language> {
+    LANGUAGES
+        .iter()
+        .filter(|language| sort.body(language).is_some())
+}
+
+/// The template of a hook with git's own contract.
+fn sort_of_git(hook: &GitHook) -> &'static TemplateSort {
+    if !hook.is_gate() {
+        AFTER
+    } else if hook.arguments.first() == Some(&Argument::MessageFile) {
+        MESSAGE
+    } else if hook.lines.is_some() {
+        REFERENCES
+    } else if hook.changes == Changes::Index {
+        STAGED
+    } else {
+        FREEZE
+    }
+}
+
+fn text_of(
+    sort: &TemplateSort,
+    spec: &EventSpec,
+    is_of_git: bool,
+    language: &Language,
+    file: &str,
+) -> String {
+    let reading = if is_of_git {
+        OF_GITHOOKS
+    } else {
+        language.reading
+    };
+    let rule = match (spec.blocks, spec.on_failure.name()) {
+        (false, _) => {
+            "This event cannot be blocked. Its output is shown; a failure is reported, and the\n# host continues."
+        }
+        (true, "allow") => {
+            "Exit 0 allows. Any other status blocks, and stderr is the reason. Here a hook that hangs,\n# crashes or is killed does not block."
+        }
+        (true, _) => {
+            "Exit 0 allows. Any other status blocks, and stderr is the reason. A failure, such as a\n# mistake in this file, blocks too."
+        }
+    };
+    let text = include_str!("new/templates/head.txt")
+        .replace("@SHEBANG@", &first_line(language.interpreter))
+        .replace("@READING@", reading)
+        .replace("@RULE@", rule)
+        .replace("@ABOUT@", sort.about)
+        .replace("@DIRECTIVE@", sort.directive);
+    fill(
+        &(text + sort.body(language).unwrap_or_default()),
+        spec,
+        file,
+    )
+}
+
+fn cases_of(sort: &TemplateSort, spec: &EventSpec, language: &Language, file: &str) -> String {
+    // A shell cannot easily write JSON, so its output is text, or context.
+    let is_python = language.name == "python";
+    let field = if is_python || spec.conduct.text_is_context {
+        "context"
+    } else {
+        "output"
+    };
+    let found = if is_python { "findings" } else { "output" };
+    let text = format!("{CASES}{}", sort.cases);
+    fill(
+        &text.replace("@SAID@", field).replace("@FOUND@", found),
+        spec,
+        file,
+    )
+}
+
+/// A template from the files named `$stem`: code by extension, and test cases.
+macro_rules! written {
+    ($stem:literal: $($ending:literal)+) => {
+        TemplateSort {
+            fits: never,
+            directive: "timeout=5s",
+            about: "how long this hook may run.",
+            bodies: &[$(($ending, include_str!(concat!("new/templates/", $stem, ".", $ending)))),+],
+            cases: include_str!(concat!("new/templates/", $stem, ".toml")),
+        }
+    };
+}
+
+// Of hooks in folders with git's names.
+const AFTER: &TemplateSort = &written!("watch": "sh");
+const MESSAGE: &TemplateSort = &written!("git-message": "sh" "py");
+const REFERENCES: &TemplateSort = &written!("git-refs": "sh" "py");
+const STAGED: &TemplateSort = &written!("git-staged": "sh");
+const FREEZE: &TemplateSort = &written!("freeze": "sh");
+
+/// All templates. An event gets the first that fits.
+const SORTS: &[TemplateSort] = &[
+    TemplateSort {
+        fits: |spec| command_name(&spec.name).is_some(),
+        directive: "description=\"say what it does\"",
+        about: "the host's list of commands shows the description.",
+        ..written!("command": "sh" "bash" "py")
+    },
+    // A tool before it runs.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.carries("toolName"),
+        directive: "tool=bash",
+        about: "this hook runs only for shell tools, whatever the host\n# calls them.",
+        ..written!("guard": "sh" "bash" "py")
+    },
+    // A commit or push with changed paths.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.carries("changes"),
+        directive: "timeout=10s",
+        about: "how long this hook may run; path=GLOB would run it\n# only for changes to such paths.",
+        ..written!("paths": "sh" "bash" "py")
+    },
+    // A prompt, read from a variable.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.carries("prompt"),
+        ..written!("prompt": "sh" "bash" "py")
+    },
+    // Keeps an agent from stopping until the tests pass.
+    TemplateSort {
+        fits: |spec| spec.blocks && spec.conduct.most_blocks.is_some(),
+        directive: "timeout=2m",
+        about: "how long the tests may run. They are test.sh here.",
+        ..written!("test-gate": "sh" "bash" "py")
+    },
+    // An event with a characteristic text.
+    TemplateSort {
+        fits: |spec| spec.blocks && !looked_at(spec).0.is_empty(),
+        about: "how long this hook may run; where.@KEY@=REGEX would\n# run it only for such events.",
+        ..written!("value": "sh" "bash" "py")
+    },
+    // A gate without a text.
+    TemplateSort {
+        fits: |spec| spec.blocks,
+        ..written!("freeze": "sh" "bash" "py")
+    },
+    TemplateSort {
+        fits: |spec| spec.schedule == Schedule::Detached,
+        directive: "timeout=30s",
+        about: "how long this hook may run; the host does not wait for it.",
+        ..written!("watch": "sh" "py")
+    },
+    // Checks the files that a tool has written.
+    TemplateSort {
+        fits: |spec| !spec.blocks && spec.carries("toolInput") && spec.carries("result"),
+        directive: "tool='write|edit'",
+        about: "this hook runs only for tools that write, whatever\n# the host calls them.",
+        ..written!("findings": "sh" "py")
+    },
+    TemplateSort {
+        fits: |_| true,
+        ..written!("context": "sh" "bash" "py")
+    },
+];
+
+fn never(_: &EventSpec) -> bool {
+    false
+}
+
+/// Keys that policies usually check, with sample words; the first in the event is used.
+const LOOKED_AT: &[(&str, &str)] = &[
+    ("command", "rm -rf"),
+    ("content", "password"),
+    ("lastAssistantMessage", "to be done"),
+    ("message", "wip"),
+    ("branch", "main"),
+    ("environment", "production"),
+    ("model", "preview"),
+    ("taskSubject", "everything"),
+];
+
+/// The text of an event that its new hook looks at, and a word in it; nothing for most events.
+fn looked_at(spec: &EventSpec) -> (&'static str, &'static str) {
+    let mut known = LOOKED_AT.iter();
+    let known = known.find(|(name, _)| {
+        spec.key(name)
+            .is_some_and(|key| key.kind == JsonType::String)
+    });
+    known.copied().unwrap_or_default()
+}
+
+fn fill(text: &str, spec: &EventSpec, file: &str) -> String {
+    let (key, word) = looked_at(spec);
+    let printed = if spec.conduct.text_is_context {
+        "The output of this hook is for the model."
+    } else {
+        "The output of this hook is shown. To send text to the model, print JSON: {\"additionalContext\": \"...\"}"
+    };
+    text.replace("@PRINTED@", printed)
+        .replace("@SUMMARY@", &spec.summary)
+        .replace("@EVENT@", &spec.name)
+        .replace("@FILE@", file)
+        .replace("@COMMAND@", command_name(&spec.name).unwrap_or_default())
+        .replace("@KEY@", key)
+        .replace("@WORD@", word)
+        .replace("@LOUD@", &word.to_uppercase())
 }

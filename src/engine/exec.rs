@@ -8,14 +8,12 @@ pub mod child;
 pub mod command;
 pub mod confine;
 mod engine;
-mod heartbeat;
 mod job;
 pub mod keeper;
 #[cfg(target_os = "linux")]
 mod landlock;
 mod lines;
 mod live;
-mod namespace;
 pub mod sandbox;
 mod signals;
 mod spawn;
@@ -25,8 +23,7 @@ pub mod tree;
 mod warm;
 
 pub use call::MOST_FUNCTIONS;
-pub use engine::{Callback, Engine, HookProgress, Watcher};
-pub use heartbeat::Heartbeat;
+pub use engine::{Callback, Engine, Heartbeat, HookProgress, Watcher};
 pub use job::{Budget, FunctionCall, Job, Runs};
 pub use keeper::OwnProgram;
 pub use lines::{HookLines, LineLife};

@@ -113,7 +113,7 @@ fn is_of_engine(name: &str) -> bool {
 const ONLY_IN: &[(&str, &[&str], &str)] = &[
     (
         "Command::new(",
-        &["engine/errand.rs", "engine/exec/namespace.rs"],
+        &["engine/errand.rs", "engine/exec/confine.rs"],
         "spawn.rs starts hooks, errand.rs everything else; in a namespace a hook stays in its group",
     ),
     (

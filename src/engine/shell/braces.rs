@@ -1,6 +1,6 @@
 //! Brace expansion, as bash does it.
 
-use super::line::{SourceWord, WordPiece, WordPieceKind};
+use super::line::{SourceWord, WordPiece};
 
 /// Limit on the words that the braces of a line or of a glob expand to, plus their letters.
 pub(super) const MOST_LETTERS: usize = 1 << 17;
@@ -52,30 +52,16 @@ pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<Sou
     let mut words = expand(&letters, left).ok()?;
     // Empty braces expand to no word.
     words.retain(|letters| !letters.is_empty());
-    Some(words.iter().map(|letters| joined(letters)).collect())
-}
-
-fn joined(letters: &[Letter]) -> SourceWord {
-    let mut pieces: Vec<WordPiece> = Vec::new();
-    for letter in letters {
-        let c = match letter {
-            Letter::Plain(c) => *c,
-            Letter::Piece(piece) => {
-                pieces.push((*piece).clone());
-                continue;
-            }
-        };
-        if let Some(last) = pieces.last_mut()
-            && let WordPieceKind::Text(text) = &mut last.kind
-            && !last.is_quoted
-        {
-            text.push(c);
-            last.written.push(c);
-        } else {
-            pieces.push(WordPiece::plain(c));
+    let words = words.iter().map(|letters| {
+        let pieces = letters.iter().map(|letter| match letter {
+            Letter::Plain(c) => WordPiece::plain(*c),
+            Letter::Piece(piece) => (*piece).clone(),
+        });
+        SourceWord {
+            pieces: pieces.collect(),
         }
-    }
-    SourceWord { pieces }
+    });
+    Some(words.collect())
 }
 
 /// Expands the braces of an unquoted text; `None` if that makes too much, or is uncertain.

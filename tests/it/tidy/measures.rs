@@ -59,9 +59,9 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            73_415,
+            73_403,
         ),
-        Measure::falling("files of src", sources.len(), 260, 265),
+        Measure::falling("files of src", sources.len(), 260, 260),
         Measure::falling(
             "files of src under 60 lines",
             sources.iter().filter(|source| lines(source) < 60).count(),

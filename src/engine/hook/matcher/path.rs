@@ -13,8 +13,7 @@ use crate::engine::shell::{TOP_FOLDER, UNKNOWN_PART, expand_braces};
 #[derive(Debug, Clone)]
 pub struct PathMatch {
     pub(crate) written: String,
-    pattern: String,
-    /// The pattern with its braces expanded.
+    /// The glob with its braces expanded.
     forms: Vec<String>,
     glob: Glob,
     scope: PathScope,
@@ -64,8 +63,7 @@ impl PathMatch {
         let all = expand_braces(&pattern).filter(|all| all.len() <= MOST_ALTERNATIVES);
         Ok(PathMatch {
             written: written.to_string(),
-            forms: all.unwrap_or_else(|| vec![pattern.clone()]),
-            pattern,
+            forms: all.unwrap_or_else(|| vec![pattern]),
             glob,
             scope,
         })
@@ -106,14 +104,14 @@ impl PathMatch {
         let is_around = bases.cwd.starts_with(absolute) || bases.project.starts_with(absolute);
         match (effect.reach, self.scope) {
             (Reach::Below, PathScope::Absolute) if is_around => {
-                return self.pattern.starts_with("/**");
+                return self.forms.iter().any(|form| form.starts_with("/**"));
             }
             (Reach::Below, PathScope::Component) if is_around => {
                 return effect.access == Access::Write;
             }
             (Reach::Below, _) if is_around => return true,
             (Reach::Tracked, PathScope::Relative) if is_around => {
-                return !self.pattern.starts_with('*');
+                return !self.forms.iter().all(|form| form.starts_with('*'));
             }
             (Reach::Itself | Reach::Into | Reach::Tracked | Reach::Below, _) => {}
         }
