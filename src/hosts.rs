@@ -280,17 +280,17 @@ impl Host {
         }
         match (self.blocks("prompt.submit"), self.blocks("agent.stop")) {
             (true, true) => {}
-            (false, true) => limits.push("a prompt cannot be blocked".to_string()),
-            (true, false) => limits.push("a stop cannot be blocked".to_string()),
+            (false, true) => limits.push("hooks cannot block a prompt".to_string()),
+            (true, false) => limits.push("hooks cannot block a stop".to_string()),
             (false, false) => {
-                limits.push("neither a prompt nor a stop can be blocked".to_string());
+                limits.push("hooks cannot block a prompt or a stop".to_string());
             }
         }
         if !self.rewrites() {
-            limits.push("tool input cannot be rewritten: a rewrite blocks the tool".to_string());
+            limits.push("hooks cannot rewrite tool input: a rewrite blocks the tool".to_string());
         }
         if !self.teaches() {
-            let text = "text that a hook returns for the model before a tool call is lost";
+            let text = "the model does not get text that a hook returns before a tool call";
             limits.push(text.to_string());
         }
         let open = "the tool runs if hookrun hangs or prints invalid output";
@@ -308,7 +308,7 @@ impl Host {
         if !self.reads.is_empty() {
             let hosts = self.reads.join("` and `");
             limits.push(format!(
-                "it also runs the hooks in the settings of `{hosts}`: install hookrun in only one of them"
+                "it also runs the hooks in the settings of `{hosts}`, so install hookrun in only one of these agents"
             ));
         }
         limits.extend(self.install.cannot.iter().map(ToString::to_string));

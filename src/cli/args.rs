@@ -77,7 +77,7 @@ Examples:
     Test(TestArgs),
     /// Run the hooks of a commit on staged files, all files, or the files that you name
     #[command(
-        after_help = "Exit status: 0 allowed, 1 blocked. Runs the hooks of commit.pre; hooks with {files} get the files as arguments. By default the staged text is checked, as in `git commit`; with PATH, --all or --from, the files on disk.
+        after_help = "Exit status: 0 allowed, 1 blocked. Runs the hooks of commit.pre; hooks with {files} get the files as arguments. By default it checks the staged content, as in `git commit`; with PATH, --all or --from, the files on disk.
 
 Examples:
   hookrun check
@@ -109,7 +109,7 @@ Examples:
     /// Report past decisions as an HTML page, or as JSON lines
     #[command(
         override_usage = "hookrun report [OPTIONS] >FILE.html",
-        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, also by rules that were added since.
+        after_help = "Exit status: 0 written, 1 no such decisions, 2 error. The page is one file and needs no network. Secrets are redacted, including by rules added after the decision.
 
 Examples:
   hookrun report >report.html

@@ -445,7 +445,7 @@ impl<'a> ChosenDecisions<'a> {
     fn nothing(&self, paths: &Paths) -> String {
         if self.read > 0 {
             let read = counted(self.read, "decision");
-            let mut text = format!("no match among {read} in the log\n");
+            let mut text = format!("no match in the log ({read} searched)\n");
             if let Some(project) = &self.project {
                 let project = paths.show(project);
                 text.push_str(&format!(

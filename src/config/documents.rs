@@ -297,7 +297,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, Complaint> {
         for entry in inside.flatten() {
             entries += 1;
             if entries > MOST_ENTRIES {
-                let cause = format!("`{written}` would search more than {MOST_ENTRIES} files");
+                let cause = format!("`{written}` would visit more than {MOST_ENTRIES} files");
                 return Err(Complaint::with_cure(cause, "name a folder in `documents`"));
             }
             let path = entry.path();

@@ -174,7 +174,10 @@ impl TreeLine {
         let shown = plain(path);
         let words: Vec<&str> = head.split_whitespace().collect();
         let &[mode, _, object, size] = words.as_slice() else {
-            return Err(format!("cannot read git's line `{}`", plain(&line)));
+            return Err(format!(
+                "cannot parse this line of `git ls-tree`: `{}`",
+                plain(&line)
+            ));
         };
         let is_executable = match mode {
             "100644" | "100664" => false,

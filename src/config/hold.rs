@@ -53,7 +53,7 @@ impl ProjectTrust {
         let first = held.why.clone();
         Some(match of_event.count() {
             0 => first,
-            more => format!("{first} (nor did {more} more)"),
+            more => format!("{first} (and {more} more)"),
         })
     }
 }

@@ -195,7 +195,7 @@ impl ConfigLoader<'_> {
                     hook.name,
                     first.source.file.display()
                 );
-                let cure = "give one of them another name: it must be unique across a folder's hooks.d, \
+                let cure = "rename one of them: a name must be unique across a folder's hooks.d, \
                             .hookrun/hooks.d and hookrun.toml";
                 let at = hook.source.line.map(Position::of_line);
                 let problem = Complaint::with_cure(cause, cure).in_file(&hook.source.file, at);

@@ -119,7 +119,9 @@ pub(super) static AGY: Host = Host {
     install: Install {
         project: ".agents/hooks.json",
         user: UserFile::Home(".gemini/config/hooks.json"),
-        cannot: &["no other event can be rewritten; only reasons reach the model"],
+        cannot: &[
+            "hooks cannot rewrite other events either; only the reason for a block reaches the model",
+        ],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -120,7 +120,7 @@ pub(super) static CLINE: Host = Host {
         // The command line's names for the same events.
         but: &["tool_call", "tool_result"],
         cannot: &[
-            "its command line sends no prompt to a hook, and its extension takes no new input",
+            "its CLI does not send prompts to hooks, and its extension does not accept new input",
             "a block ends the run, and the model does not get the reason",
         ],
         beside: &[

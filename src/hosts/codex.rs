@@ -93,12 +93,12 @@ pub(super) static CODEX: Host = Host {
             .waits(AT_THE_END),
     ],
     unseen: &[
-        "`write_stdin`: text for a shell or interpreter that is already running",
-        "`web_search`: like other hosted tools, it runs on the provider's servers",
+        "`write_stdin`, which sends text to a running shell or interpreter",
+        "`web_search`, which runs on the provider's servers, like other hosted tools",
     ],
     trust: Some(
-        "trust the project, and accept the hooks in `/hooks`, and again after every change to their \
-             command: until then Codex skips them silently",
+        "trust the project, and accept the hooks in `/hooks`; accept them again after every change \
+             to their command, because Codex silently skips hooks that are not accepted",
     ),
     signs: &[
         sign(

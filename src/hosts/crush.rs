@@ -63,7 +63,7 @@ pub(super) static CRUSH: Host = Host {
         "tool.pre",
         &PRE_TOOL_USE,
     )],
-    unseen: &["tools of subagents"],
+    unseen: &["tool calls of subagents"],
     settings: Some(HostFile {
         places: &["crush", "crush.json", ".crush.json"],
         hook: &[
@@ -78,7 +78,7 @@ pub(super) static CRUSH: Host = Host {
     install: Install {
         project: "crush.json",
         user: UserFile::Config("crush/crush.json"),
-        cannot: &["new input is merged into the old input, so a key that a hook removes stays"],
+        cannot: &["it merges new input into the old, so a key that a hook removes stays"],
         ..Install::SETTINGS
     },
     ..FAMILY

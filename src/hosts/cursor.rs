@@ -169,7 +169,7 @@ pub(super) static CURSOR: Host = Host {
         ROW.observed("workspaceOpen", "resources.discover", &SILENT),
     ],
     fails_closed: FailsClosed::Always,
-    unseen: &["tools of cloud agents, which do not run a user's hooks"],
+    unseen: &["tool calls of cloud agents, which do not run a user's hooks"],
     trust: Some("trust the workspace"),
     reads: &["claude"],
     signs: &[

@@ -56,7 +56,7 @@ pub(super) static FACTORY: Host = Host {
         ROW.open_gate("Stop", "agent.stop", &GATES),
         ROW.observed("PreCompact", "compact.pre", &OBSERVED),
     ],
-    unseen: &["prompts of `droid exec`, which sends no `UserPromptSubmit` (0.225.2)"],
+    unseen: &["prompts of `droid exec`, which does not send `UserPromptSubmit` (0.225.2)"],
     settings: Some(HostFile {
         places: &[".factory"],
         ..HostFile::FAMILY
@@ -66,7 +66,7 @@ pub(super) static FACTORY: Host = Host {
         user: UserFile::Home(".factory/settings.json"),
         cannot: &["in auto-approve mode it never asks: the tool runs"],
         must: &[
-            "remove any `hooks.json` next to the file: the documentation says that it takes precedence, but version 0.225.2 reads only `settings.json`",
+            "remove any `hooks.json` next to `settings.json`: according to the documentation it takes precedence, but version 0.225.2 reads only `settings.json`",
         ],
         beside: &["hooks.json"],
         ..Install::SETTINGS

@@ -108,7 +108,7 @@ pub(super) static GEMINI: Host = Host {
         ROW.observed("PreCompress", "compact.pre", &OBSERVED),
     ],
     trust: Some(
-        "trust the folder, and accept its hooks when it asks: with `--skip-trust` project hooks do not run, with GEMINI_CLI_TRUST_WORKSPACE=true they do",
+        "trust the folder, and accept its hooks when Gemini CLI asks; `--skip-trust` disables project hooks, GEMINI_CLI_TRUST_WORKSPACE=true enables them",
     ),
     signs: &[
         // For the same event names, Copilot CLI lacks transcript and time; Qwen Code sends both.
@@ -157,7 +157,7 @@ pub(super) static GEMINI: Host = Host {
     install: Install {
         project: ".gemini/settings.json",
         user: UserFile::Home(".gemini/settings.json"),
-        cannot: &["with `-p` it waits for an answer, although nobody can give one"],
+        cannot: &["with `-p`, it waits for an answer that nobody can give"],
         distrust: Some(distrust),
         typed: &[typed(
             "/hooksConfig/enabled",

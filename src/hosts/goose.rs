@@ -66,7 +66,7 @@ pub(super) static GOOSE: Host = Host {
         project: ".agents/plugins/hookrun/hooks/hooks.json",
         user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
         cannot: &["at other events, too, only the reason for a block reaches the model"],
-        must: &["start it again: plugins are read when it starts"],
+        must: &["restart it: it reads plugins only when it starts"],
         ..Install::SETTINGS
     },
     ..FAMILY

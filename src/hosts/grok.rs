@@ -82,7 +82,9 @@ pub(super) static GROK: Host = Host {
     install: Install {
         project: ".grok/hooks/hookrun.json",
         user: UserFile::Home(".grok/hooks/hookrun.json"),
-        cannot: &["text for the model at session start and with a prompt is lost"],
+        cannot: &[
+            "the model does not get text that a hook returns at session start or with a prompt",
+        ],
         ..Install::SETTINGS
     },
     ..Host::PLAIN

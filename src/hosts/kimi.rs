@@ -102,8 +102,8 @@ pub(super) static KIMI: Host = Host {
     install: Install {
         project: "",
         user: moved("KIMI_CODE_HOME", ".kimi-code", "config.toml"),
-        cannot: &["a stop can be blocked only once"],
-        must: &["start a new session, because hooks are only read when a session starts"],
+        cannot: &["hooks can block a stop only once"],
+        must: &["start a new session: it reads hooks only when a session starts"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -42,7 +42,7 @@ pub(super) static KIRO: Host = Host {
             .keys(&[("tool_response", "result")]),
         ROW.observed("Stop", "agent.stop", &SILENT),
     ],
-    unseen: &["the input of a tool in Kiro's IDE, which sent `{}` when measured (1.0.165)"],
+    unseen: &["tool input in Kiro's IDE, which sends `{}` (1.0.165)"],
     // One list of hooks, each with its event and an action.
     settings: Some(HostFile {
         places: &[".kiro"],

@@ -218,9 +218,9 @@ pub(super) static OMP: Host = Host {
             text: PLUGIN_TEXT,
         }),
         cannot: &[
-            "it waits 30 s for hooks, or longer while a tool call asks a person; then it blocks",
+            "it waits 30 s for hooks, or longer while a person answers a tool call's question; then it blocks",
             "with `-p` it cannot ask: a question blocks",
-            "a prompt can be rewritten only at a terminal: elsewhere a rewrite blocks it",
+            "hooks can rewrite a prompt only at a terminal: elsewhere, a rewrite blocks it",
         ],
         ..Install::NONE
     },

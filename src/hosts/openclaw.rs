@@ -239,10 +239,12 @@ pub(super) static OPENCLAW: Host = Host {
     is_system: true,
     fails_closed: FailsClosed::Always,
     trust: Some(
-        "in `openclaw.json` add the file to `plugins.load.paths`, and set \
+        "in `openclaw.json`, add the plugin file to `plugins.load.paths`, and set \
              `plugins.entries.hookrun.hooks.allowConversationAccess` to true",
     ),
-    unseen: &["tools of `openclaw agent exec`, which does not call plugins: use `openclaw agent`"],
+    unseen: &[
+        "tool calls in `openclaw agent exec`, which does not call plugins: use `openclaw agent`",
+    ],
     install: Install {
         project: ".openclaw/hookrun.js",
         user: moved("OPENCLAW_STATE_DIR", ".openclaw", "hookrun.js"),
@@ -250,7 +252,7 @@ pub(super) static OPENCLAW: Host = Host {
             events: PLUGIN_EVENTS,
             text: include_str!("plugin/openclaw.js"),
         }),
-        cannot: &["a prompt cannot be rewritten: a rewrite blocks it"],
+        cannot: &["hooks cannot rewrite a prompt: a rewrite blocks it"],
         ..Install::NONE
     },
     ..Host::PLAIN

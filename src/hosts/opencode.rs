@@ -32,12 +32,12 @@ pub(super) static OPENCODE: Host = Host {
     name: "opencode",
     title: "OpenCode",
     fails_closed: FailsClosed::Always,
-    unseen: &["tools of subagents"],
+    unseen: &["tool calls of subagents"],
     install: Install {
         project: ".opencode/plugins/hookrun.js",
         user: UserFile::Config("opencode/plugins/hookrun.js"),
         form: HostForm::Plugin(PLUGIN),
-        must: &["start it again: plugins are read when it starts"],
+        must: &["restart it: it reads plugins only when it starts"],
         ..Install::NONE
     },
     ..Host::PLAIN
@@ -47,12 +47,12 @@ pub(super) static KILO: Host = Host {
     name: "kilo",
     title: "Kilo Code",
     fails_closed: FailsClosed::Always,
-    unseen: &["tools of subagents"],
+    unseen: &["tool calls of subagents"],
     install: Install {
         project: ".kilo/plugin/hookrun.js",
         user: UserFile::Config("kilo/plugin/hookrun.js"),
         form: HostForm::Plugin(PLUGIN),
-        must: &["start it again: plugins are read when it starts"],
+        must: &["restart it: it reads plugins only when it starts"],
         ..Install::NONE
     },
     ..Host::PLAIN
@@ -79,9 +79,9 @@ pub(super) static AMP: Host = Host {
             text: include_str!("plugin/amp.js"),
         }),
         cannot: &[
-            "written from its types and documentation, and not tested: it needs its own server",
+            "the plugin follows Amp's types and documentation, but is untested, because Amp needs its own server",
         ],
-        must: &["reload its plugins (`plugins: reload`), or start it again"],
+        must: &["reload its plugins (`plugins: reload`), or restart it"],
         ..Install::NONE
     },
     ..Host::PLAIN

@@ -213,7 +213,9 @@ pub(super) static PI: Host = Host {
     is_system: true,
     fails_closed: FailsClosed::Always,
     signs: &[sign(SignedEvents::Alone, &[], NOT_OF_SYSTEMS)],
-    trust: Some("trust the project when pi asks; with `-p` it does not ask: add `--approve`"),
+    trust: Some(
+        "trust the project when pi asks; with `-p`, where it does not ask, add `--approve`",
+    ),
     install: Install {
         project: ".pi/extensions/hookrun.js",
         user: moved("PI_CODING_AGENT_DIR", ".pi/agent", "extensions/hookrun.js"),

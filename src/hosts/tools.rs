@@ -242,7 +242,7 @@ impl Host {
         }
         let is_whole = which == 0 && !self.patch_calls(event).is_empty();
         if calls.len() > 1 && !is_whole {
-            return no_way("the host's call stands for several calls");
+            return no_way("one call of the host stands for several tool calls");
         }
         let name = event.context().string("toolName").unwrap_or_default();
         let (Value::Object(new), Value::Object(old)) = (new, old.clone()) else {

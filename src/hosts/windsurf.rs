@@ -75,7 +75,9 @@ pub(super) static WINDSURF: Host = Host {
         // Its text stays under `raw`: our `message` is an object.
         ROW.observed("post_cascade_response", "message.end", &SILENT),
     ],
-    unseen: &["tools other than commands, files and MCP tools: search, web, browser"],
+    unseen: &[
+        "tools other than command, file and MCP tools, such as search, web and browser tools",
+    ],
     signs: &[sign(
         SignedEvents::KnownOrNew,
         &["agent_action_name", "trajectory_id"],

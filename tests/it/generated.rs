@@ -696,7 +696,7 @@ fn coverage_points() -> String {
         ]
     };
     table(
-        ["point", "what has it", "covered when", "because"],
+        ["point", "applies to", "covered when", "reason"],
         POINTS.iter().map(row),
     )
 }

@@ -333,7 +333,7 @@ fn a_key_that_could_not_be_listed_on_a_line_is_rejected() {
             &["remove", key],
         ] {
             let ran = in_hook(&sandbox, &[&["hook", "state"], arguments].concat());
-            ran.exits(2).says("write a key of one line");
+            ran.exits(2).says("a key must be one line, and not empty");
         }
     }
     prints(&sandbox, &["hook", "state", "list"], "");

@@ -138,7 +138,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
     assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
     why(&sandbox, &["--host", "claude"])
         .exits(1)
-        .says("no match among 6 decisions in the log");
+        .says("no match in the log (6 decisions searched)");
     why(&sandbox, &["--host", "cluade"])
         .exits(2)
         .says("'claude'");
@@ -426,7 +426,7 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     let elsewhere = in_folder("home", &["why"]);
     elsewhere
         .exits(1)
-        .says("among 3 decisions")
+        .says("3 decisions searched")
         .says("--everywhere searches all");
     in_folder("home", &["why", "--everywhere"])
         .exits(0)

@@ -203,7 +203,7 @@ pub(crate) enum StateAction {
 /// Rejects a key that `list` could not print on one line.
 fn state_key(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['\n', '\r']) {
-        return Err("write a key of one line".to_string());
+        return Err("a key must be one line, and not empty".to_string());
     }
     Ok(text.to_string())
 }

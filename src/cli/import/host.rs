@@ -100,7 +100,7 @@ fn entry(
         }
         [shell, flag, _] if flag == "-c" => {
             return Err(format!(
-                "it runs in the shell `{shell}`, which import does not support"
+                "it runs in the shell `{shell}`, which `hookrun import` does not support"
             ));
         }
         words => (shell_words::join(words), false),

@@ -61,13 +61,13 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
         set_hooks, |step| hooks(deciders(step.outcome()))),
     row("asked", KeyValue::Texts, "any", "the hooks that ran, in order",
         set_hooks, |step| hooks(step.asked().map(|hook| hook.hook.clone()).collect())),
-    row("failed", KeyValue::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` for its own failure",
+    row("failed", KeyValue::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` if hookrun itself failed",
         set_hooks, failures),
     row("output", KeyValue::Pattern, "none", "the text to show",
         set_pattern, |step| StepValue::Text(step.outcome().output())),
     row("context", KeyValue::Pattern, "none", "the text for the model",
         set_pattern, |step| StepValue::Text(step.outcome().additional_context())),
-    row("notice", KeyValue::Pattern, "none", "blocks and questions without effect, because the event cannot be blocked",
+    row("notice", KeyValue::Pattern, "none", "blocks and questions that had no effect, because the event cannot be blocked",
         set_pattern, |step| StepValue::Text(notice(step.outcome()))),
     row("findings", KeyValue::Pattern, "any", "findings in files, one per line: `error src/main.tf:7 it is open`",
         set_pattern, |step| StepValue::Text(findings(step.outcome()))),
@@ -75,7 +75,7 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
         set_rewrites, |step| StepValue::Text(rewrites(step.outcome()))),
     row("reply", KeyValue::Table(|| specs(REPLY_KEYS)), "any", "the reply to the host",
         |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) }, |_| StepValue::Text(None)),
-    row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "files in the case's folder afterwards: a path with a regular expression for its text, or with true or false for its existence",
+    row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "files in the case's folder afterwards: each path with a regular expression for its content, or true or false for whether it exists",
         set_files, |_| StepValue::Text(None)),
 ];
 
@@ -235,7 +235,8 @@ fn file_expectation(tree: &Tree, path: &str) -> Result<Option<FileExpectation>, 
         }
         (None, None) => {
             let cause = format!("`{path}` takes a regular expression, true or false");
-            let cure = "write an expression for its text, or true or false for its existence";
+            let cure =
+                "write an expression for its content, or true or false for whether it exists";
             Err(Complaint::with_cure(cause, cure))
         }
     }

@@ -47,9 +47,9 @@ pub struct RepeatDraft {
 pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
     KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file",
         |draft, key| paths(key).map(|paths| draft.suite.hooks = paths)),
-    KeyRow::key("settings", KeyValue::Texts, "none", "settings files of hosts with hooks under test, as for `--settings`",
+    KeyRow::key("settings", KeyValue::Texts, "none", "host settings files with the hooks under test, as for `--settings`",
         |draft, key| paths(key).map(|paths| draft.suite.settings = paths)),
-    KeyRow::key("defaults", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "default keys of all cases",
+    KeyRow::key("defaults", KeyValue::Table(|| specs(DEFAULT_KEYS)), "none", "default keys for all cases",
         |draft, key| key.take(DEFAULT_KEYS, "", &mut draft.defaults)),
     KeyRow::key("case", KeyValue::Tables(|| specs(CASE_KEYS)), "required", "a test case: `[[case]]`", |_, _| Ok(())),
 ];
@@ -89,10 +89,10 @@ const EVENT: KeyRow<StepDraft> = KeyRow::key("event", KeyValue::Text, "required,
 const HOST: KeyRow<StepDraft> = KeyRow::key("host", KeyValue::OneOf(dialect_names), "\"native\"", "the dialect of the event and the reply",
     |case, key| key.word().map(|host| case.host = Some(host)));
 #[rustfmt::skip]
-const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "run only these hooks, as `test --hook`",
+const HOOK: KeyRow<StepDraft> = KeyRow::key("hook", KeyValue::Texts, "all", "run only these hooks, as with `test --hook`",
     |case, key| some_names(key).map(|hooks| case.hooks = hooks));
 #[rustfmt::skip]
-const CONTEXT: KeyRow<StepDraft> = KeyRow::key("context", KeyValue::Json, "the required keys of the event", "the event's context", set_context);
+const CONTEXT: KeyRow<StepDraft> = KeyRow::key("context", KeyValue::Json, "sample values for the event's required keys", "the event's context", set_context);
 #[rustfmt::skip]
 const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Text, "none", "a file with the context, relative to this file",
     |case, key| key.text().map(|path| add_input(case, key, StepInput::File(path.into()))));
@@ -100,15 +100,15 @@ const CONTEXT_FILE: KeyRow<StepDraft> = KeyRow::key("context_file", KeyValue::Te
 const STDIN: KeyRow<StepDraft> = KeyRow::key("stdin", KeyValue::Text, "none", "input to send instead of a context; need not be JSON",
     |case, key| key.text().map(|text| add_input(case, key, StepInput::Text(text.to_string()))));
 #[rustfmt::skip]
-const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Map(&KeyValue::Text), "none", "variables of the hooks' environment", set_env);
+const ENV: KeyRow<StepDraft> = KeyRow::key("env", KeyValue::Map(&KeyValue::Text), "none", "environment variables for the hooks", set_env);
 #[rustfmt::skip]
-const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Text, KeyValue::Table(|| specs(FILE_KEYS))])), "none", "files to create in its folder: a path with its text", |case, key| {
+const FILES: KeyRow<StepDraft> = KeyRow::key("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Text, KeyValue::Table(|| specs(FILE_KEYS))])), "none", "files to create in the case's folder: each path with its content", |case, key| {
     let files = key.table()?.iter().filter_map(|entry| read_file_entry(key.reader, entry));
     case.files.extend(files);
     Ok(())
 });
 #[rustfmt::skip]
-const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "shell commands (`sh -e`) to run first in its folder",
+const SETUP: KeyRow<StepDraft> = KeyRow::key("setup", KeyValue::Text, "none", "shell commands (`sh -e`) to run first in the case's folder",
     |case, key| key.text().map(|lines| case.setup.push(lines.to_string())));
 #[rustfmt::skip]
 const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs(EXPECT_KEYS)), "required, or in each step", "the expected result", |case, key| {

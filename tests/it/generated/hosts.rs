@@ -21,7 +21,7 @@ const MEASURED: &[(&str, &str, &str)] = &[
     ("goose", "1.52.0", "2026-11-23"),
     ("grok", "1.0.41", "2026-11-23"),
     ("kimi", "2.1.0", "2026-11-23"),
-    ("cline", "3.0.65 (command line)", "2026-11-23"),
+    ("cline", "3.0.65 (CLI)", "2026-11-23"),
     ("opencode", "1.18.33", "2026-11-23"),
     ("kilo", "7.7.9", "2026-11-23"),
     ("pi", "0.73.1", "2026-11-23"),
@@ -81,10 +81,10 @@ pub(super) fn parts() -> impl Iterator<Item = String> {
 /// How well a host is known.
 fn known(host: &str) -> String {
     let measured = match MEASURED.iter().find(|(name, ..)| *name == host) {
-        Some((_, version, date)) => format!("Measured with version {version} on {date}"),
-        None => "Not measured".to_string(),
+        Some((_, version, date)) => format!("Tested with version {version} on {date}"),
+        None => "Not tested".to_string(),
     };
-    format!("{measured}; follows its documentation as of {DOCUMENTED}.\n")
+    format!("{measured}; this page follows the agent's documentation as of {DOCUMENTED}.\n")
 }
 
 /// The failures of hookrun after which a host still runs the tool.
@@ -124,7 +124,7 @@ pub(super) fn capabilities() -> String {
         "new input",
         "text for the model",
         "a tool still runs if hookrun",
-        "measured",
+        "tested version",
     ];
     table(head, rows)
 }

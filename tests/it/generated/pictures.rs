@@ -225,8 +225,8 @@ fn plot(bars: &[Bar]) -> String {
 pub(super) fn speed_in_short() -> String {
     format!(
         "With one no-op hook, prek takes {:.1} to {:.1} times as long as hookrun, and lefthook \
-         takes {:.1} to {:.1} times as long. For a commit with three hooks, they take {:.1} and {:.1} times as long. \
-         See [benchmarks](docs/benchmarks.md) for the method, and for the cases in which hookrun is slower.\n",
+         takes {:.1} to {:.1} times as long. For a commit with three hooks, they take {:.1} and {:.1} times as long, respectively. \
+         See [benchmarks](docs/benchmarks.md) for the method, and for cases where hookrun is slower.\n",
         times("peers", "prek", 5),
         times("peers", "prek", 3),
         times("peers", "lefthook", 5),

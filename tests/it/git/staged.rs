@@ -293,7 +293,7 @@ fn a_merge_that_git_commits_itself_takes_no_fixes_and_git_commit_completes_it() 
     git.commits(&[]);
     git.git(&["merge", "-q", "--no-edit", "topic"])
         .exits(1)
-        .says("`format` would change b.txt, and git takes no fixes here");
+        .says("`format` would change b.txt, and git does not include fixes here");
     git.git(&["commit", "-q", "--no-edit"]).exits(0);
     git.has("b.txt", "1\n", "1\n", "1\n");
     git.is_clean();
@@ -326,7 +326,7 @@ fn a_patch_is_checked_as_it_is_staged_and_takes_no_fixes() {
 
     git.git(&["am", "-q", "../blanks"])
         .exits(1)
-        .says("`format` would change a.txt, and git takes no fixes here");
+        .says("`format` would change a.txt, and git does not include fixes here");
     let blanks = lines("blanks  ", "8");
     git.has("a.txt", &lines("2", "8"), &blanks, &blanks);
     git.git(&["am", "--abort"]).exits(0);

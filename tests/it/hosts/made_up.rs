@@ -133,7 +133,7 @@ fn what_it_can_do_and_how_it_is_installed_comes_from_the_same_place() {
     for limit in [
         "it cannot ask: a question blocks",
         "it swims",
-        "a prompt cannot be blocked",
+        "hooks cannot block a prompt",
     ] {
         assert!(limits.iter().any(|one| one == limit), "{limits:?}");
     }

@@ -70,7 +70,7 @@ pub(super) const NO_DECISION: [(&str, &str); 7] = [
     ),
     ("echo no >&2; exit 2", "no"),
     ("exit 2", "hookrun gave no reason"),
-    ("echo garbage", "hookrun's answer cannot be read"),
+    ("echo garbage", "hookrun's reply cannot be read"),
     ("kill -STOP $$", "hookrun did not answer within 0.5 s"),
 ];
 

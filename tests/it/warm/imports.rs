@@ -240,7 +240,7 @@ fn only_the_user_names_modules() {
         (
             "hookrun.toml",
             "warm_imports = ['numpy']\n",
-            "error: hookrun.toml:1:17: only the system's and the user's file may set `warm_imports`
+            "error: hookrun.toml:1:17: only the system and user files may set `warm_imports`
   help: remove it here; `warm_imports` belongs in ~/.config/hookrun/hookrun.toml\n",
         ),
         (

@@ -147,7 +147,7 @@ function decisionOf({ problem, status, stdout, stderr }) {
   try {
     return { block, result: stdout.trim() === "" ? {} : JSON.parse(stdout) };
   } catch (error) {
-    return fail(block ?? `hookrun's answer cannot be read: ${error.message}`);
+    return fail(block ?? `hookrun's reply cannot be read: ${error.message}`);
   }
 }
 
