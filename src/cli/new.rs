@@ -50,7 +50,7 @@ fn no_event(name: &str) -> Complaint {
         common.push_str(&format!("\n{event:<widest$}  {about}"));
     }
     let help = format!(
-        "`hookrun new {name} --event EVENT`; these are the common ones, and `hookrun events` lists all:{common}"
+        "`hookrun new {name} --event EVENT`; `hookrun events` lists all events, and these are the common ones:{common}"
     );
     Complaint::with_cure("no event given", help)
 }

@@ -256,7 +256,7 @@ impl EventRun<'_> {
     }
 
     fn read_event(&self, abort: &Abort) -> Result<Context> {
-        let cure = "pipe in its context as one JSON object, at least `{}`";
+        let cure = "pipe in the event's context as one JSON object, `{}` if it is empty";
         input::needed(self.time.stdin, Some(abort), "no event on stdin", cure)
     }
 }
@@ -350,7 +350,7 @@ fn give(
     let status = write(&decision, args.format, env, time, abort);
     let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());
     if let Some(problem) = unwritten.recording {
-        streams::remark(&format!("the event is not recorded: {problem}\n"));
+        streams::remark(&format!("cannot record the event: {problem}\n"));
     }
     status == native::ALLOWED
 }
@@ -538,7 +538,7 @@ pub(crate) fn supervise(
     let decision = decide(hosted, &hooks, &hooks.runner, &terms);
     let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());
     if let Some(problem) = unwritten.recording {
-        streams::remark(&format!("the event is not recorded: {problem}\n"));
+        streams::remark(&format!("cannot record the event: {problem}\n"));
     }
     Ok(ExitStatus::Yes)
 }

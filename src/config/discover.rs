@@ -196,8 +196,8 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
         let mut layer = Layer::empty(kind, folder);
         if named.extension() != Some(OsStr::new("toml")) {
             let cause = "is neither a folder of hooks nor a `hookrun.toml`";
-            let cure = "move it into the folder of its event, such as hooks.d/tool.pre/, and name \
-                        the folder above";
+            let cure = "move it into its event's folder, such as hooks.d/tool.pre/, and pass the \
+                        parent of that folder instead";
             return Err(Complaint::with_cure(cause, cure));
         }
         layer.manifests.push(named.to_path_buf());

@@ -108,7 +108,7 @@ impl Reading {
             });
             if let Some(path) = foreign_decision(&key, &key, &value, contract) {
                 let cure = contract.cure();
-                let problem = format!("line {line}: `{path}` has no effect here; write {cure}");
+                let problem = format!("line {line}: `{path}` is unknown here; write {cure}");
                 self.problem.get_or_insert(problem);
             }
             entries.push((key, value));

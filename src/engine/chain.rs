@@ -224,7 +224,7 @@ impl Chain<'_> {
             let traces = self.run_step(&turns);
             for ((turn, mut trace), has_rewritten) in turns.iter().zip(traces).zip(have_rewritten) {
                 trace.notes.push(format!(
-                    "ran again: `{}` rewrote the event after its first run",
+                    "ran again, because `{}` rewrote the event after this hook's first run",
                     rewriter.name
                 ));
                 self.merge_again(&turn.hook, &trace, has_rewritten);

@@ -101,7 +101,7 @@ pub const FAILURES: &[FailureRow] = &[
         }
     }),
     row("exited 0 with an invalid answer", || {
-        let problem = "line 1: `contine` has no effect here; write {\"continue\": false, …".into();
+        let problem = "line 1: `contine` is unknown here; write {\"continue\": false, …".into();
         Ending::Malformed { problem }
     }),
     row(
@@ -135,7 +135,7 @@ pub const FAILURES: &[FailureRow] = &[
         },
     ),
     row(
-        "a function of an embedding program returned an error or panicked",
+        "a function in a program that embeds hookrun returned an error or panicked",
         || Ending::Errored {
             problem: "panicked: index out of bounds".into(),
         },

@@ -137,9 +137,9 @@ rules! {
     Text "text" "exits 0 and prints text":
         "allow; the text is `output`, or `additionalContext` where the event says so";
     Structured "structured" "exits 0 and prints an answer":
-        "allow, with `output`, `additionalContext`, `update`, `findings`";
+        "allow, and apply any `output`, `additionalContext`, `update` or `findings`";
     Asked "ask" "exits 0 and prints `{\"ask\": \"…?\"}`":
-        "a person decides; if nobody can answer, it blocks";
+        "a person decides; if nobody can answer, hookrun blocks";
     ContinueFalse "continue-false" "exits 0 and prints `{\"continue\": false}`":
         "block; the reason is `reason`";
     NonZeroExit "non-zero-exit" "exits with a status other than 0":
@@ -151,7 +151,7 @@ rules! {
         "as in that dialect (`hookrun events --host NAME`)";
     Ruled "rule" "is a rule that matches the event":
         "`deny` blocks, `ask` asks";
-    Returned "returned" "is a function of an embedding program":
+    Returned "returned" "is a function in a program that embeds hookrun":
         "its return value: allow, ask or block";
 }
 

@@ -406,7 +406,7 @@ impl Runner {
         let decided = decided.await;
         on_drop.0 = None;
         let run = decided.unwrap_or_else(|_| {
-            own_failure(event, "the thread that decides has ended".to_string())
+            own_failure(event, "the decision thread ended unexpectedly".to_string())
         });
         self.collected(run)
     }

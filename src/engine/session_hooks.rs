@@ -383,7 +383,7 @@ impl SharedState {
     /// Calls the sink. A panic in it must not end the hook's supervision.
     fn call_sink(&self, call: impl FnOnce(&dyn SessionSink)) {
         if catch_unwind(AssertUnwindSafe(|| call(self.sink.as_ref()))).is_err() {
-            tracing::warn!("the holder of the session panicked");
+            tracing::warn!("the embedding program's session callback panicked");
         }
     }
 }

@@ -295,7 +295,7 @@ pub(super) static CLAUDE: Host = Host {
         user: moved("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
         // Its hooks create the worktree instead of Claude Code.
         but: &["WorktreeCreate"],
-        must: &["start a new session: it reads hooks only when a session starts"],
+        must: &["start a new session, because only new sessions read hooks"],
         local: Some("settings.local.json"),
         typed: TYPED,
         ..Install::SETTINGS

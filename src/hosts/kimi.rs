@@ -103,7 +103,7 @@ pub(super) static KIMI: Host = Host {
         project: "",
         user: moved("KIMI_CODE_HOME", ".kimi-code", "config.toml"),
         cannot: &["hooks can block a stop only once"],
-        must: &["start a new session: it reads hooks only when a session starts"],
+        must: &["start a new session, because only new sessions read hooks"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -46,7 +46,7 @@ pub enum Doubt {
     #[error("no known host has an event `{event}`, and the context does not identify the host")]
     Strange { event: String },
     /// The host is certain, but the event is not named.
-    #[error("the context has the format of {dialect}, in which the event is not named")]
+    #[error("the context is in {dialect}'s format, which does not name the event")]
     Unnamed { dialect: &'static str },
 }
 

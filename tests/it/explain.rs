@@ -78,7 +78,7 @@ hooks that do not run
 fn what_cannot_be_read_is_uncertain_and_may_run_anything_at_a_gate() {
     let ran = project().hookrun(&["explain", "rm 'x"], b"");
     ran.exits(0)
-        .prints("runs\n  uncertain: it cannot be read at `'x`");
+        .prints("runs\n  uncertain: it cannot be parsed at `'x`");
     ran.prints("hooks that run at tool.pre\n  hookrun.toml:1\n")
         .prints("deny: cannot tell ");
     let nothing = Sandbox::new().hookrun(&["explain", "# a comment"], b"");

@@ -238,7 +238,7 @@ fn a_full_disk_changes_no_decision() {
         format!("{{\"toolName\":\"{}\"}}", "x".repeat(5000)).as_bytes(),
     );
     ran.exits(2)
-        .says("no\nthe event is not recorded: cannot write `");
+        .says("no\ncannot record the event: cannot write `");
     assert_eq!(ran.stdout, "{\"continue\":false,\"reason\":\"no\"}\n");
     assert_eq!(sandbox.read(LOG), before);
 }
@@ -336,7 +336,7 @@ fn whoever_keeps_the_lock_of_a_recording_keeps_no_decision() {
     held.lock().unwrap();
     let ran = sandbox.hookrun(&["run", "tool.pre", "--record", "events.jsonl"], b"{}");
     ran.exits(2)
-        .says("no\nthe event is not recorded: cannot write `");
+        .says("no\ncannot record the event: cannot write `");
     ran.says("another process holds the lock");
     assert_eq!(lines(&sandbox, LOG).len(), 1);
 }

@@ -188,7 +188,7 @@ fn mistakes_are_errors_of_the_configuration() {
         ),
         (
             "where = { \"a[].b\" = \"x\" }\ndeny = \"no\"",
-            "`[]` is for a rule with `documents`",
+            "`[]` needs a rule with `documents`",
         ),
         (
             "documents = \"a.json\"\nwhere = { a = \"(\" }\ndeny = \"no\"",

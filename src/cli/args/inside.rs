@@ -13,7 +13,7 @@ pub(crate) enum HookCommand {
     Field(FieldArgs),
     /// Print a YAML or TOML document on stdin as JSON
     #[command(
-        after_help = "Each value keeps its line number, so that a program that reads the JSON can report lines of the document. Several YAML documents become several JSON documents. Exit status: 0 printed, 2 not such a document."
+        after_help = "Each value keeps its line number, so that a program that reads the JSON can report line numbers in the document. Several YAML documents become several JSON documents. Exit status: 0 printed, 2 stdin is not valid YAML or TOML."
     )]
     Json(JsonArgs),
     /// Ask a person at the terminal, or show a message

@@ -118,7 +118,7 @@ pub(crate) fn digest(text: &str) -> Result<String, String> {
     if digits.len() == 64 && digits.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
         return Ok(text.to_string());
     }
-    Err("write `sha256:` and 64 digits, as `hookrun trust --show` does".to_string())
+    Err("write `sha256:` and 64 hex digits, as printed by `hookrun trust --show`".to_string())
 }
 
 pub(super) fn dialect_name() -> PossibleValuesParser {

@@ -106,7 +106,7 @@ fn entry(
         words => (shell_words::join(words), false),
     };
     if runs_hookrun(&command, source.env) {
-        return Err("it runs hookrun itself".to_string());
+        return Err("it already runs hookrun".to_string());
     }
     let host = wanted.dialect.name;
     let mut entry = ImportedHook::new(host, &program_of(&command), wanted.event, &command);

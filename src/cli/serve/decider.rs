@@ -384,7 +384,7 @@ impl DecisionServer {
         let record = self.args.deciding.record.as_deref();
         let unwritten = decision.keep(self.door, env, record);
         if let Some(problem) = unwritten.recording {
-            streams::remark(&format!("the event is not recorded: {problem}\n"));
+            streams::remark(&format!("cannot record the event: {problem}\n"));
         }
         let is_lost = unwritten.log.is_some();
         let was_lost = self.is_log_lost.swap(is_lost, Ordering::Relaxed);

@@ -74,7 +74,7 @@ impl Context {
             FrameState::Empty => {
                 return Err(Complaint::with_cure(
                     "the event is empty",
-                    "pipe its context in as one JSON object, at least `{}`",
+                    "pipe in the event's context as one JSON object, `{}` if it is empty",
                 ));
             }
             FrameState::Open => {

@@ -161,7 +161,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
         apply(rules).map_err(|problem| {
             Complaint::with_cure(
                 format!("it cannot be sandboxed: {problem}"),
-                "run it where that is allowed, or change its `sandbox`",
+                "run it on a system that allows sandboxing, or change its `sandbox`",
             )
         })?;
     }

@@ -478,7 +478,7 @@ impl RunningStep<'_> {
         let permit = workers.permit().ok_or_else(|| {
             Complaint::with_cure(
                 format!("{MOST_FUNCTIONS} functions are still running"),
-                "let functions return, even after their timeout",
+                "make sure that every function returns, even after it times out",
             )
         })?;
         let started = Instant::now();

@@ -106,7 +106,7 @@ fn values(
 pub const RESULT_KEYS: &[(&str, JsonType, &str)] = &[
     ("continue", Boolean, "false blocks the event"),
     ("reason", Text, "why, for the person and the model"),
-    ("ask", Text, "a question for a person to decide"),
+    ("ask", Text, "a question for a person to answer"),
     ("output", Text, "text to show"),
     ("additionalContext", Text, "text for the model"),
     ("update", Object, "new values for context fields"),

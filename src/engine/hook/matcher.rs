@@ -161,7 +161,7 @@ impl Matcher {
     /// If the expression is invalid, or the path has `[]`, which only documents have.
     pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, Complaint> {
         if field.contains("[]") {
-            return Err(Complaint::new("`[]` is for a rule with `documents`"));
+            return Err(Complaint::new("`[]` needs a rule with `documents`"));
         }
         self.fields.push(FieldMatch {
             field: field.to_string(),

@@ -121,7 +121,7 @@ impl<'t> Parser<'t> {
             return Err(self.unreadable());
         }
         if !self.pending.is_empty() {
-            return Err("it cannot be read at `<<`: the here-document has no end".to_string());
+            return Err("it cannot be parsed at `<<`: the here-document has no end".to_string());
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl<'t> Parser<'t> {
             }
             for document in std::mem::take(&mut self.pending) {
                 let Some((body, end)) = document.body(self.text, self.at) else {
-                    return Err("it cannot be read at `<<`".to_string());
+                    return Err("it cannot be parsed at `<<`".to_string());
                 };
                 self.documents[document.index] = if document.is_quoted() {
                     SourceWord::quoted(body)
@@ -525,5 +525,5 @@ fn unreadable(rest: &str) -> String {
     if shown.is_empty() {
         return "it ends too early".to_string();
     }
-    format!("it cannot be read at `{shown}`")
+    format!("it cannot be parsed at `{shown}`")
 }

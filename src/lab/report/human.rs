@@ -332,7 +332,7 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
         "ask" => {
             writeln!(
                 out,
-                "{DOUBT}ASK{DOUBT:#}  a person decides; if nobody can answer, it blocks."
+                "{DOUBT}ASK{DOUBT:#}  a person decides; if nobody can answer, hookrun blocks."
             )?;
             for question in &run.questions {
                 text(

@@ -171,7 +171,7 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
             continue;
         }
         let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {
-            let cause = format!("the variable `{name}` is not a string without NUL");
+            let cause = format!("the variable `{name}` must be a string without NUL");
             key.reader
                 .fault(entry.tree.offset, cause, "write its value in quotes");
             continue;

@@ -160,7 +160,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
             "PreToolUse[4].hooks[0]",
             "`if: Bash(git *)` cannot be imported",
         ),
-        ("PreToolUse[5].hooks[0]", "it runs hookrun itself"),
+        ("PreToolUse[5].hooks[0]", "it already runs hookrun"),
         (
             "Stop[4].hooks[0]",
             "its file paths are relative to the folder",

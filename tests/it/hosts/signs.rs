@@ -252,7 +252,7 @@ fn in_doubt_run_blocks_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "the context has the format of copilot, in which the event is not named; name it: `hookrun run \
+        "the context is in copilot's format, which does not name the event; name it: `hookrun run \
          EVENT --host copilot`\n"
     );
 }

@@ -71,10 +71,10 @@ answers! {
 
     // JSON that is not the contract's.
     a_continue_with_a_slip_is_malformed: r#"{"contine":false}"# =>
-        malformed "line 1: `contine` has no effect here; write {\"continue\": false";
+        malformed "line 1: `contine` is unknown here; write {\"continue\": false";
     a_continue_in_capitals_is_malformed: r#"{"CONTINUE":false}"# => malformed "`CONTINUE`";
     a_decision_of_another_system_is_malformed: r#"{"decision":"block"}"# =>
-        malformed "line 1: `decision` has no effect here; write {\"continue\": false";
+        malformed "line 1: `decision` is unknown here; write {\"continue\": false";
     a_consent_of_another_system_is_text: r#"{"decision":"approve"}"# =>
         says r#"{"decision":"approve"}"#;
     a_text_for_a_boolean_is_malformed: r#"{"continue":"false"}"# =>

@@ -173,7 +173,7 @@ fn a_question_says_who_asks_and_what_happens_without_a_person() {
     let sandbox = Sandbox::new().hook("x.sh", r#"echo '{"ask":"Push to main?"}'"#);
     let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
     ran.exits(1).prints("ASK     x.sh\n").prints("        verdict  ask: Push to main?\n").prints(
-        "ASK  a person decides; if nobody can answer, it blocks.\n        asks     x.sh: Push to main?\n",
+        "ASK  a person decides; if nobody can answer, hookrun blocks.\n        asks     x.sh: Push to main?\n",
     );
 }
 

@@ -111,7 +111,7 @@ impl<'t> Parser<'t> {
         let target = if *operator == "<<" {
             let (document, end) = HereDocument::read(self.text, self.at, self.documents.len());
             if !document.is_plain() {
-                return Err("it cannot be read at `<<`".to_string());
+                return Err("it cannot be parsed at `<<`".to_string());
             }
             self.at = end;
             self.pending.push(document);
@@ -471,7 +471,7 @@ impl<'t> Parser<'t> {
     /// Shells differ in how they go on after a here-document in a substitution.
     fn check_documents(&self) -> SyntaxResult<()> {
         if !self.pending.is_empty() {
-            return Err("it cannot be read at `<<`".to_string());
+            return Err("it cannot be parsed at `<<`".to_string());
         }
         let after = self
             .after_documents
