@@ -6,11 +6,14 @@ pub(crate) mod event;
 pub(crate) mod json;
 pub(crate) mod manifest;
 mod mutations;
+pub(crate) mod payload;
 pub(crate) mod shell;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+
+use mutations::Corpus;
 
 /// Checks every file of a target's corpus, and names all that fail.
 fn walk(target: &str, mut check: impl FnMut(&[u8])) {
@@ -61,16 +64,62 @@ fn every_command_line_of_the_corpus_is_read_or_in_doubt() {
     walk("shell", shell::check);
 }
 
-/// `HOOKRUN_MUTATIONS=10000000 cargo test --release --test it corpus::mutations -- --nocapture`
-/// tries that many texts that are made of the corpus.
-#[test]
+/// How many mutations of each kind are checked: `HOOKRUN_MUTATIONS=10000000 cargo test --release
+/// --test it corpus::mutations -- --nocapture`.
 #[expect(
     clippy::disallowed_methods,
     reason = "how many texts are tried is told by it"
 )]
+fn mutations() -> usize {
+    let count = std::env::var("HOOKRUN_MUTATIONS").ok();
+    count.and_then(|text| text.parse().ok()).unwrap_or(2_000)
+}
+
+#[test]
 fn mutations_of_the_command_lines_are_read_or_in_doubt() {
-    let count = std::env::var("HOOKRUN_MUTATIONS")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    mutations::run(count.unwrap_or(2_000));
+    let corpus = Corpus::of("shell");
+    corpus.inspect(|corpus| corpus.check(mutations(), shell::check));
+}
+
+#[test]
+fn mutations_of_the_answers_keep_the_contract() {
+    let corpus = Corpus::of("answer");
+    corpus.inspect(|corpus| corpus.check(mutations(), answer::check));
+}
+
+#[test]
+fn mutations_of_the_events_are_read_as_the_grammar_says() {
+    let corpus = Corpus::of("event");
+    corpus.inspect(|corpus| corpus.check(mutations(), event::check));
+}
+
+#[test]
+fn mutations_of_the_manifests_are_loaded_or_complained_about() {
+    let folder = tempfile::Builder::new()
+        .prefix("hookrun-it")
+        .tempdir()
+        .unwrap();
+    let check = |bytes: &[u8]| {
+        let own = folder
+            .path()
+            .join(format!("{:?}", std::thread::current().id()));
+        manifest::check(bytes, &own);
+    };
+    let corpus = Corpus::of("manifest");
+    corpus.inspect(|corpus| corpus.check(mutations() / 10, check));
+}
+
+#[test]
+fn mutations_of_the_hosts_payloads_are_events_or_complaints() {
+    let payloads = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/payloads");
+    let mut texts = Vec::new();
+    for host in fs::read_dir(payloads).unwrap().flatten() {
+        for file in fs::read_dir(host.path()).unwrap().flatten() {
+            let name = host.file_name().into_string().unwrap();
+            texts.push([name.as_bytes(), b"\n", &fs::read(file.path()).unwrap()].concat());
+        }
+    }
+    let config = payload::config();
+    let corpus = Corpus::with_texts("payload", texts);
+    corpus.inspect(|corpus| corpus.check(mutations(), |bytes| payload::check(bytes, &config)));
 }
