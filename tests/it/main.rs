@@ -17,6 +17,7 @@ mod commands;
 mod commands_of_hooks;
 mod config;
 mod conformance;
+mod context;
 mod corpus;
 mod doctor;
 mod documents;
