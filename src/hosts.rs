@@ -112,7 +112,7 @@ pub fn installable() -> impl Iterator<Item = &'static Host> + Clone {
 pub fn find(name: &str) -> Option<&'static Host> {
     dialects().find(|host| {
         let mut names = std::iter::once(&host.name).chain(host.aliases);
-        names.any(|one| one.eq_ignore_ascii_case(name))
+        name != native::NAME && names.any(|one| one.eq_ignore_ascii_case(name))
     })
 }
 

@@ -175,7 +175,9 @@ fn check_derived(event: &Event, wanted: &Object<'_>) {
     let name = wanted
         .text("toolName")
         .expect("an action is derived from it");
-    assert_eq!(action.kind, ActionKind::of_tool(&name));
+    // An unknown tool may contain calls of known ones.
+    let own = ActionKind::of_tool(&name);
+    assert!(action.kind == own || own == ActionKind::Other);
     let input = wanted.last("toolInput").unwrap_or_default();
     let given = json::object(input);
     let command = action.command.as_deref().unwrap_or_default();
@@ -198,7 +200,10 @@ fn check_derived(event: &Event, wanted: &Object<'_>) {
         }
     }
     for path in texts(&["path", "file_path", "notebook_path"]) {
-        assert!(action.paths.contains(&path), "`{path}` is not seen");
+        assert!(
+            path.is_empty() || action.paths.contains(&path),
+            "`{path}` is not seen"
+        );
     }
     if is_shell && commands.iter().all(|text| text.trim().is_empty()) {
         let has_other = given.as_ref().is_some_and(|given| {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -49,7 +50,10 @@ impl Corpus {
                             return;
                         }
                         let seed = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                        check(&Random(seed | 1).mutated(self));
+                        let text = Random(seed | 1).mutated(self);
+                        if catch_unwind(AssertUnwindSafe(|| check(&text))).is_err() {
+                            panic!("a mutation of {}: {}", self.name, text.escape_ascii());
+                        }
                     }
                 });
             }
