@@ -243,9 +243,9 @@ pub(super) fn sarif(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
     let mut results = Vec::new();
     for issue in list.issues() {
         let level = issue.annotation.level;
+        let message = &issue.annotation.message;
         let title = issue.annotation.title.as_deref().map(plain);
-        let message = title.into_iter().chain([issue.annotation.message.clone()]);
-        let message = message.collect::<Vec<_>>().join(": ");
+        let message = title.map_or(message.clone(), |title| format!("{title}: {message}"));
         let column = issue.annotation.col.filter(|column| *column > 0);
         let region = issue
             .line

@@ -171,10 +171,12 @@ impl Case<'_> {
     }
 
     /// An error anywhere closes every gate, whichever event is asked about. Only the size of an
-    /// expression shows no sooner than it is needed, and of drop-ins only those of the event
-    /// are read.
+    /// expression shows no sooner than it is needed, of drop-ins only those of the event are read,
+    /// and of a file that is not TOML nothing else is certain.
     fn check_scopes(&self) {
+        let is_no_toml = |one: &Problem| one.cause.starts_with("not valid TOML");
         let of = |config: &Config, with_script: bool| -> BTreeSet<String> {
+            let has_no_toml = config.problems.iter().any(is_no_toml);
             let errors = config
                 .problems
                 .iter()
@@ -183,6 +185,7 @@ impl Case<'_> {
                 .filter(|one| with_script || !self.is_in_script(one))
                 .filter(|one| with_script || !one.cause.starts_with("two hooks of "))
                 .filter(|one| !one.cause.contains("size limit"))
+                .filter(|one| !has_no_toml || is_no_toml(one) || self.is_in_script(one))
                 .map(ToString::to_string)
                 .collect()
         };
