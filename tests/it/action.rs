@@ -58,7 +58,7 @@ fn a_line_that_cannot_be_read_is_uncertain() {
     assert!(
         action["uncertain"]
             .as_str()
-            .is_some_and(|why| why.contains("cannot be read")),
+            .is_some_and(|why| why.contains("cannot be parsed")),
         "{action}"
     );
     // The other texts of an input are read all the same, and none hides in another.

@@ -129,18 +129,20 @@ impl TrustSeal {
 
 /// How shell scripts learn their own path, or read other code, which may do so.
 const SHELL_SIGNS: &[&str] = words!(
-    "$0" "${0" "${!" "${@:" "${*:" "$$" "$_" "${_" "BASH_" "ZSH_" ".sh." "(%" "/proc/" "autoload" "caller" "eval"
-    "filetrace" "functrace" "source"
+    "$0" "${0" "${!" "${@:" "${*:" "$$" "$_" "${_" "BASH_" "ZSH_" ".sh." "(%" "/proc" "autoload"
+    "caller" "eval" "filetrace" "functrace" "pgrep" "pidof" "ps -" "source" "trap"
 );
 
 /// How Python scripts learn their own path, or read other code.
-const PYTHON_SIGNS: &[&str] = words!("__file__" "__loader__" "__main__." "argv" "co_filename" "eval(" "exec(" "path[" "/proc/"
-    "sys.path");
+const PYTHON_SIGNS: &[&str] = words!(
+    "__file" "__loader__" "__main__." "argv" "co_filename" "eval" "exec" "from sys" "modules" "path["
+    "/proc" "sys.path"
+);
 
 /// Modules that do not depend on the path of the script that imports them.
 const PYTHON_MODULES: &[&str] = words!(
     "__future__" "base64" "collections" "contextlib" "dataclasses" "datetime" "enum" "fnmatch"
-    "functools" "glob" "hashlib" "hmac" "io" "ipaddress" "itertools" "json" "logging" "math" "os"
+    "functools" "glob" "hashlib" "hmac" "io" "ipaddress" "itertools" "json" "math" "os"
     "pathlib" "platform" "re" "shlex" "shutil" "signal" "socket" "stat" "string" "subprocess" "sys"
     "tempfile" "textwrap" "threading" "time" "tomllib" "typing" "unicodedata" "urllib" "uuid"
 );
@@ -152,6 +154,8 @@ fn self_contained(script: &[u8]) -> Option<Vec<OsString>> {
     let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
     let name = match argument {
         Some(name) if program.ends_with("/env") => name,
+        // It may be code, or its name.
+        Some(it) if !it.starts_with('-') || it.contains(['c', 'm', ' ']) => return None,
         Some(_) | None => program.rsplit('/').next()?,
     };
     let (signs, reads_others) = match name {
@@ -168,7 +172,7 @@ fn self_contained(script: &[u8]) -> Option<Vec<OsString>> {
 
 /// Whether a shell script may have the command `.`, also as `inc=.` or `{.,file}`.
 fn sources_a_file(text: &str) -> bool {
-    const INSIDE_PATH: &[char] = &['.', '/', '*', '?', ']', '}', ')'];
+    const INSIDE_PATH: &[char] = &['.', '/', '*', '?', ']', '}'];
     text.match_indices('.').any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + 1..].chars().next();
@@ -179,20 +183,18 @@ fn sources_a_file(text: &str) -> bool {
 
 /// Whether a Python script may import a module that is not in [`PYTHON_MODULES`].
 fn imports_others(text: &str) -> bool {
-    let mut imports = text
-        .split(['\n', ';', ':'])
-        .filter(|part| part.contains("import"));
+    let parts = text.split(['\n', '\r', ';', ':']).map(str::trim_start);
+    let mut imports = parts.filter(|part| part.contains("import"));
     imports.any(|part| {
-        let part = part.trim_start();
-        let modules = match part.strip_prefix("from ") {
-            Some(from) => from.split(' ').next(),
-            None => part.strip_prefix("import "),
-        };
-        let mut modules = modules.unwrap_or_default().split(',');
-        modules.any(|module| {
-            let name = module.trim_start().split(['.', ' ', '\r']).next();
-            !name.is_some_and(|name| PYTHON_MODULES.contains(&name))
-        })
+        let (keyword, rest) = part.split_once(' ').unwrap_or_default();
+        let most = if keyword == "from" { 1 } else { usize::MAX };
+        let names = rest
+            .split(',')
+            .map(|one| one.trim_start().split(['.', ' ']).next());
+        let is_known = |name: Option<&str>| name.is_some_and(|it| PYTHON_MODULES.contains(&it));
+        !matches!(keyword, "from" | "import")
+            || part.contains('\\')
+            || !names.take(most).all(is_known)
     })
 }
 

@@ -208,7 +208,8 @@ pub fn open_way(path: &Path) -> Option<PathBuf> {
         let Ok(target) = at.read_link() else {
             break;
         };
-        at = at.parent()?.join(target);
+        // With a slash at its end, a path is that of the folder to which a link leads.
+        at = at.parent()?.join(target).components().collect();
         if let Some(folder) = at.parent().filter(|folder| is_open_to_everyone(folder)) {
             return Some(folder.to_path_buf());
         }

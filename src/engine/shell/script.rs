@@ -264,8 +264,10 @@ impl<'t> ScriptReader<'t> {
         };
         self.words_left -= made.len();
         let constants = self.constants(place);
-        let words = made.iter().map(|word| word::evaluate(word, constants));
-        let words = words.collect();
+        let words = made
+            .iter()
+            .map(|word| word::evaluate(word, constants))
+            .collect();
         self.pieces(&source.pieces, place);
         words
     }

@@ -146,7 +146,7 @@ fn no_stdout_undoes_a_non_zero_exit() {
 #[test]
 fn what_breaks_the_contract_is_named() {
     for (stdout, cause) in [
-        (r#"{"contine":false}"#, "`contine` has no effect"),
+        (r#"{"contine":false}"#, "`contine` is unknown here"),
         (r#"{"continue":"false"}"#, "must be a JSON boolean"),
         (r#"{"update":{"cwd":"/"}}"#, "`toolInput`"),
         ("hi\n{\"ask\":\"\"}\n", "line 2: `ask` is empty"),

@@ -49,7 +49,7 @@ fn what_is_asked_again_is_told() {
         names,
         ["10-guard", "15-read", "20-make", "30-after", "10-guard"]
     );
-    let note = "ran again: `20-make` rewrote the event after its first run";
+    let note = "ran again, because `20-make` rewrote the event after this hook's first run";
     assert_eq!(hooks[4]["notes"], json!([note]));
     assert_eq!(report["decision"], "allow", "{report:#}");
     assert_eq!(sandbox.read("count"), "x\nx\n");

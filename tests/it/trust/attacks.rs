@@ -690,6 +690,41 @@ fn a_script_that_reads_another_is_started_by_its_path() {
             "builtin . \"$HOOKRUN_HOOK_DIR/../lib/lib.sh\"",
             by_bash,
         ),
+        (
+            "bash",
+            "cd \"$HOOKRUN_HOOK_DIR\"; inc=.; $inc ../lib/lib.sh",
+            by_bash,
+        ),
+        (
+            "bash",
+            "cd \"$HOOKRUN_HOOK_DIR\"; {.,../lib/lib.sh}",
+            by_bash,
+        ),
+        (
+            "bash",
+            "[[ ${@:0:1} == *.sh ]] || exit 0; echo no >&2; exit 1",
+            "",
+        ),
+        (
+            "sh",
+            "cd \"$HOOKRUN_HOOK_DIR\"; case x in *). ../lib/lib.sh; esac",
+            by_shell,
+        ),
+        (
+            "sh",
+            "trap \"$(cat \"$HOOKRUN_HOOK_DIR/../lib/lib.sh\")\" EXIT",
+            by_shell,
+        ),
+        (
+            "python3",
+            "if 'tool.pre' in sys.path[0]: sys.exit('no')",
+            "",
+        ),
+        (
+            "python3",
+            "from sys import path\nif 'tool.pre' in path[0]: sys.exit('no')",
+            "",
+        ),
         ("python3", "sys.path.append(lib)\nimport lib", by_python),
         (
             "python3",
@@ -719,6 +754,30 @@ fn a_script_that_reads_another_is_started_by_its_path() {
             .script("hooks.d/tool.pre/20-guard.sh", &script)
             .file("hooks.d/lib/lib.sh", library)
             .file("hooks.d/lib/lib.py", library)
+            .trusted();
+        let ran = sandbox.gate();
+        assert_eq!((ran.status, ran.stderr.trim_end()), (2, "no"), "{script}");
+    }
+}
+
+/// It is read by a program that its first line names, which finds its list next to the script.
+#[test]
+fn a_script_with_a_program_in_its_first_line_is_started_by_its_path() {
+    let by_shell = "[ ! -e \"$(dirname \"$1\")/../lib/guard\" ] || { echo no >&2; exit 1; }\n";
+    let by_python = "import os, sys\n\
+         if os.path.exists(os.path.dirname(sys.argv[1]) + '/../lib/guard'): sys.exit('no')\n";
+    for (interpreter, guard) in [("sh", by_shell), ("python3", by_python)] {
+        let sandbox = Sandbox::new().without_trust();
+        let lib = sandbox.at("hooks.d/lib/guard");
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {interpreter}")])
+            .output();
+        let found = found.unwrap().stdout;
+        let found = String::from_utf8(found).unwrap();
+        let script = format!("#!{} {}\n", found.trim(), lib.display());
+        let sandbox = sandbox
+            .script("hooks.d/tool.pre/20-guard.sh", &script)
+            .file("hooks.d/lib/guard", guard)
             .trusted();
         let ran = sandbox.gate();
         assert_eq!((ran.status, ran.stderr.trim_end()), (2, "no"), "{script}");

@@ -94,7 +94,7 @@ impl SuitePlayer<'_> {
 
     /// Runs cases until none is left; called by each thread.
     fn work(&self, cases: &[&LoadedCase], board: &Mutex<Board>) {
-        let mut reusable = None;
+        let mut kept = None;
         loop {
             let number = {
                 let mut board = locked(board);
@@ -104,7 +104,7 @@ impl SuitePlayer<'_> {
                 board.next += 1;
                 board.next - 1
             };
-            let result = self.play(cases[number], number, &mut reusable);
+            let result = self.play(cases[number], number, &mut kept);
             let mut board = locked(board);
             if result.end.is_bad() {
                 board.bad += 1;
@@ -122,17 +122,12 @@ impl SuitePlayer<'_> {
     }
 
     /// Runs a case in the folders of an earlier one, if there are any, or in new ones.
-    fn play(
-        &self,
-        loaded: &LoadedCase,
-        number: usize,
-        reusable: &mut Option<CaseTree>,
-    ) -> CaseResult {
+    fn play(&self, loaded: &LoadedCase, number: usize, kept: &mut Option<CaseTree>) -> CaseResult {
         if let Some(why) = &loaded.case.skip {
             return ended(loaded, End::Skipped(why.clone()));
         }
         let started = Instant::now();
-        let tree = match reusable.take() {
+        let tree = match kept.take() {
             Some(tree) => Ok(tree),
             None => CaseTree::make(self.root.join(number.to_string())),
         };
@@ -143,7 +138,7 @@ impl SuitePlayer<'_> {
                 // Without a subreaper, a process may outlive its case.
                 let may_reuse = env::consts::OS == "linux" && !loaded.may_leave_processes();
                 if may_reuse && workspace.tree.is_as_made() {
-                    *reusable = Some(workspace.tree);
+                    *kept = Some(workspace.tree);
                 }
                 result
             }
@@ -320,9 +315,8 @@ impl CaseTree {
     }
 
     fn marks(&self) -> Vec<[i64; 3]> {
-        let fixed = FOLDERS.iter().filter(|(_, levels)| *levels == 0);
-        let names = fixed.map(|(name, _)| *name).chain(["."]);
-        names
+        let fixed = ["work", "home", "tmp", "."].iter();
+        fixed
             .flat_map(|name| self.root.join(name).symlink_metadata())
             .map(|meta| [meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
             .collect()
