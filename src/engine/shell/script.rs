@@ -259,7 +259,7 @@ impl<'t> ScriptReader<'t> {
         let made = braces::expand_word(source, &mut self.letters_left);
         let most = MOST_WORDS_OF_BRACES.min(self.words_left);
         let Some(made) = made.filter(|made| made.len() <= most) else {
-            self.doubt("it has too many words to read");
+            self.doubt("its braces cannot be expanded");
             return Vec::new();
         };
         self.words_left -= made.len();
