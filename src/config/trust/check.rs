@@ -135,16 +135,16 @@ const SHELL_SIGNS: &[&str] = words!(
 
 /// How Python scripts learn their own path, or read other code.
 const PYTHON_SIGNS: &[&str] = words!(
-    "__file" "__loader__" "__main__." "argv" "co_filename" "eval" "exec" "from sys" "modules" "path["
-    "/proc" "sys.path"
+    "__file" "__loader__" "__main__." "argv" "co_filename" "eval" "exec" "from sys" "modules"
+    ".path[" "/proc" "sys.path"
 );
 
 /// Modules that do not depend on the path of the script that imports them.
 const PYTHON_MODULES: &[&str] = words!(
-    "__future__" "base64" "collections" "contextlib" "dataclasses" "datetime" "enum" "fnmatch"
-    "functools" "glob" "hashlib" "hmac" "io" "ipaddress" "itertools" "json" "math" "os"
-    "pathlib" "platform" "re" "shlex" "shutil" "signal" "socket" "stat" "string" "subprocess" "sys"
-    "tempfile" "textwrap" "threading" "time" "tomllib" "typing" "unicodedata" "urllib" "uuid"
+    "__future__" "base64" "collections" "contextlib" "copy" "csv" "dataclasses" "datetime" "enum"
+    "errno" "fcntl" "fnmatch" "functools" "glob" "hashlib" "hmac" "io" "ipaddress" "itertools" "json"
+    "math" "os" "pathlib" "platform" "random" "re" "shlex" "shutil" "signal" "socket" "stat" "string"
+    "struct" "subprocess" "sys" "tempfile" "textwrap" "threading" "time" "tomllib" "typing" "urllib"
 );
 
 /// The words in the first line of a script that neither uses its path nor reads other code. `None`
@@ -152,22 +152,25 @@ const PYTHON_MODULES: &[&str] = words!(
 fn self_contained(script: &[u8]) -> Option<Vec<OsString>> {
     let text = str::from_utf8(script).ok()?;
     let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
-    let name = match argument {
-        Some(name) if program.ends_with("/env") => name,
-        // It may be code, or its name.
-        Some(it) if !it.starts_with('-') || it.contains(['c', 'm', ' ']) => return None,
-        Some(_) | None => program.rsplit('/').next()?,
+    let (name, flags) = match argument {
+        Some(words) if program.ends_with("/env") => {
+            let words = words.trim_start_matches("-S ");
+            words.split_once(' ').unwrap_or((words, ""))
+        }
+        _ => (program.rsplit('/').next()?, argument.unwrap_or_default()),
     };
+    // It may be code, or its name.
+    if !flags.is_empty() && !flags.starts_with('-') || flags.contains(['c', 'm', ' ']) {
+        return None;
+    }
     let (signs, reads_others) = match name {
         "sh" | "bash" | "dash" | "ksh" | "zsh" => (SHELL_SIGNS, sources_a_file(text)),
         "python3" => (PYTHON_SIGNS, imports_others(text)),
         _ => return None,
     };
-    if reads_others || signs.iter().any(|sign| text.contains(sign)) {
-        return None;
-    }
-    let words = iter::once(program).chain(argument);
-    Some(words.map(OsString::from).collect())
+    let is_contained = !reads_others && !signs.iter().any(|sign| text.contains(sign));
+    let words = iter::once(program).chain(argument).map(OsString::from);
+    is_contained.then(|| words.collect())
 }
 
 /// Whether a shell script may have the command `.`, also as `inc=.` or `{.,file}`.

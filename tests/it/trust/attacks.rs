@@ -555,6 +555,11 @@ fn what_is_swapped_in_while_events_run_is_never_started() {
             "import sys; sys.exit('no')",
             by_python,
         ),
+        (
+            "/usr/bin/env -S python3 -IS",
+            "import sys; sys.exit('no')",
+            by_python,
+        ),
     ] {
         for swapped in [GUARD_PATH, "hooks.d/tool.pre"] {
             let sandbox = Sandbox::new()

@@ -315,11 +315,10 @@ impl CaseTree {
     }
 
     fn marks(&self) -> Vec<[i64; 3]> {
-        let fixed = ["work", "home", "tmp", "."].iter();
-        fixed
-            .flat_map(|name| self.root.join(name).symlink_metadata())
-            .map(|meta| [meta.ino().cast_signed(), meta.ctime(), meta.ctime_nsec()])
-            .collect()
+        let folders = ["work", "home", "tmp", "."].map(|name| self.root.join(name));
+        let metas = folders.iter().flat_map(|it| it.symlink_metadata());
+        let marks = metas.map(|it| [it.ino().cast_signed(), it.ctime(), it.ctime_nsec()]);
+        marks.collect()
     }
 
     /// Whether the case left only folders that hookrun created. The marks also differ after changes

@@ -258,9 +258,8 @@ pub fn decide_paths(wanted: &[PathMatch], event: &Event, place: &PathBase) -> Re
 /// Returns the paths that are not those of effects.
 fn others<'p>(paths: &'p [String], effects: &[Effect]) -> impl Iterator<Item = &'p String> {
     let of_effects: HashSet<&str> = effects.iter().map(|effect| &effect.path[..]).collect();
-    paths
-        .iter()
-        .filter(move |path| !of_effects.contains(&path[..]))
+    let paths = paths.iter();
+    paths.filter(move |path| !of_effects.contains(&path[..]))
 }
 
 #[derive(Default)]
