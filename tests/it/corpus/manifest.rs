@@ -171,7 +171,8 @@ impl Case<'_> {
     }
 
     /// An error anywhere closes every gate, whichever event is asked about. Only the size of an
-    /// expression shows no sooner than it is needed, of drop-ins only those of the event are read,
+    /// expression, and a key that the event of a hook lacks, show no sooner than they are needed, of
+    /// drop-ins only those of the event are read,
     /// and of a file that is not TOML nothing else is certain.
     fn check_scopes(&self) {
         let is_no_toml = |one: &Problem| one.cause.starts_with("not valid TOML");
@@ -185,6 +186,7 @@ impl Case<'_> {
                 .filter(|one| with_script || !self.is_in_script(one))
                 .filter(|one| with_script || !one.cause.starts_with("two hooks of "))
                 .filter(|one| !one.cause.contains("size limit"))
+                .filter(|one| with_script || !one.cause.contains(" has no key "))
                 .filter(|one| !has_no_toml || is_no_toml(one) || self.is_in_script(one))
                 .map(ToString::to_string)
                 .collect()
@@ -332,10 +334,12 @@ fn directives(script: &str) -> Vec<&str> {
         if line.is_empty() || number == 0 && line.starts_with("#!") {
             continue;
         }
-        let Some(comment) = COMMENTS.iter().find_map(|start| line.strip_prefix(start)) else {
+        let Some(start) = COMMENTS.iter().find(|start| line.starts_with(**start)) else {
             break;
         };
-        let comment = comment.trim_start_matches(['#', '/']).trim_start();
+        // `##` and `///` also begin a comment.
+        let sign = &start[start.len() - 1..];
+        let comment = line[start.len()..].trim_start_matches(sign).trim_start();
         found.extend(comment.strip_prefix("hookrun:"));
     }
     found
