@@ -14,7 +14,7 @@ use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeySpec, KeyValue, unknown};
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::command::{access_cure, open_way};
+use crate::engine::exec::command::{access_cure, world_writable_part};
 use crate::engine::names::{parse_duration, parse_size};
 use crate::engine::spelling;
 
@@ -95,7 +95,7 @@ pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
 
 /// Reports a world-writable file or folder: others could add hooks or disable them.
 pub(super) fn check_writers(path: &Path, problems: &mut Vec<Problem>) {
-    if let Some(open) = open_way(path) {
+    if let Some(open) = world_writable_part(path) {
         let cause = if open == path {
             "it is world-writable".to_string()
         } else {

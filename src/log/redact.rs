@@ -96,8 +96,7 @@ const MOST_KEYWORDS: usize = 192;
 
 /// Returns the bucket for words with these first bytes, ignoring case.
 const fn bucket(first: u8, second: u8) -> usize {
-    let (first, second) = ((first | 0x20) as usize, (second | 0x20) as usize);
-    ((first << 5) ^ second) % BUCKETS
+    ((((first | 0x20) as usize) << 5) ^ ((second | 0x20) as usize)) % BUCKETS
 }
 
 static KEYWORDS: Keywords = Keywords::of_table();
@@ -114,7 +113,10 @@ impl Keywords {
             all: [end; MOST_KEYWORDS],
             chains: [0; BUCKETS],
         };
-        let (mut rest, mut names, mut of_names, mut rule) = (TABLE, "", 0, 0);
+        let mut rest = TABLE;
+        let mut names = "";
+        let mut of_names = 0;
+        let mut rule = 0;
         while !rest.is_empty() {
             let (line, after) = cut(rest, b'\n');
             rest = after;

@@ -114,7 +114,7 @@ impl TrustSeal {
     fn copy_of_script(&self, script: &Path) -> Option<ScriptCopy> {
         let sealed = self.scripts.get(script.strip_prefix(&self.folder).ok()?)?;
         Some(ScriptCopy {
-            interpreter: self_contained(&sealed.bytes)?,
+            interpreter: interpreter_of_contained(&sealed.bytes)?,
             path: self.store.as_ref()?.copy_of(sealed)?,
         })
     }
@@ -149,7 +149,7 @@ const PYTHON_MODULES: &[&str] = words!(
 
 /// The words in the first line of a script that neither uses its path nor reads other code. `None`
 /// if it must be started by its path, because its decision may depend on that.
-fn self_contained(script: &[u8]) -> Option<Vec<OsString>> {
+fn interpreter_of_contained(script: &[u8]) -> Option<Vec<OsString>> {
     let text = str::from_utf8(script).ok()?;
     let (program, argument) = words_of_first_line(text.strip_prefix("#!")?);
     let (name, flags) = match argument {
@@ -191,13 +191,11 @@ fn imports_others(text: &str) -> bool {
     imports.any(|part| {
         let (keyword, rest) = part.split_once(' ').unwrap_or_default();
         let most = if keyword == "from" { 1 } else { usize::MAX };
-        let names = rest
-            .split(',')
-            .map(|one| one.trim_start().split(['.', ' ']).next());
-        let is_known = |name: Option<&str>| name.is_some_and(|it| PYTHON_MODULES.contains(&it));
+        let names = rest.split(',').map(str::trim_start).take(most);
+        let mut modules = names.flat_map(|name| name.split(['.', ' ']).next());
         !matches!(keyword, "from" | "import")
             || part.contains('\\')
-            || !names.take(most).all(is_known)
+            || !modules.all(|module| PYTHON_MODULES.contains(&module))
     })
 }
 

@@ -167,7 +167,10 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
     let own = everyone_may_write(&path, &meta).then_some(&*path);
     let mut folders = path.parent().into_iter().chain(file.parent());
     let open = own.or_else(|| folders.find(|folder| is_open_to_everyone(folder)));
-    match open.map(Path::to_path_buf).or_else(|| open_way(file)) {
+    match open
+        .map(Path::to_path_buf)
+        .or_else(|| world_writable_part(file))
+    {
         Some(open) => Err(Complaint::with_cure(
             format!("`{}` is world-writable", open.display()),
             access_cure(&open),
@@ -202,7 +205,7 @@ fn quoted(path: &Path) -> String {
 
 /// Returns what lets every user change a file or folder, or replace it if it is a link: itself, or the
 /// folder of a link's target.
-pub fn open_way(path: &Path) -> Option<PathBuf> {
+pub fn world_writable_part(path: &Path) -> Option<PathBuf> {
     let mut at = path.to_path_buf();
     for _ in 0..MOST_LINKS {
         let Ok(target) = at.read_link() else {

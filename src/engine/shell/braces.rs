@@ -67,7 +67,7 @@ pub(super) fn expand_word(word: &SourceWord, left: &mut usize) -> Option<Vec<Sou
 /// Expands the braces of an unquoted text; `None` if that makes too much, or is uncertain.
 pub(crate) fn expand_braces(text: &str) -> Option<Vec<String>> {
     let letters: Letters = text.chars().map(Letter::Plain).collect();
-    let words = expand(&letters, &mut MOST_LETTERS.clone()).ok()?;
+    let words = expand(&letters, &mut { MOST_LETTERS }).ok()?;
     let texts = words
         .iter()
         .map(|word| word.iter().filter_map(Letter::as_plain).collect());
@@ -172,11 +172,8 @@ fn choices<'p>(inside: &[Letter<'p>], left: &mut usize) -> Result<Option<Choices
 
 /// Returns the members of `1..3` or `a..e..2`.
 fn sequence(inside: &[Letter]) -> Result<Option<Vec<String>>, Uncertain> {
-    let Some(text) = inside
-        .iter()
-        .map(Letter::as_plain)
-        .collect::<Option<String>>()
-    else {
+    let text: Option<String> = inside.iter().map(Letter::as_plain).collect();
+    let Some(text) = text else {
         return Ok(None);
     };
     let parts: Vec<&str> = text.split("..").collect();

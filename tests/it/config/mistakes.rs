@@ -410,19 +410,19 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     sandbox.run("tool.pre").allows();
 }
 
+const RULES: &str = "hooks.d/tool.pre/rules.toml";
+
+fn with_rules() -> Sandbox {
+    let rule = "[[rule]]\nname = 'no-rm'\nruns = 'rm'\ndeny = 'no'\n";
+    let sandbox = Sandbox::new().hook("ok.sh", "").file(RULES, rule);
+    sandbox.file("hookrun.toml", "")
+}
+
 #[test]
 fn configuration_that_everyone_may_write_closes_gates() {
-    let rules = "hooks.d/tool.pre/rules.toml";
     let local = "hookrun.local.toml";
-    for open in ["hooks.d", "hooks.d/tool.pre", "hookrun.toml", local, rules] {
-        let sandbox = Sandbox::new()
-            .hook("ok.sh", "")
-            .file(
-                rules,
-                "[[rule]]\nname = 'no-rm'\nruns = 'rm'\ndeny = 'no'\n",
-            )
-            .file("hookrun.toml", "")
-            .file(local, "");
+    for open in ["hooks.d", "hooks.d/tool.pre", "hookrun.toml", local, RULES] {
+        let sandbox = with_rules().file(local, "");
         sandbox.run("tool.pre").allows();
         open_to_everyone(&sandbox.at(open));
         sandbox
@@ -433,23 +433,15 @@ fn configuration_that_everyone_may_write_closes_gates() {
 
 #[test]
 fn configuration_that_links_to_a_folder_that_everyone_may_write_closes_gates() {
-    let rules = "hooks.d/tool.pre/rules.toml";
     for name in [
         "hooks.d",
         "hooks.d/tool.pre",
         "hookrun.toml",
-        rules,
+        RULES,
         "hooks.d/tool.pre/ok.sh",
     ] {
         for links in [1, 2] {
-            let sandbox = Sandbox::new()
-                .hook("ok.sh", "")
-                .file(
-                    rules,
-                    "[[rule]]\nname = 'no-rm'\nruns = 'rm'\ndeny = 'no'\n",
-                )
-                .file("hookrun.toml", "")
-                .file("open/x", "");
+            let sandbox = with_rules().file("open/x", "");
             // The target lies in `open`, or only a link to it.
             let target = sandbox.at(if links == 1 { "open/target" } else { "target" });
             fs::rename(sandbox.at(name), &target).unwrap();
