@@ -118,7 +118,7 @@ Examples:
     Report(ReportArgs),
     /// Decide recorded events again, and show changed decisions
     #[command(
-        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often an agent's stop is blocked. The totals go to stderr.
+        after_help = "The hooks really run, with all their side effects; they can check for HOOKRUN_REPLAY=1. State is in a temporary folder. Replay logs nothing, never asks, waits for background hooks, and does not limit how often `agent.stop` is blocked. The totals go to stderr.
 
 Exit status: 0 nothing changed; 1 a decision changed; 2 an event could not be decided: an unreadable file or line, an incomplete event, hooks with errors.
 
@@ -181,7 +181,7 @@ Examples:
     Sets(SetsArgs),
     /// Review and trust this project's hooks
     #[command(
-        after_help = "A project's hooks run only after you trust them; until then the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Test cases, and comments in hookrun.toml and rule files, need no approval. Trust applies to the repository in all its worktrees, and approved content stays trusted.
+        after_help = "A project's hooks run only after you trust them; until then, the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Test cases, and comments in hookrun.toml and rule files, need no approval. Trust applies to the repository in all its worktrees, and approved content stays trusted.
 
 Exit status: 0 trusted, or done; 1 not trusted; 2 error. It needs an interactive terminal, except with --digest, --show and --revoke.
 

@@ -73,7 +73,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     if !without.is_empty() {
         let titles = without.join(", ");
         lines.push(format!(
-            "found, but do not call hookrun: {titles} (`hookrun install HOST`)"
+            "found, but not calling hookrun: {titles} (`hookrun install HOST`)"
         ));
     } else if args.host.is_none() && lines.is_empty() {
         lines.push("no agent was found here, and none calls hookrun".to_string());
@@ -115,8 +115,8 @@ fn about_log(env: &Environment, findings: &mut Findings) {
     };
     if let Err(error) = DecisionLog::in_folder(folder).check() {
         let cause = format!("decisions are not logged: {}", error.problem);
-        let cure = "free some space, or make it a private folder (`chmod 700`), or set \
-                    HOOKRUN_DECISIONS to another, or to `off`";
+        let cure = "free some space, make the log's folder private (`chmod 700`), or set \
+                    HOOKRUN_DECISIONS to another folder or to `off`";
         findings.add(warning(&error.file, cause, cure));
     }
 }
@@ -126,7 +126,7 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
     for one in installed {
         let place = one.file.place();
         places.push(match one.hooks.len() {
-            0 => format!("no known event in {place}, because a custom command calls hookrun there"),
+            0 => format!("unknown events in {place} (a custom command calls hookrun there)"),
             1 => format!("1 event in {place}"),
             events => format!("{events} events in {place}"),
         });
@@ -195,7 +195,7 @@ impl Seen {
                 "; the last one arrived {} (the log does not name the host)",
                 ago(*time)
             ),
-            None => ": `hookrun why` shows whether events arrived, not their host".to_string(),
+            None => ": `hookrun why` shows the events that arrived, but not their host".to_string(),
         };
         note(file, format!("{title} sends hookrun's own events{came}"))
     }
@@ -382,7 +382,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
         return;
     }
     if script.is_asked_by_husky {
-        let cause = format!("husky's own `{name}` runs hookrun too: every hook runs twice");
+        let cause = format!("`.husky/{name}` runs hookrun too: every hook runs twice");
         findings.add(warning(file, cause, AGAIN));
     }
     if !is_executable(file) {

@@ -290,7 +290,7 @@ pub(super) fn print_idle(env: &Environment, out: &mut dyn Write) -> Result<()> {
 fn named_folder(named: &Path) -> Result<PathBuf> {
     if named.exists() && !named.is_dir() {
         let cause = format!("`{}` is not a folder", named.display());
-        let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
+        let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
         return Err(Complaint::with_cure(cause, help));
     }
     if named.ends_with(DROP_INS) {

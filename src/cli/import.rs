@@ -77,7 +77,7 @@ const OF_GIT: &[ImportTool] = &[
     },
     ImportTool {
         name: git_table::NAME,
-        files: &["git's folder of hooks"],
+        files: &["git's hooks folder"],
         read: git::script,
     },
 ];
@@ -255,7 +255,7 @@ fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     let event = first.map_or("tool.pre", |spec| spec.name.as_ref());
     let mut shown = format!("`hookrun list --event {event}` shows them");
     if of_git || find_installable(host).is_some() {
-        shown.push_str(&format!(", `hookrun install {host}` makes them run"));
+        shown.push_str(&format!(", and `hookrun install {host}` makes them run"));
     }
     vec![
         shown,

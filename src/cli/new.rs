@@ -192,7 +192,7 @@ const LANGUAGES: &[Language] = &[
 const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
 
 const OF_GITHOOKS: &str =
-    "It gets git's arguments and its lines on stdin, as githooks(5) describes them.";
+    "It gets git's arguments, and git's lines on stdin, as githooks(5) describes them.";
 
 const CASES: &str = "# Test cases of @FILE@; run them with `hookrun test --suite`.
 
@@ -322,7 +322,7 @@ const SORTS: &[TemplateSort] = &[
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("changes"),
         directive: "timeout=10s",
-        about: "how long this hook may run; path=GLOB would run it\n# only for changes to such paths.",
+        about: "how long this hook may run; path=GLOB would limit\n# it to changes in matching paths.",
         ..written!("paths": "sh" "bash" "py")
     },
     // A prompt, read from a variable.
@@ -340,7 +340,7 @@ const SORTS: &[TemplateSort] = &[
     // An event with a characteristic text.
     TemplateSort {
         fits: |spec| spec.blocks && !looked_at(spec).0.is_empty(),
-        about: "how long this hook may run; where.@KEY@=REGEX would\n# run it only for such events.",
+        about: "how long this hook may run; where.@KEY@=REGEX would\n# limit it to matching events.",
         ..written!("value": "sh" "bash" "py")
     },
     // A gate without a text.

@@ -392,7 +392,7 @@ fn shown(path: &Path) -> String {
 
 /// The note of commands that run or write untrusted project hooks.
 pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
-    let note = "agents and git do not run this project's hooks until `hookrun trust`";
+    let note = "agents and git do not run this project's hooks until you run `hookrun trust`";
     (!is_trusted(env)).then_some(note)
 }
 

@@ -73,7 +73,7 @@ pub(super) fn find_layers(choice: &Choice, env: &Environment) -> DiscoveredLayer
         // A hook of the unknown project might block.
         if let Some(error) = &env.cwd_problem {
             let cause = format!(
-                "cannot determine the working directory, and therefore not the project: {error}"
+                "cannot determine the working directory, so the project is unknown: {error}"
             );
             let cure = "change to an existing, readable folder";
             problems.push(Complaint::with_cure(cause, cure).in_file(Path::new("."), None));
@@ -187,7 +187,7 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
         } else {
             format!("cannot read it: {error}")
         };
-        let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d itself";
+        let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
         Complaint::with_cure(cause, cure)
     })?;
     let kind = LayerKind::Explicit;

@@ -230,7 +230,8 @@ impl Documents for DocumentRule {
                 let shown = shown.to_string();
                 bytes += file.metadata().map_or(0, |meta| meta.len());
                 if bytes > MOST_BYTES {
-                    let cause = format!("with `{shown}` the documents are larger than 64 MiB");
+                    let cause =
+                        format!("with `{shown}`, the documents are larger than 64 MiB in total");
                     return Err(Complaint::with_cure(cause, "name fewer in `documents`"));
                 }
                 let text = read_file(&file).map_err(|error| {

@@ -107,7 +107,7 @@ fn read_settings(
         .iter()
         .any(|inner| names(others).contains(&inner.key.as_str()))
     {
-        let cause = format!("`{name}` is already an event: {}", known.summary);
+        let cause = format!("`{name}` is already a built-in event ({})", known.summary);
         let cure = "rename your event; for a built-in event you can set only `stop` and `timeout`";
         reader.fault(entry.at, cause, cure);
         return None;

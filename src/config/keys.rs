@@ -19,7 +19,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("name", KeyValue::Text, "required", "its name in lists, reasons and logs",
         |draft, key| key.text().map(|name| draft.name = Some((name.into(), key.tree.offset)))),
     KeyRow::key("event", KeyValue::Texts, "required", "the event, or a list of events; a host's name for it also works", set_events),
-    KeyRow::key("command", KeyValue::Text, "required", "the program and its arguments, split into words like a shell, started without a shell",
+    KeyRow::key("command", KeyValue::Text, "required", "the program and its arguments, split into words as a shell would, but started without a shell",
         |draft, key| key.text().map(|line| draft.command = Some((line.into(), key.tree.offset)))),
     KeyRow::key("shell", KeyValue::Flag, "false", "run the command with `sh -c`, for pipes, globs and variables",
         |draft, key| key.flag().map(|flag| draft.is_shell = flag)),
@@ -27,7 +27,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.duration().map(|time| draft.hook.limits.timeout = Some(time))),
     KeyRow::key("match", KeyValue::Table(|| specs(MATCH_KEYS)), "every event", "the events that it runs for; every key must match",
         |draft, key| key.take(MATCH_KEYS, "", draft)),
-    KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `except` of a rule: a table with keys of `match`; in a directive `unless.path`, `unless.where.FIELD`", set_except),
+    KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `except` of a rule: a table with keys of `match`; in a directive, `unless.path` or `unless.where.FIELD`", set_except),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
     KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent hooks that set this too; by default, only with hooks of the same priority",
@@ -61,9 +61,9 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "how hookrun handles its changes to files before a commit (it runs in a private folder): `stage` stages them, `block` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
     KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "folders that git ignores and the hook needs next to the staged files", set_links),
-    KeyRow::directive("cwd", KeyValue::Text, "the event's", "a folder of the project in which it runs; at an event with `changes`, it sees only the changes in this folder",
+    KeyRow::directive("cwd", KeyValue::Text, "the event's", "the folder, inside the project, in which it runs; at an event with `changes`, it sees only the changes in this folder",
         |draft, key| path_below(key.text()?, key).map(|folder| draft.hook.folder = Some(folder))),
-    KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder with git's name", set_dialect),
+    KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder named after a git hook", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",
         |draft, key| key.flag().map(|flag| draft.hook.enabled = flag)),
     KeyRow::directive("description", KeyValue::Text, "none", "its description in lists; for a command, what the agent shows", set_description),
@@ -97,7 +97,7 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
 /// The keys of `match`, which are also keys of a directive.
 #[rustfmt::skip]
 pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
-    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names, tool kinds or globs, separated by `|`; a kind matches in every host", |draft, key| {
+    KeyRow::directive("tool", KeyValue::Texts, "any", "tool names, tool kinds or globs, separated by `|`; a kind matches every tool of that kind, in every host", |draft, key| {
         let tools: Vec<String> = key.some_texts(OR_ANY)?.into_iter().map(|tool| tool.value).collect();
         draft.pattern(Pattern::Tool, &tools.join("|"), key.at());
         Ok(())

@@ -348,7 +348,7 @@ fn member(text: &str) -> Result<String, Complaint> {
 pub const LOG_KEYS: &[KeyRow<LogTable>] = &[
     KeyRow::key("enabled", KeyValue::Flag, "true", "false: log no decisions; only in the system or user file",
         |log, key| key.flag().map(|is_on| log.off = (!is_on).then(|| key.at()))),
-    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your secrets; the group `keep` is not replaced; those of a project apply only if its hooks are trusted",
+    KeyRow::key("redact", KeyValue::Texts, "none", "regular expressions for your secrets; text in a group named `keep` is not replaced; a project's expressions apply only if its hooks are trusted",
         |log, key| key.texts_as(secret_expression).map(|texts| log.redact.extend(texts.into_iter().map(|text| text.value)))),
 ];
 

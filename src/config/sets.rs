@@ -28,7 +28,7 @@ pub struct DeclaredSet {
 
 #[rustfmt::skip]
 pub const SET_KEYS: &[KeyRow<DeclaredSet>] = &[
-    KeyRow::key("git", KeyValue::Text, "required", "the repository: an https, ssh, git or file URL, or a path relative to the file",
+    KeyRow::key("git", KeyValue::Text, "required", "the repository: an https, ssh, git or file URL, or a path relative to this file",
         |set, key| checked(key, check_url).map(|url| set.git = url)),
     KeyRow::key("rev", KeyValue::Text, "required", "a tag, a branch or a full commit id",
         |set, key| checked(key, check_rev).map(|rev| set.rev = rev)),
@@ -127,7 +127,7 @@ fn unusable(url: &str) -> Option<&'static str> {
         return Some("its host looks like an option");
     }
     if user.contains(':') {
-        return Some("a password is in the URL, and it would be in `hookrun.lock`");
+        return Some("the URL contains a password, which would be written to `hookrun.lock`");
     }
     None
 }

@@ -122,7 +122,8 @@ pub(super) fn switch_off(
                 && let Some(why) = obstacles.pop()
             {
                 let cause = format!("`{name}` cannot be disabled here: {why}");
-                let cure = "remove this; only the project's hooks for git events can be disabled";
+                let cure =
+                    "remove this table; only the project's hooks for git events can be disabled";
                 problems.push(Complaint::with_cure(cause, cure).warning(&file, Some(at)));
             }
             for hook in own.into_iter().filter(|hook| obstacle(hook).is_none()) {

@@ -168,7 +168,7 @@ fn broken(
             let words = error.split(" at line").next().unwrap_or_default();
             let cure = contract.cure();
             return Some(format!(
-                "line {line}: an object with `{key}` is not JSON ({words}); write {cure}"
+                "line {line}: an object with `{key}` is not valid JSON ({words}); write {cure}"
             ));
         }
     }

@@ -529,7 +529,7 @@ impl Chain<'_> {
             let old = self.value(field);
             let merged = if is_frozen {
                 Err(
-                    "it cannot be rewritten while a person decides about the original event"
+                    "it cannot be rewritten while a person decides on the original event"
                         .to_string(),
                 )
             } else {

@@ -105,8 +105,8 @@ pub const FAILURES: &[FailureRow] = &[
         Ending::Malformed { problem }
     }),
     row(
-        "its program crashed: an uncaught exception, a shell's syntax error or `command not \
-         found`, exit status 126 or 127",
+        "its program crashed: an uncaught exception, a shell syntax error, `command not found`, \
+         or exit status 126 or 127",
         || Ending::Crashed {
             problem: "ModuleNotFoundError: No module named 'jsn' (guard.py:2)".into(),
         },

@@ -350,8 +350,8 @@ impl Permit<'_> {
         let file = self.hook.source.file.display();
         match (&self.hook.handler, self.hook.source.line) {
             (Handler::File(_), _) => format!("add `rewrite` to its `# hookrun:` line ({file})"),
-            (_, Some(line)) => format!("add `rewrite = true` to it ({file}:{line})"),
-            (_, None) => "add `rewrite = true` to it".to_string(),
+            (_, Some(line)) => format!("add `rewrite = true` to the hook ({file}:{line})"),
+            (_, None) => "add `rewrite = true` to the hook".to_string(),
         }
     }
 

@@ -147,7 +147,7 @@ rules! {
     PassingExit "passing-exit"
         "exits with a status that does not block in its dialect":
         "allow; `on_failure = \"block\"` makes it a failure that blocks";
-    Translated "translated" "prints a result of its dialect":
+    Translated "translated" "prints a result in its dialect":
         "as in that dialect (`hookrun events --host NAME`)";
     Ruled "rule" "is a rule that matches the event":
         "`deny` blocks, `ask` asks";

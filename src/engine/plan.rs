@@ -77,7 +77,8 @@ impl Plan {
                 .find(|first| first.runs_the_same(&planned.hook))
             {
                 Some(first) => {
-                    planned.selection = Selection::Idle(format!("`{}` runs the same", first.name));
+                    planned.selection =
+                        Selection::Idle(format!("`{}` runs the same command", first.name));
                 }
                 None => wanted.push(Arc::clone(&planned.hook)),
             }

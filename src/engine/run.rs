@@ -220,7 +220,7 @@ impl ColdReason {
             ColdReason::NoSubreaper => {
                 "this program is not a child subreaper (`Runner::subreaper`), or this system is not Linux"
             }
-            ColdReason::NotReady => "no interpreter or program was ready, as at the first event",
+            ColdReason::NotReady => "no interpreter or program was ready, as is usual at first",
             ColdReason::Died => "the waiting process exited before the script began",
             ColdReason::TooMany => {
                 "hookrun keeps at most eight interpreters ready, and eight others were used more recently"

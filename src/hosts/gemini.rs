@@ -108,7 +108,7 @@ pub(super) static GEMINI: Host = Host {
         ROW.observed("PreCompress", "compact.pre", &OBSERVED),
     ],
     trust: Some(
-        "trust the folder, and accept its hooks when Gemini CLI asks; `--skip-trust` disables project hooks, GEMINI_CLI_TRUST_WORKSPACE=true enables them",
+        "trust the folder, and accept its hooks when Gemini CLI asks; `--skip-trust` disables project hooks, and GEMINI_CLI_TRUST_WORKSPACE=true enables them",
     ),
     signs: &[
         // For the same event names, Copilot CLI lacks transcript and time; Qwen Code sends both.

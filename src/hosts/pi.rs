@@ -258,6 +258,6 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         cause: "the project is not trusted: pi 0.79 and later skip its extensions silently"
             .to_string(),
         cure: "start `pi` here and trust the project, run it with `--approve`, or \
-               `hookrun install pi --scope user`",
+               run `hookrun install pi --scope user`",
     }]
 }

@@ -227,7 +227,7 @@ impl Host {
         let Some(sent_call) = calls.get(which) else {
             // A part of a call of the hook's own host.
             if which > 0 {
-                return no_way("it is a part of the host's call");
+                return no_way("it is only part of the host's call");
             }
             return Ok(new);
         };

@@ -125,7 +125,7 @@ impl CaseReader<'_> {
                     "two cases are named `{}`; the first is at line {line}",
                     case.name
                 );
-                let cure = "give one of them another name; with rows, a placeholder in it";
+                let cure = "give one of them another name; if it has rows, put a placeholder into the name";
                 let complaint = Complaint::with_cure(cause, cure);
                 self.0
                     .problems
@@ -171,7 +171,7 @@ impl CaseReader<'_> {
             let line = self.0.at(row.offset).line;
             let cause = format!("the row at line {line} has no value for `{{{name}}}`");
             let cure =
-                format!("add `{name} = …` to it; for the text itself write `{{{{{name}}}}}`");
+                format!("add `{name} = …` to it; for literal braces, write `{{{{{name}}}}}`");
             self.fault(*offset, cause, cure);
         }
         for TreeEntry { key: name, at, .. } in row.entries().unwrap_or_default() {
@@ -252,7 +252,7 @@ impl CaseReader<'_> {
             case.steps.extend(self.step(draft, None, tree.offset));
         } else {
             if draft.expect.is_some() || !draft.inputs.is_empty() {
-                let cause = "a case with steps has no `expect` and no input";
+                let cause = "a case with steps cannot have `expect` or its own input";
                 self.fault(tree.offset, cause, "move it into a `[[case.step]]`");
             }
             for (number, table) in (1..).zip(self.tables(tree, "step")) {
@@ -313,7 +313,7 @@ impl CaseReader<'_> {
                     self.fault(
                         tree.offset,
                         cause,
-                        format!("there are {}", known.join(", ")),
+                        format!("the placeholders are {}", known.join(", ")),
                     );
                 }
             }

@@ -383,7 +383,7 @@ impl<'l> DecisionLine<'l> {
                 );
                 Err(Complaint::with_cure(cause, "update hookrun"))
             }
-            Ok(_) => Err(no_record("a key is missing or has a wrong type")),
+            Ok(_) => Err(no_record("a key is missing or has the wrong type")),
             Err(error) => Err(no_record(error)),
         }
     }
@@ -414,7 +414,7 @@ impl<'l> DecisionLine<'l> {
             .iter()
             .find(|hook| hook.fate == "ran" && hook.trace.is_none())
         {
-            Some(hook) => Err(no_record(format!("how `{}` ran cannot be read", hook.name))),
+            Some(hook) => Err(no_record(format!("it lacks the run of `{}`", hook.name))),
             None => Ok(report),
         }
     }

@@ -94,7 +94,7 @@ fn a_host_that_does_not_ask_is_a_problem_only_if_it_was_named() {
     );
     let sandbox = sandbox.file(".codex/hooks.json", "{}");
     let said = sandbox.hookrun(&["doctor"], b"").exits(0).stdout.clone();
-    let wanted = "found, but do not call hookrun: Codex (`hookrun install HOST`)\n";
+    let wanted = "found, but not calling hookrun: Codex (`hookrun install HOST`)\n";
     assert!(said.contains(wanted), "{said}");
     let (status, found) = problems(&sandbox, "codex");
     let wanted = "error .codex/hooks.json: Codex does not call hookrun [`hookrun install codex`]";
@@ -318,7 +318,7 @@ fn two_installs_that_ask_twice_are_named() {
     let sandbox = accepted::by_a_person(sandbox);
     let (status, found) = problems(&sandbox, "codex");
     assert_eq!(status, 0);
-    let said = "Codex runs hookrun twice for SessionStart, PreToolUse: here and by `";
+    let said = "Codex runs hookrun twice for SessionStart, PreToolUse: from this file and from `";
     assert!(found[0].contains(said), "{found:?}");
 }
 

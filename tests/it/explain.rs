@@ -66,7 +66,7 @@ hooks that run at tool.pre
 
 hooks that do not run
   10-write.sh  hooks.d/tool.pre/10-write.sh
-    it runs only for tool `write`; the event's tool is `bash`
+    its `tool` is `write`; the event's tool is `bash`
   20-off.sh  hooks.d/tool.pre/20-off.sh
     disabled: enabled = false
 "

@@ -310,7 +310,7 @@ fn many_rules_that_an_event_is_not_for_are_named_together() {
     sandbox
         .hookrun(&one, context.as_bytes())
         .exits(0)
-        .prints("it runs only for runs `a`");
+        .prints("its `runs` is `a`");
 }
 
 #[test]

@@ -375,7 +375,8 @@ fn what_is_blocked_after_a_change_names_the_files() {
 }
 
 /// What `test`, `new` and `add` say where the hooks do not run.
-const UNTRUSTED: &str = "agents and git do not run this project's hooks until `hookrun trust`\n";
+const UNTRUSTED: &str =
+    "agents and git do not run this project's hooks until you run `hookrun trust`\n";
 
 #[test]
 fn who_tries_or_writes_hooks_that_do_not_run_is_told_so() {
@@ -411,7 +412,7 @@ fn who_tries_or_writes_hooks_that_do_not_run_is_told_so() {
     for more in [&["--format", "json"][..], &["--hooks", "hooks.d"]] {
         let ran = with_case().hookrun(&[&event, more].concat(), b"");
         assert!(
-            ran.status == 0 && !ran.stderr.contains("until `hookrun trust`"),
+            ran.status == 0 && !ran.stderr.contains("until you run `hookrun trust`"),
             "{ran:?}"
         );
     }
@@ -493,4 +494,16 @@ fn a_link_to_the_project_is_the_project() {
     let link = sandbox.at("home/link");
     sandbox.gate_in(&link).allows();
     sandbox.has_file("ran");
+}
+
+#[test]
+fn a_change_is_compared_with_the_last_approval_of_the_same_second() {
+    let mut sandbox = project().trusted();
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        sandbox = sandbox.file(&format!("hooks.d/lib/{name}"), "").trusted();
+    }
+    sandbox
+        .file("hooks.d/lib/last", "")
+        .holds()
+        .prints(": hooks.d/lib/last)");
 }

@@ -19,7 +19,7 @@ pub(crate) enum HookCommand {
     /// Ask a person at the terminal, or show a message
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 answered; 1 cancelled, too late, or no terminal; 2 error. For `confirm` 0 is yes and 1 everything else. `notify` and `status` exit with 0 even without a terminal."
+        after_help = "Exit status: 0 answered; 1 cancelled, too late, or no terminal; 2 error. For `confirm`, 0 is yes, and 1 is everything else. `notify` and `status` exit with 0 even without a terminal."
     )]
     Ui {
         #[command(subcommand)]
@@ -75,7 +75,7 @@ pub(crate) enum Dialog {
         )]
         placeholder: String,
     },
-    /// Open a text in an editor ($VISUAL, $EDITOR or vi), and print the result
+    /// Open text in an editor ($VISUAL, $EDITOR or vi), and print the result
     Editor {
         /// The title
         title: String,
@@ -180,7 +180,7 @@ pub(crate) enum StateAction {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Append a text to a key
+    /// Append text to a key
     Append {
         /// The key
         #[arg(value_parser = state_key)]

@@ -92,8 +92,8 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recordings, decision logs or lines of a replay, also compressed (gzip, zstd); by default, and
-    /// for `-`, stdin
+    /// Recordings, decision logs or lines of a replay, optionally compressed (gzip, zstd); stdin by
+    /// default, and for `-`
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 

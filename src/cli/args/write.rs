@@ -129,7 +129,7 @@ fn percent(text: &str) -> Result<u8, String> {
 pub(crate) struct WritePlace {
     /// Write into this folder instead of the project's; hookrun creates it
     ///
-    /// A folder with hooks.d/ or hookrun.toml, or a hooks.d itself.
+    /// A folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself.
     #[arg(long, value_name = "DIR")]
     pub(crate) hooks: Option<PathBuf>,
 
@@ -162,8 +162,8 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "HOST", value_parser = agent_name())]
     pub(crate) host: Vec<String>,
 
-    /// Add this hook, gate or rule of `hookrun add --list` instead of the usual guards, or `none`;
-    /// repeatable
+    /// Add this hook, gate or rule from `hookrun add --list` instead of the usual guards; `none` adds
+    /// nothing; repeatable
     #[arg(long, value_name = "NAMES")]
     pub(crate) guard: Vec<String>,
 

@@ -361,7 +361,7 @@ fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<P
         return None;
     }
     let cause = format!(
-        "{} runs hookrun twice for {}: here and by `{}`",
+        "{} runs hookrun twice for {}: from this file and from `{}`",
         host.title,
         events.join(", "),
         other.path().display()

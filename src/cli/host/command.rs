@@ -154,7 +154,10 @@ pub(crate) fn own_path(env: &Environment) -> Result<String> {
     match path.to_str() {
         Some(text) if !text.contains(char::is_control) => Ok(text.to_string()),
         _ => Err(Complaint::with_cure(
-            format!("`{}` cannot be written into settings", path.display()),
+            format!(
+                "hookrun's path `{}` has control characters or is not UTF-8",
+                path.display()
+            ),
             "move hookrun to a folder with a simple name",
         )),
     }

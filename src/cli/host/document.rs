@@ -282,7 +282,7 @@ fn toml_hooks(text: &str) -> Result<String, Complaint> {
     })?;
     if DeTable::parse(&format!("{text}\n[[hooks]]\n")).is_err() {
         let cure = "write each hook as a table `[[hooks]]`";
-        return Err(Complaint::with_cure("`hooks` takes no further table", cure));
+        return Err(Complaint::with_cure("cannot add a table to `hooks`", cure));
     }
     Ok(Tree::of_toml(&document).to_json().to_string())
 }

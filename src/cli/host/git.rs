@@ -97,7 +97,7 @@ pub(super) fn install(
     let Some(complaint) = complaint else {
         return Ok(ExitStatus::Yes);
     };
-    writeln!(out, "  to do: git's hooks block: {}", plain(&complaint))?;
+    writeln!(out, "  to do: unblock git's hooks: {}", plain(&complaint))?;
     Ok(ExitStatus::No)
 }
 

@@ -78,7 +78,7 @@ impl HookFile {
         let scope = self.scope.name();
         if self.is_beside {
             let name = self.path.file_name().unwrap_or_default().display();
-            return format!("`{name}` of {scope} scope");
+            return format!("`{name}` in {scope} scope");
         }
         format!("{scope} scope")
     }

@@ -120,7 +120,7 @@ const WRITTEN_BY: &[(&str, &str)] = &[
     ("$(dirname \"$0\")/h\"", "husky"),
 ];
 
-/// git's folder of hooks: a script goes into the folder of hooks.d with its name, where it gets git's input.
+/// git's hooks folder: a script goes into the folder of hooks.d with its name, where it gets git's input.
 pub(super) fn script(source: &ImportSource<'_>) -> Result<ImportedHooks> {
     let mut imported = ImportedHooks::default();
     let name = source.file.file_name().unwrap_or_default();
@@ -139,7 +139,7 @@ pub(super) fn script(source: &ImportSource<'_>) -> Result<ImportedHooks> {
             if let Ok(target) = fs::read_link(source.file) {
                 let target = target.display();
                 imported.notes.push(format!(
-                    "{} is a link to {target}: hooks.d has a copy of it",
+                    "{} is a link to {target}: hooks.d has a copy of the target",
                     source.shown()
                 ));
             }

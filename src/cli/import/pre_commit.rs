@@ -249,7 +249,7 @@ fn by_runner(source: &ImportSource<'_>, runner: &str, hook: &Value, at: &GitHook
             &format!("{line} --commit-msg-filename \"$1\""),
         ),
         Some(_) => {
-            let why = "pre-commit selects its files there from git's input";
+            let why = "at this stage, pre-commit selects files based on git's input";
             return Err(format!("{why}: leave {} to pre-commit", at.name));
         }
     };

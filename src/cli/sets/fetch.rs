@@ -290,8 +290,8 @@ impl FetchedRepository {
         let commit = &set.commit;
         Err(Complaint::with_cure(
             format!("git does not accept the signature of commit {commit}: {why}"),
-            "its authors sign with `git commit -S` or `git tag -s`; your git must know and trust \
-             their key (for SSH keys by `gpg.ssh.allowedSignersFile`)",
+            "its authors must sign with `git commit -S` or `git tag -s`; your git must know and trust \
+             their key (for SSH keys, through `gpg.ssh.allowedSignersFile`)",
         ))
     }
 }

@@ -201,7 +201,7 @@ impl SettingsReader<'_> {
         let action = place.file.action_key().and_then(|key| item.at(&[key]));
         entries.extend(action.and_then(Tree::entries).into_iter().flatten());
         if let Some(kind) = other_kind(place.file, &entries) {
-            let cause = format!("hookrun does not run {kind}, only commands");
+            let cause = format!("hookrun does not run {kind}");
             let cure = "make it a command, or let only its agent run it";
             return self.warning(item.offset, cause, cure);
         }

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -50,8 +50,7 @@ pub struct TrustRecord {
     pub folder: PathBuf,
     pub digest: String,
     pub files: Vec<FileMark>,
-    /// In seconds since 1970.
-    pub when: u64,
+    pub when: SystemTime,
     pub by: TrustedBy,
 }
 
@@ -134,17 +133,13 @@ impl TrustStore {
                 write(&kept, &file.bytes)?;
             }
         }
-        let when = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_secs();
         let record = TrustRecord {
             v: VERSION,
             repository: repository.to_path_buf(),
             folder: folder.to_path_buf(),
             digest: set.digest(),
             files: set.files.iter().map(|file| file.mark.clone()).collect(),
-            when,
+            when: SystemTime::now(),
             by,
         };
         let name = self.of_repository(&record.repository).join(NAME);

@@ -29,7 +29,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_HOST", "the host that sent the event: the name of an agent or hook system, or `native`"),
     ("HOOKRUN_SESSION_ID", "the context's `sessionId`"),
     ("HOOKRUN_PROJECT_DIR", "the project's root; for a hook in a nested folder with its own hooks, that folder"),
-    ("HOOKRUN_HOOK_DIR", "the folder that contains the script, or the hookrun.toml that names the hook"),
+    ("HOOKRUN_HOOK_DIR", "the folder that contains the script, or that contains the hookrun.toml that names the hook"),
     ("HOOKRUN_TIMEOUT_MS", "how long the hook may run"),
     ("HOOKRUN_STATE_DIR", "a private folder for each session and hook name"),
     ("HOOKRUN_HAS_UI", "1 if `hookrun hook ui` can ask a person now, else 0"),

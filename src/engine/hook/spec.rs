@@ -26,8 +26,7 @@ pub const DEFAULT_PRIORITY: i64 = 100;
 /// Placeholder for the event's files in a command.
 pub const FILES: &str = "{files}";
 
-const WAITS_FOR_SESSION: &str =
-    "it runs once per session, in a program that holds sessions, such as `hookrun serve`";
+const WAITS_FOR_SESSION: &str = "it runs once per session, in a program that runs for the whole session, such as `hookrun serve`";
 
 /// One configured thing to run for one event.
 #[derive(Debug, Clone)]

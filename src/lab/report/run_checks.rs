@@ -130,7 +130,7 @@ fn add_annotations(report: &RunReport, list: &mut CheckList) {
             "" => "no hook is bound to it",
             text => text,
         };
-        let annotation = titled("warning", format!("no hook decided about {event}"), text);
+        let annotation = titled("warning", format!("no hook decided {event}"), text);
         add(report, list, OWN, annotation);
     }
 }

@@ -265,8 +265,8 @@ pub fn misses(expect: &Expect, step: &StepResult, folders: &CaseFolders) -> Vec<
 }
 
 const NOTHING: &str = "nothing";
-const IS_THERE: &str = "it is there";
-const NO_FILE: &str = "no such file";
+const IS_THERE: &str = "present";
+const NO_FILE: &str = "missing";
 
 struct Judge<'s> {
     folders: &'s CaseFolders,
@@ -372,7 +372,7 @@ fn text_of(file: &Path) -> Result<String, String> {
     }
     match read_file(file) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(error) => Err(format!("cannot be read: {error}")),
+        Err(error) => Err(format!("unreadable: {error}")),
     }
 }
 

@@ -45,7 +45,7 @@ pub struct RepeatDraft {
 /// The keys of a test case file. Tables are read once all defaults are known.
 #[rustfmt::skip]
 pub const TOP_KEYS: &[KeyRow<SuiteDraft>] = &[
-    KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to the file",
+    KeyRow::key("hooks", KeyValue::Texts, "the folder that `tests` is in", "the folders with the hooks under test, as for `--hooks`; relative to this file",
         |draft, key| paths(key).map(|paths| draft.suite.hooks = paths)),
     KeyRow::key("settings", KeyValue::Texts, "none", "host settings files with the hooks under test, as for `--settings`",
         |draft, key| paths(key).map(|paths| draft.suite.settings = paths)),
@@ -215,7 +215,7 @@ fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
         (Some(text), _) => file.text = Some(text.to_string()),
         (None, Some(table)) => reader.take(table, FILE_KEYS, "", &mut file),
         (None, None) => {
-            let cause = format!("the file `{path}` is neither a text nor a table");
+            let cause = format!("the value of `{path}` is neither a string nor a table");
             let cure = "write its text, or `{ copy = \"…\" }`";
             reader.fault(tree.offset, cause, cure);
         }

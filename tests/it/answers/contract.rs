@@ -150,12 +150,12 @@ fn what_breaks_the_contract_is_named() {
         (r#"{"continue":"false"}"#, "must be a JSON boolean"),
         (r#"{"update":{"cwd":"/"}}"#, "`toolInput`"),
         ("hi\n{\"ask\":\"\"}\n", "line 2: `ask` is empty"),
-        ("{'continue': True}", "is not JSON"),
+        ("{'continue': True}", "is not valid JSON"),
         (r#"{"continue":1e999}"#, "must be a JSON boolean"),
         (r#"{"continue":[[[]]]}"#, "must be a JSON boolean"),
         (
             &format!("{{\"reason\":{}", "[".repeat(100_000)),
-            "is not JSON",
+            "is not valid JSON",
         ),
     ] {
         assert!(problem(stdout).contains(cause), "{stdout:.80}");

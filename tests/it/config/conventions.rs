@@ -493,7 +493,7 @@ fn that_no_hook_was_found_is_told_with_the_places() {
 
     let ran = sandbox.hookrun(&["run", "tool.pre", "--format", "github"], b"{}");
     ran.exits(0)
-        .prints("::warning title=no hook decided about tool.pre::no hook is bound to tool.pre");
+        .prints("::warning title=no hook decided tool.pre::no hook is bound to tool.pre");
     sandbox
         .hookrun(&["test", "tool.pre"], b"{}")
         .exits(0)

@@ -67,7 +67,7 @@ blocs = true
         "hookrun.toml:14:12: `priority` takes a whole number, not \"high\" [write `priority = 10`]",
         "hookrun.toml:15:11: unknown key `tol` [did you mean `tool`?]",
         "hookrun.toml:16:1: unknown key `tool` [write `match = { tool = … }`]",
-        "hookrun.toml:18:8: `tool.pre` is already an event: a tool is about to run \
+        "hookrun.toml:18:8: `tool.pre` is already a built-in event (a tool is about to run) \
          [rename your event; for a built-in event you can set only `stop` and `timeout`]",
         "hookrun.toml:21:8: `bad name` cannot be the name of an event \
          [use letters, digits, `-` and dots between them: `deploy.pre`]",

@@ -320,7 +320,7 @@ fn a_linter_gets_what_an_agent_has_written() {
     assert!(ran.stdout.contains("a.py:# TODO"), "{ran:?}");
     assert_eq!(report(&post("gone.py"))["hooks"][0]["why"], "no files");
     let other = report(&post("hookrun.toml"));
-    let why = "it runs only for type `python`; the event's path is `hookrun.toml`";
+    let why = "its `type` is `python`; the event's path is `hookrun.toml`";
     assert_eq!(other["hooks"][0]["why"], why);
 }
 

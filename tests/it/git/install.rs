@@ -318,7 +318,7 @@ fn a_broken_configuration_gets_shims_that_block_and_say_what_to_fix() {
     git.hookrun("w", &["install", "git"])
         .exits(1)
         .prints("/w/.git/hooks/pre-commit\n")
-        .prints("to do: git's hooks block: the hooks have an error");
+        .prints("to do: unblock git's hooks: the hooks have an error");
     git.write("w/a.txt");
     git.commit(&[])
         .exits(1)

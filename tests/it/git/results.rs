@@ -250,7 +250,7 @@ fn of_a_built_in_event_only_stop_and_timeout_can_be_set() {
         ),
         (
             "[event.\"commit.pre\"]\nblocks = false\n",
-            "`commit.pre` is already an event: a commit is about to be made",
+            "`commit.pre` is already a built-in event (a commit is about to be made)",
         ),
         (
             "[event.\"commit.pre\"]\n",

@@ -190,7 +190,7 @@ fn what_cannot_be_imported_from_git_s_folder_is_named() {
         .exits(0);
     git.hookrun("w", &["import", "git"])
         .exits(2)
-        .says("`hookrun import` looks for git's folder of hooks");
+        .says("`hookrun import` looks for git's hooks folder");
     for (name, text) in [
         ("pre-commit.sample", TICKET),
         ("helper.sh", "#!/bin/sh\n"),

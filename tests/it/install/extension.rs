@@ -93,7 +93,7 @@ fn a_tool_is_blocked_with_the_reason_or_runs_as_hooks_want_it() {
         let sandbox = installed(host, Sandbox::new().hook("guard", body));
         let doctor = || sandbox.hookrun(&["doctor", host], b"").stdout;
         assert!(
-            doctor().contains("`hookrun why` shows whether events arrived"),
+            doctor().contains("`hookrun why` shows the events that arrived"),
             "{}",
             doctor()
         );

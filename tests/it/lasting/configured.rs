@@ -32,7 +32,7 @@ fn nobody_holds_a_session_for_run_and_every_command_says_so() {
         )
         .allows();
     sandbox.has_no_file("started");
-    let why = "it runs once per session, in a program that holds sessions, such as `hookrun serve`";
+    let why = "it runs once per session, in a program that runs for the whole session, such as `hookrun serve`";
     sandbox
         .hookrun(&["list"], b"")
         .exits(0)

@@ -72,9 +72,9 @@ expect = { decision = "allow" }
 with = []
 "#;
     let wanted = [
-        "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for the text itself write `{{b}}`",
+        "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for literal braces, write `{{b}}`",
         "F:6:20: the value `c` is not used in the case [write `{c}` where it belongs, or remove it",
-        "F:10:41: `{case.foldr}` is not a known placeholder [there are {case.folder}, {case.home}, {suite.folder}",
+        "F:10:41: `{case.foldr}` is not a known placeholder [the placeholders are {case.folder}, {case.home}, {suite.folder}",
         "F:16:8: `with` has no rows [add a row, or remove it",
     ];
     assert_eq!(told(cases), wanted);
@@ -150,7 +150,7 @@ fn a_file_whose_list_of_cases_is_empty_is_not_passed_by() {
 #[test]
 fn two_cases_of_one_name_are_a_mistake() {
     let cases = case("same", "x", "decision = 'allow'") + &case("same", "y", "decision = 'allow'");
-    let wanted = "F:7:1: two cases are named `same`; the first is at line 1 [give one of them another name; with rows, a placeholder in it";
+    let wanted = "F:7:1: two cases are named `same`; the first is at line 1 [give one of them another name; if it has rows, put a placeholder into the name";
     assert_eq!(told(&cases), [wanted]);
 }
 
@@ -331,7 +331,7 @@ fn nothing_to_run_is_no_success() {
     ] {
         suite(&some, &filter)
             .exits(2)
-            .says("no case matches the selection, of 1 in all");
+            .says("no case matches the selection (1 in all)");
     }
     suite(&some, &["--hook", "10-gard.sh"]).says("did you mean `--hook 10-guard.sh`?");
 }

@@ -133,7 +133,7 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     ran.exits(0).prints("covered 66.6 %: 2 of 3 points");
     let ran = suite(&sandbox, &["--coverage=67"]);
     ran.exits(1)
-        .prints("covered 66.6 %: 2 of 3 points; it must be 67 %");
+        .prints("covered 66.6 %: 2 of 3 points; it must be at least 67 %");
     ran.prints("missing blocked (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
     ran.prints("        write    a case in which 10-guard.sh blocks, or changes the event\n");
     ran.prints("\nFAILED (coverage is too low): 1 case");

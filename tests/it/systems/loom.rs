@@ -325,7 +325,7 @@ fn the_runtime_never_throws() {
         ),
         (
             "echo '{\"continue\":'",
-            "malformed answer: line 1: an object with `continue` is not JSON",
+            "malformed answer: line 1: an object with `continue` is not valid JSON",
         ),
     ] {
         let sandbox = registered(&[("guard", "tool.pre", command)]);

@@ -87,7 +87,7 @@ fn the_report_of_a_block_has_everything() {
                     "notes": [],
                 })),
                 with(hook("20-write.sh", "tool write", "block"), json!({
-                    "fate": "unwanted", "why": "it runs only for tool `write`; the event's tool is `bash`",
+                    "fate": "unwanted", "why": "its `tool` is `write`; the event's tool is `bash`",
                 })),
                 with(hook("30-off.sh", "every event", "block"), json!({ "fate": "disabled" })),
                 with(hook("40-block.sh", "every event", "allow"), json!({

@@ -57,7 +57,7 @@ allow   10-look.sh
 
 skip    20-write.sh
         file     hooks.d/tool.pre/20-write.sh (project layer)
-        why      it runs only for tool `write`; the event's tool is `Bash`
+        why      its `tool` is `write`; the event's tool is `Bash`
 
 BLOCK   30-guard.sh
         file     hooks.d/tool.pre/30-guard.sh (project layer)

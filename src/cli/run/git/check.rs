@@ -126,7 +126,7 @@ impl CheckedFiles<'_> {
             git::listing_of_index(None, &[])
         } else {
             let empty = git.call(["hash-object", "-t", "tree", "/dev/null"]);
-            let empty = empty.read("name its empty tree")?;
+            let empty = empty.read("compute the id of the empty tree")?;
             let empty = String::from_utf8_lossy(&empty).trim().to_string();
             git::listing_of_index(Some(&empty), paths)
         };

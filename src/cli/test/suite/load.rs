@@ -335,7 +335,7 @@ impl LoadedSuite {
             }
         }
         let cause = format!(
-            "no case matches the selection, of {} in all",
+            "no case matches the selection ({} in all)",
             self.cases.len()
         );
         Some(Complaint::with_cure(cause, help))

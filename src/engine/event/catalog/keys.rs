@@ -90,7 +90,7 @@ keys! {
     SUMMARY "summary" Any "null" "a summary to use instead of the host's own"
     COMPACT_SUMMARY "compactSummary" String r#""The user greeted.""#
         "the summary of the conversation"
-    TOKENS_BEFORE "tokensBefore" Integer "100000" "the size of the conversation before"
+    TOKENS_BEFORE "tokensBefore" Integer "100000" "the size of the conversation before compaction"
 
     // Tools.
     TOOL_NAME "toolName" String r#""bash""# "the tool, as the host calls it"
@@ -159,9 +159,9 @@ keys! {
     IS_BRANCH "isBranch" Boolean "true" "whether a branch was checked out, not single files"
     IS_SQUASH "isSquash" Boolean "false" "whether it was squashed"
     PUSHED_REFS "refs" Array r#"[{"localRef":"refs/heads/main","newSha":"2222222","ref":"refs/heads/main","oldSha":"1111111"}]"#
-        "the references that move at the remote, with their local names"
+        "the references that move on the remote, with their local names"
     CHANGES "changes" Array r#"[{"path":"src/a.txt","status":"M"}]"#
-        "the changed paths with a status: A, M, D, T; R is renamed, `to` another path"
+        "the changed paths, each with a status: A, M, D, T, or R for the old path of a rename, whose new path is `to`"
     PUSH_OPTIONS "pushOptions" Array r#"["ci.skip"]"# "the values of --push-option"
     COMMIT "commit" String r#""2222222""# "the commit whose message is used; usually empty"
     HEADER_FILE "headerFile" String r#""/tmp/headers""# "the file with the mail headers"

@@ -139,11 +139,11 @@ pub static EVENTS: &[EventSpec] = events! {
     "session.branch" OBSERVER "the session has been branched",
         also ["session_branch" "session_fork"],
         has [TARGET_TURN_INDEX ENTRY_ID PREVIOUS_SESSION SESSION_ID CWD];
-    "session.tree.pre" GATE "the user is about to move in the session tree",
+    "session.tree.pre" GATE "the user is about to move to another point in the session tree",
         also ["session_before_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD],
         rewrites [First "summary"];
-    "session.tree" OBSERVER "the user has moved in the session tree",
+    "session.tree" OBSERVER "the user has moved to another point in the session tree",
         also ["session_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD];
     "session.clear.pre" GATE "the session is about to be cleared",
@@ -260,7 +260,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "message.thought" OBSERVER "the model has finished a thought",
         also ["afterAgentThought"],
         has [THOUGHT SESSION_ID CWD];
-    "message.display" TRANSFORM "text of a message is about to be shown",
+    "message.display" TRANSFORM "part of a message is about to be shown",
         also ["MessageDisplay"],
         has [DELTA SESSION_ID CWD],
         rewrites [Chain "delta"];
@@ -327,7 +327,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "tool.error" OBSERVER "a tool has failed",
         also ["PostToolUseFailure" "tool_use_failure"],
         has [TURN_INDEX TOOL_NAME TOOL_INPUT ERROR SESSION_ID CWD TOOL_USE_ID DURATION_MS];
-    "tool.batch" OPEN_GATE "all tools of one answer have run",
+    "tool.batch" OPEN_GATE "all tool calls of one answer have run",
         also ["PostToolBatch"],
         has [TURN_INDEX TOOL_CALLS SESSION_ID CWD];
     "tool.persist" TRANSFORM "a tool's result is about to be stored",

@@ -98,8 +98,8 @@ impl fmt::Display for Mismatch {
         } = self;
         match key.as_str() {
             EXCEPT => return write!(f, "its exception matches the event: {wanted}"),
-            OF_HOST => write!(f, "it runs only for {subject} `{wanted}`; ")?,
-            _ => write!(f, "it runs only for {key} `{wanted}`; ")?,
+            OF_HOST => write!(f, "its {subject} is `{wanted}`; ")?,
+            _ => write!(f, "its `{key}` is `{wanted}`; ")?,
         }
         if found.is_empty() {
             write!(f, "the event has no {subject}")
@@ -125,7 +125,7 @@ pub(crate) fn expression(written: &str) -> Result<Regex, Complaint> {
 /// In double quotes of TOML or JSON, `\b` is a backspace, which matches nothing.
 pub(super) fn no_backspace(written: &str) -> Result<(), Complaint> {
     if written.contains('\u{8}') {
-        let problem = "a `\\b` in double quotes is a backspace; a word boundary is `\\\\b` there";
+        let problem = "in double quotes, `\\b` is a backspace; write `\\\\b` for a word boundary";
         return Err(Complaint::new(problem));
     }
     Ok(())

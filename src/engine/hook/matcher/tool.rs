@@ -80,7 +80,7 @@ fn check_tool_word(word: &str) -> Result<(), Complaint> {
     if let Some(sign) = [".*", ".+", ".?"].iter().find(|sign| word.contains(**sign)) {
         let glob = word.replace(sign, "*");
         return Err(Complaint::new(format!(
-            "it is a glob, not a regular expression: write `{glob}`"
+            "`tool` takes globs, not regular expressions: write `{glob}`"
         )));
     }
     if word.starts_with('.')

@@ -132,7 +132,7 @@ fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result
 fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<()> {
     if step.hooks.is_empty() {
         let why = match step.cause.as_deref() {
-            Some("failure") => "none ran: hookrun blocked before",
+            Some("failure") => "none ran: hookrun blocked the event first",
             _ => "none for this event",
         };
         return label(out, &name, why);
@@ -192,7 +192,7 @@ fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
     };
     let least = covered.least.filter(|_| !covered.ok);
     let least = least
-        .map(|least| format!("; it must be {least} %"))
+        .map(|least| format!("; it must be at least {least} %"))
         .unwrap_or_default();
     let line = covered.line();
     let line = line.strip_prefix("covered").unwrap_or(&line);
