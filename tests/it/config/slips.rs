@@ -29,13 +29,9 @@ fn a_key_of_a_host_in_a_hook_of_ours_may_be_the_wrong_key_or_the_wrong_conventio
 #[test]
 fn directives_of_people_who_know_other_tools_say_what_to_write() {
     for (directive, cause, cure) in [
-        ("tool=mcp__.*", "not a regular expression", "`mcp__*`"),
-        ("tool=Bash.*", "not a regular expression", "`Bash*`"),
-        (
-            "tool='read|mcp__.+'",
-            "not a regular expression",
-            "`mcp__*`",
-        ),
+        ("tool=mcp__.*", "not regular expressions", "`mcp__*`"),
+        ("tool=Bash.*", "not regular expressions", "`Bash*`"),
+        ("tool='read|mcp__.+'", "not regular expressions", "`mcp__*`"),
         (
             r"command=git\s+push",
             r"the `\` in `command=git\s+push` would be removed",

@@ -139,11 +139,11 @@ pub static EVENTS: &[EventSpec] = events! {
     "session.branch" OBSERVER "the session has been branched",
         also ["session_branch" "session_fork"],
         has [TARGET_TURN_INDEX ENTRY_ID PREVIOUS_SESSION SESSION_ID CWD];
-    "session.tree.pre" GATE "the user is about to move to another point in the session tree",
+    "session.tree.pre" GATE "the user is about to go to another entry of the session",
         also ["session_before_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD],
         rewrites [First "summary"];
-    "session.tree" OBSERVER "the user has moved to another point in the session tree",
+    "session.tree" OBSERVER "the user has gone to another entry of the session",
         also ["session_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD];
     "session.clear.pre" GATE "the session is about to be cleared",
