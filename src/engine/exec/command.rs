@@ -1,11 +1,13 @@
 //! Finds and checks the program of a hook, and explains start errors.
 
 use std::cmp::Reverse;
+use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::iter;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +22,9 @@ const ANY_RUN_BIT: u32 = 0o111;
 const WRITE_BY_OTHERS: u32 = 0o002;
 const SEARCH_BY_OTHERS: u32 = 0o001;
 const STICKY: u32 = 0o1000;
+
+/// The flag `O_PATH` of Linux, which opens a file only to name it.
+const LINUX_O_PATH: i32 = 0o10_000_000;
 
 const LARGEST: usize = 3;
 /// Linux follows no more links than this in a path (path_resolution(7)).
@@ -130,7 +135,7 @@ fn find(program: &str, base: &Path, search: Option<&OsStr>) -> Result<PathBuf, C
 pub(crate) fn find_in_path(program: &str, search: Option<&OsStr>) -> Option<PathBuf> {
     // execvp's default.
     let search = search.unwrap_or_else(|| OsStr::new("/bin:/usr/bin"));
-    let folders = std::env::split_paths(search).filter(|folder| folder.is_absolute());
+    let folders = env::split_paths(search).filter(|folder| folder.is_absolute());
     let mut candidates = folders.map(|folder| folder.join(program));
     candidates.find(|file| is_runnable(file))
 }
@@ -142,8 +147,7 @@ fn is_runnable(file: &Path) -> bool {
 
 fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
     let shown = file.display();
-    let path = file.canonicalize().map_err(|error| missing(file, &error))?;
-    let meta = path.metadata().map_err(|error| missing(file, &error))?;
+    let (path, meta) = resolved(file).map_err(|error| missing(file, &error))?;
     if !meta.is_file() {
         return Err(Complaint::with_cure(
             format!("`{shown}` is not a file"),
@@ -164,19 +168,46 @@ fn check(file: &Path, is_drop_in: bool) -> Result<PathBuf, Complaint> {
         ));
     }
     // The checked path starts, even if a link changes in the meantime.
-    let own = everyone_may_write(&path, &meta).then_some(&*path);
-    let mut folders = path.parent().into_iter().chain(file.parent());
-    let open = own.or_else(|| folders.find(|folder| is_open_to_everyone(folder)));
-    match open
-        .map(Path::to_path_buf)
-        .or_else(|| world_writable_part(file))
-    {
+    match open_part(file, &path, &meta) {
         Some(open) => Err(Complaint::with_cure(
             format!("`{}` is world-writable", open.display()),
             access_cure(&open),
         )),
         None => Ok(path),
     }
+}
+
+/// What lets every user replace the program `file`, which is `path` without links.
+fn open_part(file: &Path, path: &Path, meta: &Metadata) -> Option<PathBuf> {
+    if everyone_may_write(path, meta) {
+        return Some(path.to_path_buf());
+    }
+    for named in [path, file] {
+        if let Some(folder) = named.parent().filter(|folder| is_open_to_everyone(folder)) {
+            return Some(folder.to_path_buf());
+        }
+        if path == file {
+            return None;
+        }
+    }
+    world_writable_part(file)
+}
+
+/// The path of a file without links, and the file's metadata. With `/proc`, the kernel walks the path
+/// once; `canonicalize` takes one system call for each component.
+fn resolved(file: &Path) -> io::Result<(PathBuf, Metadata)> {
+    let mut options = File::options();
+    options.read(true).custom_flags(LINUX_O_PATH);
+    if env::consts::OS == "linux"
+        && let Ok(opened) = options.open(file)
+        && let Ok(path) = fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
+        && path.is_absolute()
+    {
+        return Ok((path, opened.metadata()?));
+    }
+    let path = file.canonicalize()?;
+    let meta = path.metadata()?;
+    Ok((path, meta))
 }
 
 fn missing(file: &Path, error: &io::Error) -> Complaint {
