@@ -170,7 +170,7 @@ impl ConfigLoader<'_> {
         match draft.matcher() {
             Ok(matcher) => {
                 let hook = draft.bound(event, matcher);
-                self.problems.extend(problems_of(draft, &hook, event));
+                self.problems.extend(problems_of(draft, &hook, &event.spec));
                 self.hooks.push(hook);
             }
             Err(faults) => {
@@ -230,8 +230,7 @@ pub(super) fn bad_command(name: &str) -> Complaint {
 
 const ALWAYS_THERE: &[&str] = &["event", "action", "raw", "cwd", "sessionId"];
 
-fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Problem> {
-    let spec = event.spec.as_ref();
+fn problems_of(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Vec<Problem> {
     let file = &hook.source.file;
     let mut problems = Vec::new();
     // An event without a declared context may have any field.
@@ -243,22 +242,8 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     for (field, at) in &draft.placeholders {
         problems.extend(of_placeholder(spec, field).map(|one| one.in_file(file, Some(*at))));
     }
-    let at = hook.source.line.map(Position::of_line);
-    if draft.rule.is_some() && !spec.blocks {
-        let cause = format!("`{}` cannot be blocked, so a rule has no effect", spec.name);
-        let cure = "bind it to a gate, or write a hook";
-        problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
-    }
-    let of_session = session_settings(hook, spec).map(|one| one.in_file(file, draft.lives_at));
-    problems.extend(of_session);
-    let of_staged = staged_settings(draft, hook, spec).map(|one| one.in_file(file, at));
-    problems.extend(of_staged);
-    if hook.warm == Some(Warm::Serve) && event.convention.is_some() {
-        let cause = "`dialect` cannot be used with `warm = \"serve\"`";
-        let cure = "remove `dialect`, and use hookrun's name for the event, because the program reads hookrun's own requests";
-        problems.push(Complaint::with_cure(cause, cure).in_file(file, at));
-    }
-    problems.extend(file_settings(hook, spec).map(|one| one.in_file(file, at)));
+    let at = draft.lives_at.or(hook.source.line.map(Position::of_line));
+    problems.extend(contradiction(draft, hook, spec).map(|one| one.in_file(file, at)));
     problems.extend(
         idle_settings(hook, spec)
             .into_iter()
@@ -267,50 +252,65 @@ fn problems_of(draft: &HookDraft, hook: &Hook, event: &BoundEvent) -> Vec<Proble
     problems
 }
 
-/// Checks settings of a hook that takes files or reads nothing.
-fn file_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
-    let event = &spec.name;
-    let is_served = hook.warm == Some(Warm::Serve);
-    let takes_files = hook.takes_files();
-    let has_no_files = !spec.context.is_empty() && !spec.carries("changes") && !spec.has_action();
-    let (cause, cure) = if is_served && hook.reads == Some(Reads::Nothing) {
-        (
-            "`reads = \"none\"` cannot be used with `warm = \"serve\"`".to_string(),
-            "remove one of them; a `warm = \"serve\"` program always reads its requests",
-        )
-    } else if is_served && takes_files {
-        (
-            "`files` cannot be used with `warm = \"serve\"`".to_string(),
-            "remove one of them; the program finds the files in its requests",
-        )
-    } else if takes_files && hook.rewrite {
-        (
-            "`files` cannot be used with `rewrite`".to_string(),
-            "remove one of them, because several calls of a hook cannot rewrite the same field",
-        )
-    } else if takes_files && has_no_files {
-        (
-            format!("`{event}` has no files, so `{}` never runs", hook.name),
-            "remove `files`, or bind it to commit.pre, push.pre or tool.post",
-        )
-    } else if hook.batch > 0 && !takes_files {
-        (
-            "`batch` has no effect without files".to_string(),
-            "write `{files}` in the command, or `files = true`; or remove `batch`",
-        )
-    } else {
-        return None;
-    };
-    Some(Complaint::with_cure(cause, cure))
-}
+/// A setting as written, and whether a hook has it.
+type HookSetting = (&'static str, fn(&Hook) -> bool);
 
-/// Checks settings of a hook that lives as long as its session.
-fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
-    if hook.lives == Lives::Event {
-        return None;
-    }
+const REWRITES: HookSetting = ("rewrite", |hook| hook.rewrite);
+const READS: HookSetting = ("reads", |hook| hook.reads.is_some());
+const TAKES_FILES: HookSetting = ("files", Hook::takes_files);
+const IS_SERVED: HookSetting = ("warm = \"serve\"", |hook| hook.warm == Some(Warm::Serve));
+const IS_FOREIGN: HookSetting = ("dialect", Hook::is_foreign);
+const FIXES: HookSetting = ("fixes", |hook| hook.fixes.is_some());
+const LINKS: HookSetting = ("link", |hook| hook.link.is_some());
+const LIVES_ON: HookSetting = ("lives = \"session\"", |hook| hook.lives == Lives::Session);
+
+/// Settings, each with those that it excludes.
+const CONFLICTS: &[(HookSetting, &[HookSetting])] = &[
+    (
+        LIVES_ON,
+        &[
+            REWRITES,
+            ("on_failure", |hook| hook.on_failure.is_some()),
+            ("background", |hook| hook.background == Background::Detach),
+            ("parallel", |hook| hook.parallel == Some(true)),
+            ("priority", |hook| hook.priority != DEFAULT_PRIORITY),
+            READS,
+            TAKES_FILES,
+            IS_SERVED,
+            IS_FOREIGN,
+        ],
+    ),
+    (
+        IS_SERVED,
+        &[
+            IS_FOREIGN,
+            ("reads = \"none\"", |hook| {
+                hook.reads == Some(Reads::Nothing)
+            }),
+            TAKES_FILES,
+        ],
+    ),
+    (REWRITES, &[TAKES_FILES]),
+    (
+        ("sees = \"disk\"", |hook| hook.sees == Some(Sees::Disk)),
+        &[FIXES, LINKS],
+    ),
+];
+
+/// Settings about staged content.
+const OF_STAGED: &[HookSetting] = &[("sees", |hook| hook.sees.is_some()), FIXES, LINKS];
+
+/// The first setting that contradicts another one, or the event.
+fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
     let event = &spec.name;
-    if spec.blocks || command_name(event).is_some() {
+    if draft.rule.is_some() && !spec.blocks {
+        let cause = format!("`{event}` cannot be blocked, so a rule has no effect");
+        return Some(Complaint::with_cure(
+            cause,
+            "bind it to a gate, or write a hook",
+        ));
+    }
+    if hook.lives == Lives::Session && (spec.blocks || command_name(event).is_some()) {
         let cause = format!(
             "a hook with `lives = \"session\"` cannot answer, but `{event}` needs an answer"
         );
@@ -318,60 +318,36 @@ fn session_settings(hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
                     to an event that only reports, such as `tool.post`";
         return Some(Complaint::with_cure(cause, cure));
     }
-    let keys = [
-        ("rewrite", hook.rewrite),
-        ("on_failure", hook.on_failure.is_some()),
-        ("background", hook.background == Background::Detach),
-        ("parallel", hook.parallel == Some(true)),
-        ("priority", hook.priority != DEFAULT_PRIORITY),
-        ("reads", hook.reads.is_some()),
-        ("files", hook.takes_files()),
-        ("warm", hook.warm == Some(Warm::Serve)),
-        ("dialect", hook.convention.is_some()),
-    ];
-    let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
-    let cause = format!("`{key}` cannot be used with `lives = \"session\"`");
-    let cure = match key {
-        "dialect" => "remove `dialect`, and move the script into the folder of hookrun's own event",
-        _ => "remove one of them, because such a hook does not answer events",
-    };
-    Some(Complaint::with_cure(cause, cure))
-}
-
-/// Checks settings about staged content that have no effect.
-fn staged_settings(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Complaint> {
-    let is_on_disk = hook.sees == Some(Sees::Disk);
-    let keys = [
-        ("sees", hook.sees.is_some()),
-        ("fixes", hook.fixes.is_some()),
-        ("link", hook.link.is_some()),
-    ];
-    let (key, _) = keys.into_iter().find(|(_, is_set)| *is_set)?;
+    for ((one, is_set), excluded) in CONFLICTS {
+        let other = excluded
+            .iter()
+            .find(|(_, is_other)| is_set(hook) && is_other(hook));
+        if let Some((other, _)) = other {
+            let cause = format!("`{other}` cannot be used with `{one}`");
+            return Some(Complaint::with_cure(cause, "remove one of them"));
+        }
+    }
+    let staged = OF_STAGED.iter().find(|(_, is_set)| is_set(hook));
     let events = draft.events().iter().map(|(event, _)| event.as_str());
-    let mut events = events.chain([spec.name.as_ref()]).filter_map(git::find);
-    if !events.any(|event| event.changes == Changes::Index) {
-        let cause = format!(
-            "`{key}` has no effect: `{}` has no staged content",
-            spec.name
-        );
+    let mut events = events.chain([event.as_ref()]).filter_map(git::find);
+    if let Some((key, _)) = staged
+        && !events.any(|event| event.changes == Changes::Index)
+    {
+        let cause = format!("`{key}` has no effect: `{event}` has no staged content");
         let cure = "bind it to commit.pre, merge.pre or patch.pre, or remove the key";
         return Some(Complaint::with_cure(cause, cure));
     }
-    if hook.fixes.is_some() && !hook.takes_files() {
-        let cause = "`fixes` has no effect without files";
-        let cure = "write `{files}` in the command, or `files = true`";
+    let lists_files = spec.context.is_empty() || spec.carries("changes") || spec.has_action();
+    if hook.takes_files() && !lists_files {
+        let cause = format!("`{event}` has no files, so `{}` never runs", hook.name);
+        let cure = "remove `files`, or bind it to commit.pre, push.pre or tool.post";
         return Some(Complaint::with_cure(cause, cure));
     }
-    if is_on_disk && hook.fixes.is_some() {
-        let cause = "`fixes` cannot be used with `sees = \"disk\"`";
-        let cure = "remove `sees`, because hooks fix the staged content";
-        return Some(Complaint::with_cure(cause, cure));
-    }
-    if is_on_disk && hook.link.is_some() {
-        let cause = "`link` has no effect with `sees = \"disk\"`";
-        return Some(Complaint::with_cure(cause, "remove one of them"));
-    }
-    None
+    let mut of_files = [FIXES, ("batch", |hook: &Hook| hook.batch > 0)].into_iter();
+    let (key, _) = of_files.find(|(_, is_set)| is_set(hook) && !hook.takes_files())?;
+    let cause = format!("`{key}` has no effect without files");
+    let cure = "write `{files}` in the command, or `files = true`; or remove it";
+    Some(Complaint::with_cure(cause, cure))
 }
 
 /// Reports a placeholder that no context of the event fills.

@@ -692,7 +692,7 @@ fn keys_about_staged_text_are_checked() {
         ),
         (
             "event = \"commit.pre\"\nlink = [\"a\"]\nsees = \"disk\"",
-            "`link` has no effect",
+            "`link` cannot be used with",
         ),
         (
             "event = \"commit.pre\"\nlink = [\"../a\"]",
