@@ -54,15 +54,13 @@ use crate::engine::event::{Conduct, Context, EventSpec, OnFailure, catalog};
 use crate::engine::spelling;
 use settings::{FailsClosed, HostFile, HostForm, Plugin, UserFile};
 
-pub use event::{Gather, HostEvent, InnerFacts, LATEST, MARGIN, StandIn, Wait};
+pub use event::{Gather, HostEvent, LATEST, MARGIN, StandIn, Wait};
 pub(crate) use reply::block_of_any;
 pub use results::{
     Act, BlockStatus, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, ReplySlot, ReplyValue, Results,
     key,
 };
-pub use row::{
-    Binding, Host, HostVariable, KeySpelling, Reply, Sign, SignedEvents, VariableValue, variable,
-};
+pub use row::{Binding, Host, KeySpelling, Reply, Sign, SignedEvents, VariableValue};
 pub use tool::{Mcp, Tool, ToolSort, tool};
 
 /// All built-in hosts, in the order of help and reports. git has its own tables.
@@ -394,8 +392,8 @@ pub fn naming_folders(dialect: &str) -> Option<&'static Host> {
 /// names.
 pub(crate) fn project_variable(dialect: &str) -> Option<&'static str> {
     let mut variables = naming_folders(dialect)?.variables.iter();
-    let project = variables.find(|one| one.value == VariableValue::Project)?;
-    Some(project.name)
+    let (name, _) = variables.find(|(_, value)| *value == VariableValue::Project)?;
+    Some(name)
 }
 
 pub(crate) fn project_variables() -> impl Iterator<Item = &'static str> {

@@ -191,13 +191,10 @@ impl DirectiveReader<'_, '_> {
             value: value_of(row, name, value)?,
             offset: at,
         };
-        let takes = row.takes;
-        let default = row.default;
         let mut key = Setting {
             reader: &mut self.reader,
             name,
-            takes,
-            default,
+            key: row.spec(),
             tree: &tree,
         };
         (row.set)(self.draft, &mut key).map_err(|mut complaint| {

@@ -357,7 +357,7 @@ fn inherited(names: Vec<String>) -> Vec<String> {
 
 fn is_of_host(name: &str) -> bool {
     let mut all = dialects().flat_map(|dialect| dialect.variables);
-    all.any(|variable| variable.name == name)
+    all.any(|(variable, _)| *variable == name)
 }
 
 fn run_id() -> String {

@@ -59,6 +59,15 @@ impl<T> KeyRow<T> {
         row.in_directive = true;
         row
     }
+
+    pub(super) fn spec(&self) -> KeySpec {
+        KeySpec {
+            name: self.name,
+            takes: self.takes,
+            default: self.default,
+            about: self.about,
+        }
+    }
 }
 
 impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
@@ -69,15 +78,7 @@ impl<T> AsRef<KeyRow<T>> for KeyRow<T> {
 
 /// The rows of a table without their functions.
 pub(crate) fn specs<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<KeySpec> {
-    rows.iter()
-        .map(AsRef::as_ref)
-        .map(|row| KeySpec {
-            name: row.name,
-            takes: row.takes,
-            default: row.default,
-            about: row.about,
-        })
-        .collect()
+    rows.iter().map(|row| row.as_ref().spec()).collect()
 }
 
 pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
@@ -204,13 +205,10 @@ impl<'r> DocumentReader<'r> {
                 continue;
             };
             let name = format!("{above}{key}");
-            let takes = row.takes;
-            let default = row.default;
             let mut setting = Setting {
                 reader: &mut *self,
                 name: &name,
-                takes,
-                default,
+                key: row.spec(),
                 tree,
             };
             if let Err(complaint) = (row.set)(target, &mut setting) {
@@ -225,8 +223,7 @@ pub(crate) struct Setting<'s, 'r> {
     pub(crate) reader: &'s mut DocumentReader<'r>,
     /// The name for messages: `limits.memory`.
     pub(crate) name: &'s str,
-    pub(crate) takes: KeyValue,
-    pub(crate) default: &'static str,
+    pub(crate) key: KeySpec,
     pub(crate) tree: &'s Tree,
 }
 
@@ -258,10 +255,10 @@ impl<'s> Setting<'s, '_> {
         };
         let cause = format!(
             "`{name}` takes {}, not {}",
-            self.takes.describe(),
+            self.key.takes.describe(),
             tree.describe()
         );
-        Complaint::with_cure(cause, self.takes.cure(name, &written))
+        Complaint::with_cure(cause, self.key.takes.cure(name, &written))
     }
 
     pub(crate) fn text(&self) -> Result<&'s str, Complaint> {
@@ -339,7 +336,7 @@ impl<'s> Setting<'s, '_> {
     /// A word that the key accepts, ignoring case.
     pub(crate) fn word(&self) -> Result<PlacedValue<String>, Complaint> {
         let text = self.text()?;
-        let KeyValue::OneOf(words) = self.takes else {
+        let KeyValue::OneOf(words) = self.key.takes else {
             return Ok(self.placed(text.to_string()));
         };
         let word = words()

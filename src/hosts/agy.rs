@@ -50,10 +50,7 @@ static STOP: ReplyForm = form(
     &[],
 );
 
-const CALL: &[InnerFacts] = &[InnerFacts {
-    object: "toolCall",
-    keys: &["name", "args"],
-}];
+const CALL: &[(&str, &[&str])] = &[("toolCall", &["name", "args"])];
 
 const SESSION: (&str, &str) = ("conversationId", "sessionId");
 const OF_TOOLS: &[(&str, &str)] = &[SESSION, ("name", "toolName"), ("args", "toolInput")];

@@ -33,15 +33,14 @@ static TOOL_CALL: ReplyForm = form(
     READS,
 );
 
-const fn inside(object: &'static str, keys: &'static [&'static str]) -> InnerFacts {
-    InnerFacts { object, keys }
-}
+/// An object of an event, and the keys inside it.
+type InnerFacts = (&'static str, &'static [&'static str]);
 
-const BEFORE: &[InnerFacts] = &[inside("preToolUse", &["toolName", "parameters"])];
-const AFTER: &[InnerFacts] = &[inside("postToolUse", &["toolName", "parameters", "result"])];
-const CALL: &[InnerFacts] = &[inside("tool_call", &["id", "name", "input"])];
-const RESULT: &[InnerFacts] = &[inside("tool_result", &["id", "name", "input", "output"])];
-const PROMPT: &[InnerFacts] = &[inside("userPromptSubmit", &["prompt"])];
+const BEFORE: &[InnerFacts] = &[("preToolUse", &["toolName", "parameters"])];
+const AFTER: &[InnerFacts] = &[("postToolUse", &["toolName", "parameters", "result"])];
+const CALL: &[InnerFacts] = &[("tool_call", &["id", "name", "input"])];
+const RESULT: &[InnerFacts] = &[("tool_result", &["id", "name", "input", "output"])];
+const PROMPT: &[InnerFacts] = &[("userPromptSubmit", &["prompt"])];
 
 const SESSION: (&str, &str) = ("taskId", "sessionId");
 const OF_EXTENSION: &[(&str, &str)] = &[SESSION, ("parameters", "toolInput")];

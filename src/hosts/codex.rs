@@ -121,13 +121,13 @@ pub(super) static CODEX: Host = Host {
         // Approved hooks.
         beside: &["state"],
         hook: &[
-            setting("type", Kind),
-            setting("command", Command),
-            setting("commandWindows", Idle),
-            setting("command_windows", Idle),
-            setting("timeout", Time),
-            setting("async", Async),
-            setting("statusMessage", About),
+            ("type", Kind),
+            ("command", Command),
+            ("commandWindows", Idle),
+            ("command_windows", Idle),
+            ("timeout", Time),
+            ("async", Async),
+            ("statusMessage", About),
         ],
         of_plugin: &["PLUGIN_ROOT", "CLAUDE_PLUGIN_ROOT"],
         matching: Matching {
@@ -137,14 +137,8 @@ pub(super) static CODEX: Host = Host {
         },
         subjects: SUBJECTS,
         off: &[
-            Off {
-                path: &["features", "hooks"],
-                value: false,
-            },
-            Off {
-                path: &["features", "codex_hooks"],
-                value: false,
-            },
+            (&["features", "hooks"], false),
+            (&["features", "codex_hooks"], false),
         ],
         comments: Comments::Forbidden,
         takes_mark: false,

@@ -198,12 +198,10 @@ impl Binding {
                 context.set(key, &Value::from(texts.collect::<Vec<&str>>().join("\n")));
             }
         }
-        for inside in self.row.inside {
-            for key in inside.keys {
-                let fact = context
-                    .lookup(&format!("{}.{key}", inside.object))
-                    .map(str::to_string);
-                if let Some(fact) = fact {
+        for (object, keys) in self.row.inside {
+            for key in *keys {
+                let fact = context.lookup(&format!("{object}.{key}"));
+                if let Some(fact) = fact.map(str::to_string) {
                     context.set_raw(key, fact);
                 }
             }
@@ -214,21 +212,21 @@ impl Binding {
     /// The inverse of `flat`.
     fn nested(self, mut flat: Context) -> Context {
         let mut objects = self.row.inside.iter();
-        let inside = objects
-            .find(|inside| flat.raw(inside.object).is_some())
-            .or(self.row.inside.first());
-        let Some(inside) = inside else { return flat };
-        let object = flat.value(inside.object).ok().flatten();
+        let inside = objects.find(|(name, _)| flat.raw(name).is_some());
+        let Some((name, keys)) = inside.or(self.row.inside.first()) else {
+            return flat;
+        };
+        let object = flat.value(name).ok().flatten();
         let mut object = object
             .and_then(|object| object.as_object().cloned())
             .unwrap_or_default();
-        for key in inside.keys {
+        for key in *keys {
             if let Some(fact) = flat.value(key).ok().flatten() {
                 object.insert((*key).to_string(), fact);
                 flat.remove(key);
             }
         }
-        flat.set(inside.object, &Value::Object(object));
+        flat.set(name, &Value::Object(object));
         flat
     }
 
@@ -258,7 +256,7 @@ impl Binding {
 
     /// Whether an inner object of the host's event has this key, in our spelling.
     fn has_inside(self, name: &str) -> bool {
-        self.row.inside.iter().any(|one| one.keys.contains(&name))
+        self.row.inside.iter().any(|(_, keys)| keys.contains(&name))
     }
 
     /// The event in the dialect's spelling; the original if it came from this host, with rewrites.

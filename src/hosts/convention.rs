@@ -96,8 +96,8 @@ impl Convention for Binding {
 
     fn variables(&self, event: &Event, project: &str) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
-        for variable in self.dialect.variables {
-            let value = match variable.value {
+        for (name, value) in self.dialect.variables {
+            let value = match *value {
                 VariableValue::Project => Some(project.to_string()),
                 VariableValue::Folder => {
                     let own = event.context().string("cwd").filter(|cwd| !cwd.is_empty());
@@ -108,7 +108,7 @@ impl Convention for Binding {
                 }
                 VariableValue::Word(word) => Some(word.to_string()),
             };
-            variables.extend(value.map(|value| (variable.name, value)));
+            variables.extend(value.map(|value| (*name, value)));
         }
         variables
     }

@@ -44,19 +44,19 @@ pub(super) static CRUSH: Host = Host {
     ],
     mcp: Mcp::Single,
     variables: &[
-        variable("CRUSH_PROJECT_DIR", VariableValue::Project),
-        variable("CRUSH_CWD", VariableValue::Folder),
-        variable("CRUSH_SESSION_ID", VariableValue::Fact("sessionId")),
-        variable("CRUSH_TOOL_NAME", VariableValue::Fact("toolName")),
-        variable(
+        ("CRUSH_PROJECT_DIR", VariableValue::Project),
+        ("CRUSH_CWD", VariableValue::Folder),
+        ("CRUSH_SESSION_ID", VariableValue::Fact("sessionId")),
+        ("CRUSH_TOOL_NAME", VariableValue::Fact("toolName")),
+        (
             "CRUSH_TOOL_INPUT_COMMAND",
             VariableValue::Fact("toolInput.command"),
         ),
-        variable(
+        (
             "CRUSH_TOOL_INPUT_FILE_PATH",
             VariableValue::Fact("toolInput.file_path"),
         ),
-        variable("CRUSH", VariableValue::Word("1")),
+        ("CRUSH", VariableValue::Word("1")),
     ],
     events: &[HostEvent::OBSERVER.waits(Wait::seconds(30)).gate(
         "PreToolUse",
@@ -67,10 +67,10 @@ pub(super) static CRUSH: Host = Host {
     settings: Some(HostFile {
         places: &["crush", "crush.json", ".crush.json"],
         hook: &[
-            setting("name", Name),
-            setting("matcher", Matcher),
-            setting("command", Command),
-            setting("timeout", Time),
+            ("name", Name),
+            ("matcher", Matcher),
+            ("command", Command),
+            ("timeout", Time),
         ],
         runs_at_once: true,
         ..HostFile::PLAIN

@@ -109,14 +109,14 @@ pub(super) static CURSOR: Host = Host {
     ],
     mcp: Mcp::Bare,
     variables: &[
-        variable("CURSOR_PROJECT_DIR", VariableValue::Project),
-        variable("CURSOR_VERSION", VariableValue::Fact("raw.cursor_version")),
-        variable("CURSOR_USER_EMAIL", VariableValue::Fact("raw.user_email")),
-        variable(
+        ("CURSOR_PROJECT_DIR", VariableValue::Project),
+        ("CURSOR_VERSION", VariableValue::Fact("raw.cursor_version")),
+        ("CURSOR_USER_EMAIL", VariableValue::Fact("raw.user_email")),
+        (
             "CURSOR_TRANSCRIPT_PATH",
             VariableValue::Fact("transcriptPath"),
         ),
-        variable("CLAUDE_PROJECT_DIR", VariableValue::Project),
+        ("CLAUDE_PROJECT_DIR", VariableValue::Project),
     ],
     roots: &["workspace_roots"],
     events: &[
@@ -184,11 +184,11 @@ pub(super) static CURSOR: Host = Host {
     settings: Some(HostFile {
         places: &[".cursor"],
         hook: &[
-            setting("type", Kind),
-            setting("command", Command),
-            setting("timeout", Time),
-            setting("matcher", Matcher),
-            setting("failClosed", Closed),
+            ("type", Kind),
+            ("command", Command),
+            ("timeout", Time),
+            ("matcher", Matcher),
+            ("failClosed", Closed),
         ],
         subjects: &[
             (

@@ -18,8 +18,9 @@ pub struct HostEvent {
     pub also: &'static [(&'static str, &'static str)],
     /// Their keys that also hold one of our facts.
     pub stand_ins: &'static [StandIn],
-    /// Objects that hold the event's facts (one per event); empty if all are at the top.
-    pub inside: &'static [InnerFacts],
+    /// Objects that hold the event's facts (one per event), with the keys inside that are read as if
+    /// they were at the top; empty if all are there.
+    pub inside: &'static [(&'static str, &'static [&'static str])],
     /// The single tool that the event is about.
     pub gather: Option<Gather>,
     /// The event is about tools of MCP servers only.
@@ -86,7 +87,7 @@ impl HostEvent {
         keys: &'static [(&'static str, &'static str)],
         also: &'static [(&'static str, &'static str)],
         stand_ins: &'static [StandIn],
-        inside: &'static [InnerFacts],
+        inside: &'static [(&'static str, &'static [&'static str])],
         in_parts: &'static [&'static str],
         as_text: &'static [&'static str],
         is_of_servers: bool,
@@ -231,13 +232,6 @@ pub struct StandIn {
     pub ours: &'static str,
     /// Whether hooks of that system get it, derived from our key, where the event lacks it.
     pub is_made: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InnerFacts {
-    pub object: &'static str,
-    /// Keys inside it that are read as if they were at the top.
-    pub keys: &'static [&'static str],
 }
 
 /// A tool with an event for itself, which has the tool's input at the top.

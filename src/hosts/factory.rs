@@ -44,7 +44,7 @@ pub(super) static FACTORY: Host = Host {
         tool("WebSearch", ToolSort::WebSearch),
         tool("Task", ToolSort::Agent),
     ],
-    variables: &[variable("FACTORY_PROJECT_DIR", VariableValue::Project)],
+    variables: &[("FACTORY_PROJECT_DIR", VariableValue::Project)],
     events: &[
         ROW.observed("SessionStart", "session.start", &TEACHES),
         ROW.observed("SessionEnd", "session.end", &OBSERVED),

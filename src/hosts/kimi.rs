@@ -78,10 +78,10 @@ pub(super) static KIMI: Host = Host {
         places: &[".kimi-code"],
         is_toml: true,
         hook: &[
-            setting("event", Event),
-            setting("matcher", Matcher),
-            setting("command", Command),
-            setting("timeout", Time),
+            ("event", Event),
+            ("matcher", Matcher),
+            ("command", Command),
+            ("timeout", Time),
         ],
         subjects: &[
             (

@@ -2,7 +2,7 @@
 
 pub(super) use std::time::Duration;
 
-pub(super) use super::event::{HostEvent, InnerFacts, StandIn, Wait, asks, reports};
+pub(super) use super::event::{HostEvent, StandIn, Wait, asks, reports};
 use super::results::ReplySlot;
 pub(super) use super::results::ReplySlot::{
     Block, Consent, Context, New, Objection, Output, Question,
@@ -11,17 +11,15 @@ pub(super) use super::results::ReplyValue::{self, Flag, Plain, Text, Value, Word
 pub(super) use super::results::{
     Act, BlockStatus, KeyMeaning, ReplyForm, ReplyKey, ReplyRule, block, form, key, say,
 };
-pub(super) use super::row::{
-    Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, VariableValue, sign, variable,
-};
+pub(super) use super::row::{Host, KeySpelling, NOT_OF_SYSTEMS, SignedEvents, VariableValue, sign};
 pub(super) use super::settings::HostHookKey::{
     About, Action, Arguments, Async, Closed, Command, Condition, Enabled, Event, Folder, Idle,
     Kind, Matcher, Name, OwnCommand, Program, Shell, Time, Variables,
 };
 pub(super) use super::settings::{
     BY_AGENT, BY_CODE, BY_COMMAND, BY_KIND, BY_REASON, BY_SOURCE, BY_TOOL, BY_TRIGGER, Comments,
-    DISABLE_ALL, Distrust, FailsClosed, HostFile, HostForm, Install, MatcherSubject, Matching, Off,
-    Plugin, SUBJECTS, TrustQuestion, TypedKey, UserFile, moved, setting, typed,
+    DISABLE_ALL, Distrust, FailsClosed, HostFile, HostForm, Install, MatcherSubject, Matching,
+    Plugin, SUBJECTS, TrustQuestion, TypedKey, UserFile, moved, typed,
 };
 pub(super) use super::tool::{Mcp, ToolSort, tool};
 pub(super) use crate::engine::event::{Conduct, Merge, OnFailure, Schedule};

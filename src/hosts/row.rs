@@ -38,7 +38,7 @@ pub struct Host {
     /// How it names tools of MCP servers.
     pub mcp: Mcp,
     /// Variables that it sets for its hooks.
-    pub variables: &'static [HostVariable],
+    pub variables: &'static [(&'static str, VariableValue)],
     /// Event keys that name the opened folder or folders.
     pub roots: &'static [&'static str],
     /// The host whose hooks also work here, where both have an event of one name.
@@ -121,12 +121,6 @@ impl PartialEq for Binding {
 
 impl Eq for Binding {}
 
-#[derive(Debug)]
-pub struct HostVariable {
-    pub name: &'static str,
-    pub value: VariableValue,
-}
-
 /// The content of a host's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableValue {
@@ -136,10 +130,6 @@ pub enum VariableValue {
     /// This key of the context, if present.
     Fact(&'static str),
     Word(&'static str),
-}
-
-pub const fn variable(name: &'static str, value: VariableValue) -> HostVariable {
-    HostVariable { name, value }
 }
 
 /// A pattern that identifies a dialect's context.

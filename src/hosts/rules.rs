@@ -33,12 +33,12 @@ pub struct HostMatch {
     condition: Option<PermissionRule>,
 }
 
-/// A compiled matcher: a list of words or an expression.
+/// A compiled matcher: a list of names or an expression.
 #[derive(Debug, Clone)]
 struct Names {
     written: String,
-    words: Vec<String>,
-    form: Option<Regex>,
+    form: Regex,
+    is_list: bool,
 }
 
 /// A permission rule: `Bash(git *)`.
@@ -124,7 +124,10 @@ impl Condition for HostMatch {
             let is_of_some_server = *subject == MatcherSubject::Tool
                 && may_name_server(&names.written)
                 && self.dialect.is_of_unknown_server(event);
-            if !is_unknown && !is_of_some_server && !found.iter().any(|name| names.fit(name)) {
+            if !is_unknown
+                && !is_of_some_server
+                && !found.iter().any(|name| names.form.is_match(name))
+            {
                 return Err(Mismatch::of_host(
                     &subject.about(),
                     &names.to_string(),
@@ -141,7 +144,7 @@ impl Condition for HostMatch {
     /// Whether one of these names fits the matcher; also if it does not match tools.
     fn takes_tool(&self, names: &[&str]) -> bool {
         match &self.names {
-            Some((form, MatcherSubject::Tool)) => names.iter().any(|name| form.fit(name)),
+            Some((own, MatcherSubject::Tool)) => names.iter().any(|name| own.form.is_match(name)),
             Some((_, MatcherSubject::Command | MatcherSubject::Fact(_))) | None => true,
         }
     }
@@ -172,10 +175,9 @@ impl std::fmt::Display for HostMatch {
                 .map(|condition| format!("if {}", condition.written)),
         );
         if parts.is_empty() {
-            f.write_str(self.event)
-        } else {
-            f.write_str(&parts.join(", "))
+            return f.write_str(self.event);
         }
+        f.write_str(&parts.join(", "))
     }
 }
 
@@ -199,50 +201,32 @@ impl Names {
         if matches!(written, "" | "*") {
             return Ok(None);
         }
-        let written = written.to_string();
         let is_list = matching.list.is_some_and(|marks| {
             let mut letters = written.chars();
             letters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
         });
-        if is_list {
-            let words = written.split(matching.divides).map(str::trim);
-            let words = words.filter(|word| !word.is_empty());
-            return Ok(Some(Names {
-                words: words.map(str::to_string).collect(),
-                written,
-                form: None,
-            }));
-        }
-        if matching.is_plain && matches!(subject, MatcherSubject::Fact(_)) {
-            return Ok(Some(Names::plain(written)));
-        }
-        let form = if matching.is_anchored {
-            expression(&format!("^(?:{written})$"))
+        let is_about_fact = matches!(subject, MatcherSubject::Fact(_));
+        let names: Option<Vec<&str>> = if is_list {
+            let names = written.split(matching.divides).map(str::trim);
+            Some(names.filter(|name| !name.is_empty()).collect())
+        } else if matching.is_plain && (is_about_fact || expression(written).is_err()) {
+            Some(vec![written])
         } else {
-            expression(&written)
+            None
         };
-        match form {
-            Ok(form) => Ok(Some(Names {
-                written,
-                words: Vec::new(),
-                form: Some(form),
-            })),
-            Err(_) if matching.is_plain => Ok(Some(Names::plain(written))),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn plain(written: String) -> Names {
-        Names {
-            words: vec![written.clone()],
-            written,
-            form: None,
-        }
-    }
-
-    fn fit(&self, found: &str) -> bool {
-        self.words.iter().any(|word| word == found)
-            || self.form.as_ref().is_some_and(|form| form.is_match(found))
+        let form = match &names {
+            Some(names) => {
+                let escaped: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
+                format!("^(?:{})$", escaped.join("|"))
+            }
+            None if matching.is_anchored => format!("^(?:{written})$"),
+            None => written.to_string(),
+        };
+        Ok(Some(Names {
+            written: written.to_string(),
+            form: expression(&form)?,
+            is_list: names.is_some(),
+        }))
     }
 }
 
@@ -253,10 +237,10 @@ fn may_name_server(written: &str) -> bool {
 
 impl std::fmt::Display for Names {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.form {
-            None => f.write_str(&self.written),
-            Some(_) => write!(f, "/{}/", self.written),
+        if self.is_list {
+            return f.write_str(&self.written);
         }
+        write!(f, "/{}/", self.written)
     }
 }
 
@@ -316,9 +300,7 @@ impl PermissionRule {
             },
         }
     }
-}
 
-impl PermissionRule {
     fn mismatch(&self, found: Vec<String>) -> Result<(), Mismatch> {
         Err(Mismatch::of_host("if", &self.written, found))
     }

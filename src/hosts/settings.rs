@@ -62,7 +62,8 @@ pub struct HostFile {
     pub names_event: bool,
     /// Keys below `hooks` that are not events.
     pub beside: &'static [&'static str],
-    pub hook: &'static [HookKey],
+    /// The keys of a hook, and what they say.
+    pub hook: &'static [(&'static str, HostHookKey)],
     /// The value of [`HostHookKey::Closed`] that makes a failure block, as JSON.
     pub closed: &'static str,
     /// The shell that runs commands; `None` if undocumented.
@@ -76,8 +77,8 @@ pub struct HostFile {
     pub subjects: &'static [(MatcherSubject, &'static str)],
     /// Hooks of an event run in parallel unless a group sets `sequential`.
     pub runs_at_once: bool,
-    /// Switches that disable all hooks.
-    pub off: &'static [Off],
+    /// Switches, and the value that disables all hooks.
+    pub off: &'static [(&'static [&'static str], bool)],
     /// Paths of lists of disabled hooks, by name or command.
     pub disabled: &'static [&'static [&'static str]],
 }
@@ -96,9 +97,9 @@ impl HostFile {
         names_event: false,
         beside: &[],
         hook: &[
-            setting("type", HostHookKey::Kind),
-            setting("command", HostHookKey::Command),
-            setting("timeout", HostHookKey::Time),
+            ("type", HostHookKey::Kind),
+            ("command", HostHookKey::Command),
+            ("timeout", HostHookKey::Time),
         ],
         closed: "true",
         shell: None,
@@ -138,8 +139,8 @@ impl HostFile {
 
     /// The first key with this meaning, which is the one to write.
     pub fn key(&self, says: HostHookKey) -> Option<&'static str> {
-        let row = self.hook.iter().find(|key| key.says == says)?;
-        Some(row.name)
+        let (name, _) = self.hook.iter().find(|(_, said)| *said == says)?;
+        Some(name)
     }
 
     /// The hook's key for its event, if all hooks are in one list below `hooks`.
@@ -162,28 +163,8 @@ impl HostFile {
     }
 }
 
-/// A setting that disables all hooks of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Off {
-    pub path: &'static [&'static str],
-    pub value: bool,
-}
-
 /// Claude Code's switch, which other hosts adopted.
-pub(super) const DISABLE_ALL: &[Off] = &[Off {
-    path: &["disableAllHooks"],
-    value: true,
-}];
-
-#[derive(Debug)]
-pub struct HookKey {
-    pub name: &'static str,
-    pub says: HostHookKey,
-}
-
-pub const fn setting(name: &'static str, says: HostHookKey) -> HookKey {
-    HookKey { name, says }
-}
+pub(super) const DISABLE_ALL: &[(&[&str], bool)] = &[(&["disableAllHooks"], true)];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostHookKey {

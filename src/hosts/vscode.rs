@@ -52,9 +52,9 @@ pub(super) static VSCODE: Host = Host {
     settings: Some(HostFile {
         places: &[".github", ".copilot"],
         hook: &[
-            setting("type", Kind),
-            setting("command", Command),
-            setting(
+            ("type", Kind),
+            ("command", Command),
+            (
                 "linux",
                 if cfg!(target_os = "linux") {
                     OwnCommand
@@ -62,7 +62,7 @@ pub(super) static VSCODE: Host = Host {
                     Idle
                 },
             ),
-            setting(
+            (
                 "osx",
                 if cfg!(target_os = "macos") {
                     OwnCommand
@@ -70,10 +70,10 @@ pub(super) static VSCODE: Host = Host {
                     Idle
                 },
             ),
-            setting("windows", Idle),
-            setting("cwd", Folder),
-            setting("env", Variables),
-            setting("timeout", Time),
+            ("windows", Idle),
+            ("cwd", Folder),
+            ("env", Variables),
+            ("timeout", Time),
         ],
         ..HostFile::PLAIN
     }),

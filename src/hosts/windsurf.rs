@@ -10,21 +10,13 @@ use super::prelude::*;
 
 static GATES: ReplyForm = form(&[BLOCK_RULE], &[], &[]);
 
-const FACTS: &[InnerFacts] = &[InnerFacts {
-    object: "tool_info",
-    keys: &[
-        "command_line",
-        "cwd",
-        "file_path",
-        "edits",
-        "user_prompt",
-        "response",
-        "mcp_server_name",
-        "mcp_tool_name",
-        "mcp_tool_arguments",
-        "mcp_result",
-    ],
-}];
+const FACTS: &[(&str, &[&str])] = &[(
+    "tool_info",
+    words!(
+        "command_line" "cwd" "file_path" "edits" "user_prompt" "response" "mcp_server_name"
+        "mcp_tool_name" "mcp_tool_arguments" "mcp_result"
+    ),
+)];
 
 const COMMAND: &[&str] = &["command_line", "cwd"];
 const FILE: &[&str] = &["file_path"];
@@ -85,9 +77,9 @@ pub(super) static WINDSURF: Host = Host {
         shell: Some("bash"),
         places: &[".windsurf", "windsurf"],
         hook: &[
-            setting("command", Command),
-            setting("powershell", Idle),
-            setting("working_directory", Folder),
+            ("command", Command),
+            ("powershell", Idle),
+            ("working_directory", Folder),
         ],
         ..HostFile::PLAIN
     }),
@@ -115,7 +107,7 @@ pub(super) static DEVIN: Host = Host {
         tool("webfetch", ToolSort::Fetch),
         tool("web_search", ToolSort::WebSearch),
     ],
-    variables: &[variable("DEVIN_PROJECT_DIR", VariableValue::Project)],
+    variables: &[("DEVIN_PROJECT_DIR", VariableValue::Project)],
     events: &[
         DEVIN_ROW.observed("SessionStart", "session.start", &claude::TEACHES),
         DEVIN_ROW.observed("SessionEnd", "session.end", &claude::OBSERVED),

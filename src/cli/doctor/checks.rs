@@ -186,14 +186,14 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
     {
         faults.push(format!("the matcher `{matcher}` excludes other calls"));
     }
-    for key in shape.hook {
-        let Some(value) = hook.keys.get(key.name) else {
+    for (key, says) in shape.hook {
+        let Some(value) = hook.keys.get(*key) else {
             continue;
         };
         let value = value.to_string();
-        for (says, harmless, what) in HARMFUL_KEYS {
-            if key.says == *says && value != *harmless {
-                faults.push(format!("`{}` is `{value}`: {what}", key.name));
+        for (harmful, harmless, what) in HARMFUL_KEYS {
+            if says == harmful && value != *harmless {
+                faults.push(format!("`{key}` is `{value}`: {what}"));
             }
         }
     }
@@ -300,14 +300,14 @@ fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
     for file in files {
         values.extend(read_value(&file.path).map(|value| (file.path, value)));
     }
-    for off in shape.off {
-        let at = off.path.join(".");
-        let pointer = format!("/{}", off.path.join("/"));
+    for (path, disables) in shape.off {
+        let at = path.join(".");
+        let pointer = format!("/{}", path.join("/"));
         let decides = values
             .iter()
             .find_map(|(file, whole)| Some((file, whole.pointer(&pointer)?)));
         if let Some((file, value)) = decides
-            && *value == off.value
+            && value == disables
         {
             let cause = format!("`{at}` is {value}: hookrun does not run");
             findings.add(error(file, cause, "remove it"));

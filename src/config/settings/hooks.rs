@@ -134,17 +134,17 @@ impl SettingsReader<'_> {
 
     /// Reports a switch that disables all hooks of the file, and returns the reason.
     fn switched_off(&mut self, file: &'static HostFile, document: &Tree) -> Option<String> {
-        for off in file.off {
-            let Some(switch) = document.at(off.path) else {
+        for (path, disables) in file.off {
+            let Some(switch) = document.at(path) else {
                 continue;
             };
-            let key = off.path.join(".");
+            let key = path.join(".");
             let Some(flag) = switch.flag() else {
                 let cure = format!("write `\"{key}\": true`");
                 self.wrong(switch, &key, "true or false", &cure);
                 continue;
             };
-            if flag == off.value {
+            if flag == *disables {
                 let cause = format!("`{key}` is {flag}: none of its hooks runs");
                 self.warning(switch.offset, cause, "remove it");
                 return Some(format!("{key} is {flag}"));
@@ -228,13 +228,13 @@ impl SettingsReader<'_> {
         entries: &[&'t TreeEntry],
     ) -> Vec<(HostHookKey, &'t TreeEntry)> {
         let mut keys = Vec::with_capacity(entries.len());
-        for row in file.hook {
-            let entry = entries.iter().find(|entry| entry.key == row.name);
-            keys.extend(entry.map(|entry| (row.says, *entry)));
+        for (name, says) in file.hook {
+            let entry = entries.iter().find(|entry| entry.key == *name);
+            keys.extend(entry.map(|entry| (*says, *entry)));
         }
         for entry in entries {
-            if file.hook.iter().all(|row| row.name != entry.key) {
-                self.unknown_key(entry, file.hook.iter().map(|row| row.name));
+            if file.hook.iter().all(|(name, _)| *name != entry.key) {
+                self.unknown_key(entry, file.hook.iter().map(|(name, _)| *name));
             }
         }
         keys
@@ -436,9 +436,8 @@ impl SettingsReader<'_> {
 /// Why hookrun does not run a hook: its kind, or another operating system.
 fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
     let has = |says| {
-        let rows = file.hook.iter().filter(move |row| row.says == says);
-        rows.filter_map(|row| entries.iter().find(|entry| entry.key == row.name))
-            .next()
+        let mut rows = file.hook.iter().filter(move |(_, said)| *said == says);
+        rows.find_map(|(name, _)| entries.iter().find(|entry| entry.key == *name))
     };
     if let Some(kind) = has(HostHookKey::Kind).and_then(|entry| entry.tree.text())
         && kind != COMMAND

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject, setting};
+use hookrun::hosts::settings::{HostFile, HostHookKey, MatcherSubject};
 use hookrun::hosts::settings::{HostForm, Install, UserFile};
 use hookrun::hosts::{
     Binding, BlockStatus, Host, HostEvent, KeyMeaning, KeySpelling, ReplyForm, ReplyRule,
@@ -54,9 +54,9 @@ static OTTER: Host = Host {
         places: &[".otter"],
         shell: Some("sh"),
         hook: &[
-            setting("command", HostHookKey::Command),
-            setting("timeout", HostHookKey::Time),
-            setting("matcher", HostHookKey::Matcher),
+            ("command", HostHookKey::Command),
+            ("timeout", HostHookKey::Time),
+            ("matcher", HostHookKey::Matcher),
         ],
         subjects: &[(MatcherSubject::Tool, "before_tool")],
         ..HostFile::PLAIN

@@ -49,7 +49,7 @@ fn problems(sandbox: &Sandbox, host: &str) -> String {
 fn a_kind_that_only_its_host_can_run_is_a_warning_and_closes_no_gate() {
     let mut seen = 0;
     for file in hosts::settings_files() {
-        if file.hook.iter().all(|key| key.name != "type") {
+        if file.hook.iter().all(|(name, _)| *name != "type") {
             continue;
         }
         // One that is not known yet too.
@@ -293,7 +293,7 @@ fn a_hook_in_the_usual_file_of_each_host_decides_without_a_word_about_the_host()
             "command"
         };
         let mut hook = json!({ "type": "command", key: "echo no >&2; exit 2" });
-        if file.hook.iter().all(|key| key.name != "type") {
+        if file.hook.iter().all(|(name, _)| *name != "type") {
             hook.as_object_mut().unwrap().remove("type");
         }
         let text = with_hook(file, &hook).read("settings.json");
