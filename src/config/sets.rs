@@ -3,6 +3,7 @@
 //!
 //! Deciding an event reads only the store. Only `hookrun sets` fetches.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::problem::{Position, Problem};
 use super::reader::{self, DocumentReader, KeyRow, Setting};
-use super::tree::{Tree, TreeEntry, TreeValue};
+use super::tree::{Tree, TreeEntry};
 use super::value::KeyValue;
 use crate::engine::complaint::Complaint;
 
@@ -158,8 +159,11 @@ const TREE: &str = "sha256:";
 
 const CURE: &str = "`hookrun sets update` rewrites it";
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Lock {
+    version: u32,
+    #[serde(rename = "set", default)]
     pub(crate) sets: Vec<LockedSet>,
 }
 
@@ -214,36 +218,40 @@ impl Lock {
         reader::load(file, problems, Lock::read)
     }
 
-    pub(crate) fn read(text: &str, file: &Path) -> (Lock, Vec<Problem>) {
+    fn read(text: &str, file: &Path) -> (Lock, Vec<Problem>) {
         let mut reader = DocumentReader::new(text, file);
         let document = reader.toml(text, |_| Some(CURE.to_string()));
-        let mut lock = Lock::default();
-        for entry in document.entries().unwrap_or_default() {
-            let tree = &entry.tree;
-            match (entry.key.as_str(), &tree.value) {
-                ("version", TreeValue::Number(1)) => {}
-                ("version", _) => {
-                    let cause = format!("`version` cannot be {}", tree.describe());
-                    reader.fault(tree.offset, cause, CURE);
-                }
-                ("set", TreeValue::List(tables)) => lock.read_sets(&mut reader, tables),
-                (other, _) => reader.fault(entry.at, format!("unknown key `{other}`"), CURE),
-            }
-        }
+        let lock = Lock::of(&document).unwrap_or_else(|cause| {
+            reader.fault(document.offset, cause, CURE);
+            Lock::default()
+        });
         (lock, reader.problems)
     }
 
-    fn read_sets(&mut self, reader: &mut DocumentReader<'_>, tables: &[Tree]) {
-        for table in tables {
-            match LockedSet::read(table) {
-                Ok(set) if self.find(&set.name).is_some() => {
-                    let cause = format!("`{}` is locked twice", set.name);
-                    reader.fault(table.offset, cause, CURE);
-                }
-                Ok(set) => self.sets.push(set),
-                Err(problem) => reader.fault(table.offset, problem, CURE),
-            }
+    /// Digests become names of folders and arguments of git, so only digits are valid.
+    fn of(document: &Tree) -> Result<Lock, String> {
+        let read: serde_json::Result<Lock> = serde_json::from_value(document.to_json());
+        // serde's word for a key.
+        let mut lock = read.map_err(|error| error.to_string().replace(" field ", " key "))?;
+        if lock.version != 1 {
+            return Err(format!("`version` cannot be {}", lock.version));
         }
+        let mut names = HashSet::new();
+        for set in &mut lock.sets {
+            if !names.insert(set.name.clone()) {
+                return Err(format!("`{}` is locked twice", set.name));
+            }
+            if !set.tag.is_empty() && !is_object(&set.tag) {
+                return Err("`tag` is not the id of an object".to_string());
+            }
+            let digits = set.tree.strip_prefix(TREE).unwrap_or_default();
+            let mut bytes = digits.bytes();
+            if digits.len() != 64 || !bytes.all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+                return Err("`tree` is not a SHA-256".to_string());
+            }
+            set.tree = digits.to_string();
+        }
+        Ok(lock)
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&LockedSet> {
@@ -272,28 +280,6 @@ impl Lock {
             }
         }
         text
-    }
-}
-
-impl LockedSet {
-    /// Reads a table. Digests become names of folders and arguments of git, so only digits are valid.
-    fn read(table: &Tree) -> Result<LockedSet, String> {
-        let mut set: LockedSet = serde_json::from_value(table.to_json()).map_err(|error| {
-            // serde's word for a key.
-            error.to_string().replace("unknown field", "unknown key")
-        })?;
-        if !set.tag.is_empty() && !is_object(&set.tag) {
-            return Err("`tag` is not the id of an object".to_string());
-        }
-        let digits = set.tree.strip_prefix(TREE).unwrap_or_default();
-        let is_hexadecimal = digits
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        if digits.len() != 64 || !is_hexadecimal {
-            return Err("`tree` is not a SHA-256".to_string());
-        }
-        set.tree = digits.to_string();
-        Ok(set)
     }
 }
 
