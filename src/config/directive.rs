@@ -45,14 +45,6 @@ pub(super) struct Head {
     pub(super) text: String,
 }
 
-impl Head {
-    pub(super) fn line_of(&self, setting: &str) -> Option<usize> {
-        let mut seen = self.seen.iter();
-        seen.find(|(name, _)| name == setting)
-            .map(|(_, line)| *line)
-    }
-}
-
 /// How many bytes of a script are searched for leading comments.
 const HEAD_BYTES: usize = 16 * 1024;
 
@@ -161,7 +153,9 @@ impl DirectiveReader<'_, '_> {
         };
         if let Some(rest) = word.strip_prefix("unless.") {
             let key = rest.split(['=', '.']).next().unwrap_or_default();
-            row_of(MATCH_KEYS, name, key)?;
+            if !names(MATCH_KEYS).contains(&key) {
+                return Err(unknown(name));
+            }
             let draft = &mut *self.draft;
             std::mem::swap(&mut draft.patterns, &mut draft.except);
             let taken = self.word(rest, at);
@@ -178,15 +172,8 @@ impl DirectiveReader<'_, '_> {
                 .pattern(field, needed(name, value)?, self.reader.at(at));
             return Ok(());
         }
-        let row = match name.split_once('.') {
-            Some(("limits", key)) => row_of(LIMIT_KEYS, name, key)?,
-            Some(("sandbox", key)) => row_of(SANDBOX_KEYS, name, key)?,
-            _ => HOOK_KEYS
-                .iter()
-                .find(|row| row.name == name && name == "sandbox")
-                .or_else(|| known_rows().find(|row| row.name == name))
-                .ok_or_else(|| unknown(name))?,
-        };
+        let row = rows().find(|(group, row)| name.strip_prefix(group) == Some(row.name));
+        let (_, row) = row.ok_or_else(|| unknown(name))?;
         let tree = Tree {
             value: value_of(row, name, value)?,
             offset: at,
@@ -214,7 +201,9 @@ impl DirectiveReader<'_, '_> {
 }
 
 pub fn line_of(file: &Path, setting: &str) -> Option<usize> {
-    read(file, &mut HookDraft::default()).ok()?.line_of(setting)
+    let head = read(file, &mut HookDraft::default()).ok()?;
+    let (_, line) = head.seen.iter().find(|(name, _)| name == setting)?;
+    Some(*line)
 }
 
 /// The beginning of a file. The buffer is not cleared, so only the pages that are read cost time.
@@ -312,54 +301,48 @@ fn lost_backslash(directive: &str) -> Option<Complaint> {
     None
 }
 
-fn row_of(
-    rows: &'static [KeyRow<HookDraft>],
-    name: &str,
-    key: &str,
-) -> Result<&'static KeyRow<HookDraft>, Complaint> {
-    rows.iter().find(|row| row.name == key).ok_or_else(|| {
-        let group = name.split('.').next().unwrap_or_default();
-        let cure = match spelling::nearest(key, names(rows)) {
-            Some(nearest) => format!("did you mean `{group}.{nearest}`?"),
-            None => format!("the keys of `{group}` are {}", names(rows).join(", ")),
-        };
-        Complaint::with_cure(format!("unknown setting `{name}`"), cure)
-    })
-}
-
-fn known_rows() -> impl Iterator<Item = &'static KeyRow<HookDraft>> {
-    HOOK_KEYS
-        .iter()
-        .chain(MATCH_KEYS)
-        .filter(|row| row.in_directive)
+/// The rows of all settings, each with the beginning of its name.
+fn rows() -> impl Iterator<Item = (&'static str, &'static KeyRow<HookDraft>)> {
+    let groups = [
+        ("", HOOK_KEYS),
+        ("", MATCH_KEYS),
+        ("limits.", LIMIT_KEYS),
+        ("sandbox.", SANDBOX_KEYS),
+    ];
+    let all = groups
+        .into_iter()
+        .flat_map(|(group, rows)| rows.iter().map(move |row| (group, row)));
+    all.filter(|(_, row)| row.in_directive)
 }
 
 fn unknown(name: &str) -> Complaint {
-    let known: Vec<&str> = known_rows().map(|row| row.name).collect();
-    let cure = if let Some(nearest) = spelling::nearest(name, known.iter().copied()) {
-        format!("did you mean `{nearest}`?")
-    } else if names(LIMIT_KEYS).contains(&name) {
-        format!("write `limits.{name}=…`")
-    } else if names(SANDBOX_KEYS).contains(&name) {
-        format!("write `sandbox.{name}=…`")
-    } else if name == "event" {
-        "the folder names the event: hooks.d/<event>/".to_string()
-    } else {
-        let known = known.join(", ").replace(", where", "");
-        format!(
-            "quote a value with spaces; the keys of a directive are {known}, where.FIELD, unless.KEY, \
-             limits.KEY, sandbox and sandbox.KEY"
-        )
+    let known: Vec<String> = rows()
+        .map(|(group, row)| format!("{group}{}", row.name))
+        .collect();
+    let in_group = known
+        .iter()
+        .find(|known| known.ends_with(&format!(".{name}")));
+    let unless = name.strip_prefix("unless.");
+    let nearest = spelling::nearest(unless.unwrap_or(name), known.iter().map(String::as_str));
+    let cure = match (nearest, in_group) {
+        (Some(nearest), _) if unless.is_some() => format!("did you mean `unless.{nearest}`?"),
+        (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+        (None, Some(known)) => format!("write `{known}=…`"),
+        (None, None) if name == "event" => {
+            "the folder names the event: hooks.d/<event>/".to_string()
+        }
+        (None, None) => format!(
+            "quote a value with spaces; the keys of a directive are {}, where.FIELD and unless.KEY",
+            known.join(", ").replace(", where", "")
+        ),
     };
     Complaint::with_cure(format!("unknown setting `{name}`"), cure)
 }
 
 fn needed<'v>(name: &str, value: Option<&'v str>) -> Result<&'v str, Complaint> {
     value.filter(|value| !value.is_empty()).ok_or_else(|| {
-        Complaint::with_cure(
-            format!("`{name}` has no value"),
-            format!("write `{name}=…`"),
-        )
+        let cause = format!("`{name}` has no value");
+        Complaint::with_cure(cause, format!("write `{name}=…`"))
     })
 }
 
@@ -369,25 +352,13 @@ fn value_of(
     name: &str,
     value: Option<&str>,
 ) -> Result<TreeValue, Complaint> {
-    match (row.name, row.takes, value) {
-        ("sandbox", _, Some(other)) if other != "true" && other != "false" => {
-            let cure = "write `sandbox` alone, or its keys: `sandbox.write=build`";
-            Err(Complaint::with_cure(
-                format!("`sandbox` does not accept {other}"),
-                cure,
-            ))
-        }
-        ("sandbox", ..) | (_, KeyValue::Flag, None | Some("true" | "false")) => {
-            Ok(TreeValue::Flag(value != Some("false")))
-        }
-        (_, KeyValue::Flag, Some(other)) => Ok(TreeValue::Text(other.to_string())),
-        _ => {
-            let value = needed(name, value)?;
-            let number = value
-                .parse()
-                .ok()
-                .filter(|_| matches!(row.takes, KeyValue::Number));
-            Ok(number.map_or_else(|| TreeValue::Text(value.to_string()), TreeValue::Number))
-        }
+    let is_switch = matches!(row.takes, KeyValue::Flag | KeyValue::Either(_));
+    if is_switch && matches!(value, None | Some("true" | "false")) {
+        return Ok(TreeValue::Flag(value != Some("false")));
+    }
+    let value = needed(name, value)?;
+    match value.parse() {
+        Ok(number) if matches!(row.takes, KeyValue::Number) => Ok(TreeValue::Number(number)),
+        Ok(_) | Err(_) => Ok(TreeValue::Text(value.to_string())),
     }
 }

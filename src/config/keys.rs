@@ -41,7 +41,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Warm::NAMES).map(|choice| draft.hook.warm = Some(choice))),
     KeyRow::key("limits", KeyValue::Table(|| specs(LIMIT_KEYS)), "none", "limits on its resources",
         |draft, key| key.take(LIMIT_KEYS, "limits.", draft)),
-    KeyRow::key("sandbox", KeyValue::Either(&[KeyValue::Table(|| specs(SANDBOX_KEYS)), KeyValue::Flag]), "none", "restricts its access to files and the network; Linux only", set_sandbox),
+    KeyRow::directive("sandbox", KeyValue::Either(&[KeyValue::Flag, KeyValue::Table(|| specs(SANDBOX_KEYS))]), "none", "restricts its access to files and the network; Linux only", set_sandbox),
     KeyRow::directive("containment", KeyValue::OneOf(|| words(Containment::NAMES)), "\"auto\"", "\"pidns\": run it in a new process namespace, so that no child process outlives it",
         |draft, key| key.one_of(Containment::NAMES).map(|choice| draft.hook.containment = choice)),
     KeyRow::directive("rewrite", KeyValue::Flag, "false", "it may rewrite the fields that the event allows",

@@ -322,7 +322,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
         at(
             12,
             57,
-            "`sandbox` does not accept yes [write `sandbox` alone, or its keys: `sandbox.write=build`]",
+            "`sandbox` takes true or false or a table, not \"yes\" [write `sandbox=true`]",
         ),
         at(
             13,
