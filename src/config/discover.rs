@@ -161,22 +161,17 @@ fn drop_repeated(layers: &mut Vec<Layer>) {
 
 /// Reports names that differ from a layer's files only in case, if no hooks are found.
 fn misspelled(folder: &Path) -> Vec<Problem> {
-    let near = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string().ok()?;
-        let names = [MANIFEST, DROP_INS, HIDDEN];
-        let meant = names
-            .iter()
-            .find(|meant| meant.eq_ignore_ascii_case(&name))?;
-        let cause = format!("is named `{name}`, so no hooks in it run");
-        let complaint = Complaint::with_cure(cause, format!("rename it to `{meant}`"));
-        Some(complaint.in_file(&entry.path(), None))
-    };
-    fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(near)
-        .collect()
+    let mut problems = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let mut names = [MANIFEST, DROP_INS, HIDDEN].iter();
+        if let Some(meant) = names.find(|meant| name.eq_ignore_ascii_case(meant)) {
+            let cause = format!("is named `{}`, so no hooks in it run", name.display());
+            let complaint = Complaint::with_cure(cause, format!("rename it to `{meant}`"));
+            problems.push(complaint.in_file(&entry.path(), None));
+        }
+    }
+    problems
 }
 
 /// The layer of a named path: a folder of hooks, or a `hookrun.toml`.
@@ -204,11 +199,10 @@ fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Co
         return Ok(layer);
     }
     let found = layer_in(kind, named, problems);
-    let event = named
-        .file_name()
-        .and_then(OsStr::to_str)
-        .and_then(catalog::find);
-    if let Some(event) = event.filter(|_| found.is_none()) {
+    let name = named.file_name().and_then(OsStr::to_str);
+    if found.is_none()
+        && let Some(event) = name.and_then(catalog::find)
+    {
         let cause = format!("is the folder of one event, `{}`", event.name);
         return Err(Complaint::with_cure(cause, "name its parent folder"));
     }

@@ -117,13 +117,7 @@ impl Environment {
     }
 
     fn of(variables: &[(OsString, OsString)]) -> Environment {
-        let names = variables
-            .iter()
-            .filter_map(|(name, _)| name.to_str().map(str::to_string));
-        Environment::read(Lookup(variables), names.collect())
-    }
-
-    fn read(all: Lookup<'_>, names: Vec<String>) -> Environment {
+        let all = Lookup(variables);
         let home = all.folder("HOME");
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
         let is_on = |name| all.text(name).is_some_and(|value| value != "false");
@@ -138,10 +132,7 @@ impl Environment {
             set_store: state_home.as_ref().map(|home| home.join("hookrun/sets")),
             state_home,
             system: PathBuf::from("/etc/hookrun"),
-            home_problem: match &home {
-                Some(_) => None,
-                None => all.unusable("HOME"),
-            },
+            home_problem: all.unusable("HOME").filter(|_| home.is_none()),
             home,
             log: all.text("HOOKRUN_LOG"),
             decisions: all.text("HOOKRUN_DECISIONS"),
@@ -166,7 +157,12 @@ impl Environment {
                 .variable("TMPDIR")
                 .map_or_else(|| "/tmp".into(), PathBuf::from),
             editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),
-            inherited: inherited(names),
+            inherited: variables
+                .iter()
+                .filter_map(|(name, _)| name.to_str())
+                .filter(|name| is_inherited(name))
+                .map(str::to_string)
+                .collect(),
             traceparent: all.text("TRACEPARENT"),
             depth: all
                 .text("HOOKRUN_DEPTH")
@@ -185,26 +181,20 @@ impl Environment {
         cwd: PathBuf,
         state: PathBuf,
     ) -> Environment {
-        let Environment {
-            search,
-            config_home,
-            home,
-            temporary,
-            inherited,
-            ..
-        } = Environment::of(&variables);
-        let temporary = Some(temporary).filter(|path| path.is_absolute());
+        let named = Environment::of(&variables);
+        let mut inherited = named.inherited;
+        inherited.retain(|name| name.starts_with(OURS));
         Environment {
             cwd,
-            search,
-            config_home,
+            search: named.search,
+            config_home: named.config_home,
             state_home: Some(state),
-            home,
-            temporary: temporary.unwrap_or_else(|| PathBuf::from("/tmp")),
-            inherited: inherited
-                .into_iter()
-                .filter(|name| name.starts_with(OURS))
-                .collect(),
+            home: named.home,
+            temporary: match named.temporary {
+                folder if folder.is_absolute() => folder,
+                _ => PathBuf::from("/tmp"),
+            },
+            inherited,
             run_id: run_id(),
             variables: Some(variables),
             ..Environment::default()
@@ -223,20 +213,16 @@ impl Environment {
     pub(crate) fn without_hosts(mut self) -> Environment {
         self.host_projects.clear();
         self.inherited.retain(|name| !is_of_host(name));
-        let all = self.variables.take().unwrap_or_else(all_variables);
-        let mut kept = all;
-        kept.retain(|(name, _)| !name.to_str().is_some_and(is_of_host));
-        self.variables = Some(kept);
+        let variables = self.variables.get_or_insert_with(all_variables);
+        variables.retain(|(name, _)| !name.to_str().is_some_and(is_of_host));
         self
     }
 
     pub(crate) fn projects_of(&self, dialect: &str) -> Vec<PathBuf> {
         let variable = project_variable(dialect);
-        let of_host = self
-            .host_projects
-            .iter()
-            .filter(|(name, _)| variable == Some(*name));
-        of_host.map(|(_, folder)| folder.clone()).collect()
+        let mut projects = self.host_projects.clone();
+        projects.retain(|(name, _)| variable == Some(*name));
+        projects.into_iter().map(|(_, folder)| folder).collect()
     }
 
     #[must_use]
@@ -347,12 +333,8 @@ impl<'a> Lookup<'a> {
     }
 }
 
-fn inherited(names: Vec<String>) -> Vec<String> {
-    let is_ours = |name: &str| name.starts_with(OURS) && !SETTINGS.contains(&name);
-    names
-        .into_iter()
-        .filter(|name| is_ours(name) || is_of_host(name))
-        .collect()
+fn is_inherited(name: &str) -> bool {
+    name.starts_with(OURS) && !SETTINGS.contains(&name) || is_of_host(name)
 }
 
 fn is_of_host(name: &str) -> bool {
