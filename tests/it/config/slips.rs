@@ -57,7 +57,7 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
         (
             "quux=1",
             "unknown setting",
-            "limits.KEY, sandbox and sandbox.KEY",
+            "where.FIELD and unless.KEY",
         ),
         ("enabled=no", "true or false", "must be one of true, false"),
         (
