@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use serde_json::value::RawValue;
 use toml::Spanned;
@@ -226,47 +228,26 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
     }
 }
 
-/// Blanks out the comments of a text, keeping offsets. `None` without any.
+/// Blanks out the comments of a JSON text, keeping offsets.
 pub(super) fn without_comments(text: &str) -> Option<String> {
+    let collected = CollectOptions {
+        comments: CommentCollectionStrategy::Separate,
+        tokens: false,
+    };
+    let parsed = parse_to_ast(text, &collected, &ParseOptions::default()).ok()?;
     let mut bytes = text.as_bytes().to_vec();
-    let mut at = 0;
-    let mut has_any = false;
-    while at < bytes.len() {
-        let end = match (bytes[at], bytes.get(at + 1)) {
-            (b'"', _) => {
-                at = end_of_string(&bytes, at);
-                continue;
-            }
-            (b'/', Some(b'/')) => text[at..]
-                .find('\n')
-                .map_or(bytes.len(), |length| at + length),
-            (b'/', Some(b'*')) => text[at + 2..]
-                .find("*/")
-                .map_or(bytes.len(), |length| at + length + 4),
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        has_any = true;
-        for byte in bytes[at..end].iter_mut().filter(|byte| **byte != b'\n') {
+    for comment in parsed
+        .comments?
+        .values()
+        .flat_map(|comments| comments.iter())
+    {
+        let range = comment.range();
+        let commented = &mut bytes[range.start..range.end];
+        for byte in commented.iter_mut().filter(|byte| **byte != b'\n') {
             *byte = b' ';
         }
-        at = end;
     }
-    String::from_utf8(bytes).ok().filter(|_| has_any)
-}
-
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
+    String::from_utf8(bytes).ok()
 }
 
 /// The most values in a text, including aliases; a few lines could expand to billions.
