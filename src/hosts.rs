@@ -209,9 +209,7 @@ impl Host {
         names.dedup();
         names
     }
-}
 
-impl Host {
     pub fn is_installable(&self) -> bool {
         !matches!(self.install.form, HostForm::Nothing)
     }
@@ -276,12 +274,9 @@ impl Host {
         if !self.asks() {
             limits.push("it cannot ask: a question blocks".to_string());
         }
-        match (self.blocks("prompt.submit"), self.blocks("agent.stop")) {
-            (true, true) => {}
-            (false, true) => limits.push("hooks cannot block a prompt".to_string()),
-            (true, false) => limits.push("hooks cannot block a stop".to_string()),
-            (false, false) => {
-                limits.push("hooks cannot block a prompt or a stop".to_string());
+        for (event, what) in [("prompt.submit", "a prompt"), ("agent.stop", "a stop")] {
+            if !self.blocks(event) {
+                limits.push(format!("hooks cannot block {what}"));
             }
         }
         if !self.rewrites() {
@@ -412,14 +407,12 @@ impl HostFolders {
         };
         let mut roots: Vec<PathBuf> = Vec::new();
         for key in keys {
-            match context.value(key).ok().flatten() {
-                Some(Value::String(folder)) => roots.push(folder.into()),
-                Some(Value::Array(all)) => {
-                    roots.extend(all.iter().filter_map(Value::as_str).map(PathBuf::from));
-                }
-                Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
-                }
-            }
+            let named = context.value(key).ok().flatten().unwrap_or_default();
+            let folders = match named.as_array() {
+                Some(folders) => folders.as_slice(),
+                None => std::slice::from_ref(&named),
+            };
+            roots.extend(folders.iter().filter_map(Value::as_str).map(PathBuf::from));
         }
         roots.retain(|folder| !folder.as_os_str().is_empty());
         let cwd = context

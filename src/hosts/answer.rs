@@ -308,10 +308,8 @@ impl Translation {
 }
 
 fn text_of(name: &str, value: &Value) -> Result<String, String> {
-    match value.as_str() {
-        Some(text) => Ok(text.to_string()),
-        None => Err(format!("`{name}` must be a JSON string")),
-    }
+    let text = value.as_str().map(str::to_string);
+    text.ok_or_else(|| format!("`{name}` must be a JSON string"))
 }
 
 /// The question of an approval: its text, or title and description.

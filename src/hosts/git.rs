@@ -254,9 +254,7 @@ impl GitHook {
                 (Some(hook), Cause::Policy | Cause::Person) => {
                     self.stop(&format!(" by hook `{hook}`: {}", block.reason), blocks)
                 }
-                (Some(_) | None, Cause::Failure) | (None, Cause::Policy | Cause::Person) => {
-                    self.block(&block.reason, blocks)
-                }
+                _ => self.block(&block.reason, blocks),
             },
             Settled::Asked { questions } => self.block(&joined(questions), blocks),
             Settled::Allowed => {

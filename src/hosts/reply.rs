@@ -13,7 +13,7 @@ use super::results::{
 };
 use super::row::{Binding, Reply};
 use crate::engine::event::Merge;
-use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
+use crate::engine::outcome::{Notice, NoticeKind, Outcome, Question, Settled, joined};
 
 impl Binding {
     pub fn can_ask(self) -> bool {
@@ -305,10 +305,9 @@ fn added(outcome: &Outcome, field: &str, merge: Merge) -> Vec<Value> {
 fn informational(outcome: &Outcome) -> Reply {
     let usual = native::encode(outcome);
     let mut texts: Vec<String> = Vec::new();
-    for notice in &outcome.notices {
-        match notice.kind {
-            NoticeKind::Block | NoticeKind::Failure => texts.push(notice.text.clone()),
-            NoticeKind::Question | NoticeKind::Own => {}
+    for Notice { kind, text, .. } in &outcome.notices {
+        if matches!(kind, NoticeKind::Block | NoticeKind::Failure) {
+            texts.push(text.clone());
         }
     }
     if texts.is_empty() {
@@ -342,16 +341,13 @@ fn as_text(reason: String) -> String {
 }
 
 fn objections(outcome: &Outcome) -> Option<String> {
-    let all = outcome
-        .notices
-        .iter()
-        .filter(|notice| notice.kind == NoticeKind::Block);
-    let texts: Vec<&str> = all.map(|notice| notice.text.as_str()).collect();
-    if texts.is_empty() {
-        None
-    } else {
-        Some(texts.join("\n"))
+    let mut texts: Vec<&str> = Vec::new();
+    for Notice { kind, text, .. } in &outcome.notices {
+        if *kind == NoticeKind::Block {
+            texts.push(text);
+        }
     }
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 fn approval(questions: &[Question], entries: &[(&str, &str)]) -> Value {

@@ -446,11 +446,7 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
         return vec![owned(&server, name)];
     }
     if let Some(rest) = name.strip_prefix("mcp__") {
-        return rest
-            .split_once("__")
-            .map(|(server, tool)| owned(server, tool))
-            .into_iter()
-            .collect();
+        return first_division(rest);
     }
     if let Some(rest) = name.strip_prefix("mcp_") {
         let known_server = server.filter(|server| rest.starts_with(&format!("{server}_")));
@@ -464,11 +460,7 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
     }
     let is_own = host.is_some_and(|host| host.tools_named(name).next().is_some());
     if style == Some(Mcp::Plain) && !is_own {
-        return name
-            .split_once("__")
-            .map(|(server, tool)| owned(server, tool))
-            .into_iter()
-            .collect();
+        return first_division(name);
     }
     if style == Some(Mcp::Hyphen) && !name.contains(char::is_whitespace) {
         return every_division(name, '-');
@@ -486,6 +478,11 @@ fn servers(name: &str, event: &Event) -> Vec<(String, String)> {
 
 fn owned(server: &str, tool: &str) -> (String, String) {
     (server.to_string(), tool.to_string())
+}
+
+fn first_division(text: &str) -> Vec<(String, String)> {
+    let divided = text.split_once("__").into_iter();
+    divided.map(|(server, tool)| owned(server, tool)).collect()
 }
 
 fn every_division(text: &str, at: char) -> Vec<(String, String)> {
