@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::discover::{self, Choice};
 use super::env::Environment;
 use super::layer::{DROP_INS, Layer, MANIFEST};
-use super::manifest::Manifest;
+use super::manifest::{LoadedLayer, Manifest};
 use super::problem::Problem;
 use super::trust::{
     self, ProjectFiles, TrustChoice, TrustPolicy, TrustReport, TrustSeal, TrustStore,
@@ -66,6 +66,7 @@ struct HeldHook {
 
 pub(super) struct TrustJudge<'j> {
     choice: &'j TrustChoice,
+    policy: &'j TrustPolicy,
     store: Option<TrustStore>,
     read_since: SystemTime,
     own: Vec<PathBuf>,
@@ -87,10 +88,12 @@ impl<'j> TrustJudge<'j> {
         choice: &'j Choice,
         env: &Environment,
         read_since: SystemTime,
+        policy: &'j TrustPolicy,
     ) -> Option<TrustJudge<'j>> {
         let choice = choice.trust.as_ref()?;
         Some(TrustJudge {
             choice,
+            policy,
             store: TrustStore::of(env),
             read_since,
             own: discover::outside(env).map(|(_, own)| own).collect(),
@@ -100,14 +103,8 @@ impl<'j> TrustJudge<'j> {
     }
 
     /// Checks a layer, whose hooks have these indices.
-    pub(super) fn look(
-        &mut self,
-        layer: &Layer,
-        files: &[(PathBuf, Manifest)],
-        hooks: Range<usize>,
-        unopened: &[PathBuf],
-        policy: &TrustPolicy,
-    ) {
+    pub(super) fn look(&mut self, loaded: &LoadedLayer, hooks: Range<usize>, unopened: &[PathBuf]) {
+        let LoadedLayer { layer, files } = loaded;
         if layer.kind != LayerKind::Project || self.own.contains(&layer.folder) {
             return;
         }
@@ -140,7 +137,7 @@ impl<'j> TrustJudge<'j> {
             parts,
             unopened: below.map(Path::to_path_buf).collect(),
         };
-        let is_sealed = self.judge(project, policy);
+        let is_sealed = self.judge(project);
         let report = self
             .found
             .reports
@@ -152,20 +149,13 @@ impl<'j> TrustJudge<'j> {
     }
 
     /// Checks project folders whose trusted hooks have disappeared.
-    pub(super) fn look_for_lost(
-        &mut self,
-        looked: &[PathBuf],
-        layers: &[Layer],
-        policy: &TrustPolicy,
-    ) {
+    pub(super) fn look_for_lost(&mut self, looked: &[PathBuf], loaded: &[LoadedLayer]) {
         let Some(store) = self.store.clone() else {
             return;
         };
         for folder in looked {
-            if layers
-                .iter()
-                .any(|layer| layer.folder == *folder && has_own_hooks(layer))
-            {
+            let mut layers = loaded.iter().map(|one| &one.layer);
+            if layers.any(|layer| layer.folder == *folder && has_own_hooks(layer)) {
                 continue;
             }
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
@@ -174,8 +164,8 @@ impl<'j> TrustJudge<'j> {
                     folder,
                     ..ProjectFiles::default()
                 };
-                self.judge(lost, policy);
-            } else if !layers.iter().any(Layer::is_own_of_project)
+                self.judge(lost);
+            } else if !loaded.iter().any(|one| one.layer.is_own_of_project())
                 && let Some(main) = trust::same_in_main_work_tree(&folder)
                 && [MANIFEST, DROP_INS]
                     .iter()
@@ -192,12 +182,16 @@ impl<'j> TrustJudge<'j> {
     }
 
     /// Checks the hooks in a folder. Returns whether its files are readable and trusted.
-    fn judge(&mut self, project: ProjectFiles, policy: &TrustPolicy) -> bool {
-        let (mut report, mut seal) = self.look_at(project.clone(), policy);
-        match accept_branch(&report, self.store.as_ref()) {
-            Some(Ok(())) => (report, seal) = self.look_at(project, policy),
-            Some(Err(why)) => report.not_of_branch = Some(why),
-            None => {}
+    fn judge(&mut self, project: ProjectFiles) -> bool {
+        let (mut report, mut seal) = self.look_at(project.clone());
+        if !report.is_trusted()
+            && let Some(store) = &self.store
+            && let Some(followed) = store.followed(&report.repository)
+        {
+            match trust::follow::accept(&report, followed, store) {
+                Ok(()) => (report, seal) = self.look_at(project),
+                Err(why) => report.not_of_branch = Some(why),
+            }
         }
         let is_sealed = seal.is_some();
         self.found.reports.push(report);
@@ -205,13 +199,15 @@ impl<'j> TrustJudge<'j> {
         is_sealed
     }
 
-    fn look_at(
-        &self,
-        project: ProjectFiles,
-        policy: &TrustPolicy,
-    ) -> (TrustReport, Option<TrustSeal>) {
+    fn look_at(&self, project: ProjectFiles) -> (TrustReport, Option<TrustSeal>) {
         let since = self.read_since;
-        trust::judge(project, since, self.choice, policy, self.store.as_ref())
+        trust::judge(
+            project,
+            since,
+            self.choice,
+            self.policy,
+            self.store.as_ref(),
+        )
     }
 
     /// Holds the untrusted hooks, or only reports them.
@@ -244,13 +240,6 @@ impl<'j> TrustJudge<'j> {
         }
         self.found
     }
-}
-
-/// Trusts hooks that match the followed branch, or returns why not; `None` if not applicable.
-fn accept_branch(report: &TrustReport, store: Option<&TrustStore>) -> Option<Result<(), String>> {
-    let store = store.filter(|_| !report.is_trusted())?;
-    let followed = store.followed(&report.repository)?;
-    Some(trust::follow::accept(report, followed, store))
 }
 
 /// Whether a layer has hooks of hookrun, not only of a host.
@@ -301,17 +290,16 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
 
 /// The trust settings of system and user. Settings of theirs are an error anywhere else.
 pub(super) fn owner_policy(
-    layers: &[Layer],
-    manifests: &[Vec<(PathBuf, Manifest)>],
+    layers: &[LoadedLayer],
     env: &Environment,
     problems: &mut Vec<Problem>,
 ) -> TrustPolicy {
     let mut policy = TrustPolicy::default();
-    for (layer, manifests) in layers.iter().zip(manifests) {
+    for LoadedLayer { layer, files } in layers {
         // The user's file may be found by another path.
         let is_users = discover::outside(env).any(|(_, own)| own == layer.folder);
-        for (file, manifest) in manifests {
-            if matches!(layer.kind, LayerKind::System | LayerKind::User) {
+        for (file, manifest) in files {
+            if layer.is_owners() {
                 policy.add(&manifest.trust, env.home.as_deref());
                 continue;
             }

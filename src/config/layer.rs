@@ -73,6 +73,11 @@ impl Layer {
         }
     }
 
+    /// Whether it is the system's or the user's.
+    pub(super) fn is_owners(&self) -> bool {
+        matches!(self.kind, LayerKind::System | LayerKind::User)
+    }
+
     pub(crate) fn is_own_of_project(&self) -> bool {
         self.kind == LayerKind::Project && self.declared_in.is_none()
     }

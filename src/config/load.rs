@@ -11,12 +11,11 @@ use super::event_tables::EventSettings;
 use super::hold::{ProjectTrust, TrustJudge, owner_policy};
 use super::layer::Layer;
 use super::loader::{ConfigLoader, ConfigScope};
-use super::manifest::{self, LayerFiles, Manifest};
+use super::manifest::{self, LoadedLayer, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
-use super::settings::{self, Operator};
 use super::trust::{TrustReport, is_about_trust};
-use super::{members, reader, set_layers, skip, sources};
+use super::{members, reader, set_layers, settings, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
@@ -73,39 +72,29 @@ impl Config {
     fn load_once(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
         let read_since = SystemTime::now();
         let discover::DiscoveredLayers {
-            mut layers,
+            layers: found,
             project,
             mut looked,
             mut problems,
         } = discover::find_layers(choice, env);
-        let mut manifests: Vec<LayerFiles> = Vec::new();
-        for layer in &layers {
-            let operator = Operator {
-                env,
-                host: layer.settings_of,
-            };
-            let mut read = manifest::read_files(&layer.manifests, &mut problems);
+        let mut layers = Vec::new();
+        for layer in found {
+            let mut files = manifest::read_files(&layer.manifests, &mut problems);
             for file in &layer.settings {
                 let manifest = reader::load(file, &mut problems, |text, file| {
-                    settings::read(text, file, operator)
+                    settings::read(text, file, env, layer.settings_of)
                 });
-                read.push((file.clone(), manifest));
+                files.push((file.clone(), manifest));
             }
-            manifests.push(read);
+            layers.push(LoadedLayer { layer, files });
         }
-        members::add(
-            &mut layers,
-            &mut manifests,
-            &mut looked,
-            scope,
-            &mut problems,
-        );
-        let mut judge = TrustJudge::new(choice, env, read_since);
-        let policy = owner_policy(&layers, &manifests, env, &mut problems);
-        let sets = set_layers::add(&mut layers, &mut manifests, env, &mut problems);
-        let commands = sources::find_commands(&layers, &manifests, scope);
-        let catalog = own_events(&manifests, commands, &mut problems);
-        let all = manifests.iter().flatten();
+        members::add(&mut layers, &mut looked, scope, &mut problems);
+        let policy = owner_policy(&layers, env, &mut problems);
+        let mut judge = TrustJudge::new(choice, env, read_since, &policy);
+        let sets = set_layers::add(&mut layers, env, &mut problems);
+        let commands = sources::find_commands(&layers, scope);
+        let catalog = own_events(&layers, commands, &mut problems);
+        let all = layers.iter().flat_map(|one| &one.files);
         let misdeclared = all
             .flat_map(|(_, manifest)| manifest.events.misdeclared.clone())
             .collect();
@@ -117,9 +106,10 @@ impl Config {
             problems,
             unopened: Vec::new(),
         };
-        for (layer, files) in layers.iter().zip(&manifests) {
+        for loaded in &layers {
+            let layer = &loaded.layer;
             let first = loader.hooks.len();
-            load_layer(&mut loader, layer, files);
+            load_layer(&mut loader, loaded);
             loader.find_duplicates(first);
             let folder = layer.declared_in.as_ref().unwrap_or(&layer.folder);
             if layer.kind == LayerKind::Project && *folder != project {
@@ -128,13 +118,13 @@ impl Config {
                 }
             }
             members::bind(&mut loader, first, layer, &project);
-            set_defaults(&mut loader.hooks[first..], layer, &layers, &manifests);
+            set_defaults(&mut loader.hooks[first..], layer, &layers);
             if let Some(set) = &layer.set {
                 set_layers::bind(&mut loader, first, set);
             }
             if let Some(judge) = &mut judge {
                 let hooks = first..loader.hooks.len();
-                judge.look(layer, files, hooks, &loader.unopened, &policy);
+                judge.look(loaded, hooks, &loader.unopened);
             }
         }
         let ConfigLoader {
@@ -143,26 +133,26 @@ impl Config {
             ..
         } = loader;
         let trust = judge.map(|mut judge| {
-            judge.look_for_lost(&looked, &layers, &policy);
+            judge.look_for_lost(&looked, &layers);
             judge.settle(&mut hooks, &catalog, &mut problems)
         });
         let mut trust = trust.unwrap_or_default();
         trust.policy = policy;
         let mut skipped = Vec::new();
         if choice.trust.is_some() {
-            let mut trusted: Vec<&Layer> = layers.iter().collect();
+            let mut trusted: Vec<&Layer> = layers.iter().map(|one| &one.layer).collect();
             trusted.retain(|layer| trust.report_against(layer).is_none());
             skipped = skip::switch_off(&mut hooks, &trusted, &project, scope, &mut problems);
         }
         problems.extend(sources::shadow(&mut hooks));
         stop_mistaken(&mut hooks, &problems);
-        set_warm_imports(&mut hooks, &layers, &manifests);
-        let log = log_settings(&layers, &manifests, &trust, &mut problems);
-        let catalog = closed_events(catalog, &layers, &manifests, &trust);
+        set_warm_imports(&mut hooks, &layers);
+        let log = log_settings(&layers, &trust, &mut problems);
+        let catalog = closed_events(catalog, &layers, &trust);
         let problems = in_order(problems);
         Config {
             hooks,
-            layers,
+            layers: layers.into_iter().map(|one| one.layer).collect(),
             project,
             problems,
             catalog,
@@ -214,7 +204,8 @@ fn stop_mistaken(hooks: &mut [Hook], problems: &[Problem]) {
     }
 }
 
-fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBuf, Manifest)]) {
+fn load_layer(loader: &mut ConfigLoader<'_>, loaded: &LoadedLayer) {
+    let LoadedLayer { layer, files } = loaded;
     let kind = layer.kind;
     for place in layer.places() {
         reader::check_writers(place, &mut loader.problems);
@@ -222,7 +213,7 @@ fn load_layer(loader: &mut ConfigLoader<'_>, layer: &Layer, manifests: &[(PathBu
     for folder in &layer.drop_ins {
         sources::load_drop_ins(loader, kind, folder);
     }
-    for (file, manifest) in manifests {
+    for (file, manifest) in files {
         sources::load_tables(loader, kind, file, manifest);
     }
 }
@@ -271,14 +262,13 @@ fn in_order(problems: Vec<Problem>) -> Vec<Problem> {
 
 /// The log settings. A project cannot disable the log; untrusted ones cannot define secrets.
 fn log_settings(
-    layers: &[Layer],
-    manifests: &[Vec<(PathBuf, Manifest)>],
+    layers: &[LoadedLayer],
     trust: &ProjectTrust,
     problems: &mut Vec<Problem>,
 ) -> LogSettings {
     let mut settings = LogSettings::default();
-    for (layer, manifests) in layers.iter().zip(manifests) {
-        for (file, Manifest { log, .. }) in manifests {
+    for LoadedLayer { layer, files } in layers {
+        for (file, Manifest { log, .. }) in files {
             if trust.report_against(layer).is_none() {
                 settings.redact.extend(log.redact.iter().cloned());
             }
@@ -298,12 +288,12 @@ fn log_settings(
 
 /// The catalog with custom events and commands. Two declarations of one event must agree.
 fn own_events(
-    manifests: &[Vec<(PathBuf, Manifest)>],
+    layers: &[LoadedLayer],
     commands: Vec<EventSpec>,
     problems: &mut Vec<Problem>,
 ) -> Catalog {
     let mut own: Vec<EventSpec> = Vec::new();
-    for (file, manifest) in manifests.iter().flatten() {
+    for (file, manifest) in layers.iter().flat_map(|one| &one.files) {
         for (spec, at) in &manifest.events.declared {
             match own
                 .iter()
@@ -320,7 +310,7 @@ fn own_events(
         }
     }
     own.extend(commands);
-    let all = manifests.iter().flatten();
+    let all = layers.iter().flat_map(|one| &one.files);
     let settings = all.flat_map(|(_, manifest)| &manifest.events.settings);
     settings.fold(Catalog::with(own), |catalog, set| match set.stop {
         Some(stop) => catalog.stopping(set.event, stop),
@@ -331,17 +321,15 @@ fn own_events(
 /// Sets the timeout of `layer`'s hooks and the doubt of its rules without one, from files' defaults.
 /// A file's default applies to its layer, its shared sets and members; the user's and the system's also
 /// to later layers. The last one counts.
-fn set_defaults(
-    hooks: &mut [Hook],
-    layer: &Layer,
-    layers: &[Layer],
-    manifests: &[Vec<(PathBuf, Manifest)>],
-) {
+fn set_defaults(hooks: &mut [Hook], layer: &Layer, layers: &[LoadedLayer]) {
     let mut settings: Vec<&EventSettings> = Vec::new();
     let mut doubt = None;
-    for (other, files) in layers.iter().zip(manifests) {
-        let is_owners = matches!(other.kind, LayerKind::System | LayerKind::User);
-        let is_before = is_owners && other.kind < layer.kind && other.set.is_none();
+    for loaded in layers {
+        let LoadedLayer {
+            layer: other,
+            files,
+        } = loaded;
+        let is_before = other.is_owners() && other.kind < layer.kind && other.set.is_none();
         let is_member_of = layer.member.is_some() && layer.folder.starts_with(&other.folder);
         let is_declared = layer.declared_in.as_ref() == Some(&other.folder) || is_member_of;
         if is_before || other == layer || is_declared {
@@ -365,10 +353,10 @@ fn set_defaults(
 }
 
 /// Gives each hook that starts warm the modules that system and user allow to import in advance.
-fn set_warm_imports(hooks: &mut [Hook], layers: &[Layer], manifests: &[Vec<(PathBuf, Manifest)>]) {
+fn set_warm_imports(hooks: &mut [Hook], layers: &[LoadedLayer]) {
     let mut imports = Vec::new();
-    for (layer, files) in layers.iter().zip(manifests) {
-        if matches!(layer.kind, LayerKind::System | LayerKind::User) {
+    for LoadedLayer { layer, files } in layers {
+        if layer.is_owners() {
             let named = files.iter().flat_map(|(_, file)| &file.warm_imports);
             imports.extend(named.map(|module| module.value.clone()));
         }
@@ -381,19 +369,12 @@ fn set_warm_imports(hooks: &mut [Hook], layers: &[Layer], manifests: &[Vec<(Path
 }
 
 /// Turns custom events into gates if the project's files changed since they were trusted.
-fn closed_events(
-    catalog: Catalog,
-    layers: &[Layer],
-    manifests: &[Vec<(PathBuf, Manifest)>],
-    trust: &ProjectTrust,
-) -> Catalog {
-    let changed = layers.iter().zip(manifests).filter(|(layer, _)| {
-        trust
-            .report_against(layer)
-            .is_some_and(TrustReport::has_changed)
+fn closed_events(catalog: Catalog, layers: &[LoadedLayer], trust: &ProjectTrust) -> Catalog {
+    let changed = layers.iter().filter(|one| {
+        let report = trust.report_against(&one.layer);
+        report.is_some_and(TrustReport::has_changed)
     });
-    let names = changed
-        .flat_map(|(_, files)| files)
-        .flat_map(|(_, manifest)| &manifest.events.declared);
+    let files = changed.flat_map(|one| &one.files);
+    let names = files.flat_map(|(_, manifest)| &manifest.events.declared);
     names.fold(catalog, |catalog, (spec, _)| catalog.closing(&spec.name))
 }

@@ -7,6 +7,7 @@ use super::discover::MANIFEST;
 use super::draft::HookDraft;
 use super::event_tables::{self, EVENT_TABLE, EventTables};
 use super::keys::{HOOK_KEYS, MATCH_KEYS, RULE_KEYS};
+use super::layer::Layer;
 use super::problem::{PlacedValue, Position, Problem, Severity};
 use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
 use super::sets::{self, DeclaredSet};
@@ -87,6 +88,12 @@ impl Manifest {
 
 /// The files of a layer with their content.
 pub(super) type LayerFiles = Vec<(PathBuf, Manifest)>;
+
+#[derive(Debug)]
+pub(super) struct LoadedLayer {
+    pub(super) layer: Layer,
+    pub(super) files: LayerFiles,
+}
 
 /// Reads the files of a layer, and adds their problems to `problems`.
 pub(super) fn read_files(files: &[PathBuf], problems: &mut Vec<Problem>) -> LayerFiles {

@@ -5,32 +5,29 @@ use std::path::{Path, PathBuf};
 
 use super::layer::{self, Layer, Membership, is_there, layer_in};
 use super::loader::{ConfigLoader, ConfigScope};
-use super::manifest::{self, LayerFiles};
+use super::manifest::{self, LoadedLayer};
 use super::problem::{PlacedValue, Position, Problem};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog;
-use crate::engine::hook::LayerKind;
 use crate::engine::hook::matcher::row::{Glob, path_glob};
 use crate::hosts::git;
 
 /// Adds the members that `manifests` declare, if an event in `scope` lists changes, or if it has no
 /// event at all. Their folders go to `looked`, also those without hooks.
 pub(super) fn add(
-    layers: &mut Vec<Layer>,
-    manifests: &mut Vec<LayerFiles>,
+    layers: &mut Vec<LoadedLayer>,
     looked: &mut Vec<PathBuf>,
     scope: ConfigScope<'_>,
     problems: &mut Vec<Problem>,
 ) {
     let is_wanted = scope == ConfigScope::Events(&[]) || scope.has(lists_changes);
     let mut found: Vec<(usize, PathBuf, String)> = Vec::new();
-    for (number, (layer, files)) in layers.iter().zip(&*manifests).enumerate() {
+    for (number, LoadedLayer { layer, files }) in layers.iter().enumerate() {
         for (file, manifest) in files {
             let Some(first) = manifest.members.first() else {
                 continue;
             };
-            let is_owners = matches!(layer.kind, LayerKind::System | LayerKind::User);
-            if is_owners || found.iter().any(|(_, known, _)| *known == layer.folder) {
+            if layer.is_owners() || found.iter().any(|(_, known, _)| *known == layer.folder) {
                 problems.push(misplaced().in_file(file, Some(first.at)));
             } else if is_wanted {
                 for member in &manifest.members {
@@ -45,12 +42,13 @@ pub(super) fn add(
     }
     // From the last one on, so that the numbers stay right.
     for (number, folder, name) in found.into_iter().rev() {
-        let known = layers.iter_mut().find(|layer| layer.folder == folder);
+        let mut all = layers.iter_mut().map(|one| &mut one.layer);
+        let known = all.find(|layer| layer.folder == folder);
         let is_around = known.is_some();
         let member = Some(Membership { name, is_around });
         if let Some(layer) = known {
             layer.member = member;
-        } else if let Some(mut layer) = layer_in(layers[number].kind, &folder, problems) {
+        } else if let Some(mut layer) = layer_in(layers[number].layer.kind, &folder, problems) {
             layer.member = member;
             let files = manifest::read_files(&layer.manifests, problems);
             for (file, read) in &files {
@@ -58,8 +56,7 @@ pub(super) fn add(
                     problems.push(misplaced().in_file(file, Some(first.at)));
                 }
             }
-            layers.insert(number, layer);
-            manifests.insert(number, files);
+            layers.insert(number, LoadedLayer { layer, files });
         }
         looked.push(folder);
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::env::Environment;
 use super::layer::{Layer, layer_in};
 use super::loader::ConfigLoader;
-use super::manifest::{self, LayerFiles};
+use super::manifest::{self, LoadedLayer};
 use super::problem::Problem;
 use super::sets::{DeclaredSet, LOCK, Lock, LockedSet};
 use super::trust::{FileList, HookFiles};
@@ -24,24 +24,14 @@ pub struct UsedSet {
 
 /// Adds the layers of the sets in `manifests`; an unusable set is a problem.
 pub(super) fn add(
-    layers: &mut Vec<Layer>,
-    manifests: &mut Vec<LayerFiles>,
+    layers: &mut Vec<LoadedLayer>,
     env: &Environment,
     problems: &mut Vec<Problem>,
 ) -> Vec<UsedSet> {
     let mut used = Vec::new();
-    if manifests
-        .iter()
-        .flatten()
-        .all(|(_, one)| one.sets.is_empty())
-    {
-        return used;
-    }
-    let own = std::mem::take(layers)
-        .into_iter()
-        .zip(std::mem::take(manifests));
-    for (layer, files) in own {
-        for (file, manifest) in &files {
+    for loaded in std::mem::take(layers) {
+        let LoadedLayer { layer, files } = &loaded;
+        for (file, manifest) in files {
             for declared in &manifest.sets {
                 let locked = find_locked(file, declared);
                 let folder = locked
@@ -50,12 +40,9 @@ pub(super) fn add(
                     .and_then(|locked| in_store(locked, env));
                 let opened = folder
                     .clone()
-                    .and_then(|folder| open(&layer, &folder, &declared.name, problems));
+                    .and_then(|folder| open(layer, &folder, &declared.name, problems));
                 match opened {
-                    Ok((set, files)) => {
-                        layers.push(set);
-                        manifests.push(files);
-                    }
+                    Ok(set) => layers.push(set),
                     Err(cause) => {
                         problems.push(Complaint::new(cause).in_file(file, Some(declared.at)));
                     }
@@ -69,8 +56,7 @@ pub(super) fn add(
                 });
             }
         }
-        layers.push(layer);
-        manifests.push(files);
+        layers.push(loaded);
     }
     used
 }
@@ -145,13 +131,13 @@ pub(crate) fn digest_in(folder: &Path) -> Result<String, String> {
     Ok(digest_of(&files))
 }
 
-/// The layer of a set in `folder` that `layer` declares, and its files.
+/// The layer of a set in `folder` that `layer` declares.
 fn open(
     layer: &Layer,
     folder: &Path,
     name: &str,
     problems: &mut Vec<Problem>,
-) -> Result<(Layer, LayerFiles), String> {
+) -> Result<LoadedLayer, String> {
     let Some(mut set) = layer_in(layer.kind, folder, problems) else {
         return Err(format!("the set `{name}` has no hooks"));
     };
@@ -167,7 +153,7 @@ fn open(
         }
         manifest.sets.clear();
     }
-    Ok((set, files))
+    Ok(LoadedLayer { layer: set, files })
 }
 
 /// Marks the hooks from `first` on with their set; they may not run files outside it.

@@ -20,16 +20,16 @@ use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::{Comments, HostFile};
 use crate::hosts::{HostEvent, settings_file, settings_files};
 
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Operator<'o> {
-    pub(super) env: &'o Environment,
-    pub(super) host: Option<&'static str>,
-}
-
-pub(super) fn read(text: &str, file: &Path, operator: Operator<'_>) -> (Manifest, Vec<Problem>) {
+pub(super) fn read(
+    text: &str,
+    file: &Path,
+    env: &Environment,
+    host: Option<&'static str>,
+) -> (Manifest, Vec<Problem>) {
     let mut reader = SettingsReader {
         reader: DocumentReader::new(text, file),
-        operator,
+        env,
+        host,
         manifest: Manifest::default(),
     };
     reader.document(text);
@@ -43,8 +43,7 @@ pub(crate) fn hooks_in(
     env: &Environment,
     host: &'static str,
 ) -> (Vec<(Hook, WantedEvents)>, Vec<Problem>) {
-    let host = Some(host);
-    let (manifest, problems) = read(text, file, Operator { env, host });
+    let (manifest, problems) = read(text, file, env, Some(host));
     let mut hooks = Vec::new();
     for HookTable { draft, .. } in manifest.hooks {
         hooks.extend(draft.wanted.map(|(wanted, _)| (draft.hook, wanted)));
@@ -54,7 +53,8 @@ pub(crate) fn hooks_in(
 
 struct SettingsReader<'r> {
     reader: DocumentReader<'r>,
-    operator: Operator<'r>,
+    env: &'r Environment,
+    host: Option<&'static str>,
     manifest: Manifest,
 }
 
@@ -134,7 +134,7 @@ impl SettingsReader<'_> {
 
     /// The host: the named one, else the one with the longest place in the path.
     fn owner(&self, section: &Tree) -> Option<&'static HostFile> {
-        if let Some(host) = self.operator.host {
+        if let Some(host) = self.host {
             return settings_file(host);
         }
         let path = self.reader.file;

@@ -7,13 +7,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::directive::Head;
 use super::draft::{BoundEvent, HookDraft};
-use super::layer::{COMMANDS, DropIn, Layer, RESERVED, entries};
+use super::layer::{COMMANDS, DropIn, RESERVED, entries};
 use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
-use super::manifest::{HookTable, Manifest};
+use super::manifest::{HookTable, LoadedLayer, Manifest};
 use super::problem::{Position, Problem};
 use super::{directive, manifest, reader, relative};
 use crate::engine::complaint::Complaint;
@@ -366,15 +366,11 @@ fn foreign(head: &Head, event: &str) -> Option<(Complaint, Option<Position>)> {
 }
 
 /// The events of the commands in `hooks.d/command/`, and of `command.NAME` in `hookrun.toml`.
-pub(super) fn find_commands(
-    layers: &[Layer],
-    manifests: &[Vec<(PathBuf, Manifest)>],
-    scope: ConfigScope<'_>,
-) -> Vec<EventSpec> {
+pub(super) fn find_commands(layers: &[LoadedLayer], scope: ConfigScope<'_>) -> Vec<EventSpec> {
     let mut found: Vec<(String, Option<String>)> = Vec::new();
-    let mut nearest: Vec<_> = layers.iter().zip(manifests).collect();
-    nearest.sort_by_key(|(layer, _)| Reverse(layer.kind));
-    for (layer, manifests) in nearest {
+    let mut nearest: Vec<&LoadedLayer> = layers.iter().collect();
+    nearest.sort_by_key(|one| Reverse(one.layer.kind));
+    for LoadedLayer { layer, files } in nearest {
         for root in &layer.drop_ins {
             for file in entries(&root.join(COMMANDS)).unwrap_or_default() {
                 let name = command_of(&file).unwrap_or_default();
@@ -385,7 +381,7 @@ pub(super) fn find_commands(
                 add_command(&mut found, name, &draft);
             }
         }
-        for (_, manifest) in manifests {
+        for (_, manifest) in files {
             let hooks = manifest.hooks.iter().map(|table| &table.draft);
             for draft in hooks.chain(&manifest.rejected) {
                 for (event, _) in draft.events() {

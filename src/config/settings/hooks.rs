@@ -262,7 +262,7 @@ impl SettingsReader<'_> {
         draft.hook.description = about.and_then(|entry| entry.tree.text()).and_then(one_line);
         let folder = hook.get(HostHookKey::Folder);
         if let Some(folder) = folder.and_then(|entry| self.text(&entry.tree, &entry.key)) {
-            draft.hook.folder = Some(self.operator.env.cwd.join(folder));
+            draft.hook.folder = Some(self.env.cwd.join(folder));
         }
         draft
     }
@@ -381,7 +381,7 @@ impl SettingsReader<'_> {
         }
         Some(Handler::Words {
             words,
-            base: self.operator.env.cwd.clone(),
+            base: self.env.cwd.clone(),
         })
     }
 

@@ -54,11 +54,7 @@ fn directives_of_people_who_know_other_tools_say_what_to_write() {
             "unknown setting `push`",
             "quote a value",
         ),
-        (
-            "quux=1",
-            "unknown setting",
-            "where.FIELD and unless.KEY",
-        ),
+        ("quux=1", "unknown setting", "where.FIELD and unless.KEY"),
         ("enabled=no", "true or false", "must be one of true, false"),
         (
             "enabled=perhaps",
