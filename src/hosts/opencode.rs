@@ -28,7 +28,7 @@ const PLUGIN: Plugin = Plugin {
     text: include_str!("plugin/opencode.js"),
 };
 
-pub(super) static OPENCODE: Host = Host {
+const BASE: Host = Host {
     name: "opencode",
     title: "OpenCode",
     fails_closed: FailsClosed::Always,
@@ -43,19 +43,17 @@ pub(super) static OPENCODE: Host = Host {
     ..Host::PLAIN
 };
 
+pub(super) static OPENCODE: Host = BASE;
+
 pub(super) static KILO: Host = Host {
     name: "kilo",
     title: "Kilo Code",
-    fails_closed: FailsClosed::Always,
-    unseen: &["tool calls of subagents"],
     install: Install {
         project: ".kilo/plugin/hookrun.js",
         user: UserFile::Config("kilo/plugin/hookrun.js"),
-        form: HostForm::Plugin(PLUGIN),
-        must: &["restart it: it reads plugins only when it starts"],
-        ..Install::NONE
+        ..BASE.install
     },
-    ..Host::PLAIN
+    ..BASE
 };
 
 /// From Amp's types. It has no gate for prompts or stops.
