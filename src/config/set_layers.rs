@@ -74,25 +74,21 @@ fn find_locked(file: &Path, declared: &DeclaredSet) -> Result<LockedSet, String>
             "the set `{name}` is not locked: {place}: {cause}; {cure}"
         ));
     }
-    let Some(locked) = lock.find(name) else {
-        return Err(format!("the set `{name}` is not in {LOCK}; {update}"));
+    let fault = match lock.find(name) {
+        None => format!("the set `{name}` is not in {LOCK}"),
+        Some(locked) if locked.git != declared.git || locked.rev != declared.rev => {
+            format!("{LOCK} has a different source or `rev` for the set `{name}`")
+        }
+        Some(locked) if declared.is_signed && !locked.is_signed => {
+            format!("{LOCK} does not mark the set `{name}` as signed")
+        }
+        Some(locked) => return Ok(locked.clone()),
     };
-    if locked.git != declared.git || locked.rev != declared.rev {
-        return Err(format!(
-            "{LOCK} has a different source or `rev` for the set `{name}`; {update}"
-        ));
-    }
-    if declared.is_signed && !locked.is_signed {
-        return Err(format!(
-            "{LOCK} does not mark the set `{name}` as signed; {update}"
-        ));
-    }
-    Ok(locked.clone())
+    Err(format!("{fault}; {update}"))
 }
 
 fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
     let name = &locked.name;
-    let verify = "run `hookrun sets verify`";
     let Some(store) = &env.set_store else {
         let why = env.why_no_home();
         return Err(format!(
@@ -100,18 +96,13 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
         ));
     };
     let folder = store.join(&locked.tree);
-    if !folder.is_dir() {
-        return Err(format!(
-            "the set `{name}` is not on this machine yet; {verify}"
-        ));
-    }
-    match digest_in(&folder) {
-        Ok(digest) if digest == locked.tree => Ok(folder),
-        Ok(_) => Err(format!(
-            "files of the set `{name}` were changed in the store; {verify}"
-        )),
-        Err(cause) => Err(format!("the set `{name}` in the store: {cause}; {verify}")),
-    }
+    let fault = match digest_in(&folder) {
+        _ if !folder.is_dir() => format!("the set `{name}` is not on this machine yet"),
+        Ok(digest) if digest == locked.tree => return Ok(folder),
+        Ok(_) => format!("files of the set `{name}` were changed in the store"),
+        Err(cause) => format!("the set `{name}` in the store: {cause}"),
+    };
+    Err(format!("{fault}; run `hookrun sets verify`"))
 }
 
 const SHA256: &str = "sha256:";
