@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::documents::{DocumentCondition, DocumentPath, DocumentRule};
 use super::problem::Position;
-use crate::config::served;
+use super::served::ServedHook;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self};
@@ -156,7 +156,7 @@ impl HookDraft {
         if let Some((wanted, at)) = &self.wanted {
             match HostMatch::read(wanted) {
                 Ok(condition) => matcher = matcher.condition(condition),
-                Err(error) => faults.push((fault_of(wanted, &error), *at)),
+                Err(error) => faults.push((error, *at)),
             }
         }
         if faults.is_empty() {
@@ -168,7 +168,8 @@ impl HookDraft {
 
     /// Checks the patterns, which is ten times faster than compiling them.
     pub(super) fn check(&self) -> Vec<PlacedComplaint> {
-        let fault = |HookPattern { of, written, at }: &HookPattern| {
+        let mut faults = Vec::new();
+        for HookPattern { of, written, at } in self.patterns.iter().chain(&self.except) {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
                 Pattern::Path | Pattern::Not | Pattern::Documents => matcher::check_path(written),
@@ -180,17 +181,14 @@ impl HookDraft {
                     DocumentPath::read(path).and_then(|_| matcher::check_expression(written))
                 }
             };
-            Some((of.fault(written, &checked.err()?), *at))
-        };
-        let of_host = self.wanted.iter().filter_map(|(wanted, at)| {
-            Some((fault_of(wanted, &HostMatch::read(wanted).err()?), *at))
-        });
-        self.patterns
-            .iter()
-            .chain(&self.except)
-            .filter_map(fault)
-            .chain(of_host)
-            .collect()
+            faults.extend(checked.err().map(|error| (of.fault(written, &error), *at)));
+        }
+        if let Some((wanted, at)) = &self.wanted
+            && let Err(error) = HostMatch::read(wanted)
+        {
+            faults.push((error, *at));
+        }
+        faults
     }
 
     pub(super) fn bound(&self, event: &BoundEvent, matcher: Matcher) -> Hook {
@@ -201,7 +199,8 @@ impl HookDraft {
             ..self.hook.clone()
         };
         if hook.convention.is_none() && hook.warm == Some(Warm::Serve) {
-            hook.convention = Some(Arc::new(served::convention(&event.spec)));
+            let event = hook.event.clone();
+            hook.convention = Some(Arc::new(ServedHook { event }));
         }
         // An edit of the event's file is a rewrite, and later hooks must see it.
         let convention = hook.convention.as_ref();
@@ -250,44 +249,20 @@ fn conditions_of(
     conditions
 }
 
-/// The error for an invalid matcher in a host's settings; the host would silently never match it.
-fn fault_of(wanted: &WantedEvents, error: &Complaint) -> Complaint {
-    let alone = WantedEvents {
-        condition: None,
-        ..wanted.clone()
-    };
-    let is_rule = HostMatch::read(&alone).is_ok();
-    let written = match &wanted.matcher {
-        Some((_, _, written)) if !is_rule => written.as_str(),
-        Some(_) | None => wanted.condition.as_deref().unwrap_or_default(),
-    };
-    if is_rule {
-        let cause = format!("`{written}` is not a permission rule: {error}");
-        return Complaint::with_cure(
-            cause,
-            "write `Bash(git *)`, `Edit(src/**)` or a tool's name",
-        );
-    }
-    let cause = format!("`{written}` is not a valid pattern: {error}; no hook would ever run");
-    let cure = "write names separated by `|`, or a regular expression without look-around";
-    Complaint::with_cure(cause, cure)
-}
-
 impl Pattern {
     fn fault(&self, written: &str, error: &Complaint) -> Complaint {
         let cure = match self {
             Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
             Pattern::Path | Pattern::Not | Pattern::Documents if written.contains('|') => {
                 let list = written.replace('|', ",");
-                let braced = if written.contains('{') {
+                let has_braces = written.contains('{');
+                let braced = if has_braces {
                     list
                 } else {
                     format!("{{{list}}}")
                 };
-                return Complaint::with_cure(
-                    format!("`{written}` is not a valid pattern: {error}"),
-                    format!("write `{braced}`"),
-                );
+                let cause = format!("`{written}` is not a valid pattern: {error}");
+                return Complaint::with_cure(cause, format!("write `{braced}`"));
             }
             Pattern::Access(_) => "write `read` or `write`",
             Pattern::Type => "use file types such as `python`, `shell` or `text`",

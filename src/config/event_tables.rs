@@ -142,16 +142,14 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     let before = reader.problems.len();
     let name = entry.key.as_str();
     let at = entry.at;
+    let Some(table) = entry.tree.entries() else {
+        let cure = format!("write `[event.\"{name}\"]`");
+        reader.fault(entry.tree.offset, "an event is not a table", cure);
+        return None;
+    };
     let mut draft = EventDraft::default();
     reader.meant.clear();
-    match entry.tree.entries() {
-        Some(table) => reader.take(table, EVENT_KEYS, "", &mut draft),
-        None => {
-            let cure = format!("write `[event.\"{name}\"]`");
-            reader.fault(entry.tree.offset, "an event is not a table", cure);
-            return None;
-        }
-    }
+    reader.take(table, EVENT_KEYS, "", &mut draft);
     if let Some(complaint) = bad_name(name) {
         reader.complain(at, complaint);
     }
@@ -174,21 +172,19 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
 }
 
 fn set_context(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for (name, kind) in named(key, JsonType::NAMES, "a JSON type")? {
-        let about = "declared in hookrun.toml".into();
-        let sample = kind.sample().into();
+    for (name, kind) in named(key, JsonType::NAMES)? {
         draft.context.push(ContextKey {
             name: name.into(),
             kind,
-            about,
-            sample,
+            about: "declared in hookrun.toml".into(),
+            sample: kind.sample().into(),
         });
     }
     Ok(())
 }
 
 fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(), Complaint> {
-    for (field, merge) in named(key, Merge::NAMES, "a merge rule")? {
+    for (field, merge) in named(key, Merge::NAMES)? {
         draft.rewrites.push(Rewrite {
             field: field.into(),
             merge,
@@ -201,21 +197,18 @@ fn set_rewrites(draft: &mut EventDraft, key: &mut Setting<'_, '_>) -> Result<(),
 fn named<V: Copy>(
     key: &mut Setting<'_, '_>,
     names: &[(V, &'static str)],
-    takes: &str,
 ) -> Result<Vec<(String, V)>, Complaint> {
     let mut found = Vec::new();
     for entry in key.table()? {
-        match names
-            .iter()
-            .find(|(_, name)| entry.tree.text() == Some(name))
-        {
-            Some((value, _)) => found.push((entry.key.clone(), *value)),
-            None => {
-                let cause = format!("`{}.{}` takes {takes}", key.name, entry.key);
-                let cure = format!("one of {}", words(names).join(", "));
-                key.reader.fault(entry.tree.offset, cause, cure);
-            }
+        let text = entry.tree.text();
+        if let Some((value, _)) = names.iter().find(|(_, name)| text == Some(name)) {
+            found.push((entry.key.clone(), *value));
+            continue;
         }
+        let written = entry.tree.describe();
+        let cause = format!("`{}.{}` cannot be {written}", key.name, entry.key);
+        let cure = format!("write one of {}", words(names).join(", "));
+        key.reader.fault(entry.tree.offset, cause, cure);
     }
     Ok(found)
 }

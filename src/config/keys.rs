@@ -51,11 +51,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("files", KeyValue::Flag, "false", "it gets the event's files as arguments (`\"$@\"`); `{files}` in `command` also sets this",
         |draft, key| key.flag().map(|flag| draft.hook.files = flag)),
     KeyRow::directive("batch", KeyValue::Number, "0", "the maximum number of files per call; 0: as many as fit, divided among the processors; calls run in parallel",
-        |draft, key| {
-            let number = key.number()?;
-            draft.hook.batch = usize::try_from(number).map_err(|_| key.about("a call gets at least one file; 0 means as many as fit"))?;
-            Ok(())
-        }),
+        |draft, key| key.number_in(0..=i64::MAX).map(|most| draft.hook.batch = usize::try_from(most).unwrap_or(usize::MAX))),
     KeyRow::directive("sees", KeyValue::OneOf(|| words(Sees::NAMES)), "\"staged\" if a file has unstaged changes", "which content of the files it sees before a commit: the staged content, in a private folder, or the files on disk",
         |draft, key| key.one_of(Sees::NAMES).map(|sees| draft.hook.sees = Some(sees))),
     KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "how hookrun handles its changes to files before a commit (it runs in a private folder): `stage` stages them, `block` blocks",
@@ -102,14 +98,10 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
         draft.pattern(Pattern::Tool, &tools.join("|"), key.at());
         Ok(())
     }),
-    KeyRow::directive("path", KeyValue::Texts, "any", "globs for the paths that the tool uses", |draft, key| {
-        key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Path, &path.value, key.at()));
-        Ok(())
-    }),
-    KeyRow::directive("not", KeyValue::Texts, "none", "globs for paths to ignore", |draft, key| {
-        key.some_texts(OR_ANY)?.iter().for_each(|path| draft.pattern(Pattern::Not, &path.value, key.at()));
-        Ok(())
-    }),
+    KeyRow::directive("path", KeyValue::Texts, "any", "globs for the paths that the tool uses",
+        |draft, key| add_patterns(draft, key, Pattern::Path)),
+    KeyRow::directive("not", KeyValue::Texts, "none", "globs for paths to ignore",
+        |draft, key| add_patterns(draft, key, Pattern::Not)),
     KeyRow::directive("type", KeyValue::Texts, "any", "file types, such as `python`, by extension, else by first line; in a list, any may match", |draft, key| {
         let named = key.some_texts(OR_ANY)?;
         named.iter().flat_map(|one| one.value.split('|')).for_each(|name| draft.pattern(Pattern::Type, name, key.at()));
@@ -119,10 +111,8 @@ pub const MATCH_KEYS: &[KeyRow<HookDraft>] = &[
         |draft, key| key.one_of(Access::NAMES).map(|access| draft.pattern(Pattern::Access(access), access.name(), key.at()))),
     KeyRow::directive("command", KeyValue::Text, "any", "a regular expression for the command line and each command in it",
         |draft, key| key.text().map(|form| draft.pattern(Pattern::Command, form, key.at()))),
-    KeyRow::directive("runs", KeyValue::Texts, "any", "commands in the command line, such as `git push --force|-f`; in a list, any may match", |draft, key| {
-        key.some_texts(OR_ANY)?.iter().for_each(|form| draft.pattern(Pattern::Runs, &form.value, key.at()));
-        Ok(())
-    }),
+    KeyRow::directive("runs", KeyValue::Texts, "any", "commands in the command line, such as `git push --force|-f`; in a list, any may match",
+        |draft, key| add_patterns(draft, key, Pattern::Runs)),
     KeyRow::directive("where", KeyValue::Table(Vec::new), "any", "field = regular expression, for any field of the context",
         |draft, key| set_fields(draft, key, "")),
 ];
@@ -141,7 +131,7 @@ pub const LIMIT_KEYS: &[KeyRow<HookDraft>] = &[
     }),
     // Three standard streams, and one for the interpreter to read the script.
     KeyRow::directive("files", KeyValue::Number, "hookrun's", "open files of each of its processes",
-        |draft, key| at_least(4, key).map(|files| draft.hook.limits.files = Some(files))),
+        |draft, key| key.number_in(4..=i64::MAX).map(|files| draft.hook.limits.files = Some(files.cast_unsigned()))),
     KeyRow::directive("output", KeyValue::Size, "none", "bytes on stdout and stderr together",
         |draft, key| key.size().map(|bytes| draft.hook.limits.output_bytes = Some(bytes))),
 ];
@@ -183,6 +173,17 @@ fn set_events(draft: &mut HookDraft, key: &mut Setting<'_, '_>) -> Result<(), Co
     let events = draft.events.get_or_insert_default();
     let named = key.some_texts("name at least one event")?;
     events.extend(named.into_iter().map(|event| (event.value, key.at())));
+    Ok(())
+}
+
+fn add_patterns(
+    draft: &mut HookDraft,
+    key: &mut Setting<'_, '_>,
+    of: Pattern,
+) -> Result<(), Complaint> {
+    for written in key.some_texts(OR_ANY)? {
+        draft.pattern(of.clone(), &written.value, key.at());
+    }
     Ok(())
 }
 
@@ -314,16 +315,6 @@ fn set_fields(
         }
     }
     Ok(())
-}
-
-fn at_least(least: u64, key: &Setting<'_, '_>) -> Result<u64, Complaint> {
-    let number = u64::try_from(key.number()?).unwrap_or(0);
-    if number < least {
-        return Err(key.about(&format!(
-            "it must be at least {least}, because no program can run with less"
-        )));
-    }
-    Ok(number)
 }
 
 fn paths(key: &Setting<'_, '_>) -> Result<Vec<String>, Complaint> {

@@ -265,47 +265,45 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
 
 /// Checks a hook for missing keys and builds its handler.
 fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) {
-    for key in ["name", "command"] {
+    for (key, cure) in [
+        ("name", "add `name = …`"),
+        ("command", "add `command = …`"),
+        (
+            "event",
+            "write `event = \"tool.pre\"`; `hookrun events` lists them",
+        ),
+    ] {
         if reader.lacks(table, key) {
-            let cause = format!("the hook has no `{key}`");
-            reader.fault(table.offset, cause, format!("add `{key} = …`"));
+            reader.fault(table.offset, format!("the hook has no `{key}`"), cure);
         }
     }
-    if reader.lacks(table, "event") {
-        let cure = "write `event = \"tool.pre\"`; `hookrun events` lists them";
-        reader.fault(table.offset, "the hook has no `event`", cure);
+    if let Some((name, _)) = &draft.name {
+        draft.hook.name.clone_from(name);
     }
-    draft.hook.name = draft
-        .name
-        .as_ref()
-        .map_or_else(String::new, |(name, _)| name.clone());
     let Some((command, offset)) = &draft.command else {
         return;
     };
-    let base = reader
-        .file
-        .parent()
-        .map_or_else(PathBuf::new, Path::to_path_buf);
-    let handler = if draft.is_shell && command.trim().is_empty() {
-        Err(Complaint::with_cure(
-            "the command is empty",
-            "write the command line to run",
-        ))
-    } else if draft.is_shell && command.contains(FILES) {
-        let cause = format!("`{FILES}` in a shell command");
-        Err(Complaint::with_cure(
-            cause,
-            "write `\"$@\"` and set `files = true`",
-        ))
-    } else if draft.is_shell {
-        Ok(Handler::Shell(command.clone()))
-    } else {
-        split_command(command).map(|words| Handler::Words { words, base })
-    };
-    match handler {
+    match handler_of(command, draft.is_shell, reader.file) {
         Ok(handler) => draft.hook.handler = handler,
         Err(complaint) => reader.complain(*offset, complaint),
     }
+}
+
+fn handler_of(command: &str, is_shell: bool, file: &Path) -> Result<Handler, Complaint> {
+    if !is_shell {
+        let base = file.parent().unwrap_or(file).to_path_buf();
+        return split_command(command).map(|words| Handler::Words { words, base });
+    }
+    if command.trim().is_empty() {
+        let cure = "write the command line to run";
+        return Err(Complaint::with_cure("the command is empty", cure));
+    }
+    if command.contains(FILES) {
+        let cause = format!("`{FILES}` in a shell command");
+        let cure = "write `\"$@\"` and set `files = true`";
+        return Err(Complaint::with_cure(cause, cure));
+    }
+    Ok(Handler::Shell(command.to_string()))
 }
 
 fn check_name(

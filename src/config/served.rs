@@ -11,22 +11,16 @@ use crate::engine::answer;
 use crate::engine::ending::Ending;
 use crate::engine::event::context::Payload;
 use crate::engine::event::json::entries;
-use crate::engine::event::{Context, Event, EventSpec};
+use crate::engine::event::{Context, Event};
 use crate::engine::hook::contract::Native;
 use crate::engine::hook::{Convention, EventPart, Matcher, Permit, Printed};
 
 const QUOTED: usize = 60;
 
-/// The convention of a served hook for an event.
-pub(super) fn convention(spec: &EventSpec) -> impl Convention + use<> {
-    ServedHook {
-        event: spec.name.to_string(),
-    }
-}
-
+/// The convention of a served hook.
 #[derive(Debug)]
-struct ServedHook {
-    event: String,
+pub(super) struct ServedHook {
+    pub(super) event: String,
 }
 
 enum LineProblem {

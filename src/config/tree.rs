@@ -192,28 +192,22 @@ fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
         Some(b'"') => serde_json::from_str(raw).ok().map(TreeValue::Text),
         Some(b'[') => json::elements(raw).map(|items| {
             let items = items.into_iter();
-            TreeValue::List(
-                items
-                    .map(|item| of_raw(item.get(), text, levels - 1))
-                    .collect(),
-            )
+            let trees = items.map(|item| of_raw(item.get(), text, levels - 1));
+            TreeValue::List(trees.collect())
         }),
-        Some(b'{') => json::entries(raw).ok().and_then(|entries| {
-            let entry = |(key, value): (&RawValue, &RawValue)| {
-                let name = serde_json::from_str(key.get()).ok()?;
-                let at = offset_of(key.get());
-                Some(TreeEntry {
-                    key: name,
-                    at,
-                    tree: of_raw(value.get(), text, levels - 1),
-                })
-            };
-            entries
-                .into_iter()
-                .map(entry)
-                .collect::<Option<_>>()
-                .map(TreeValue::Table)
-        }),
+        Some(b'{') => json::entries(raw)
+            .ok()
+            .and_then(|entries: Vec<(&RawValue, &RawValue)>| {
+                let mut all = Vec::new();
+                for (key, value) in entries {
+                    all.push(TreeEntry {
+                        key: serde_json::from_str(key.get()).ok()?,
+                        at: offset_of(key.get()),
+                        tree: of_raw(value.get(), text, levels - 1),
+                    });
+                }
+                Some(TreeValue::Table(all))
+            }),
         _ => Some(match (raw, raw.parse()) {
             ("true" | "false", _) => TreeValue::Flag(raw == "true"),
             (_, Ok(number)) => TreeValue::Number(number),

@@ -192,12 +192,10 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
 }
 
 fn thrown(status: i32, stdout: &str, stderr: &str) -> String {
-    let printed = [stderr.trim(), stdout]
-        .into_iter()
-        .find(|text| !text.is_empty());
-    match printed {
-        Some(text) => format!("exited with status {status}: {text}"),
+    let texts = [stderr.trim(), stdout];
+    match texts.into_iter().find(|text| !text.is_empty()) {
         None => format!("exited with status {status}"),
+        Some(text) => format!("exited with status {status}: {text}"),
     }
 }
 

@@ -67,15 +67,26 @@ impl HostMatch {
     pub fn read(wanted: &WantedEvents) -> Result<HostMatch, Complaint> {
         let names = match &wanted.matcher {
             Some((matching, subject, written)) => {
-                Names::read(*matching, *subject, written)?.map(|names| (names, *subject))
+                let names = Names::read(*matching, *subject, written).map_err(|error| {
+                    let cause = format!(
+                        "`{written}` is not a valid pattern: {error}; no hook would ever run"
+                    );
+                    let cure = "write names separated by `|`, or a regular expression without \
+                                look-around";
+                    Complaint::with_cure(cause, cure)
+                })?;
+                names.map(|names| (names, *subject))
             }
             None => None,
         };
-        let condition = wanted
-            .condition
-            .as_deref()
-            .map(PermissionRule::read)
-            .transpose()?;
+        let condition = match &wanted.condition {
+            Some(written) => Some(PermissionRule::read(written).map_err(|error| {
+                let cause = format!("`{written}` is not a permission rule: {error}");
+                let cure = "write `Bash(git *)`, `Edit(src/**)` or a tool's name";
+                Complaint::with_cure(cause, cure)
+            })?),
+            None => None,
+        };
         Ok(HostMatch {
             dialect: wanted.dialect,
             event: wanted.event,

@@ -108,8 +108,12 @@ impl Host {
                 changes.push((ToolSort::Edit, entry("file_path", &path)));
             }
         }
+        self.changes(changes)
+    }
+
+    fn changes(&self, changes: Vec<(ToolSort, Map<String, Value>)>) -> Vec<HostCall> {
+        let changes = changes.into_iter();
         changes
-            .into_iter()
             .filter_map(|(sort, input)| self.call(sort, input))
             .collect()
     }
@@ -176,10 +180,7 @@ impl Host {
         let is_missing = self.tool_of(sort).is_none();
         if sort == ToolSort::Patch && is_missing {
             let patch = call.input.get("command").and_then(Value::as_str);
-            let changes = read_patch(patch.unwrap_or_default()).into_iter();
-            return changes
-                .filter_map(|(sort, input)| self.call(sort, input))
-                .collect();
+            return self.changes(read_patch(patch.unwrap_or_default()));
         }
         let is_change = matches!(sort, ToolSort::Write | ToolSort::Edit);
         if is_change && is_missing && self.tool_of(ToolSort::Patch).is_some() {

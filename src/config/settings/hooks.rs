@@ -200,16 +200,23 @@ impl SettingsReader<'_> {
         };
         let action = place.file.action_key().and_then(|key| item.at(&[key]));
         entries.extend(action.and_then(Tree::entries).into_iter().flatten());
-        if let Some(kind) = other_kind(place.file, &entries) {
+        let hook = SettingsHook {
+            place,
+            keys: known_keys(place.file, &entries),
+            at: item.offset,
+        };
+        if let Some(kind) = other_kind(&hook) {
             let cause = format!("hookrun does not run {kind}");
             let cure = "make it a command, or let only its agent run it";
             return self.warning(item.offset, cause, cure);
         }
-        let hook = SettingsHook {
-            place,
-            keys: self.known_keys(place.file, &entries),
-            at: item.offset,
-        };
+        // Only warnings, because hosts add keys every week.
+        let known = place.file.hook.iter().map(|(name, _)| *name);
+        for entry in entries {
+            if known.clone().all(|name| name != entry.key) {
+                self.unknown_key(entry, known.clone());
+            }
+        }
         let mut draft = self.draft_of(&hook);
         draft.hook.name = name;
         match self.handler_of(&hook, &mut draft) {
@@ -219,25 +226,6 @@ impl SettingsReader<'_> {
             }
             _ => self.reject(place.row.name, item.offset),
         }
-    }
-
-    /// Returns the known keys. Unknown ones are only warnings, because hosts add keys every week.
-    fn known_keys<'t>(
-        &mut self,
-        file: &HostFile,
-        entries: &[&'t TreeEntry],
-    ) -> Vec<(HostHookKey, &'t TreeEntry)> {
-        let mut keys = Vec::with_capacity(entries.len());
-        for (name, says) in file.hook {
-            let entry = entries.iter().find(|entry| entry.key == *name);
-            keys.extend(entry.map(|entry| (*says, *entry)));
-        }
-        for entry in entries {
-            if file.hook.iter().all(|(name, _)| *name != entry.key) {
-                self.unknown_key(entry, file.hook.iter().map(|(name, _)| *name));
-            }
-        }
-        keys
     }
 
     fn unknown_key(&mut self, entry: &TreeEntry, known: impl Iterator<Item = &'static str>) {
@@ -434,15 +422,11 @@ impl SettingsReader<'_> {
 }
 
 /// Why hookrun does not run a hook: its kind, or another operating system.
-fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
-    let has = |says| {
-        let mut rows = file.hook.iter().filter(move |(_, said)| *said == says);
-        rows.find_map(|(name, _)| entries.iter().find(|entry| entry.key == *name))
-    };
-    if let Some(kind) = has(HostHookKey::Kind).and_then(|entry| entry.tree.text())
-        && kind != COMMAND
-        && spelling::nearest(kind, [COMMAND]).is_none()
-    {
+fn other_kind(hook: &SettingsHook<'_>) -> Option<String> {
+    let kind = hook
+        .get(HostHookKey::Kind)
+        .and_then(|entry| entry.tree.text());
+    if let Some(kind) = kind.filter(|kind| spelling::nearest(kind, [COMMAND]).is_none()) {
         return Some(format!("a hook of type `{kind}`"));
     }
     let runs = [
@@ -450,11 +434,20 @@ fn other_kind(file: &HostFile, entries: &[&TreeEntry]) -> Option<String> {
         HostHookKey::OwnCommand,
         HostHookKey::Command,
     ];
-    if runs.into_iter().any(|says| has(says).is_some()) {
+    if runs.into_iter().any(|says| hook.get(says).is_some()) {
         return None;
     }
-    let other = has(HostHookKey::Idle)?;
+    let other = hook.get(HostHookKey::Idle)?;
     Some(format!("a hook for another system (`{}`)", other.key))
+}
+
+fn known_keys<'t>(file: &HostFile, entries: &[&'t TreeEntry]) -> Vec<(HostHookKey, &'t TreeEntry)> {
+    let mut keys = Vec::with_capacity(entries.len());
+    for (name, says) in file.hook {
+        let entry = entries.iter().find(|entry| entry.key == *name);
+        keys.extend(entry.map(|entry| (*says, *entry)));
+    }
+    keys
 }
 
 /// The folder of a plugin whose hook file this is (`hooks/hooks.json`).

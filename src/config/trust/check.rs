@@ -469,12 +469,8 @@ impl KeptTrust {
     pub fn before(reports: &[TrustReport]) -> KeptTrust {
         let mut before = Vec::new();
         for report in reports {
-            let files = if report.is_trusted() {
-                report.read().ok()
-            } else {
-                None
-            };
-            let marks = files.map(|set| set.files.into_iter().map(|file| file.mark).collect());
+            let set = report.read().ok().filter(|_| report.is_trusted());
+            let marks = set.map(|set| set.files.into_iter().map(|file| file.mark).collect());
             before.push((report.folder.clone(), marks));
         }
         KeptTrust { before }

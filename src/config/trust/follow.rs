@@ -36,10 +36,9 @@ pub(crate) fn accept(
                 "`{branch}` was rewritten: review it, then `hookrun trust --follow {branch}`"
             ));
         }
-        let tip = now.clone();
         let followed = FollowedBranch {
             branch: branch.clone(),
-            tip,
+            tip: now.clone(),
         };
         store
             .follow(repository, &followed)

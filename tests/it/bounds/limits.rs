@@ -218,15 +218,11 @@ fn amounts_that_cannot_be_meant_are_mistakes() {
         ("output = true", "output", "output`"),
         ("cpu = 2", "cpu=2", "`limits.cpu`"),
         ("cpu = \"0s\"", "cpu=0s", "`limits.cpu`"),
-        (
-            "files = 3",
-            "files=3",
-            "it must be at least 4, because no program can run with less",
-        ),
+        ("files = 3", "files=3", "`limits.files` cannot be 3"),
         (
             "files = -9223372036854775808",
             "files=-9223372036854775808",
-            "must be at least 4",
+            "`limits.files` cannot be -9223372036854775808",
         ),
         ("files = \"9\"", "files=nine", "takes a whole number"),
         ("files = 9.5", "files=9.5", "takes a whole number"),

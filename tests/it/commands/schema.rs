@@ -453,7 +453,7 @@ fn an_editor_and_hookrun_complain_about_the_same() {
         ),
         (
             "[event.'deploy.pre']\nsummary = 'x'\ncontext = { at = 'int' }\n",
-            "takes a JSON type",
+            "`context.at` cannot be ",
         ),
         ("[log]\nenable = false\n", "unknown key"),
         ("[sets.a]\ngit = 3\nrev = 'v1'\n", "takes a string"),

@@ -335,11 +335,7 @@ fn every_mistake_is_named_with_its_line_and_a_cure() {
             32,
             "unknown setting `sandbox.wirte` [did you mean `sandbox.write`?]",
         ),
-        at(
-            13,
-            48,
-            "`limits.files`: it must be at least 4, because no program can run with less []",
-        ),
+        at(13, 48, "`limits.files` cannot be 1 [write 4 or more]"),
     ];
     for wanted in wanted.drain(..) {
         assert!(found.contains(&wanted), "no {wanted}\nin {found:#?}");

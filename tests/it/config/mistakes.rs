@@ -71,7 +71,7 @@ blocs = true
          [rename your event; for a built-in event you can set only `stop` and `timeout`]",
         "hookrun.toml:21:8: `bad name` cannot be the name of an event \
          [use letters, digits, `-` and dots between them: `deploy.pre`]",
-        "hookrun.toml:22:17: `context.a` takes a JSON type",
+        "hookrun.toml:22:17: `context.a` cannot be ",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
         "hookrun.toml:25:2: unknown key `settings` [the keys here are hook, rule, rules, event, log, sets, project, trust, warm_imports]",
         "hooks.d/tool.pots: unknown event `tool.pots` [did you mean `tool.post`?]",

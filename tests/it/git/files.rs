@@ -371,7 +371,7 @@ fn a_mistake_about_files_names_its_cure() {
         ),
         (
             "event = 'commit.pre'\ncommand = 'ruff {files}'\nbatch = -2",
-            "a call gets at least one file",
+            "`batch` cannot be -2",
         ),
         (
             "event = 'tool.pre'\ncommand = 'ruff {files}'\nrewrite = true",
