@@ -55,17 +55,15 @@ pub(super) fn read(file: &Path, draft: &mut HookDraft) -> io::Result<Head> {
     }
     let is_cut = head.len() > HEAD_BYTES && !head.ends_with(b"\n");
     let text = String::from_utf8_lossy(&head).into_owned();
-    let reader = DocumentReader::new(&text, file);
     let mut directives = DirectiveReader {
-        reader,
+        reader: DocumentReader::new(&text, file),
         draft,
         seen: Vec::new(),
     };
     directives.read(&text, is_cut);
-    let DirectiveReader { reader, seen, .. } = directives;
     Ok(Head {
-        problems: reader.problems,
-        seen,
+        problems: directives.reader.problems,
+        seen: directives.seen,
         written: signs::written(&text),
         text,
     })
@@ -126,15 +124,11 @@ impl DirectiveReader<'_, '_> {
         }
         for word in words {
             // An unquoted word can differ from the text; then report the whole directive.
-            let is_found = line.contains(&word);
-            let at = if is_found {
-                offset + place_of(line, &word)
-            } else {
-                start
-            };
+            let at = place_of(line, &word).map_or(start, |place| offset + place);
             let name = word.split('=').next().unwrap_or_default().to_string();
             let is_repeated = self.seen.iter().any(|(known, _)| *known == name);
-            if is_repeated && !MAY_REPEAT.contains(&name.as_str()) {
+            let key = name.strip_prefix("unless.").unwrap_or(&name);
+            if is_repeated && !MAY_REPEAT.contains(&key) {
                 let cure = "keep one; only paths, `not`, `type` and `runs` may be repeated";
                 self.reader
                     .fault(at, format!("`{name}` is set twice"), cure);
@@ -156,11 +150,9 @@ impl DirectiveReader<'_, '_> {
             if !names(MATCH_KEYS).contains(&key) {
                 return Err(unknown(name));
             }
-            let draft = &mut *self.draft;
-            std::mem::swap(&mut draft.patterns, &mut draft.except);
+            std::mem::swap(&mut self.draft.patterns, &mut self.draft.except);
             let taken = self.word(rest, at);
-            let draft = &mut *self.draft;
-            std::mem::swap(&mut draft.patterns, &mut draft.except);
+            std::mem::swap(&mut self.draft.patterns, &mut self.draft.except);
             return taken;
         }
         if let Some(field) = name
@@ -186,14 +178,11 @@ impl DirectiveReader<'_, '_> {
         };
         (row.set)(self.draft, &mut key).map_err(|mut complaint| {
             let in_toml = format!("`{} = ", row.name);
-            if let Some(cure) = complaint
-                .cure
-                .as_mut()
-                .filter(|cure| cure.contains(&in_toml))
+            if let Some(cure) = &mut complaint.cure
+                && cure.contains(&in_toml)
             {
-                *cure = cure
-                    .replace(&in_toml, &format!("`{name}="))
-                    .replace('"', "");
+                let in_directive = cure.replace(&in_toml, &format!("`{name}="));
+                *cure = in_directive.replace('"', "");
             }
             complaint
         })
@@ -227,15 +216,12 @@ fn read_head(file: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The byte offset of `part` in `line` as a whole word.
-fn place_of(line: &str, part: &str) -> usize {
-    let ends_word = |at: &usize| {
+fn place_of(line: &str, part: &str) -> Option<usize> {
+    let mut places = line.match_indices(part).map(|(at, _)| at);
+    places.find(|at| {
         let after = line[at + part.len()..].chars().next();
         after.is_none_or(|c| c.is_whitespace() || c == '\'' || c == '"')
-    };
-    line.match_indices(part)
-        .map(|(at, _)| at)
-        .find(ends_word)
-        .unwrap_or(0)
+    })
 }
 
 /// Settings that may repeat, because each one adds to the others.
@@ -244,10 +230,6 @@ const MAY_REPEAT: &[&str] = &[
     "not",
     "type",
     "runs",
-    "unless.path",
-    "unless.not",
-    "unless.type",
-    "unless.runs",
     "sandbox.read",
     "sandbox.write",
 ];
