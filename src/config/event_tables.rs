@@ -35,8 +35,6 @@ pub(super) fn set_events(
         let cure = "write `[event.\"deploy.pre\"]`";
         return Err(Complaint::with_cure("`event` is not a table", cure));
     };
-    let mut tables: Vec<&TreeEntry> = tables.iter().collect();
-    tables.sort_by(|a, b| a.key.cmp(&b.key));
     for entry in tables {
         if let Some(known) = catalog::find(&entry.key) {
             let settings = read_settings(key.reader, entry, known);

@@ -2,7 +2,6 @@
 //! for `install` and `doctor`: the places of files, manual steps, and the reaction if hookrun fails.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -121,20 +120,6 @@ impl HostFile {
 
     pub fn shell(&self) -> &'static str {
         self.shell.unwrap_or("sh")
-    }
-
-    /// The default timeout of a hook: the host's if known, else 60 s.
-    pub fn usual_time(row: &HostEvent) -> Duration {
-        let wait = row.wait.filter(|wait| wait.is_known);
-        wait.map_or(Duration::from_secs(60), |wait| wait.usual)
-    }
-
-    pub fn time_unit(&self) -> &'static str {
-        if self.per_second == 1 {
-            "seconds"
-        } else {
-            "milliseconds"
-        }
     }
 
     /// The first key with this meaning, which is the one to write.

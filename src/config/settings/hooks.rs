@@ -257,12 +257,17 @@ impl SettingsReader<'_> {
 
     fn time_of(&mut self, hook: &SettingsHook<'_>) -> Duration {
         let file = hook.place.file;
-        let usual = HostFile::usual_time(hook.place.row);
+        let known = hook.place.row.wait.filter(|wait| wait.is_known);
+        let usual = known.map_or(Duration::from_secs(60), |wait| wait.usual);
         let Some(entry) = hook.get(HostHookKey::Time) else {
             return usual;
         };
         let Some(number) = entry.tree.number().filter(|it| *it > 0.0 && *it < 1e12) else {
-            let takes = format!("a number of {} greater than 0", file.time_unit());
+            let unit = match file.per_second {
+                1 => "seconds",
+                _ => "milliseconds",
+            };
+            let takes = format!("a number of {unit} greater than 0");
             let cure = format!("write `\"{}\": 10`", entry.key);
             self.wrong(&entry.tree, &entry.key, &takes, &cure);
             return usual;

@@ -24,7 +24,6 @@ const VERSION: u32 = 1;
 /// The longest text kept to show changes later, in bytes.
 const LONGEST_KEPT: usize = 256 * 1024;
 
-const NAME: &str = "repository";
 const FOLDERS: &str = "folders";
 const SEEN: &str = "seen";
 const FOLLOWED: &str = "followed";
@@ -142,8 +141,6 @@ impl TrustStore {
             when: SystemTime::now(),
             by,
         };
-        let name = self.of_repository(&record.repository).join(NAME);
-        write(&name, record.repository.as_os_str().as_bytes())?;
         let text = serde_json::to_vec_pretty(&record)?;
         write(&self.record(&record.repository, &record.digest), &text)
     }
@@ -217,7 +214,9 @@ impl TrustStore {
 
     /// The last trusted content of this folder, or of another worktree that shares a file.
     pub fn latest(&self, repository: &Path, folder: &Path, set: &HookFiles) -> Option<TrustRecord> {
-        let records = records_in(&self.of_repository(repository)).into_iter();
+        let files = files_in(&self.of_repository(repository)).into_iter();
+        let texts = files.filter_map(|file| fs::read(file).ok());
+        let records = texts.filter_map(|text| serde_json::from_slice::<TrustRecord>(&text).ok());
         let is_in = |mark: &FileMark| set.files.iter().any(|file| file.mark.path == mark.path);
         let is_of_set =
             |record: &TrustRecord| set.files.is_empty() || record.files.iter().any(is_in);
@@ -278,13 +277,6 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let files = entries.map(|entry| entry.path());
     files
         .filter(|file| file.extension().is_some_and(|end| end == "json"))
-        .collect()
-}
-
-fn records_in(folder: &Path) -> Vec<TrustRecord> {
-    files_in(folder)
-        .iter()
-        .filter_map(|file| serde_json::from_slice(&fs::read(file).ok()?).ok())
         .collect()
 }
 
