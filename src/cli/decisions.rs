@@ -15,9 +15,9 @@ use crate::cli::streams;
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
-use crate::hosts;
+use crate::hosts::{self, native};
 use crate::lab::export::{self, HtmlReport};
-use crate::lab::report::human::{self, About, EventOrigin};
+use crate::lab::report::human::{self, About};
 use crate::lab::report::stats::Stats;
 use crate::lab::report::style::{column, counted, decision_style};
 use crate::lab::report::{Paths, plain, write_json};
@@ -222,16 +222,20 @@ impl DecisionView {
             None => "an event that you declare",
         };
         report.event = event_name(&line.event).into();
+        let mut origin = vec![("at", line.time.clone())];
+        if line.host != native::NAME {
+            origin.push(("host", line.host.clone()));
+        }
+        origin.extend(line.session.clone().map(|session| ("session", session)));
+        if let Some(cwd) = &line.cwd {
+            origin.push(("in", self.paths.show(Path::new(cwd))));
+        }
         let about = About {
             summary,
             context: context.as_ref(),
-            origin: EventOrigin::Kept {
-                time: &line.time,
-                session: line.session.as_deref(),
-                cwd: line.cwd.as_deref(),
-            },
+            origin,
         };
-        human::run(&report, about, &self.paths, out)?;
+        human::run(&report, &about, &self.paths, out)?;
         if !line.truncated.is_empty() {
             let cut: Vec<String> = line.truncated.iter().map(|name| plain(name)).collect();
             writeln!(out, "\nTruncated in the log: {}.", cut.join(", "))?;

@@ -22,12 +22,6 @@ const LONGEST_EVENT_BYTES: usize = 256 * 1024 * 1024;
 /// Covers most events without a separate allocation. Further reads grow.
 const FIRST_READ_BYTES: usize = 16 * 1024;
 
-#[derive(Debug)]
-pub(crate) struct StdinEvent {
-    pub(crate) context: Context,
-    pub(crate) bytes: usize,
-}
-
 /// The time for the event of a command whose caller writes it immediately.
 pub(crate) fn soon() -> Budget {
     Budget::from(Instant::now(), Duration::from_secs(5))
@@ -39,14 +33,11 @@ pub(crate) fn needed(
     cause: &str,
     cure: &str,
 ) -> Result<Context> {
-    let event = read(deadline, abort)?;
-    event
-        .map(|event| event.context)
-        .ok_or_else(|| Complaint::with_cure(cause, cure))
+    read(deadline, abort)?.ok_or_else(|| Complaint::with_cure(cause, cure))
 }
 
 /// Reads the event; `None` for a terminal or an empty file.
-pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<StdinEvent>> {
+pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<Context>> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
         return Ok(None);
@@ -67,14 +58,10 @@ pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<Std
     if matches!(framed, FrameState::Empty) {
         return Ok(None);
     }
-    let length = bytes.len();
-    match Context::from_scanned(bytes, framed) {
-        Ok(context) => Ok(Some(StdinEvent {
-            context,
-            bytes: length,
-        })),
-        Err(error) => Err(no_event(&error.to_string())),
-    }
+    let context = Context::from_scanned(bytes, framed);
+    context
+        .map(Some)
+        .map_err(|error| no_event(&error.to_string()))
 }
 
 /// Whether stdin should have an event: it is a file, a pipe or a socket, not a terminal or

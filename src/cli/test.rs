@@ -13,18 +13,18 @@ use crate::decide::request::reply_to;
 use crate::decide::with_complaint;
 use crate::decide::{EventRequest, LoadedHooks};
 use crate::engine::complaint::Complaint;
+use crate::engine::event::Context;
 use crate::engine::exec::Budget;
-use crate::engine::outcome::Cause;
 use crate::engine::run::Run;
-use crate::hosts::naming_folders;
 use crate::hosts::signs::{self, RecognisedEvent};
-use crate::lab::report::human::{About, EventOrigin};
+use crate::lab::report::human::About;
 use crate::lab::report::{CheckFormat, Paths, human, write_json};
+use crate::lab::scenario::own_failure;
 use crate::log::report::run_report;
 
 use crate::cli::args::TestArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
-use crate::cli::input::{self, StdinEvent};
+use crate::cli::input;
 use crate::cli::problems::not_loaded;
 use crate::cli::run::start_up;
 use crate::cli::streams;
@@ -59,45 +59,23 @@ pub(crate) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 }
 
 fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let started = Instant::now();
     let (abort, grounds) = start_up()?;
-    let read = || input::read(Budget::from(started, args.stdin_timeout), Some(&abort));
-    let mut input = None;
+    let deadline = Budget::from(Instant::now(), args.stdin_timeout);
+    let context = input::read(deadline, Some(&abort))?;
     let request = match args.event_name() {
         Some(name) => EventRequest::new(name, args.host()),
-        None => {
-            let read = read()?;
-            let request = request_on_stdin(read.as_ref(), args)?;
-            input = Some(read);
-            request
-        }
+        None => request_on_stdin(context.as_ref(), args)?,
     };
-    // The context may name the folders with hooks.
-    if input.is_none() && naming_folders(request.host()).is_some() {
-        input = Some(read()?);
-    }
-    let context = input.iter().flatten().map(|input| &input.context).next();
     let choice = args.source.choice(env, request.host());
-    let choice = choice.with_folders_of(request.host(), context);
+    let choice = choice.with_folders_of(request.host(), context.as_ref());
     let mut config = request.load(&choice, env);
     request.check(&config)?;
     let paths = Paths::from(&env.cwd);
-    let file = args.event_file().map(Path::to_string_lossy);
-    let input = match input {
-        Some(input) => input,
-        None => {
-            let input = read()?;
-            if let Some(StdinEvent { context, .. }) = &input {
-                config = request.load_for(context, config, &choice, env);
-            }
-            input
-        }
-    };
-    let (hosted, origin) = match input {
-        Some(StdinEvent { context, bytes }) => {
+    let (hosted, origin) = match context {
+        Some(context) => {
+            let from = args.event_file().unwrap_or(Path::new("stdin"));
             let hosted = request.event(&config, context)?;
-            let from = file.as_deref().unwrap_or("stdin");
-            (hosted, EventOrigin::Sent { bytes, from })
+            (hosted, from.display().to_string())
         }
         // An earlier step that failed to write the event must not look like an allowed one.
         None if input::promises_event() => {
@@ -108,7 +86,11 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
             let cause = "stdin is an empty file or pipe";
             return Err(Complaint::with_cure(cause, help));
         }
-        None => (request.sample(&config, &env.cwd)?, EventOrigin::Sample),
+        None => {
+            let sample = request.sample(&config, &env.cwd)?;
+            let origin = "nothing on stdin, so this is the event's sample";
+            (sample, origin.to_string())
+        }
     };
     let event = hosted.event;
     let name = &event.spec().name;
@@ -140,9 +122,9 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         let about = About {
             summary: &event.spec().summary,
             context: Some(event.context()),
-            origin,
+            origin: vec![("event", origin)],
         };
-        human::run(&report, about, &paths, out)?;
+        human::run(&report, &about, &paths, out)?;
         let hint = hooks.hint_of_none(&event.spec().name);
         streams::remark(&hint.unwrap_or_default());
         report_untrusted(args, env);
@@ -168,8 +150,8 @@ fn report_untrusted(args: &TestArgs, env: &Environment) {
 
 /// Finds the event and its host by the context, and prints them unless it is in the named format, or
 /// without one in the native format.
-fn request_on_stdin(input: Option<&StdinEvent>, args: &TestArgs) -> Result<EventRequest<'static>> {
-    let Some(StdinEvent { context, .. }) = input else {
+fn request_on_stdin(context: Option<&Context>, args: &TestArgs) -> Result<EventRequest<'static>> {
+    let Some(context) = context else {
         return Err(Complaint::with_cure(
             "no event given, and stdin is empty",
             "name one to use its sample: `hookrun test EVENT < /dev/null`",
@@ -203,14 +185,9 @@ fn open_file(args: &TestArgs, env: &Environment) -> Result<()> {
 
 /// 0 allowed, 1 blocked or asked, 2 hookrun failed.
 fn exit_of(run: &Run) -> ExitStatus {
-    let outcome = &run.outcome;
-    if let Some(block) = outcome.block()
-        && block.hook.is_none()
-        && block.cause == Cause::Failure
-    {
-        return ExitStatus::CouldNot;
-    }
-    if outcome.is_allowed() {
+    if own_failure(&run.outcome).is_some() {
+        ExitStatus::CouldNot
+    } else if run.outcome.is_allowed() {
         ExitStatus::Yes
     } else {
         ExitStatus::No

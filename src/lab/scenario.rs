@@ -19,6 +19,7 @@ use crate::config::{Position, Problem};
 use crate::engine::complaint::Complaint;
 pub use case::{
     Case, CaseResult, CaseStep, Content, End, Miss, StepInput, StepResult, Suite, SuppliedFile,
+    own_failure,
 };
 pub use expect::misses;
 use keys::{CASE_KEYS, REPEAT_KEYS, RepeatDraft, STEP_KEYS, StepDraft, SuiteDraft, TOP_KEYS};

@@ -429,9 +429,9 @@ fn reports_show_functions_as_what_they_are() {
     let about = human::About {
         summary,
         context,
-        origin: human::EventOrigin::Sample,
+        origin: Vec::new(),
     };
-    human::run(&report, about, &paths, &mut out).unwrap();
+    human::run(&report, &about, &paths, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(
         text.contains("a function of the embedding program"),

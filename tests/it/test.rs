@@ -21,7 +21,7 @@ fn an_event_may_be_in_a_file_and_name_nothing() {
         &["tool.pre", "./event.json"],
     ] {
         let ran = sandbox.hookrun(&[&["test"], arguments].concat(), b"");
-        ran.exits(1).prints("command  ls").prints("bytes from ");
+        ran.exits(1).prints("command  ls").prints("event    ");
         assert_eq!(
             ran.stderr.contains("testing this as `tool.pre` of native"),
             arguments.len() == 1,

@@ -25,38 +25,30 @@ const FEWEST_TOGETHER: usize = 4;
 /// What 80 columns leave for their names.
 const NAMES_COLUMNS: usize = 32;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct About<'a> {
     /// Completes "asked when …".
     pub summary: &'a str,
     pub context: Option<&'a Context>,
-    pub origin: EventOrigin<'a>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventOrigin<'a> {
-    Sent {
-        bytes: usize,
-        /// `stdin`, or a file.
-        from: &'a str,
-    },
-    /// Without stdin: the event's sample.
-    Sample,
-    Kept {
-        time: &'a str,
-        session: Option<&'a str>,
-        /// hookrun's working directory.
-        cwd: Option<&'a str>,
-    },
+    /// Where and when the event came from, as labels with texts.
+    pub origin: Vec<(&'static str, String)>,
 }
 
 pub fn run(
     run: &RunReport,
-    about: About<'_>,
+    about: &About<'_>,
     paths: &Paths,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    head(run, about, paths, out)?;
+    let event = plain(&run.event);
+    writeln!(out, "{BOLD}{event}{BOLD:#}  {}", about.summary)?;
+    for (name, value) in &about.origin {
+        text(out, name, value)?;
+    }
+    if let Some(context) = about.context {
+        action(context, out)?;
+    }
+    writeln!(out)?;
     if run.hooks.is_empty() && run.decision == "allow" {
         writeln!(out, "No hook is bound to this event.\n")?;
     }
@@ -79,42 +71,6 @@ pub fn run(
     reply_to_host(run, out)
 }
 
-fn head(run: &RunReport, about: About<'_>, paths: &Paths, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{BOLD}{}{BOLD:#}  {}",
-        plain(&run.event),
-        about.summary
-    )?;
-    match about.origin {
-        EventOrigin::Sent { bytes, from } => {
-            text(out, "event", &format!("{bytes} bytes from {from}"))?;
-        }
-        EventOrigin::Sample => {
-            label(
-                out,
-                "event",
-                "nothing on stdin, so this is the event's sample",
-            )?;
-        }
-        EventOrigin::Kept { time, session, cwd } => {
-            label(out, "at", &plain(time))?;
-            if run.host != "native" {
-                label(out, "host", &plain(&run.host))?;
-            }
-            for (name, value) in [("session", session), ("in", cwd)] {
-                if let Some(value) = value {
-                    text(out, name, &paths.show(Path::new(value)))?;
-                }
-            }
-        }
-    }
-    if let Some(context) = about.context {
-        action(context, out)?;
-    }
-    writeln!(out)
-}
-
 fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
     if let Some(tool) = context.string("toolName") {
         let kind = context.text("action.kind").unwrap_or_default();
@@ -130,11 +86,7 @@ fn action(context: &Context, out: &mut dyn Write) -> io::Result<()> {
             path.push_str(&format!(" -> {real}"));
         }
     }
-    if paths.is_empty() {
-        Ok(())
-    } else {
-        text(out, "paths", &paths.join("\n"))
-    }
+    text(out, "paths", &paths.join("\n"))
 }
 
 fn texts_of(context: &Context, key: &str) -> Vec<String> {
@@ -208,11 +160,8 @@ fn ran(trace: &TraceReport, hook: &HookReport, out: &mut dyn Write) -> io::Resul
     match (trace.status, trace.signal) {
         (Some(status), _) => label(out, "exit", &format!("status {status} after {took}"))?,
         (None, Some(signal)) => {
-            label(
-                out,
-                "exit",
-                &format!("killed by {} after {took}", signal_name(signal)),
-            )?;
+            let signal = signal_name(signal);
+            label(out, "exit", &format!("killed by {signal} after {took}"))?;
         }
         (None, None) if hook.function => label(out, "took", &took)?,
         (None, None) if trace.verdict.as_ref().is_some_and(is_of_rule) => {}
@@ -334,12 +283,8 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
                 out,
                 "{DOUBT}ASK{DOUBT:#}  a person decides; if nobody can answer, hookrun blocks."
             )?;
-            for question in &run.questions {
-                text(
-                    out,
-                    "asks",
-                    &format!("{}: {}", question.hook, question.question),
-                )?;
+            for asked in &run.questions {
+                text(out, "asks", &format!("{}: {}", asked.hook, asked.question))?;
             }
         }
         _ => {
@@ -372,13 +317,8 @@ fn reply_to_host(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let reply = &run.reply;
     writeln!(out, "{BOLD}The host gets{BOLD:#}")?;
     label(out, "exit", &format!("status {}", reply.status))?;
-    if !reply.stdout.is_empty() {
-        text(out, "stdout", &reply.stdout)?;
-    }
-    if !reply.stderr.is_empty() {
-        text(out, "stderr", &reply.stderr)?;
-    }
-    Ok(())
+    text(out, "stdout", &reply.stdout)?;
+    text(out, "stderr", &reply.stderr)
 }
 
 fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<()> {

@@ -153,13 +153,13 @@ impl StepResult {
             StepResult::Run { reply, .. } | StepResult::Blocked { reply, .. } => reply,
         }
     }
+}
 
-    /// Why hookrun itself failed to decide; `None` if it decided.
-    pub fn own_failure(&self) -> Option<&str> {
-        let block = self.outcome().block()?;
-        let is_own = block.hook.is_none() && block.cause == Cause::Failure;
-        is_own.then_some(block.reason.as_str())
-    }
+/// Why hookrun itself failed to decide; `None` if it decided.
+pub fn own_failure(outcome: &Outcome) -> Option<&str> {
+    let block = outcome.block()?;
+    let is_own = block.hook.is_none() && block.cause == Cause::Failure;
+    is_own.then_some(block.reason.as_str())
 }
 
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::Value;
 
-use super::case::{Expect, ExpectValue, FileExpectation, Miss, StepResult};
+use super::case::{Expect, ExpectValue, FileExpectation, Miss, StepResult, own_failure};
 use super::placeholders::{CaseFolders, unknown_tokens, without_tokens};
 use crate::config::reader::{DocumentReader, KeyRow, SetKey, Setting, read_file, specs};
 use crate::config::tree::{Tree, TreeEntry};
@@ -397,7 +397,7 @@ fn failures(step: &StepResult) -> StepValue {
             lines.push(format!("{}: {failure}", hook.hook));
         }
     }
-    if let Some(reason) = step.own_failure() {
+    if let Some(reason) = own_failure(step.outcome()) {
         names.push("hookrun".to_string());
         lines.push(format!("hookrun: {reason}"));
     }

@@ -39,7 +39,7 @@ fn a_block_can_be_understood_by_somebody_who_has_never_seen_the_tool() {
         screen(&ran),
         "\
 tool.pre  a tool is about to run
-        event    54 bytes from stdin
+        event    stdin
         tool     Bash (shell)
         command  rm -rf /
         paths    /
@@ -94,7 +94,7 @@ fn no_hooks_means_allowed_and_says_so() {
         screen(&ran),
         "\
 tool.pre  a tool is about to run
-        event    19 bytes from stdin
+        event    stdin
         tool     note (other)
 
 No hook is bound to this event.

@@ -22,6 +22,7 @@ use crate::engine::session::SWEPT;
 use crate::lab::report::plain;
 use crate::lab::scenario::{
     CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepResult, SuppliedFile, misses,
+    own_failure,
 };
 use tempfile::TempDir;
 
@@ -174,7 +175,7 @@ impl SuitePlayer<'_> {
             let failed = step.expect.hooks("failed");
             let expects_failure =
                 failed.is_some_and(|(names, _)| names.iter().any(|name| name == "hookrun"));
-            if let Some(why) = decided.own_failure()
+            if let Some(why) = own_failure(decided.outcome())
                 && !expects_failure
             {
                 let why = format!("hookrun could not decide: {why}");
