@@ -1,6 +1,6 @@
 //! Reads the event on stdin: one JSON document, until it is complete, not until end of file.
 
-use std::io::{IsTerminal, Stdin};
+use std::io::{self, IsTerminal, Read, Stdin};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use crate::engine::exec::{Abort, Budget};
 use crate::engine::hook::duration_text;
 use crate::engine::lock::wait_readable;
 use crate::engine::run::interruption;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -124,6 +125,36 @@ pub(crate) fn no_event(problem: &str) -> Complaint {
         problem.to_string(),
         "pipe in the event's context as one JSON object; `hookrun events NAME` shows a sample",
     )
+}
+
+/// Input that fails after a signal, or once the reader of stdout is gone.
+pub(crate) struct WatchedInput<F> {
+    pub(crate) from: F,
+    pub(crate) abort: Abort,
+}
+
+impl<F: AsFd> Read for WatchedInput<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let stdout = io::stdout();
+            let mut streams = [
+                PollFd::new(&self.from, PollFlags::IN),
+                PollFd::new(&self.abort, PollFlags::IN),
+                PollFd::new(&stdout, PollFlags::empty()),
+            ];
+            match poll(&mut streams, None) {
+                Err(Errno::INTR) => continue,
+                // With a limit of no descriptors poll fails.
+                Err(_) => {}
+                Ok(_) if streams[1..].iter().all(|one| one.revents().is_empty()) => {}
+                Ok(_) => return Err(io::Error::other("interrupted")),
+            }
+            match rustix::io::read(&self.from, &mut *buffer) {
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                read => return Ok(read?),
+            }
+        }
+    }
 }
 
 fn wait(stdin: &Stdin, deadline: Budget, abort: Option<&Abort>) -> Result<()> {

@@ -1,12 +1,9 @@
 //! `hookrun replay [FILE…]`: decides recorded events again and prints changes.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Take, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
 
 use crate::config::{Config, Environment};
 use crate::engine::complaint::Complaint;
@@ -17,11 +14,12 @@ use crate::lab::report::stats::Stats;
 use crate::lab::report::style::counted;
 use crate::lab::report::write_json;
 use crate::log::Redactor;
-use crate::log::files::{FileLines, ReadError, as_it_is};
+use crate::log::files::{FileLines, ReadError, length_now};
 
 use crate::cli::args::ReplayArgs;
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::files::temporary_folder;
+use crate::cli::input::WatchedInput;
 use crate::cli::run::start_up;
 use crate::cli::streams;
 
@@ -97,10 +95,12 @@ impl Replay<'_> {
         } else {
             File::open(folder.join(file))
         };
-        let abort = self.abort.clone();
-        let watched = opened
-            .and_then(as_it_is)
-            .map(|file| Box::new(WatchedFile { file, abort }) as Box<dyn Read>);
+        let watched = opened.and_then(|file| {
+            let length = length_now(&file)?;
+            let abort = self.abort.clone();
+            let file = WatchedInput { from: file, abort }.take(length);
+            Ok(Box::new(file) as Box<dyn Read>)
+        });
         let mut lines = match FileLines::of(Path::new(name), watched) {
             Ok(lines) => lines,
             Err(error) => return self.problem(&error),
@@ -182,32 +182,5 @@ impl Replay<'_> {
             return Ok(ExitStatus::No);
         }
         Ok(ExitStatus::Yes)
-    }
-}
-
-/// A file or pipe whose reads fail after a signal, or once stdout is closed.
-struct WatchedFile {
-    file: Take<File>,
-    abort: Abort,
-}
-
-impl Read for WatchedFile {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let stdout = io::stdout();
-            let mut streams = [
-                PollFd::new(self.file.get_ref(), PollFlags::IN),
-                PollFd::new(&self.abort, PollFlags::IN),
-                PollFd::new(&stdout, PollFlags::empty()),
-            ];
-            match poll(&mut streams, None) {
-                Err(Errno::INTR) => continue,
-                // With a limit of no descriptors poll fails.
-                Err(_) => {}
-                Ok(_) if streams[1..].iter().all(|one| one.revents().is_empty()) => {}
-                Ok(_) => return Err(io::Error::other("interrupted")),
-            }
-            return self.file.read(buffer);
-        }
     }
 }

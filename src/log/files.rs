@@ -4,7 +4,7 @@
 //! unfinished line is terminated by the next write.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Take, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -272,8 +272,11 @@ pub struct FileLines {
 impl FileLines {
     /// Opens a file and reads up to its current end, since a hook may append to it.
     pub fn open(file: &Path) -> Result<FileLines, ReadError> {
-        let opened = File::open(file).and_then(as_it_is);
-        FileLines::of(file, opened.map(|file| Box::new(file) as Box<dyn Read>))
+        let opened = File::open(file).and_then(|opened| {
+            let length = length_now(&opened)?;
+            Ok(Box::new(opened.take(length)) as Box<dyn Read>)
+        });
+        FileLines::of(file, opened)
     }
 
     /// Reads an opened file or pipe, called `name` in messages.
@@ -316,11 +319,10 @@ impl FileLines {
     }
 }
 
-/// Limits a file to its current length. Pipes are read to their end.
-pub(crate) fn as_it_is(file: File) -> io::Result<Take<File>> {
+/// The current length of a file. Pipes are read to their end.
+pub(crate) fn length_now(file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
-    let length = if meta.is_file() { meta.len() } else { u64::MAX };
-    Ok(file.take(length))
+    Ok(if meta.is_file() { meta.len() } else { u64::MAX })
 }
 
 /// Decompresses by the first bytes, because stdin has no name.

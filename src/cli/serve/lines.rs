@@ -2,24 +2,24 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::io::{self, BufReader, Read};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{self, BufReader};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::cli::input::WatchedInput;
 use crate::cli::serve::decider::DecisionServer;
 use crate::cli::serve::question::{ClientAnswer, ClientQuestion};
 use crate::cli::streams;
 use crate::engine::exec::Abort;
-use crate::engine::lock::{locked, wait_readable};
+use crate::engine::lock::locked;
 use crate::engine::ui::Asker;
 use crate::log::files::{Line, read_line};
 
@@ -105,14 +105,11 @@ impl LineDoor {
 
     /// Serves until stdin ends or a signal arrives, then cancels what still runs.
     pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
-        let stdin = io::stdin();
-        let mut lines = BufReader::with_capacity(
-            READ_BYTES,
-            AbortableInput {
-                from: stdin.as_fd(),
-                abort: self.decider.abort().as_fd(),
-            },
-        );
+        let stdin = WatchedInput {
+            from: io::stdin(),
+            abort: self.decider.abort().clone(),
+        };
+        let mut lines = BufReader::with_capacity(READ_BYTES, stdin);
         let mut line = Vec::new();
         while let Ok(found) = read_line(&mut lines, LONGEST_LINE_BYTES, &mut line) {
             match found {
@@ -159,7 +156,7 @@ impl LineDoor {
     }
 
     fn fail(&self, id: Option<&RawValue>, error: RpcError) {
-        self.peer.answer(id, Err::<Value, _>(error));
+        self.peer.answer(id, Err(error));
     }
 
     pub(crate) fn cancel(&self, id: &RawValue) {
@@ -174,7 +171,7 @@ impl LineDoor {
         &self,
         question: ClientQuestion,
         id: Option<&RawValue>,
-        encode: impl Fn(&ClientAnswer) -> Result<Value, RpcError> + Send + 'static,
+        encode: fn(&ClientAnswer) -> Value,
     ) {
         let id = id.map(ToOwned::to_owned);
         let Some(slot) = self.decider.slot() else {
@@ -207,9 +204,9 @@ impl LineDoor {
         }
     }
 
-    fn send_result(&self, id: Option<&RawValue>, result: Result<Value, RpcError>) {
+    fn send_result(&self, id: Option<&RawValue>, result: Value) {
         if id.is_some() {
-            self.peer.answer(id, result);
+            self.peer.answer(id, Ok(result));
         }
     }
 }
@@ -284,26 +281,6 @@ pub(crate) fn params<'l, P: Deserialize<'l>>(params: Option<&'l RawValue>) -> Re
     serde_json::from_str(text).map_err(|error| RpcError::invalid(format!("`params`: {error}")))
 }
 
-/// Input that fails after a signal.
-struct AbortableInput<'f> {
-    from: BorrowedFd<'f>,
-    abort: BorrowedFd<'f>,
-}
-
-impl Read for AbortableInput<'_> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        loop {
-            if wait_readable(&[self.abort, self.from], None)? == Some(0) {
-                return Err(io::Error::other("hookrun was interrupted"));
-            }
-            match rustix::io::read(self.from, &mut *room) {
-                Err(Errno::INTR | Errno::AGAIN) => {}
-                read => return Ok(read?),
-            }
-        }
-    }
-}
-
 /// The client, for writing and for pending requests.
 pub(crate) struct RpcPeer {
     out: Mutex<OwnedFd>,
@@ -344,25 +321,21 @@ impl RpcPeer {
     }
 
     /// Answers the request `id`; `null` for an unreadable one.
-    pub(crate) fn answer(&self, id: Option<&RawValue>, answer: Result<impl Serialize, RpcError>) {
+    pub(crate) fn answer(&self, id: Option<&RawValue>, answer: Result<Value, RpcError>) {
         #[derive(Serialize)]
-        struct Answer<'a, R> {
+        struct RpcAnswer<'a> {
             jsonrpc: &'static str,
             id: Option<&'a RawValue>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            result: Option<R>,
+            result: Option<&'a Value>,
             #[serde(skip_serializing_if = "Option::is_none")]
-            error: Option<RpcError>,
+            error: Option<&'a RpcError>,
         }
-        let (result, error) = match answer {
-            Ok(result) => (Some(result), None),
-            Err(error) => (None, Some(error)),
-        };
-        self.write(&Answer {
+        self.write(&RpcAnswer {
             jsonrpc: "2.0",
             id,
-            result,
-            error,
+            result: answer.as_ref().ok(),
+            error: answer.as_ref().err(),
         });
     }
 

@@ -11,7 +11,7 @@ use crate::hosts::native;
 
 use crate::cli::schema::context_properties;
 use crate::cli::serve::lines::{LineDoor, LineProtocol, RpcError, RpcMessage, params};
-use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
+use crate::cli::serve::question::{ClientPlace, ClientQuestion};
 
 /// Protocol versions with these messages, newest first.
 const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -127,8 +127,8 @@ fn call(door: &LineDoor, message: &RpcMessage<'_>) -> Result<(), RpcError> {
         place,
         budget: None,
     };
-    door.decide(question, message.id, |answer: &ClientAnswer| {
-        Ok(json!({ "content": [{ "type": "text", "text": answer.document() }], "isError": false }))
+    door.decide(question, message.id, |answer| {
+        json!({ "content": [{ "type": "text", "text": answer.document() }], "isError": false })
     });
     Ok(())
 }

@@ -148,7 +148,7 @@ impl StdioProtocol {
         params.host = params.host.or(defaults.host);
         params.cwd = params.cwd.or(defaults.cwd);
         let question = params.question().map_err(RpcError::invalid)?;
-        door.decide(question, message.id, |answer| Ok(reply_json(answer)));
+        door.decide(question, message.id, reply_json);
         Ok(())
     }
 }
