@@ -79,10 +79,9 @@ impl LogEntry<'_> {
         });
         if keeps == Keeps::Explanation && run.len() > LOGGED_BYTES {
             let mut cutter = Cutter::new(redactor, usize::MAX);
-            let mut short = String::new();
-            cutter.value("run", &run, &mut short);
-            run = short;
-            truncated.append(&mut cutter.into_truncated());
+            cutter.value("run", &run);
+            run = cutter.kept;
+            truncated.append(&mut cutter.truncated);
         }
         let session = context.and_then(|context| context.string("sessionId"));
         let line = DecisionLine {
@@ -138,29 +137,25 @@ fn length_of(context: &Context) -> usize {
 
 fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<String>) -> String {
     let mut cutter = Cutter::new(redactor, LOGGED_BYTES);
-    let mut text = String::new();
-    let mut separator = '{';
+    let mut separator = "{";
     for key in context.keys() {
+        let path = format!("context.{}", short_name(key));
         // No host has keys of kilobytes, and there is no room for one.
         if !cutter.has_room() || key.len() > 1024 {
-            cutter.leave_out(&format!(
-                "context.{}",
-                key.chars().take(40).collect::<String>()
-            ));
+            cutter.note(&path);
             continue;
         }
-        text.push(separator);
-        separator = ',';
-        text.push_str(&format!("{}:", Value::from(key)));
-        let raw = context.raw(key).unwrap_or("null");
-        cutter.value(&format!("context.{key}"), raw, &mut text);
+        cutter.kept.push_str(separator);
+        separator = ",";
+        cutter.kept.push_str(&format!("{}:", Value::from(key)));
+        cutter.value(&path, context.raw(key).unwrap_or("null"));
     }
-    if separator == '{' {
-        text.push('{');
+    if separator == "{" {
+        cutter.kept.push('{');
     }
-    text.push('}');
-    truncated.append(&mut cutter.into_truncated());
-    text
+    cutter.kept.push('}');
+    truncated.append(&mut cutter.truncated);
+    cutter.kept
 }
 
 /// Truncates large values in JSON without parsing them into memory: of a 50 MB file in a context, two
@@ -168,137 +163,97 @@ fn cut_context(context: &Context, redactor: &Redactor, truncated: &mut Vec<Strin
 #[derive(Debug)]
 struct Cutter<'r> {
     redactor: &'r Redactor,
-    left: usize,
-    path: Vec<String>,
+    most_bytes: usize,
+    kept: String,
+    /// The paths of truncated values, up to a limit.
     truncated: Vec<String>,
-    unnamed: usize,
 }
 
 impl<'r> Cutter<'r> {
     fn new(redactor: &'r Redactor, most_bytes: usize) -> Cutter<'r> {
         Cutter {
             redactor,
-            left: most_bytes,
-            path: Vec::new(),
+            most_bytes,
+            kept: String::new(),
             truncated: Vec::new(),
-            unnamed: 0,
         }
     }
 
     fn has_room(&self) -> bool {
-        self.left > 0
+        self.kept.len() < self.most_bytes
     }
 
-    /// Appends the JSON text `raw` of the value `name`, truncated.
-    fn value(&mut self, name: &str, raw: &str, out: &mut String) {
-        self.path.push(name.to_string());
-        self.any(raw.trim(), out);
-        self.path.pop();
-    }
-
-    /// Records that the value `name` was omitted.
-    fn leave_out(&mut self, name: &str) {
-        self.path.push(name.to_string());
-        self.note();
-        self.path.pop();
-    }
-
-    fn into_truncated(mut self) -> Vec<String> {
-        if self.unnamed > 0 {
-            self.truncated.push(format!("and {} more", self.unnamed));
-        }
-        self.truncated
-    }
-
-    fn note(&mut self) {
-        let path = self.path.join(".");
-        if self.truncated.contains(&path) {
-            return;
-        }
-        if self.truncated.len() < MOST_NAMED {
-            self.truncated.push(path);
-        } else {
-            self.unnamed += 1;
+    fn note(&mut self, path: &str) {
+        let is_known = self.truncated.iter().any(|known| known == path);
+        if !is_known && self.truncated.len() < MOST_NAMED {
+            self.truncated.push(path.to_string());
         }
     }
 
-    fn put(&mut self, text: &str, out: &mut String) {
-        self.left = self.left.saturating_sub(text.len());
-        out.push_str(text);
-    }
-
-    fn any(&mut self, raw: &str, out: &mut String) {
+    /// Appends the JSON text `raw` of the value at `path`, truncated.
+    fn value(&mut self, path: &str, raw: &str) {
+        let raw = raw.trim();
         match raw.as_bytes().first() {
-            Some(b'"') => self.string(raw, out),
+            Some(b'"') => self.string(path, raw),
             Some(b'{') => {
-                let entries = json::raw_entries(raw).into_iter();
-                self.elements(
-                    ["{", "}"],
-                    entries.map(|(key, value)| (Some(key), value)),
-                    out,
-                );
+                self.kept.push('{');
+                for (index, (key, value)) in json::raw_entries(raw).into_iter().enumerate() {
+                    if !self.begins_element(path, index) {
+                        break;
+                    }
+                    let name = json::string_text(key.get()).unwrap_or_default();
+                    let path = format!("{path}.{}", short_name(&name));
+                    self.string(&path, key.get());
+                    self.kept.push(':');
+                    self.value(&path, value.get());
+                }
+                self.kept.push('}');
             }
             Some(b'[') => {
-                let items = json::elements(raw).unwrap_or_default().into_iter();
-                self.elements(["[", "]"], items.map(|value| (None, value)), out);
+                self.kept.push('[');
+                let items = json::elements(raw).unwrap_or_default();
+                for (index, value) in items.into_iter().enumerate() {
+                    if !self.begins_element(path, index) {
+                        break;
+                    }
+                    self.value(&format!("{path}.{index}"), value.get());
+                }
+                self.kept.push(']');
             }
-            _ => self.put(raw, out),
+            _ => self.kept.push_str(raw),
         }
     }
 
-    fn elements<'v>(
-        &mut self,
-        [open, close]: [&str; 2],
-        values: impl Iterator<Item = (Option<&'v RawValue>, &'v RawValue)>,
-        out: &mut String,
-    ) {
-        self.put(open, out);
-        for (index, (key, value)) in values.enumerate() {
-            if index >= MOST_ELEMENTS || !self.has_room() {
-                self.note();
-                break;
-            }
-            if index > 0 {
-                self.put(",", out);
-            }
-            let key = key.map(RawValue::get);
-            self.path
-                .push(key.map_or_else(|| index.to_string(), key_name));
-            if let Some(key) = key {
-                self.string(key, out);
-                self.put(":", out);
-            }
-            self.any(value.get(), out);
-            self.path.pop();
+    /// Whether there is room for an element of the value at `path`; writes the comma before it.
+    fn begins_element(&mut self, path: &str, index: usize) -> bool {
+        if index >= MOST_ELEMENTS || !self.has_room() {
+            self.note(path);
+            return false;
         }
-        self.put(close, out);
+        if index > 0 {
+            self.kept.push(',');
+        }
+        true
     }
 
-    fn string(&mut self, token: &str, out: &mut String) {
+    fn string(&mut self, path: &str, token: &str) {
         if token.len() <= LONGEST_STRING {
-            self.put(token, out);
+            self.kept.push_str(token);
             return;
         }
-        self.note();
+        self.note(path);
         let beginning = format!("{}\"", &token[..whole_escapes(token, HEAD + SLACK)]);
         let text = json::string_text(&beginning).unwrap_or_default();
         let clean = self.redactor.text(&text);
         let end = clean.floor_char_boundary(HEAD.min(clean.len().saturating_sub(SLACK)));
-        let short = format!(
-            "{}[… {} bytes omitted …]",
-            &clean[..end],
-            token.len() - 2 - end
-        );
-        self.put(&serde_json::Value::from(short).to_string(), out);
+        let omitted = token.len() - 2 - end;
+        let short = format!("{}[… {omitted} bytes omitted …]", &clean[..end]);
+        self.kept.push_str(&Value::from(short).to_string());
     }
 }
 
-fn key_name(token: &str) -> String {
-    let mut name = json::string_text(token).unwrap_or_default();
-    if name.chars().count() > 40 {
-        name = name.chars().take(40).chain(['…']).collect();
-    }
-    name
+fn short_name(key: &str) -> String {
+    key.chars().take(40).collect()
 }
 
 /// Returns the longest prefix of a JSON string of at most `most` bytes that does not split an
