@@ -90,32 +90,18 @@ impl CaseReader<'_> {
         let Some(tree) = above.at(&[key]) else {
             return Vec::new();
         };
-        let prefix = if key == "case" { "" } else { "case." };
-        let cure = format!("write `[[{prefix}{key}]]` with two brackets");
-        let Some(items) = tree.items() else {
-            self.fault(
-                tree.offset,
-                format!("`{key}` is not a list of tables"),
-                cure,
-            );
-            return Vec::new();
-        };
-        match key {
-            _ if !items.is_empty() => {}
-            "with" => self.fault(tree.offset, "`with` has no rows", "add a row, or remove it"),
-            _ => {
-                let cure = format!("write a table `[[{prefix}{key}]]`, or remove it");
-                self.fault(tree.offset, format!("`{key}` is an empty list"), cure);
-            }
-        }
-        for item in items.iter().filter(|item| item.entries().is_none()) {
-            let cause = format!("an item of `{key}` is not a table");
-            self.fault(item.offset, cause, cure.clone());
-        }
-        items
+        let items = tree.items().unwrap_or_default();
+        let tables: Vec<&Tree> = items
             .iter()
             .filter(|item| item.entries().is_some())
-            .collect()
+            .collect();
+        if tables.is_empty() || tables.len() < items.len() {
+            let prefix = if key == "case" { "" } else { "case." };
+            let cause = format!("`{key}` is not a list of at least one table");
+            let cure = format!("write a table `[[{prefix}{key}]]`, or remove it");
+            self.fault(tree.offset, cause, cure);
+        }
+        tables
     }
 
     fn check_names(&mut self, cases: &[Case]) {

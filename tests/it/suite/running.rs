@@ -348,15 +348,11 @@ fn an_event_is_chosen_by_any_of_its_names() {
     suite(&sandbox, &["--event", "session.end"])
         .exits(2)
         .says("no case matches the selection (1 in all)");
-    for (name, help) in [
-        ("tol.pre", "did you mean `--event tool.pre`?"),
-        ("PreTolUse", "did you mean `--event PreToolUse`?"),
-        ("zzz", "`hookrun events` lists them"),
-    ] {
+    for name in ["tol.pre", "PreTolUse", "zzz"] {
         let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
         ran.exits(2)
             .says(&format!("unknown event `{name}`"))
-            .says(help);
+            .says("`hookrun events` lists them");
     }
 }
 

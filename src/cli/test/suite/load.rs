@@ -206,11 +206,8 @@ impl SuiteLoader<'_> {
         let checks = self.loaded.checks.len();
         for (name, at) in hook_names(step) {
             if !bound.iter().any(|hook| hook.is_called(name)) {
-                self.fault(
-                    file,
-                    at,
-                    unknown_hook(name, &bound_names, &step.event.value),
-                );
+                let complaint = unknown_hook(name, &bound_names, &step.event.value);
+                self.fault(file, at, complaint);
             }
         }
         self.check_context(file, step, &events, config);
@@ -306,18 +303,12 @@ impl LoadedSuite {
         args: &TestArgs,
     ) -> Option<Complaint> {
         for name in &args.suite.events {
-            let configs = self.tested.iter().map(|tested| &tested.config);
-            let found: Vec<_> = configs.map(|config| config.catalog.find(name)).collect();
-            if !events_called(name).is_empty() || found.iter().any(Result::is_ok) {
-                continue;
+            let mut configs = self.tested.iter().map(|tested| &tested.config);
+            let is_declared = configs.any(|config| config.catalog.find(name).is_ok());
+            if !is_declared && events_called(name).is_empty() {
+                let cause = format!("unknown event `{name}`");
+                return Some(Complaint::with_cure(cause, "`hookrun events` lists them"));
             }
-            let nearest = found.into_iter().find_map(|found| found.err()?.nearest);
-            let help = match nearest {
-                Some(nearest) => format!("did you mean `--event {nearest}`?"),
-                None => "`hookrun events` lists them".to_string(),
-            };
-            let cause = format!("unknown event `{name}`");
-            return Some(Complaint::with_cure(cause, help));
         }
         if !cases.is_empty() {
             return None;
@@ -326,18 +317,9 @@ impl LoadedSuite {
             let help = "write a table `[[case]]`; hookrun-suite(5) describes it";
             return Some(Complaint::with_cure("there are no cases", help));
         }
-        let hooks: Vec<Arc<Hook>> = self.cases.iter().flat_map(LoadedCase::hooks).collect();
-        let mut help = "check --filter, --hook and --event".to_string();
-        for name in &args.hook {
-            let nearest = nearest_hook(name, hooks.iter().map(|hook| hook.name.as_str()));
-            if let Some(nearest) = nearest.filter(|nearest| nearest != name) {
-                help = format!("did you mean `--hook {nearest}`?");
-            }
-        }
-        let cause = format!(
-            "no case matches the selection ({} in all)",
-            self.cases.len()
-        );
+        let all = self.cases.len();
+        let cause = format!("no case matches the selection ({all} in all)");
+        let help = "check --filter, --hook and --event";
         Some(Complaint::with_cure(cause, help))
     }
 }
@@ -364,16 +346,8 @@ impl LoadedCase {
     }
 
     fn is_of_event(&self, names: &[String]) -> bool {
-        self.case
-            .steps
-            .iter()
-            .zip(&self.step_hooks)
-            .any(|(step, hooks)| {
-                names.iter().any(|name| {
-                    step.event.value.eq_ignore_ascii_case(name)
-                        || hooks.events.iter().any(|event| names_event(name, event))
-                })
-            })
+        let mut events = self.step_hooks.iter().flat_map(|step| &step.events);
+        events.any(|event| names.iter().any(|name| names_event(name, event)))
     }
 }
 
