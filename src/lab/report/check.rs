@@ -298,69 +298,47 @@ fn uri(file: &str) -> String {
     uri
 }
 
-struct JunitSuite<'l> {
-    name: &'l str,
-    checks: Vec<&'l Check>,
-}
-
 /// JUnit XML for CI systems, which merge cases with equal names, so every case has a different one.
 pub(super) fn junit(list: &CheckList, out: &mut dyn Write) -> io::Result<()> {
-    let mut suites: Vec<JunitSuite<'_>> = Vec::new();
-    for check in &list.checks {
-        match suites.iter_mut().rfind(|suite| suite.name == check.suite) {
-            Some(suite) => suite.checks.push(check),
-            None => suites.push(JunitSuite {
-                name: &check.suite,
-                checks: vec![check],
-            }),
-        }
-    }
-    if suites.is_empty() {
-        suites.push(JunitSuite {
-            name: &list.name,
-            checks: Vec::new(),
-        });
-    }
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    let totals = totals(&list.checks.iter().collect::<Vec<_>>());
-    let took = list.took.map(time).unwrap_or_default();
-    let name = escaped(&list.name);
-    writeln!(out, r#"<testsuites name="{name}"{totals}{took}>"#)?;
-    for suite in &suites {
-        write_suite(suite, out)?;
+    let attributes = attributes(&list.name, &list.checks, list.took);
+    writeln!(out, "<testsuites{attributes}>")?;
+    for checks in list.checks.chunk_by(|one, next| one.suite == next.suite) {
+        write_suite(checks, out)?;
     }
     writeln!(out, "</testsuites>")
 }
 
-fn write_suite(suite: &JunitSuite<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let name = escaped(suite.name);
-    let totals = totals(&suite.checks);
-    let durations: Vec<Duration> = suite.checks.iter().filter_map(|check| check.took).collect();
-    let took = if durations.is_empty() {
-        String::new()
-    } else {
-        time(durations.iter().sum())
-    };
-    writeln!(out, r#"    <testsuite name="{name}"{totals}{took}>"#)?;
-    for check in &suite.checks {
+fn write_suite(checks: &[Check], out: &mut dyn Write) -> io::Result<()> {
+    let took = checks.iter().filter_map(|check| check.took);
+    let took = took.reduce(|sum, took| sum + took);
+    let attributes = attributes(&checks[0].suite, checks, took);
+    writeln!(out, "    <testsuite{attributes}>")?;
+    for check in checks {
         out.write_all(case(check).as_bytes())?;
     }
     writeln!(out, "    </testsuite>")
 }
 
-fn totals(checks: &[&Check]) -> String {
-    let failures = count(checks, |state| matches!(state, CheckState::Failed));
-    let errors = count(checks, |state| matches!(state, CheckState::Error));
-    let skipped = count(checks, |state| matches!(state, CheckState::Skipped(_)));
+/// The name of a group of checks, and its totals.
+fn attributes(name: &str, checks: &[Check], took: Option<Duration>) -> String {
+    let mut failures = 0;
+    let mut errors = 0;
+    let mut skipped = 0;
+    for check in checks {
+        match check.state {
+            CheckState::Passed => {}
+            CheckState::Failed => failures += 1,
+            CheckState::Error => errors += 1,
+            CheckState::Skipped(_) => skipped += 1,
+        }
+    }
+    let name = escaped(name);
     let tests = checks.len();
-    format!(r#" tests="{tests}" skipped="{skipped}" failures="{failures}" errors="{errors}""#)
-}
-
-fn count(checks: &[&Check], is_counted: fn(&CheckState) -> bool) -> usize {
-    checks
-        .iter()
-        .filter(|check| is_counted(&check.state))
-        .count()
+    let took = took.map(time).unwrap_or_default();
+    format!(
+        r#" name="{name}" tests="{tests}" skipped="{skipped}" failures="{failures}" errors="{errors}"{took}"#
+    )
 }
 
 fn time(took: Duration) -> String {
