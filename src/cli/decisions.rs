@@ -281,17 +281,15 @@ fn event_name(name: &str) -> &str {
 
 /// The deciding hook with its message, else the hooks that ran.
 fn verdict_text(run: &RunReport) -> String {
-    let first_line = |text: &str| text.lines().next().unwrap_or_default().to_string();
+    let mut who = run.deciders("hookrun itself");
+    let mut why = run.reason.as_deref();
     if let Some(question) = run.questions.first() {
-        return format!("{}: {}", question.hook, first_line(&question.question));
+        who.clone_from(&question.hook);
+        why = Some(&question.question);
     }
-    if run.decided_by.is_some() || run.cause.is_some() {
-        let who = run.decided_by.as_deref().unwrap_or("hookrun itself");
-        if !run.also_blocked_by.is_empty() {
-            return run.deciders("");
-        }
-        let reason = run.reason.as_deref().unwrap_or_default();
-        return format!("{who}: {}", first_line(reason));
+    if let Some(why) = why {
+        let first_line = why.lines().next().unwrap_or_default();
+        return format!("{who}: {first_line}");
     }
     let names: Vec<&str> = run.traces().map(|(hook, _)| hook.name.as_str()).collect();
     if names.is_empty() {
@@ -329,7 +327,12 @@ impl<'a> ChosenDecisions<'a> {
             found: 0,
         };
         if args.file.is_empty() {
-            let folder = env.decision_log().ok_or_else(|| no_log(env))?;
+            let Some(folder) = env.decision_log() else {
+                return Err(Complaint::with_cure(
+                    "decisions are not logged: HOOKRUN_DECISIONS is `off`, or neither HOME nor XDG_STATE_HOME is set",
+                    "set HOOKRUN_DECISIONS to a folder, or name a recording: `--file FILE`",
+                ));
+            };
             chosen.log = Some(DecisionLog::in_folder(folder));
             chosen.find_files();
         }
@@ -493,18 +496,4 @@ fn cannot_read(error: impl Display) -> Complaint {
         format!("cannot read {error}"),
         "name a recording, or a file of the decision log",
     )
-}
-
-fn no_log(env: &Environment) -> Complaint {
-    let (why, help) = match env.decisions {
-        Some(_) => (
-            "HOOKRUN_DECISIONS is `off`",
-            "unset it, or name a recording: `--file FILE`",
-        ),
-        None => (
-            "neither HOME nor XDG_STATE_HOME is set",
-            "set one of them, or HOOKRUN_DECISIONS to a folder",
-        ),
-    };
-    Complaint::with_cure(format!("decisions are not logged: {why}"), help)
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crate::config::{Environment, Problem, Severity};
 use crate::engine::complaint::Complaint;
-use crate::engine::exec::{Abort, OwnProgram, Subreaper};
+use crate::engine::exec::{Abort, Subreaper};
 use crate::engine::hook::Hook;
 use crate::engine::registry::Registry;
 use crate::engine::run::Fate;
@@ -50,13 +50,8 @@ pub(super) fn test(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> R
 
 /// The runner of all cases, with keeper and watchdog.
 fn runner(env: &Environment, abort: &Abort, subreaper: Option<Subreaper>) -> Runner {
-    let own = env.image().map(|path| OwnProgram {
-        path,
-        mark: env.run_id.clone(),
-    });
-    let runner = Runner::embedded(Registry::default(), env);
-    runner
-        .program(own)
+    Runner::embedded(Registry::default(), env)
+        .with_program(env)
         .rehearsal()
         .one_shot()
         .abort(abort.clone())
