@@ -144,7 +144,6 @@ pub use engine::ui::{Asker, DialogAnswer, MessageKind, Request, Ui};
 pub use {
     config::{Config, Environment, Position, Problem, Severity},
     decide::{ConfigError, RunnerBuilder},
-    log::{DecisionLog, Journal, Redactor},
 };
 
 #[cfg(feature = "cli")]

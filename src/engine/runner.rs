@@ -32,12 +32,7 @@ pub struct Runner {
     made: Instant,
     reminders: Option<Reminders>,
     is_rehearsal: bool,
-    /// Called after each decision, with the event and its run, in the deciding thread. Its errors
-    /// do not change the decision.
-    pub(crate) observer: Option<Observer>,
 }
-
-type Observer = Callback<dyn Fn(&Event, &Run) + Send + Sync>;
 
 impl Runner {
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
@@ -49,7 +44,6 @@ impl Runner {
             made: Instant::now(),
             reminders: None,
             is_rehearsal: false,
-            observer: None,
         }
     }
 
@@ -241,32 +235,26 @@ impl Runner {
         self.collected(self.decide(event, DetachedHooks::Awaited, budget))
     }
 
-    /// Decides an event. All decisions pass here, so that the observer sees them.
     fn decide(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
         let event = &self.follow_links(event.clone());
-        let run = if self.is_idle(event) {
-            run_without(event, Outcome::default())
-        } else {
-            let ready = match self.closed(event.spec()) {
-                Some(reason) => Err(reason),
-                None => self.stamps(),
-            };
-            let mut run = match ready {
-                Err(reason) => own_failure(event, reason),
-                Ok(stamps) => {
-                    let mut run = self.run(event, detached, budget);
-                    if let Some(reason) = self.changed_meanwhile(&run, &stamps) {
-                        run.outcome = own_failure(event, reason).outcome;
-                    }
-                    run
-                }
-            };
-            self.keep_from_looping(&mut run);
-            run
-        };
-        if let Some(Callback(observe)) = &self.observer {
-            observe(event, &run);
+        if self.is_idle(event) {
+            return run_without(event, Outcome::default());
         }
+        let ready = match self.closed(event.spec()) {
+            Some(reason) => Err(reason),
+            None => self.stamps(),
+        };
+        let mut run = match ready {
+            Err(reason) => own_failure(event, reason),
+            Ok(stamps) => {
+                let mut run = self.run(event, detached, budget);
+                if let Some(reason) = self.changed_meanwhile(&run, &stamps) {
+                    run.outcome = own_failure(event, reason).outcome;
+                }
+                run
+            }
+        };
+        self.keep_from_looping(&mut run);
         run
     }
 
@@ -297,13 +285,9 @@ impl Runner {
         let event = event.clone();
         let surroundings = Arc::clone(&self.surroundings);
         let engine = self.engine.detached();
-        let observer = self.observer.clone();
         let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
         let started = thread.spawn(move || {
-            let run = chain::run(plan, &event, &engine, &surroundings, None);
-            if let Some(Callback(observe)) = observer {
-                observe(&event, &run);
-            }
+            chain::run(plan, &event, &engine, &surroundings, None);
         });
         if let Err(error) = &started {
             tracing::warn!(%error, "cannot start a thread for detached hooks; waiting for them");

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
-use hookrun::DecisionLog;
+use hookrun::internals::log::DecisionLog;
 use serde_json::Value;
 
 use crate::report::line;
