@@ -131,8 +131,7 @@ fn command(cli: &Cli, env: &Environment, out: &mut dyn Write) -> exit::Result {
         Command::Supervise(args) => {
             // Leave the host's session, so that its terminal and its end do not affect the hooks.
             let _ = rustix::process::setsid();
-            let (abort, subreaper) = run::start_up()?;
-            run::supervise(args, env, &abort, subreaper)
+            run::supervise(args, env, run::start_up()?)
         }
         Command::Keep { mark } => {
             keeper::keep(std::io::stdin().lock(), mark);

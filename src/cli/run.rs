@@ -84,7 +84,11 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
         Ok(ground) => run.decide(&mut request, ground),
         Err(failure) => Err(failure),
     };
-    let decision = decided.unwrap_or_else(|failure| blocked(args, &request, &failure));
+    let decision = decided.unwrap_or_else(|failure| {
+        let reason = failure.to_string();
+        let reply = request.block(&reason);
+        EventDecision::blocked(&request.name, request.host(), &reason, reply)
+    });
     let is_allowed = give(decision, args, env, &time, abort.as_ref());
     run.helper.start_if_missing();
     Ok(if is_allowed {
@@ -137,12 +141,11 @@ fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
 
 fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
     let format = args.format;
-    let is_unknown = is_unknown(args, request);
     let name = request.name.to_string();
     let host = request.host();
     Box::new(move || {
         let request = EventRequest::new(&name, host);
-        last_word_in(format, &name, block(is_unknown, &request, watchdog::REASON))
+        last_word_in(format, &name, request.block(watchdog::REASON))
     })
 }
 
@@ -161,25 +164,6 @@ fn last_word_in(format: Option<CheckFormat>, event: &str, reply: Reply) -> Reply
         status: reply.status.max(1),
         ..reply
     }
-}
-
-fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
-    args.event.is_none() && args.dialect.is_none() && request.name.is_empty()
-}
-
-fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
-    let mut reply = request.block(reason);
-    if is_unknown {
-        // Text on stderr blocks in every host.
-        reply.stdout.clear();
-    }
-    reply
-}
-
-fn blocked(args: &RunArgs, request: &EventRequest<'_>, failure: &Complaint) -> EventDecision {
-    let reason = failure.to_string();
-    let reply = block(is_unknown(args, request), request, &reason);
-    EventDecision::blocked(&request.name, request.host(), &reason, reply)
 }
 
 struct EventRun<'a> {
@@ -264,26 +248,33 @@ impl EventRun<'_> {
 /// Adds the command line's and the user's settings to the runner.
 fn equipped(
     runner: Runner,
-    (abort, subreaper): Ground,
+    ground: Ground,
     time: &TimeLimit,
     args: &RunArgs,
     env: &Environment,
     ui: Option<Arc<dyn Ui>>,
 ) -> Runner {
-    let mut runner = runner
-        .with_program(env)
-        .one_shot()
-        .abort(abort)
-        .subreaper(subreaper)
-        .heartbeat(time.heartbeat.clone());
+    let mut runner = grounded(runner, ground, args, env).heartbeat(time.heartbeat.clone());
     runner.engine.watcher = progress::watcher(args.format);
-    if let Some(ui) = ui {
-        runner = runner.ui(ui);
+    match ui {
+        Some(ui) => runner.ui(ui),
+        None => runner,
     }
-    if let Some(jobs) = args.deciding.jobs {
-        runner = runner.jobs(jobs);
+}
+
+/// Adds what every process that decides one event needs.
+fn grounded(
+    runner: Runner,
+    (abort, subreaper): Ground,
+    args: &RunArgs,
+    env: &Environment,
+) -> Runner {
+    let runner = runner.with_program(env).one_shot();
+    let runner = runner.abort(abort).subreaper(subreaper);
+    match args.deciding.jobs {
+        Some(jobs) => runner.jobs(jobs),
+        None => runner,
     }
-    runner
 }
 
 /// Adds the report, for formats that print it.
@@ -348,11 +339,16 @@ fn give(
         }
     }
     let status = write(&decision, args.format, env, time, abort);
+    keep(decision, args, env);
+    status == native::ALLOWED
+}
+
+/// Logs a decision, and reports a recording that cannot be written.
+fn keep(decision: EventDecision, args: &RunArgs, env: &Environment) {
     let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());
     if let Some(problem) = unwritten.recording {
         streams::remark(&format!("cannot record the event: {problem}\n"));
     }
-    status == native::ALLOWED
 }
 
 /// The exit status. Some hosts read a block from stdout with 0; a CI job reads only the status.
@@ -505,40 +501,25 @@ fn with_value(option: &str, value: &Path) -> OsString {
 }
 
 /// `hookrun supervise EVENT`: the process started by [`hand_over`].
-pub(crate) fn supervise(
-    args: &RunArgs,
-    env: &Environment,
-    abort: &Abort,
-    subreaper: Option<Subreaper>,
-) -> Result {
+pub(crate) fn supervise(args: &RunArgs, env: &Environment, ground: Ground) -> Result {
+    let abort = ground.0.clone();
     let cure = "it is for `hookrun run` only";
-    let context = input::needed(input::soon(), Some(abort), "no event on stdin", cure)?;
+    let context = input::needed(input::soon(), Some(&abort), "no event on stdin", cure)?;
     let event = args.event.as_deref().unwrap_or_default();
     let request = EventRequest::new(event, args.host());
     let choice = args.source.trusting(&args.deciding.trust, env, args.host());
     let choice = choice.with_folders_of(args.host(), Some(&context));
     let config = request.load(&choice, env);
     let hosted = request.event(&config, context)?;
-    let hooks = LoadedHooks::new(config, env, |runner| {
-        let runner = runner.with_program(env).one_shot();
-        let runner = runner.abort(abort.clone()).subreaper(subreaper);
-        match args.deciding.jobs {
-            Some(jobs) => runner.jobs(jobs),
-            None => runner,
-        }
-    });
+    let hooks = LoadedHooks::new(config, env, |runner| grounded(runner, ground, args, env));
     let terms = Terms {
         budget: None,
-        abort,
+        abort: &abort,
         ui: None,
         detached: DetachedRun::Awaited,
         is_watched: false,
         heartbeat: None,
     };
-    let decision = decide(hosted, &hooks, &hooks.runner, &terms);
-    let unwritten = decision.keep(Door::Command, env, args.deciding.record.as_deref());
-    if let Some(problem) = unwritten.recording {
-        streams::remark(&format!("cannot record the event: {problem}\n"));
-    }
+    keep(decide(hosted, &hooks, &hooks.runner, &terms), args, env);
     Ok(ExitStatus::Yes)
 }

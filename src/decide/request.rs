@@ -264,8 +264,8 @@ impl<'a> EventRequest<'a> {
     pub fn block(&self, reason: &str) -> Reply {
         match self.block_dialect() {
             Some(binding) => binding.block(reason),
-            // The event's format is unknown, so print nothing to stdout.
-            None if self.dialect.is_some_and(Host::has_forms) => Reply {
+            // The format is unknown, so print nothing to stdout. Text on stderr blocks in every host.
+            None if self.name.is_empty() || self.dialect.is_some_and(Host::has_forms) => Reply {
                 stdout: String::new(),
                 ..native::block(reason)
             },

@@ -263,12 +263,7 @@ impl DecisionServer {
             Ok(request) => request,
             Err(failure) => {
                 let nameless = EventRequest::new("", host.unwrap_or(native::NAME));
-                let mut answer = self.blocked(&nameless, &failure);
-                if host.is_none() {
-                    // Text on stderr blocks in every host.
-                    answer.reply.stdout.clear();
-                }
-                return Err(answer);
+                return Err(self.blocked(&nameless, &failure));
             }
         };
         match request.reply_to_unknown() {
