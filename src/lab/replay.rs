@@ -13,6 +13,7 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::names::hex;
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
+use crate::hosts::{self, native};
 use crate::lab::report::stats::Stats;
 use crate::log::record::no_record;
 use crate::log::redact::is_marked;
@@ -157,16 +158,18 @@ impl Decider {
             let why = "its context was not recorded: the event was blocked before it was read";
             return Ok(Err(why.to_string()));
         };
-        if !hooks::is_known(&record.host) {
-            let host = &record.host;
+        let host = &record.host;
+        if host != native::NAME && hosts::find(host).is_none() {
             let why = format!("this hookrun does not know the host `{host}`; update hookrun");
             return Ok(Err(why));
         }
         let context = Context::parse(text);
-        let sent = context.as_ref().ok().and_then(hooks::sent);
+        // The host's own context, if it was recorded.
+        let raw = context.as_ref().ok().and_then(|context| context.raw("raw"));
+        let sent = raw.and_then(|raw| Context::parse(raw).ok());
         let recorded = sent.as_ref().or(context.as_ref().ok());
         let today = self.hooks.of(record, recorded)?;
-        if today.has_hooks_for(&record.event) {
+        if today.runner.registry().has(&record.event) {
             let mut truncated = record.truncated.iter();
             if let Some(name) = truncated.find(|name| !name.starts_with("run")) {
                 return Ok(Err(format!("`{name}` was truncated in the decision log")));
@@ -177,16 +180,15 @@ impl Decider {
             }
         }
         let binding = recorded.and_then(|recorded| today.binding(&record.event, recorded));
-        let event = context
-            .map_err(|error| error.to_string())
-            .and_then(|context| today.event(record, context, binding));
+        let event = context.and_then(|context| today.event(record, context, binding));
         Ok(Ok(match event {
-            Ok(event) => ComparedOutcome::of(&today.decide(&event).outcome),
+            // Waits for all hooks, including detached ones.
+            Ok(event) => ComparedOutcome::of(&today.runner.handle_within(&event, None).outcome),
             Err(why) => ComparedOutcome {
                 decision: "block".to_string(),
                 cause: Some("failure".to_string()),
                 hook: None,
-                reason: Some(why),
+                reason: Some(why.to_string()),
             },
         }))
     }

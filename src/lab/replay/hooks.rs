@@ -3,15 +3,15 @@
 //! Hooks run for real but isolated: state is in the caller's folder, nothing is logged, and rules
 //! about earlier events (such as repeated blocks of a stop) do not apply.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::{Choice, Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Context, Event, EventSpec, catalog};
-use crate::engine::run::Run;
+use crate::engine::event::{Context, Event, catalog};
 use crate::engine::runner::Runner;
-use crate::hosts::{self, Binding, Host, HostFolders, native};
+use crate::hosts::{self, Binding, Host, HostFolders};
 use crate::log::DecisionLine;
 
 /// Lets hooks skip effects on other systems, and keeps a nested hookrun from recording.
@@ -29,14 +29,13 @@ pub struct Hooks {
     env: Environment,
     /// The runner that owns the engine of all hooks.
     first: Runner,
-    ready: Vec<(AskerKey, Rc<HostHooks>)>,
+    /// By host and by the folders that it names.
+    ready: HashMap<(String, HostFolders), Rc<HostHooks>>,
 }
-
-type AskerKey = (String, HostFolders);
 
 #[derive(Debug)]
 pub(super) struct HostHooks {
-    runner: Runner,
+    pub(super) runner: Runner,
     catalog: catalog::Catalog,
     dialect: Option<&'static Host>,
 }
@@ -48,7 +47,7 @@ impl Hooks {
             choice,
             env,
             first,
-            ready: Vec::new(),
+            ready: HashMap::new(),
         }
     }
 
@@ -70,26 +69,22 @@ impl Hooks {
             }
             Some(_) | None => HostFolders::default(),
         };
-        let is_meant = |(host, folders): &AskerKey| *host == record.host && *folders == told;
-        if let Some((_, found)) = self.ready.iter().find(|(key, _)| is_meant(key)) {
-            return Ok(Rc::clone(found));
+        let key = (record.host.clone(), told);
+        if let Some(known) = self.ready.get(&key) {
+            return Ok(Rc::clone(known));
         }
-        let dialect = hosts::find(&record.host);
-        let config = self.load(&told)?;
+        let config = self.load(&key.1)?;
         let catalog = config.catalog.clone();
-        let runner = Runner::from_config(config, &self.env)
-            .beside(&self.first)
-            .rehearsal();
+        let runner = Runner::from_config(config, &self.env).beside(&self.first);
         let hooks = Rc::new(HostHooks {
-            runner,
+            runner: runner.rehearsal(),
             catalog,
-            dialect,
+            dialect: hosts::find(&record.host),
         });
         if self.ready.len() >= MOST_SETS {
-            self.ready.remove(0);
+            self.ready.clear();
         }
-        let key = (record.host.clone(), told);
-        self.ready.push((key, Rc::clone(&hooks)));
+        self.ready.insert(key, Rc::clone(&hooks));
         Ok(hooks)
     }
 
@@ -113,31 +108,7 @@ impl Hooks {
     }
 }
 
-pub(super) fn is_known(host: &str) -> bool {
-    host == native::NAME || hosts::find(host).is_some()
-}
-
-/// The host's own context, if it was recorded.
-pub(super) fn sent(context: &Context) -> Option<Context> {
-    Context::parse(context.raw("raw")?).ok()
-}
-
 impl HostHooks {
-    pub(super) fn has_hooks_for(&self, event: &str) -> bool {
-        self.runner.registry().has(event)
-    }
-
-    /// The event of a record, or the reason hookrun blocks it before any hook runs.
-    pub(super) fn event(
-        &self,
-        record: &DecisionLine<'_>,
-        context: Context,
-        binding: Option<Binding>,
-    ) -> Result<Event, String> {
-        let spec = self.spec(&record.event, binding)?;
-        Event::new(spec, record.host.clone(), context).map_err(|error| error.to_string())
-    }
-
     /// The row for the event; if several rows share it, the host's name and key select one.
     pub(super) fn binding(&self, event: &str, recorded: &Context) -> Option<Binding> {
         let dialect = self.dialect?;
@@ -150,18 +121,20 @@ impl HostHooks {
         Host::distinguish(&bindings, recorded).ok().or(first)
     }
 
-    fn spec(&self, event: &str, binding: Option<Binding>) -> Result<Arc<EventSpec>, String> {
-        match binding {
-            Some(binding) => Ok(Arc::new(self.catalog.settled(binding.spec()))),
-            None => self
-                .catalog
-                .find(event)
-                .map_err(|_| format!("unknown event `{event}`: it is no longer declared")),
-        }
-    }
-
-    /// Waits for all hooks, including detached ones.
-    pub(super) fn decide(&self, event: &Event) -> Run {
-        self.runner.handle_within(event, None)
+    /// The event of a record. The error is why hookrun blocks it before any hook runs.
+    pub(super) fn event(
+        &self,
+        record: &DecisionLine<'_>,
+        context: Context,
+        binding: Option<Binding>,
+    ) -> Result<Event, Complaint> {
+        let event = &record.event;
+        let spec = match binding {
+            Some(binding) => Arc::new(self.catalog.settled(binding.spec())),
+            None => self.catalog.find(event).map_err(|_| {
+                Complaint::new(format!("unknown event `{event}`: it is no longer declared"))
+            })?,
+        };
+        Event::new(spec, record.host.clone(), context)
     }
 }
