@@ -283,19 +283,8 @@ impl SecretRule {
 
 #[derive(Debug)]
 struct CompiledRule {
-    kind: &'static str,
-    has_digit: bool,
+    rule: SecretRule,
     regex: Regex,
-}
-
-impl CompiledRule {
-    fn of(rule: &SecretRule) -> CompiledRule {
-        CompiledRule {
-            kind: rule.kind,
-            has_digit: rule.has_digit,
-            regex: rule.compile(),
-        }
-    }
 }
 
 /// Redacts secrets by [`rules`] and by a user's expressions.
@@ -325,12 +314,15 @@ impl Redactor {
         while candidates != 0 {
             let at = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let rule = Arc::clone(
-                locked(&self.compiled)
-                    .entry(at)
-                    .or_insert_with(|| Arc::new(CompiledRule::of(&rules()[at]))),
-            );
-            replace(&rule.regex, rule.kind, rule.has_digit, &mut clean);
+            let mut compiled = locked(&self.compiled);
+            let entry = compiled.entry(at).or_insert_with(|| {
+                let rule = rules().swap_remove(at);
+                let regex = rule.compile();
+                Arc::new(CompiledRule { rule, regex })
+            });
+            let CompiledRule { rule, regex } = &*Arc::clone(entry);
+            drop(compiled);
+            replace(regex, rule.kind, rule.has_digit, &mut clean);
         }
         for own in &self.own {
             replace(own, OWN_KIND, false, &mut clean);
