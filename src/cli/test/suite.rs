@@ -121,10 +121,10 @@ fn play(
         problems.dedup();
     }
     let broken = problems.partition_point(|problem| problem.severity == Severity::Error);
-    let mut report = SuiteReport::new(&results, took, &paths);
-    let is_stopped = abort.times_raised() > 0;
-    let is_enough = report.add(problems[..broken].to_vec(), &paths, coverage, is_stopped);
-    if exit == ExitStatus::Yes && !is_enough {
+    let broken = problems[..broken].to_vec();
+    let mut report = SuiteReport::new(&results, took, broken, coverage, &paths);
+    report.is_stopped = abort.times_raised() > 0;
+    if exit == ExitStatus::Yes && !report.ok {
         exit = ExitStatus::No;
     }
     args.format.write(&report, out)?;

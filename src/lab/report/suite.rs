@@ -25,7 +25,7 @@ use crate::log::report::{
 pub struct SuiteReport {
     version: u32,
     /// True if everything passed.
-    ok: bool,
+    pub ok: bool,
     /// In file order.
     cases: Vec<CaseReport>,
     total: usize,
@@ -46,7 +46,7 @@ pub struct SuiteReport {
     broken: Vec<Problem>,
     /// The suite was interrupted.
     #[serde(skip)]
-    is_stopped: bool,
+    pub is_stopped: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -103,14 +103,26 @@ struct GapReport {
 }
 
 impl SuiteReport {
-    pub fn new(played: &[CaseResult], took: Duration, paths: &Paths) -> SuiteReport {
+    /// `broken` are the problems of hooks that cannot start.
+    pub fn new(
+        played: &[CaseResult],
+        took: Duration,
+        mut broken: Vec<Problem>,
+        coverage: Option<CoverageReport>,
+        paths: &Paths,
+    ) -> SuiteReport {
+        for problem in &mut broken {
+            problem.file = paths.show(&problem.file).into();
+        }
+        let is_enough = broken.is_empty() && coverage.as_ref().is_none_or(|it| it.ok);
         let cases: Vec<CaseReport> = played.iter().map(|one| case(one, paths)).collect();
         let count = |name: &str| cases.iter().filter(|one| one.end.name() == name).count();
         SuiteReport {
             version: VERSION,
-            ok: cases
-                .iter()
-                .all(|one| matches!(one.end, End::Expected | End::Skipped(_))),
+            ok: is_enough
+                && cases
+                    .iter()
+                    .all(|one| matches!(one.end, End::Expected | End::Skipped(_))),
             total: cases.len(),
             expected: count("expected"),
             unexpected: count("unexpected"),
@@ -118,30 +130,11 @@ impl SuiteReport {
             skipped: count("skipped"),
             not_run: count("not-run"),
             took_ms: milliseconds(took),
-            coverage: None,
-            broken: Vec::new(),
+            coverage,
+            broken,
             is_stopped: false,
             cases,
         }
-    }
-
-    /// Adds broken hooks and coverage. Returns whether no hook is broken and the coverage suffices.
-    pub fn add(
-        &mut self,
-        mut broken: Vec<Problem>,
-        paths: &Paths,
-        coverage: Option<CoverageReport>,
-        is_stopped: bool,
-    ) -> bool {
-        let is_enough = broken.is_empty() && coverage.as_ref().is_none_or(|it| it.ok);
-        self.ok &= is_enough;
-        for problem in &mut broken {
-            problem.file = paths.show(&problem.file).into();
-        }
-        self.broken = broken;
-        self.coverage = coverage;
-        self.is_stopped = is_stopped;
-        is_enough
     }
 }
 
