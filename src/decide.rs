@@ -253,32 +253,60 @@ impl EventDecision {
     /// Writes the decision log and the recording, if any. Events without hooks are not logged.
     pub fn keep(self, door: Door, env: &Environment, recording: Option<&Path>) -> Unwritten {
         let mut unwritten = Unwritten::default();
-        if !self.is_kept_here() {
-            return unwritten;
-        }
         let log = self.log_folder(env);
         let recording = recording.or(env.record.as_deref());
         let recording = recording.map(|file| Recording::in_file(env.cwd.join(file)));
-        if log.is_none() && recording.is_none() {
+        if !self.is_kept_here() || log.is_none() && recording.is_none() {
             return unwritten;
         }
-        match self.lines(door, &env.cwd) {
-            Ok(line) => {
-                if let Some(log) = log
-                    && let Err(error) = log.append(&line(Keeps::Explanation))
-                {
-                    tracing::warn!(%error, "the decision was not logged");
-                    unwritten.log = Some(error);
-                }
-                if let Some(recording) = recording
-                    && let Err(error) = recording.append(&line(Keeps::All))
-                {
-                    unwritten.recording = Some(error.to_string());
-                }
+        let redactor = match self.redactor() {
+            Ok(redactor) => redactor,
+            Err(problem) => {
+                unwritten.recording = recording.map(|_| problem);
+                return unwritten;
             }
-            Err(problem) => unwritten.recording = recording.map(|_| problem),
+        };
+        let mut context = None;
+        let mut trace = None;
+        let mut report = self.report.unwrap_or_default();
+        if let Some(SettledEvent { event, run }) = &self.decided {
+            // Absolute paths, since readers may be in another folder.
+            report = run_report(run, &self.reply, &Paths::from(Path::new("")));
+            if !self.is_log_broken {
+                context = Some(event.context());
+            }
+            trace = run.trace.as_ref();
+        }
+        let entry = LogEntry {
+            time: SystemTime::now(),
+            cwd: Some(&env.cwd),
+            door: (door != Door::Command).then(|| door.name()),
+            context,
+            trace,
+            run: &report,
+        };
+        if let Some(log) = log
+            && let Err(error) = log.append(&entry.line(&redactor, Keeps::Explanation))
+        {
+            tracing::warn!(%error, "the decision was not logged");
+            unwritten.log = Some(error);
+        }
+        if let Some(recording) = recording
+            && let Err(error) = recording.append(&entry.line(&redactor, Keeps::All))
+        {
+            unwritten.recording = Some(error.to_string());
         }
         unwritten
+    }
+
+    fn redactor(&self) -> Result<Redactor, String> {
+        if let Some(SettledEvent { run, .. }) = &self.decided
+            && self.is_log_broken
+            && !run.hooks.is_empty()
+        {
+            return Err("the broken file may contain its redaction rules".into());
+        }
+        Redactor::new(self.log.redact.iter().map(String::as_str))
     }
 
     /// Returns true if there is something to record that no other process records.
@@ -307,37 +335,5 @@ impl EventDecision {
             return None;
         }
         Some(DecisionLog::in_folder(folder))
-    }
-
-    /// Returns a function that creates its line.
-    fn lines(self, door: Door, cwd: &Path) -> Result<impl Fn(Keeps) -> String, String> {
-        let redactor = Redactor::new(self.log.redact.iter().map(String::as_str))?;
-        let mut context = None;
-        let mut trace = None;
-        let mut report = self.report.unwrap_or_default();
-        if let Some(SettledEvent { event, run }) = self.decided {
-            if self.is_log_broken && !run.hooks.is_empty() {
-                return Err("the broken file may contain its redaction rules".into());
-            }
-            // Absolute paths, since readers may be in another folder.
-            report = run_report(&run, &self.reply, &Paths::from(Path::new("")));
-            if !self.is_log_broken {
-                context = Some(event.context().clone());
-            }
-            trace = run.trace;
-        }
-        let time = SystemTime::now();
-        let cwd = cwd.to_path_buf();
-        Ok(move |keeps| {
-            let entry = LogEntry {
-                time,
-                cwd: Some(&cwd),
-                door: (door != Door::Command).then(|| door.name()),
-                context: context.as_ref(),
-                trace: trace.as_ref(),
-                run: &report,
-            };
-            entry.line(&redactor, keeps)
-        })
     }
 }
