@@ -21,7 +21,6 @@ pub struct EventRequest<'a> {
     dialect: Option<&'static Host>,
     /// Events of this name in the host's dialect; the context decides among several.
     bindings: Vec<Binding>,
-    canonical: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -37,15 +36,10 @@ impl<'a> EventRequest<'a> {
         let bindings = dialect
             .map(|dialect| dialect.called(&name))
             .unwrap_or_default();
-        let canonical = bindings
-            .iter()
-            .map(|binding| binding.row.event.to_string())
-            .collect();
         EventRequest {
             name,
             dialect,
             bindings,
-            canonical,
         }
     }
 
@@ -136,11 +130,14 @@ impl<'a> EventRequest<'a> {
         }))
     }
 
-    pub fn names(&self, config: &Config) -> Vec<String> {
-        match find_event(config, &self.name) {
-            Ok(spec) if self.canonical.is_empty() => vec![spec.name.to_string()],
-            _ => self.canonical.clone(),
+    /// The canonical names of its events; without `config` only those that the host binds.
+    pub fn names(&self, config: Option<&Config>) -> Vec<String> {
+        if let (Some(config), true) = (config, self.bindings.is_empty()) {
+            let spec = find_event(config, &self.name).ok();
+            return spec.iter().map(|spec| spec.name.to_string()).collect();
         }
+        let rows = self.bindings.iter().map(|binding| binding.row);
+        rows.map(|row| row.event.to_string()).collect()
     }
 
     /// Returns the host's time limit for the decision; while the event is unknown, its shortest
@@ -153,7 +150,8 @@ impl<'a> EventRequest<'a> {
     }
 
     pub fn load(&self, choice: &Choice, env: &Environment) -> Config {
-        let scope = match self.canonical.as_slice() {
+        let names = self.names(None);
+        let scope = match names.as_slice() {
             [] => ConfigScope::Event(&self.name),
             names => ConfigScope::Events(names),
         };

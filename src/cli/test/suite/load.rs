@@ -199,7 +199,7 @@ impl SuiteLoader<'_> {
             self.fault(file, step.event.at, complaint);
             return None;
         }
-        let events = request.names(config);
+        let events = request.names(Some(config));
         let mut bound: Vec<&Hook> = config.hooks.iter().collect();
         bound.retain(|hook| events.contains(&hook.event));
         let bound_names: Vec<&str> = bound.iter().map(|hook| hook.name.as_str()).collect();
