@@ -16,7 +16,7 @@ use crate::engine::harmless::plain;
 use crate::lab::scenario::coverage::{Coverage, CoveragePart};
 use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
 use crate::log::report::{
-    HookReport, Paths, RunReport, StreamReport, VERSION, block_report, milliseconds, run_report,
+    HookReport, Paths, RunReport, VERSION, block_report, milliseconds, run_report,
 };
 
 /// The JSON output of `test`.
@@ -209,10 +209,10 @@ impl CoverageReport {
 
     fn line(&self) -> String {
         let points = counted(self.total, "point");
-        format!(
-            "covered {:.1} %: {} of {points}",
-            self.percent, self.covered
-        )
+        let CoverageReport {
+            percent, covered, ..
+        } = self;
+        format!("covered {percent:.1} %: {covered} of {points}")
     }
 }
 
@@ -239,33 +239,17 @@ fn totals(cases: &[CaseReport]) -> String {
 }
 
 fn miss_text(miss: &Miss) -> String {
-    let step = miss
-        .step
-        .map(|step| format!("step {step}: "))
-        .unwrap_or_default();
-    format!(
-        "{step}{} should be {}, but is {}",
-        plain(&miss.key),
-        plain_lines(&miss.wanted),
-        plain_lines(&miss.found)
-    )
+    let step = miss.step.map(|step| format!("step {step}: "));
+    let step = step.unwrap_or_default();
+    let key = plain(&miss.key);
+    let wanted = last_lines(&miss.wanted);
+    let found = last_lines(&miss.found);
+    format!("{step}{key} should be {wanted}, but is {found}")
 }
 
-/// Escapes a text, keeping its lines up to a limit.
-fn plain_lines(text: &str) -> String {
+/// Escapes the last lines of a text, where the cause of a failure usually is.
+fn last_lines(text: &str) -> String {
     let all: Vec<&str> = text.trim_end().lines().collect();
-    let shown = &all[..all.len().min(MOST_LINES)];
-    let mut lines: Vec<String> = shown.iter().map(|line| cut(&plain(line))).collect();
-    if all.len() > MOST_LINES {
-        let hidden = all.len() - MOST_LINES;
-        lines.push(format!("… {hidden} more lines; --format json has them"));
-    }
-    lines.join("\n")
-}
-
-/// The last lines of a hook's output, where the cause of a failure usually is.
-fn last_lines(stream: &StreamReport) -> String {
-    let all: Vec<&str> = stream.text.trim_end().lines().collect();
     let hidden = all.len().saturating_sub(MOST_LINES);
     let mut lines: Vec<String> = all[hidden..].iter().map(|line| cut(&plain(line))).collect();
     if hidden > 0 {
@@ -278,8 +262,8 @@ fn last_lines(stream: &StreamReport) -> String {
 fn streams(hook: &HookReport) -> Vec<Written> {
     let mut all = Vec::new();
     if let Some(trace) = &hook.trace {
-        for (stream, text) in [("stdout", &trace.stdout), ("stderr", &trace.stderr)] {
-            let text = last_lines(text);
+        for (stream, printed) in [("stdout", &trace.stdout), ("stderr", &trace.stderr)] {
+            let text = last_lines(&printed.text);
             if !text.is_empty() {
                 all.push(Written { stream, text });
             }
@@ -326,7 +310,7 @@ fn check_of(case: &CaseReport) -> Check {
             let texts: Vec<String> = misses.iter().map(miss_text).collect();
             (CheckState::Failed, texts.join("\n"))
         }
-        End::CouldNot(why) => (CheckState::Error, plain_lines(why)),
+        End::CouldNot(why) => (CheckState::Error, last_lines(why)),
         End::Skipped(why) => (CheckState::Skipped(plain(why)), String::new()),
         End::NotRun => (CheckState::Skipped("not run".to_string()), String::new()),
     };

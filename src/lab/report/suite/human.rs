@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use similar::{ChangeTag, TextDiff};
 
-use super::{CaseReport, CoverageReport, SuiteReport, plain_lines, streams, totals};
+use super::{CaseReport, CoverageReport, SuiteReport, last_lines, streams, totals};
 use crate::engine::harmless::plain;
 use crate::lab::report::human::hook_word;
 use crate::lab::report::style::{ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, label, short, text};
@@ -88,16 +88,11 @@ fn bad(case: &CaseReport, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
-    let step = miss
-        .step
-        .map(|step| format!(" of step {step}"))
-        .unwrap_or_default();
+    let step = miss.step.map(|step| format!(" of step {step}"));
+    let step = step.unwrap_or_default();
     let what = format!("{}{step}, line {}", plain(&miss.key), miss.at.line);
-    label(
-        out,
-        "differs",
-        &format!("{what} ({REMOVED}- expected{REMOVED:#}, {ADDED}+ got{ADDED:#})"),
-    )?;
+    let signs = format!("{REMOVED}- expected{REMOVED:#}, {ADDED}+ got{ADDED:#}");
+    label(out, "differs", &format!("{what} ({signs})"))?;
     let is_pattern = miss.wanted.starts_with("a match of /");
     let has_lines = [&miss.wanted, &miss.found]
         .iter()
@@ -106,8 +101,8 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
         side(out, "-", REMOVED, &miss.wanted)?;
         return side(out, "+", ADDED, &miss.found);
     }
-    let wanted = plain_lines(&miss.wanted) + "\n";
-    let found = plain_lines(&miss.found) + "\n";
+    let wanted = last_lines(&miss.wanted) + "\n";
+    let found = last_lines(&miss.found) + "\n";
     let diff = TextDiff::from_lines(&wanted, &found);
     for op in diff.grouped_ops(AROUND).concat() {
         for line in diff.iter_changes(&op) {
@@ -123,7 +118,7 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn side(out: &mut dyn Write, sign: &str, style: Style, what: &str) -> io::Result<()> {
-    for line in plain_lines(what).lines() {
+    for line in last_lines(what).lines() {
         label(out, "", &format!("{style}{sign} {line}{style:#}"))?;
     }
     Ok(())
@@ -141,10 +136,8 @@ fn hooks(step: &RunReport, mut name: String, out: &mut dyn Write) -> io::Result<
         let (style, word) = hook_word(hook);
         let reason_line = reason_line(hook);
         let colon = if reason_line.is_empty() { "" } else { ": " };
-        let line = format!(
-            "{style}{word:<6}{style:#} {}{colon}{reason_line}",
-            plain(&hook.name)
-        );
+        let hook_name = plain(&hook.name);
+        let line = format!("{style}{word:<6}{style:#} {hook_name}{colon}{reason_line}");
         label(out, &name, &line)?;
         name.clear();
         for written in streams(hook)
