@@ -130,20 +130,24 @@ fn word(tree: &Tree) -> String {
 pub struct TokenRow {
     pub name: &'static str,
     pub about: &'static str,
+    folder: fn(&CaseFolders) -> &Path,
 }
 
 pub const TOKENS: &[TokenRow] = &[
     TokenRow {
         name: "{case.folder}",
         about: "the case's working folder",
+        folder: |folders| &folders.work,
     },
     TokenRow {
         name: "{case.home}",
         about: "the case's home folder",
+        folder: |folders| &folders.home,
     },
     TokenRow {
         name: "{suite.folder}",
         about: "the folder of the test case file",
+        folder: |folders| &folders.suite,
     },
 ];
 
@@ -155,11 +159,6 @@ pub struct CaseFolders {
 }
 
 impl CaseFolders {
-    /// The folders in the order of [`TOKENS`].
-    fn values(&self) -> [&Path; 3] {
-        [&self.work, &self.home, &self.suite]
-    }
-
     pub fn fill(&self, text: &str) -> String {
         self.replaced(text, |path| path.to_string())
     }
@@ -183,17 +182,18 @@ impl CaseFolders {
     /// Replaces folders by their tokens, as a case writes them.
     pub fn unfill(&self, text: &str) -> String {
         let mut text = text.to_string();
-        for (token, value) in TOKENS.iter().zip(self.values()) {
-            text = text.replace(&*value.to_string_lossy(), token.name);
+        for token in TOKENS {
+            text = text.replace(&*(token.folder)(self).to_string_lossy(), token.name);
         }
         text
     }
 
     fn replaced(&self, text: &str, write: impl Fn(&str) -> String) -> String {
         let mut text = text.to_string();
-        for (token, value) in TOKENS.iter().zip(self.values()) {
+        for token in TOKENS {
             if text.contains(token.name) {
-                text = text.replace(token.name, &write(&value.to_string_lossy()));
+                let folder = (token.folder)(self).to_string_lossy();
+                text = text.replace(token.name, &write(&folder));
             }
         }
         text
