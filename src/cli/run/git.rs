@@ -3,7 +3,6 @@
 
 mod check;
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,7 @@ use crate::decide::hooks::{check_depth, nearest_hook};
 use crate::decide::staged::StagedFiles;
 use crate::decide::{self, DetachedRun, EventDecision, LoadedHooks, Terms, find_event};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::{Context, Event, EventSpec};
+use crate::engine::event::{Context, Event};
 use crate::engine::hook::StagedText;
 use crate::engine::outcome::Outcome;
 use crate::engine::run::{Ending, Fate, Run};
@@ -194,7 +193,9 @@ impl GitRequest<'_> {
         } else {
             self.context(&git, &paths)?
         };
-        let event = self.event(&spec, context)?;
+        time.heartbeat.expect_within(OWN_WORK);
+        let context = Context::parse(Value::Object(context).to_string())?;
+        let event = Event::new(Arc::clone(&spec), git::NAME, context)?;
         let staged = self.staged_files(&event, &git);
         if let Some(staged) = &staged {
             hooks.runner.engine.staged = Some(Arc::clone(staged) as Arc<dyn StagedText>);
@@ -259,23 +260,14 @@ impl GitRequest<'_> {
         }
         let listings = self.hook.listings(&context)?;
         if self.hook.changes != git::Changes::Unknown {
-            context.insert("changes".to_string(), self.changes(&listings, git)?.into());
+            let mut outputs = Vec::with_capacity(listings.len());
+            for arguments in listings {
+                outputs.push(git.call(arguments).read("list the changes")?);
+            }
+            let changes = read_changes(&outputs).map_err(Complaint::new)?;
+            context.insert("changes".to_string(), changes.into());
         }
         Ok(context)
-    }
-
-    fn changes(&self, listings: &[Vec<OsString>], git: &EventGit) -> Result<Vec<Value>> {
-        let mut outputs = Vec::with_capacity(listings.len());
-        for arguments in listings {
-            outputs.push(git.call(arguments).read("list the changes")?);
-        }
-        read_changes(&outputs).map_err(Complaint::new)
-    }
-
-    fn event(&self, spec: &Arc<EventSpec>, context: Map<String, Value>) -> Result<Event> {
-        self.time.heartbeat.expect_within(OWN_WORK);
-        let context = Context::parse(Value::Object(context).to_string());
-        context.and_then(|context| Event::new(Arc::clone(spec), git::NAME, context))
     }
 
     /// The staged files, if git commits them after this event.

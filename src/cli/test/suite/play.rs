@@ -204,10 +204,20 @@ impl SuitePlayer<'_> {
         workspace.prepare(&step.files, &step.setup, self.abort)?;
         let config = &hooks.tested.config;
         let request = EventRequest::new(&step.event.value, &step.host.value);
-        let bytes = if matches!(step.input, StepInput::Nothing) {
-            request.least(config).into_bytes()
-        } else {
-            input_bytes(&step.input, &workspace.folders)?
+        let folders = &workspace.folders;
+        let bytes = match &step.input {
+            StepInput::Nothing => request.least(config).into_bytes(),
+            StepInput::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
+            StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
+            StepInput::Text(text) => folders.fill(text).into_bytes(),
+            StepInput::File(path) => {
+                let bytes = read_source(folders, path)
+                    .map_err(|error| format!("cannot read its context: {error}"))?;
+                match String::from_utf8(bytes) {
+                    Ok(text) => folders.fill(&text).into_bytes(),
+                    Err(error) => error.into_bytes(),
+                }
+            }
         };
         let context = Context::from_bytes(bytes);
         let hosted = match context.and_then(|context| request.event(config, context)) {
@@ -222,7 +232,7 @@ impl SuitePlayer<'_> {
                 });
             }
         };
-        let project = workspace.folders.work.clone();
+        let project = folders.work.clone();
         let runner = self
             .runner
             .elsewhere(hooks.registry.clone(), &workspace.env, project);
@@ -243,24 +253,6 @@ fn in_step(step: &CaseStep, why: String) -> String {
         Some(number) => format!("step {number}: {why}"),
         None => why,
     }
-}
-
-fn input_bytes(input: &StepInput, folders: &CaseFolders) -> CaseError<Vec<u8>> {
-    let bytes = match input {
-        StepInput::Nothing => Vec::new(),
-        StepInput::Context(value) => folders.fill_value(&value.value).to_string().into_bytes(),
-        StepInput::Json(text) => folders.fill(&text.value).into_bytes(),
-        StepInput::Text(text) => folders.fill(text).into_bytes(),
-        StepInput::File(path) => {
-            let bytes = read_source(folders, path)
-                .map_err(|error| format!("cannot read its context: {error}"))?;
-            match String::from_utf8(bytes) {
-                Ok(text) => folders.fill(&text).into_bytes(),
-                Err(error) => error.into_bytes(),
-            }
-        }
-    };
-    Ok(bytes)
 }
 
 /// Reads a file relative to the test case file.
