@@ -130,39 +130,24 @@ fn runs(action: &Action, out: &mut dyn Write) -> Result<()> {
 fn one_command(command: &ShellCommand, out: &mut dyn Write) -> Result<()> {
     let words = std::iter::once(&command.program).chain(&command.args);
     let text = words.clone().map(written).collect::<Vec<_>>().join(" ");
-    writeln!(
-        out,
-        "{}{}",
-        indent(command.through.len()),
-        cut(&plain(&text))
-    )?;
+    let depth = indent(command.through.len());
+    writeln!(out, "{depth}{}", cut(&plain(&text)))?;
     let mut notes = Vec::new();
     for assign in &command.assigns {
-        let value = assign
-            .value
-            .as_ref()
-            .map(|value| shell_words::quote(value).into_owned());
-        notes.push(format!(
-            "sets {}={}",
-            assign.name,
-            value.as_deref().unwrap_or("?")
-        ));
+        let value = assign.value.as_deref().map(shell_words::quote);
+        let value = value.unwrap_or("?".into());
+        notes.push(format!("sets {}={value}", assign.name));
     }
     for redirect in &command.redirects {
-        notes.push(format!(
-            "{} {}",
-            redirect.operator,
-            written(&redirect.target)
-        ));
+        let target = written(&redirect.target);
+        notes.push(format!("{} {target}", redirect.operator));
     }
     for word in words.chain(command.redirects.iter().map(|redirect| &redirect.target)) {
+        let written = written(word);
         match &word.text {
-            None => notes.push(format!("unknown before it runs: {}", written(word))),
+            None => notes.push(format!("unknown before it runs: {written}")),
             Some(_) if word.is_pattern => {
-                notes.push(format!(
-                    "{} may expand to any matching words",
-                    written(word)
-                ));
+                notes.push(format!("{written} may expand to any matching words"));
             }
             Some(_) => {}
         }
@@ -249,10 +234,8 @@ impl ExplainedHook {
     }
 
     fn human(&self, out: &mut dyn Write) -> Result<()> {
-        let mut place = self.file.clone();
-        if let Some(line) = self.line {
-            place.push_str(&format!(":{line}"));
-        }
+        let line = self.line.map(|line| format!(":{line}"));
+        let place = self.file.clone() + &line.unwrap_or_default();
         write!(out, "  {}", plain(&self.name))?;
         if place != self.name {
             write!(out, "  {DIM}{}{DIM:#}", plain(&place))?;
@@ -279,15 +262,11 @@ impl ExplainReport {
         if !self.hooks.iter().any(|hook| hook.runs) {
             writeln!(out, "  none")?;
         }
-        for hook in self.hooks.iter().filter(|hook| hook.runs) {
-            hook.human(out)?;
+        let (running, others): (Vec<_>, Vec<_>) = self.hooks.iter().partition(|hook| hook.runs);
+        running.iter().try_for_each(|hook| hook.human(out))?;
+        if !others.is_empty() {
+            writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
         }
-        for (number, hook) in self.hooks.iter().filter(|hook| !hook.runs).enumerate() {
-            if number == 0 {
-                writeln!(out, "\n{BOLD}hooks that do not run{BOLD:#}")?;
-            }
-            hook.human(out)?;
-        }
-        Ok(())
+        others.iter().try_for_each(|hook| hook.human(out))
     }
 }

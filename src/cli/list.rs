@@ -125,36 +125,22 @@ fn bound_to(
     out: &mut dyn Write,
 ) -> Result<()> {
     let bound = registry.bound(&spec.name);
+    let event = &spec.name;
     let mut rules = host_rules(dialect, spec, catalog);
     rules.dedup_by(|one, other| shown(&one.spec) == shown(&other.spec));
     if let (true, Some(dialect)) = (rules.is_empty(), dialect) {
-        let host = dialect.name;
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}  {DIM}({host} has no such event){DIM:#}",
-            spec.name
-        )?;
+        let why = format!("({} has no such event)", dialect.name);
+        writeln!(out, "{BOLD}{event}{BOLD:#}  {DIM}{why}{DIM:#}")?;
         steps(&Plan::in_order(&bound, spec), spec, paths, out)?;
     }
-    for rules in rules {
-        let host_name = match dialect {
-            Some(dialect) => format!("{} {}: ", dialect.name, rules.name),
-            None => String::new(),
-        };
-        writeln!(
-            out,
-            "{BOLD}{}{BOLD:#}  {} {DIM}({host_name}{}; {}){DIM:#}",
-            spec.name,
-            spec.summary,
-            shown(&rules.spec).0,
-            rules.spec.schedule.name()
-        )?;
-        steps(
-            &Plan::in_order(&bound, &rules.spec),
-            &rules.spec,
-            paths,
-            out,
-        )?;
+    for HostRules { name, spec } in rules {
+        let host = dialect.map(|dialect| format!("{} {name}: ", dialect.name));
+        let host = host.unwrap_or_default();
+        let (gate, schedule) = shown(&spec);
+        let about = format!("({host}{gate}; {})", schedule.name());
+        let summary = &spec.summary;
+        writeln!(out, "{BOLD}{event}{BOLD:#}  {summary} {DIM}{about}{DIM:#}")?;
+        steps(&Plan::in_order(&bound, &spec), &spec, paths, out)?;
     }
     Ok(())
 }
@@ -178,13 +164,11 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
         for planned in &step.hooks {
             let hook = &planned.hook;
             let place = plain(&paths.show_line(&hook.source.file, hook.source.line));
+            let layer = hook.source.layer_text();
+            let name = plain(&hook.name);
+            let matcher = plain(&hook.matcher.to_string());
             let width = widest.min(40);
-            write!(
-                out,
-                "  {number:>2}  {:<width$}  {}",
-                plain(&hook.name),
-                plain(&hook.matcher.to_string())
-            )?;
+            write!(out, "  {number:>2}  {name:<width$}  {matcher}")?;
             if hook.priority != DEFAULT_PRIORITY {
                 write!(out, "  (priority {})", hook.priority)?;
             }
@@ -192,20 +176,13 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
             if spec.blocks && failure != spec.on_failure {
                 write!(out, "  (its failure {}s)", failure.name())?;
             }
-            let idle = hook
-                .idle_reason()
-                .map(|why| format!("  (idle: {})", plain(why)));
-            let why = if hook.enabled {
-                idle
-            } else {
-                Some("  (disabled: enabled = false)".into())
-            };
-            writeln!(out, "{}", why.unwrap_or_default())?;
-            writeln!(
-                out,
-                "      {DIM}{place} ({}){DIM:#}",
-                hook.source.layer_text()
-            )?;
+            if !hook.enabled {
+                write!(out, "  (disabled: enabled = false)")?;
+            } else if let Some(why) = hook.idle_reason() {
+                write!(out, "  (idle: {})", plain(why))?;
+            }
+            writeln!(out)?;
+            writeln!(out, "      {DIM}{place} ({layer}){DIM:#}")?;
         }
     }
     writeln!(out)?;
@@ -377,12 +354,12 @@ impl ListedHook {
         env: &Environment,
         paths: &Paths,
     ) -> ListedHook {
-        let (runs, rule) = match &hook.handler {
-            Handler::File(file) => (paths.show(file), None),
-            Handler::Words { words, .. } => (shell_words::join(words), None),
-            Handler::Shell(line) => (format!("sh -c {}", shell_words::quote(line)), None),
-            Handler::Function(_) => ("a function".to_string(), None),
-            Handler::Rule(_) => ("none: it is a rule".to_string(), hook.handler.rule()),
+        let runs = match &hook.handler {
+            Handler::File(file) => paths.show(file),
+            Handler::Words { words, .. } => shell_words::join(words),
+            Handler::Shell(line) => format!("sh -c {}", shell_words::quote(line)),
+            Handler::Function(_) => "a function".to_string(),
+            Handler::Rule(_) => "none: it is a rule".to_string(),
         };
         let (program, problem) = match command::resolve(&hook.handler, env.search.as_deref()) {
             _ if hook.is_rule() => (None, None),
@@ -391,7 +368,7 @@ impl ListedHook {
         };
         let mut deny = None;
         let mut ask = None;
-        match rule {
+        match hook.handler.rule() {
             Some(("deny", text)) => deny = Some(text.to_string()),
             Some((_, text)) => ask = Some(text.to_string()),
             None => {}

@@ -103,11 +103,8 @@ fn hook_run(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (style, word) = hook_word(hook);
-    writeln!(
-        out,
-        "{style}{word:<6}{style:#}  {BOLD}{}{BOLD:#}",
-        plain(&hook.name)
-    )?;
+    let name = plain(&hook.name);
+    writeln!(out, "{style}{word:<6}{style:#}  {BOLD}{name}{BOLD:#}")?;
     if hook.function {
         label(out, "runs", "a function of the embedding program")?;
     } else {
@@ -209,16 +206,11 @@ fn verdict(given: &VerdictReport, out: &mut dyn Write) -> io::Result<()> {
         text(out, "context", context)?;
     }
     for finding in &given.findings {
-        let line = finding
-            .line
-            .map(|line| format!(":{line}"))
-            .unwrap_or_default();
-        let (path, level) = (&finding.path, finding.level.name());
-        text(
-            out,
-            "found",
-            &format!("{path}{line}: {level}: {}", finding.message),
-        )?;
+        let line = finding.line.map(|line| format!(":{line}"));
+        let place = format!("{}{}", finding.path, line.unwrap_or_default());
+        let level = finding.level.name();
+        let found = format!("{place}: {level}: {}", finding.message);
+        text(out, "found", &found)?;
     }
     match RULES.iter().find(|row| row.name == given.rule) {
         Some(row) => {
@@ -279,10 +271,8 @@ fn conclusion(run: &RunReport, paths: &Paths, out: &mut dyn Write) -> io::Result
             writeln!(out, "{GOOD}ALLOWED{GOOD:#}  the action continues.{why}")?;
         }
         "ask" => {
-            writeln!(
-                out,
-                "{DOUBT}ASK{DOUBT:#}  a person decides; if nobody can answer, hookrun blocks."
-            )?;
+            let who = "a person decides; if nobody can answer, hookrun blocks.";
+            writeln!(out, "{DOUBT}ASK{DOUBT:#}  {who}")?;
             for asked in &run.questions {
                 text(out, "asks", &format!("{}: {}", asked.hook, asked.question))?;
             }
@@ -330,14 +320,9 @@ fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<
     text(out, name, &shown.join("\n"))?;
     if lines.len() > shown.len() || stream.cut {
         let hidden = lines.len() - shown.len();
-        label(
-            out,
-            "",
-            &format!(
-                "… {hidden} more lines, {} bytes in all; --format json has them",
-                stream.bytes
-            ),
-        )?;
+        let bytes = stream.bytes;
+        let more = format!("… {hidden} more lines, {bytes} bytes in all; --format json has them");
+        label(out, "", &more)?;
     }
     Ok(())
 }
