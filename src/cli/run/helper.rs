@@ -44,6 +44,9 @@ const DECIDING: Duration = Duration::from_secs(2);
 /// The longest socket path on every system, with the final NUL.
 const LONGEST_PATH_BYTES: usize = 104;
 
+/// The helper's line if it can decide; otherwise it disconnects.
+pub(crate) const ACCEPTED: &str = "accepted";
+
 /// The client's confirmation after acceptance: from then on only the helper decides.
 pub(crate) const GO: &str = "go";
 
@@ -79,14 +82,10 @@ pub(crate) fn peer(_: &UnixStream) -> Option<Pid> {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum HelperWord {
-    Accepted,
-    Declined(String),
-    Decided {
-        reply: Reply,
-        /// Whether only stdout has the decision.
-        is_needed: bool,
-    },
+pub(crate) struct HelperDecision {
+    pub(crate) reply: Reply,
+    /// Whether only stdout has the decision.
+    pub(crate) is_needed: bool,
 }
 
 /// An event that may be delegated.
@@ -210,17 +209,10 @@ impl<'a> Helper<'a> {
         let answered = wait_readable(&[stream.as_fd()], Some(until));
         let _ = stream.set_nonblocking(false);
         let mut line = String::new();
-        if !matches!(answered, Ok(Some(_))) || lines.read_line(&mut line).is_err() {
-            return false;
-        }
-        match serde_json::from_str(&line) {
-            Ok(HelperWord::Accepted) => stream.write_all(format!("{GO}\n").as_bytes()).is_ok(),
-            Ok(HelperWord::Declined(why)) => {
-                tracing::debug!(why, "the helper does not decide this event");
-                false
-            }
-            Ok(HelperWord::Decided { .. }) | Err(_) => false,
-        }
+        matches!(answered, Ok(Some(_)))
+            && lines.read_line(&mut line).is_ok()
+            && line.trim_end() == ACCEPTED
+            && stream.write_all(format!("{GO}\n").as_bytes()).is_ok()
     }
 
     fn request(&self, context: &Context, budget: Option<Budget>) -> Option<HelperRequest> {
@@ -275,14 +267,9 @@ fn read_decision(
     }
     let mut line = String::new();
     lines.read_line(&mut line)?;
-    match serde_json::from_str(&line) {
-        Ok(HelperWord::Decided { reply, is_needed }) => {
-            Ok(EventDecision::of_reply(reply, is_needed))
-        }
-        Ok(HelperWord::Accepted | HelperWord::Declined(_)) | Err(_) => {
-            Err(io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))
-        }
-    }
+    let HelperDecision { reply, is_needed } = serde_json::from_str(&line)
+        .map_err(|_| io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))?;
+    Ok(EventDecision::of_reply(reply, is_needed))
 }
 
 pub(crate) fn send(mut stream: &UnixStream, message: &impl Serialize) -> io::Result<()> {
@@ -308,12 +295,8 @@ pub(crate) fn build(env: &Environment) -> Option<String> {
 
 fn build_of(image: &Path) -> Option<String> {
     let found = fs::metadata(image).ok()?;
-    Some(format!(
-        "{:x}-{:x}-{:x}",
-        found.dev(),
-        found.ino(),
-        found.mtime_nsec() ^ found.mtime()
-    ))
+    let written = found.mtime_nsec() ^ found.mtime();
+    Some(format!("{:x}-{:x}-{written:x}", found.dev(), found.ino()))
 }
 
 /// Whether the program's file is unchanged since the start.

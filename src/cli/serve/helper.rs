@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -18,7 +18,7 @@ use crate::engine::lock::{locked, wait_readable};
 
 use crate::cli::args::ServeArgs;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::run::helper::{self, GO, HelperRequest, HelperWord, send};
+use crate::cli::run::helper::{self, ACCEPTED, GO, HelperDecision, HelperRequest, send};
 use crate::cli::run::start_up;
 use crate::cli::serve::decider::{DecisionServer, ReadyEvent};
 use crate::cli::serve::question::{ClientAnswer, ClientPlace, ClientQuestion};
@@ -107,18 +107,17 @@ impl HelperServer {
         Arc::strong_count(self) - 1
     }
 
-    fn serve(&self, stream: &UnixStream) -> std::io::Result<()> {
+    fn serve(&self, mut stream: &UnixStream) -> std::io::Result<()> {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(ARRIVAL))?;
         let mut lines = BufReader::new(stream.take(MOST_BYTES));
         let mut line = String::new();
         lines.read_line(&mut line)?;
-        let (request, context) = match self.read_request(&line) {
-            Ok(read) => read,
-            Err(why) => return send(stream, &HelperWord::Declined(why)),
+        let Some((request, context)) = self.read_request(&line) else {
+            return Ok(());
         };
         let decider = self.server_for(request.variables);
-        send(stream, &HelperWord::Accepted)?;
+        stream.write_all(format!("{ACCEPTED}\n").as_bytes())?;
         line.clear();
         lines.read_line(&mut line)?;
         if line.trim_end() != GO {
@@ -135,25 +134,21 @@ impl HelperServer {
             Ok(ready) => decide_for(stream, ready)?,
             Err(answer) => *answer,
         };
-        let decided = HelperWord::Decided {
+        let decided = HelperDecision {
             is_needed: !answer.outcome.is_allowed() || !answer.outcome.rewrites.is_empty(),
             reply: answer.reply,
         };
         send(stream, &decided)
     }
 
-    /// Parses a request and its context; the error is why the run must decide itself.
-    fn read_request(&self, line: &str) -> std::result::Result<(HelperRequest, Context), String> {
-        let request: HelperRequest =
-            serde_json::from_str(line).map_err(|error| error.to_string())?;
-        if request.build != self.build {
-            return Err("it is a different build".to_string());
+    /// Parses a request and its context; `None` if the run must decide itself.
+    fn read_request(&self, line: &str) -> Option<(HelperRequest, Context)> {
+        let request: HelperRequest = serde_json::from_str(line).ok()?;
+        if request.build != self.build || request.traits != self.traits {
+            return None;
         }
-        if request.traits != self.traits {
-            return Err("its limits, groups, priority, mask or namespaces differ".to_string());
-        }
-        let context = Context::parse(request.context.get()).map_err(|error| error.to_string())?;
-        Ok((request, context))
+        let context = Context::parse(request.context.get()).ok()?;
+        Some((request, context))
     }
 
     fn server_for(&self, variables: ClientVariables) -> Arc<DecisionServer> {
