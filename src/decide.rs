@@ -24,7 +24,7 @@ use crate::engine::runner::Runner;
 use crate::engine::ui::{Asker, DialogAnswer, PATIENCE, Request, Ui};
 use crate::hosts::{Binding, Reply};
 use crate::log::report::{Paths, RunReport, block_report, run_report};
-use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Recording, Redactor};
+use crate::log::{DecisionLog, KeepError, Keeps, LogEntry, Redactor, files};
 use request::reply_to;
 
 pub use hooks::{ConfigError, LoadedHooks, RunnerBuilder};
@@ -255,7 +255,7 @@ impl EventDecision {
         let mut unwritten = Unwritten::default();
         let log = self.log_folder(env);
         let recording = recording.or(env.record.as_deref());
-        let recording = recording.map(|file| Recording::in_file(env.cwd.join(file)));
+        let recording = recording.map(|file| env.cwd.join(file));
         if !self.is_kept_here() || log.is_none() && recording.is_none() {
             return unwritten;
         }
@@ -292,7 +292,7 @@ impl EventDecision {
             unwritten.log = Some(error);
         }
         if let Some(recording) = recording
-            && let Err(error) = recording.append(&entry.line(&redactor, Keeps::All))
+            && let Err(error) = files::record(&recording, &entry.line(&redactor, Keeps::All))
         {
             unwritten.recording = Some(error.to_string());
         }

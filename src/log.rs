@@ -8,6 +8,6 @@ pub mod record;
 pub mod redact;
 pub mod report;
 
-pub use files::{DecisionLog, KeepError, Recording};
+pub use files::{DecisionLog, KeepError};
 pub use record::{DecisionLine, Keeps, LogEntry};
 pub use redact::Redactor;

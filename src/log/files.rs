@@ -158,33 +158,21 @@ impl DecisionLog {
     }
 }
 
-/// A file of recorded events, which can be replayed. Its size is unlimited.
-#[derive(Debug, Clone)]
-pub struct Recording {
-    file: PathBuf,
-}
-
-impl Recording {
-    /// Returns the recording in `file`, which is created when needed.
-    pub fn in_file(file: impl Into<PathBuf>) -> Recording {
-        Recording { file: file.into() }
+/// Appends a line to a recording, which is created when needed, under a lock, so that lines of any
+/// length do not mix. Its size is unlimited.
+///
+/// # Errors
+/// If the folder is missing, the path is not a file, or the disk is full.
+pub fn record(path: &Path, line: &str) -> Result<(), KeepError> {
+    let (mut file, _) = open(path).map_err(about(path))?;
+    // Without file locks, appending usually still works.
+    if let Err(TryLockError::WouldBlock) = lock_within(&file, PATIENCE) {
+        return Err(about(path)(HELD));
     }
-
-    /// Appends a line under a lock, so that lines of any length do not mix.
-    ///
-    /// # Errors
-    /// If the folder is missing, the path is not a file, or the disk is full.
-    pub fn append(&self, line: &str) -> Result<(), KeepError> {
-        let (mut file, _) = open(&self.file).map_err(about(&self.file))?;
-        // Without file locks, appending usually still works.
-        if let Err(TryLockError::WouldBlock) = lock_within(&file, PATIENCE) {
-            return Err(about(&self.file)(HELD));
-        }
-        let size = file.metadata().map_err(about(&self.file))?.len();
-        let written = write(&mut file, size, line).map_err(about(&self.file));
-        release(&file);
-        written
-    }
+    let size = file.metadata().map_err(about(path))?.len();
+    let written = write(&mut file, size, line).map_err(about(path));
+    release(&file);
+    written
 }
 
 /// Opens a file for appending, and returns its length.

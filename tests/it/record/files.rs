@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
-use hookrun::internals::log::files::FileLines;
-use hookrun::internals::log::{DecisionLog, Recording};
+use hookrun::internals::log::DecisionLog;
+use hookrun::internals::log::files::{FileLines, record};
 
 /// How much is read at once.
 const BLOCK_BYTES: usize = 64 * 1024;
@@ -43,11 +43,7 @@ fn links_and_what_is_no_file_are_not_written() {
     let link = folder.path().join("link");
     symlink(&victim, &link).unwrap();
     for file in [link.as_path(), Path::new("/dev/full"), folder.path()] {
-        assert!(
-            Recording::in_file(file).append("x\n").is_err(),
-            "{}",
-            file.display()
-        );
+        assert!(record(file, "x\n").is_err(), "{}", file.display());
     }
     assert_eq!(fs::read(&victim).unwrap(), b"");
 }
