@@ -452,14 +452,11 @@ impl<'a> ChosenDecisions<'a> {
     fn nothing(&self, paths: &Paths) -> String {
         if self.read > 0 {
             let read = counted(self.read, "decision");
-            let mut text = format!("no match in the log ({read} searched)\n");
-            if let Some(project) = &self.project {
-                let project = paths.show(project);
-                text.push_str(&format!(
-                    "  help: only decisions in `{project}` were searched; --everywhere searches all\n"
-                ));
-            }
-            return text;
+            let help = match &self.project {
+                Some(_) => "  help: only those of this project count; --everywhere searches all\n",
+                None => "",
+            };
+            return format!("no match in the log ({read} searched)\n{help}");
         }
         let Some(log) = &self.log else {
             let files: Vec<String> = self.files.iter().map(|file| paths.show(file)).collect();

@@ -86,7 +86,7 @@ pub(crate) fn has_reader_left() -> bool {
 /// Escapes values if stdout is a terminal.
 pub(crate) fn seen(shape: OutputShape) -> OutputShape {
     if shape == OutputShape::Values && io::stdout().is_terminal() {
-        return OutputShape::SeenValues;
+        return OutputShape::Visible;
     }
     shape
 }
@@ -104,13 +104,12 @@ pub(crate) fn problems(problems: impl IntoIterator<Item = impl Borrow<Problem>>,
 
 /// Prints progress; drops what stderr does not take immediately.
 pub(crate) fn glimpse(text: &str) {
-    let text = harmless::lines(text);
-    let _ = write_until(
-        rustix::stdio::stderr(),
-        text.as_bytes(),
-        Instant::now(),
-        &|| false,
-    );
+    write_to_stderr(&harmless::lines(text), Instant::now());
+}
+
+fn write_to_stderr(text: &str, until: Instant) {
+    let stderr = rustix::stdio::stderr();
+    let _ = write_until(stderr, text.as_bytes(), until, &|| false);
 }
 
 pub(crate) fn complaint(text: &str) {
@@ -209,12 +208,7 @@ pub(crate) fn stderr(text: &str) {
     }
     let started = Instant::now();
     let left = STDERR_PATIENCE.saturating_sub(Duration::from_millis(waited));
-    let _ = write_until(
-        rustix::stdio::stderr(),
-        text.as_bytes(),
-        started + left,
-        &|| false,
-    );
+    write_to_stderr(text, started + left);
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(UNBOUNDED);
     WAITED.fetch_add(took.min(1000), Ordering::Relaxed);
 }
@@ -328,11 +322,10 @@ pub(crate) enum OutputShape {
     /// Lines of text: XML, a diff.
     Lines,
     Json,
-    /// hookrun's workflow commands, with escaped data.
-    Annotations,
+    /// Values for a terminal, or hookrun's workflow commands with escaped data.
+    Visible,
     /// Values for programs, unchanged.
     Values,
-    SeenValues,
 }
 
 impl From<CheckFormat> for OutputShape {
@@ -340,7 +333,7 @@ impl From<CheckFormat> for OutputShape {
         match format {
             CheckFormat::Human => OutputShape::People,
             CheckFormat::Json | CheckFormat::Sarif | CheckFormat::Gitlab => OutputShape::Json,
-            CheckFormat::Github => OutputShape::Annotations,
+            CheckFormat::Github => OutputShape::Visible,
             CheckFormat::Junit => OutputShape::Lines,
         }
     }
@@ -379,7 +372,7 @@ impl<W: Write> Sink<W> {
             OutputShape::People => Cow::Owned(styled(&text)),
             OutputShape::Lines => harmless::lines(&text),
             OutputShape::Json => harmless::json(&text),
-            OutputShape::Annotations | OutputShape::SeenValues => harmless::visible(&text),
+            OutputShape::Visible => harmless::visible(&text),
             OutputShape::Values => {
                 let written = self.to.write_all(bytes);
                 return self.checked(written);
@@ -483,7 +476,7 @@ mod tests {
             assert_eq!(written(shape, &["a #", "#[x]\n"]), "a ## [x]\n");
         }
         assert_eq!(
-            written(OutputShape::Annotations, &["::error::a\u{1b}\n"]),
+            written(OutputShape::Visible, &["::error::a\u{1b}\n"]),
             "::error::a\\u{1b}\n"
         );
         assert_eq!(

@@ -93,17 +93,15 @@ impl CheckReport for FilesReport {
                 Severity::Warning => DOUBT,
                 Severity::Note => DIM,
             };
+            let severity = problem.severity.name();
             let whole = plain_problem(problem);
-            let rest = whole
-                .strip_prefix(problem.severity.name())
-                .unwrap_or(&whole);
-            writeln!(out, "{style}{}{style:#}{rest}", problem.severity.name())?;
+            let rest = whole.strip_prefix(severity).unwrap_or(&whole);
+            writeln!(out, "{style}{severity}{style:#}{rest}")?;
         }
         let errors = count(&problems, Severity::Error);
-        let (style, verdict) = if errors == 0 {
-            (GOOD, "ok".to_string())
-        } else {
-            (BAD, counted(errors, "error"))
+        let (style, verdict) = match errors {
+            0 => (GOOD, "ok".to_string()),
+            errors => (BAD, counted(errors, "error")),
         };
         let doubts = match count(&problems, Severity::Warning) {
             0 => String::new(),
