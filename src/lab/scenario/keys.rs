@@ -182,20 +182,12 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
     Ok(())
 }
 
-/// The keys of a file to create, if it is more than a text.
+/// The keys of a file to create, if it is not a text.
 #[rustfmt::skip]
-pub const FILE_KEYS: &[KeyRow<FileDraft>] = &[
-    KeyRow::key("text", KeyValue::Text, "empty", "its text",
-        |file, key| key.text().map(|text| file.text = Some(text.to_string()))),
-    KeyRow::key("copy", KeyValue::Text, "none", "a file to copy, relative to this file",
-        |file, key| key.text().map(|path| file.copy = Some(path.into()))),
+pub const FILE_KEYS: &[KeyRow<Option<PathBuf>>] = &[
+    KeyRow::key("copy", KeyValue::Text, "required", "a file to copy, relative to this file",
+        |copy, key| key.text().map(|path| *copy = Some(path.into()))),
 ];
-
-#[derive(Debug, Default)]
-pub struct FileDraft {
-    text: Option<String>,
-    copy: Option<PathBuf>,
-}
 
 /// Reads a file to create, from a text or a table; `None` if it has a mistake.
 fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<SuppliedFile> {
@@ -209,30 +201,21 @@ fn read_file_entry(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
         reader.fault(*at, cause, "write a relative path without `..`");
         return None;
     }
-    let mut file = FileDraft::default();
     let before = reader.problems.len();
-    match (tree.text(), tree.entries()) {
-        (Some(text), _) => file.text = Some(text.to_string()),
-        (None, Some(table)) => reader.take(table, FILE_KEYS, "", &mut file),
-        (None, None) => {
-            let cause = format!("the value of `{path}` is neither a string nor a table");
-            let cure = "write its text, or `{ copy = \"…\" }`";
-            reader.fault(tree.offset, cause, cure);
-        }
+    let mut copy = None;
+    if let Some(table) = tree.entries() {
+        reader.take(table, FILE_KEYS, "", &mut copy);
     }
-    if file.text.is_some() && file.copy.is_some() {
-        let cause = format!("the file `{path}` has a `text` and a `copy`");
-        reader.fault(tree.offset, cause, "keep one of them");
-    }
-    if reader.problems.len() > before {
-        return None;
+    let text = tree.text().map(|text| Content::Text(text.to_string()));
+    let content = text.or(copy.map(Content::Copy));
+    if content.is_none() && reader.problems.len() == before {
+        let cause = format!("the value of `{path}` is neither a string nor a copy");
+        let cure = "write its text, or `{ copy = \"…\" }`";
+        reader.fault(tree.offset, cause, cure);
     }
     Some(SuppliedFile {
         path: path.clone(),
-        content: match file.copy {
-            Some(copy) => Content::Copy(copy),
-            None => Content::Text(file.text.unwrap_or_default()),
-        },
+        content: content?,
     })
 }
 
