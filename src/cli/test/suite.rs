@@ -20,7 +20,7 @@ use crate::lab::report::problems::FilesReport;
 use crate::lab::report::style::counted;
 use crate::lab::report::suite::{CoverageReport, SuiteReport};
 use crate::lab::scenario::coverage::{self, Coverage, Who, Witness};
-use crate::lab::scenario::{CaseResult, End, StepResult};
+use crate::lab::scenario::{CaseResult, End};
 
 use crate::cli::args::TestArgs;
 use crate::cli::exit::{ExitStatus, Result};
@@ -190,7 +190,7 @@ fn measure(
     let mut witnesses = Vec::new();
     for (loaded, result) in cases.iter().zip(results) {
         for (step, decided) in loaded.case.steps.iter().zip(&result.steps) {
-            if let StepResult::Run { run, .. } = decided {
+            if let Some(run) = &decided.run {
                 witnesses.push(Witness {
                     run,
                     looks_at_files: !step.expect.files.is_empty(),
@@ -220,7 +220,7 @@ fn untested_hooks<'l>(
 ) -> Vec<&'l Hook> {
     let mut seen: HashSet<Who> = HashSet::new();
     for step in results.iter().flat_map(|result| &result.steps) {
-        if let StepResult::Run { run, .. } = step {
+        if let Some(run) = &step.run {
             for hook in &run.hooks {
                 if matches!(hook.fate, Fate::Ran(_) | Fate::Detached) {
                     seen.insert(Who::in_run(run, hook));

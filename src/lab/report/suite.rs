@@ -14,7 +14,7 @@ use super::style::{counted, cut};
 use crate::config::{Position, Problem, line_of_directive};
 use crate::engine::harmless::plain;
 use crate::lab::scenario::coverage::{Coverage, CoveragePart};
-use crate::lab::scenario::{CaseResult, End, Miss, StepResult};
+use crate::lab::scenario::{CaseResult, End, Miss};
 use crate::log::report::{
     HookReport, Paths, RunReport, VERSION, block_report, milliseconds, run_report,
 };
@@ -139,16 +139,11 @@ impl SuiteReport {
 }
 
 fn case(played: &CaseResult, paths: &Paths) -> CaseReport {
-    let steps = played.steps.iter().map(|step| match step {
-        StepResult::Run { run, reply } => run_report(run, reply, paths),
-        StepResult::Blocked {
-            event,
-            host,
-            outcome,
-            reply,
-        } => {
-            let reason = outcome.block().map(|block| block.reason.as_str());
-            block_report(event, host, reason.unwrap_or_default(), reply)
+    let steps = played.steps.iter().map(|step| match &step.run {
+        Some(run) => run_report(run, &step.reply, paths),
+        None => {
+            let reason = step.outcome.reason().unwrap_or_default();
+            block_report(&step.event, &step.host, &reason, &step.reply)
         }
     });
     let (misses, why) = match played.end.clone() {

@@ -113,45 +113,24 @@ impl Expect {
 }
 
 #[derive(Debug, Clone)]
-pub enum StepResult {
-    Run {
-        run: Box<Run>,
-        reply: Reply,
-    },
-    /// hookrun blocked before it had an event.
-    Blocked {
-        event: String,
-        host: String,
-        outcome: Box<Outcome>,
-        reply: Reply,
-    },
+pub struct StepResult {
+    /// As written in the case.
+    pub event: String,
+    pub host: String,
+    /// `None` if hookrun blocked before it had an event.
+    pub run: Option<Box<Run>>,
+    pub outcome: Outcome,
+    pub reply: Reply,
 }
 
 impl StepResult {
-    pub fn outcome(&self) -> &Outcome {
-        match self {
-            StepResult::Run { run, .. } => &run.outcome,
-            StepResult::Blocked { outcome, .. } => outcome,
-        }
-    }
-
     pub fn hooks(&self) -> &[HookRun] {
-        match self {
-            StepResult::Run { run, .. } => &run.hooks,
-            StepResult::Blocked { .. } => &[],
-        }
+        self.run.as_ref().map_or(&[], |run| &run.hooks)
     }
 
     pub fn asked(&self) -> impl Iterator<Item = &HookRun> {
-        self.hooks()
-            .iter()
-            .filter(|hook| matches!(hook.fate, Fate::Ran(_)))
-    }
-
-    pub fn reply(&self) -> &Reply {
-        match self {
-            StepResult::Run { reply, .. } | StepResult::Blocked { reply, .. } => reply,
-        }
+        let hooks = self.hooks().iter();
+        hooks.filter(|hook| matches!(hook.fate, Fate::Ran(_)))
     }
 }
 

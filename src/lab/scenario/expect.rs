@@ -54,25 +54,25 @@ const fn row(
 #[rustfmt::skip]
 pub const EXPECT_KEYS: &[ExpectRow] = &[
     row("decision", KeyValue::OneOf(|| vec!["allow", "block", "ask"]), "required", "the decision",
-        set_word, |step| StepValue::Text(Some(step.outcome().settled.word().to_string()))),
+        set_word, |step| StepValue::Text(Some(step.outcome.settled.word().to_string()))),
     row("reason", KeyValue::Pattern, "any", "the reason for the block, or the question",
-        set_pattern, |step| StepValue::Text(step.outcome().reason())),
+        set_pattern, |step| StepValue::Text(step.outcome.reason())),
     row("by", KeyValue::Texts, "any", "the hook that blocked, or the hooks that asked",
-        set_hooks, |step| hooks(deciders(step.outcome()))),
+        set_hooks, |step| hooks(deciders(&step.outcome))),
     row("asked", KeyValue::Texts, "any", "the hooks that ran, in order",
         set_hooks, |step| hooks(step.asked().map(|hook| hook.hook.clone()).collect())),
     row("failed", KeyValue::Texts, "none", "the hooks that failed: timed out, crashed, did not start; `hookrun` if hookrun itself failed",
         set_hooks, failures),
     row("output", KeyValue::Pattern, "none", "the text to show",
-        set_pattern, |step| StepValue::Text(step.outcome().output())),
+        set_pattern, |step| StepValue::Text(step.outcome.output())),
     row("context", KeyValue::Pattern, "none", "the text for the model",
-        set_pattern, |step| StepValue::Text(step.outcome().additional_context())),
+        set_pattern, |step| StepValue::Text(step.outcome.additional_context())),
     row("notice", KeyValue::Pattern, "none", "blocks and questions that had no effect, because the event cannot be blocked",
-        set_pattern, |step| StepValue::Text(notice(step.outcome()))),
+        set_pattern, |step| StepValue::Text(notice(&step.outcome))),
     row("findings", KeyValue::Pattern, "any", "findings in files, one per line: `error src/main.tf:7 it is open`",
-        set_pattern, |step| StepValue::Text(findings(step.outcome()))),
+        set_pattern, |step| StepValue::Text(findings(&step.outcome))),
     row("rewrites", KeyValue::Json, "none", "the rewritten fields with their new values",
-        set_rewrites, |step| StepValue::Text(rewrites(step.outcome()))),
+        set_rewrites, |step| StepValue::Text(rewrites(&step.outcome))),
     row("reply", KeyValue::Table(|| specs(REPLY_KEYS)), "any", "the reply to the host",
         |expect, key| { filled(key)?; key.take(REPLY_KEYS, "", expect) }, |_| StepValue::Text(None)),
     row("files", KeyValue::Map(&KeyValue::Either(&[KeyValue::Pattern, KeyValue::Flag])), "any", "files in the case's folder afterwards: each path with a regular expression for its content, or true or false for whether it exists",
@@ -82,11 +82,11 @@ pub const EXPECT_KEYS: &[ExpectRow] = &[
 #[rustfmt::skip]
 pub const REPLY_KEYS: &[ExpectRow] = &[
     row("status", KeyValue::Number, "any", "the exit status",
-        set_status, |step| StepValue::Text(Some(step.reply().status.to_string()))),
+        set_status, |step| StepValue::Text(Some(step.reply.status.to_string()))),
     row("stdout", KeyValue::Json, "any", "stdout: a table for the JSON, or a regular expression",
-        set_stdout, |step| StepValue::Text(Some(step.reply().stdout.clone()))),
+        set_stdout, |step| StepValue::Text(Some(step.reply.stdout.clone()))),
     row("stderr", KeyValue::Pattern, "any", "stderr",
-        set_pattern, |step| StepValue::Text(Some(step.reply().stderr.clone()))),
+        set_pattern, |step| StepValue::Text(Some(step.reply.stderr.clone()))),
 ];
 
 /// Reads the table `expect` at `offset`; `None` if it has a mistake.
@@ -397,7 +397,7 @@ fn failures(step: &StepResult) -> StepValue {
             lines.push(format!("{}: {failure}", hook.hook));
         }
     }
-    if let Some(reason) = own_failure(step.outcome()) {
+    if let Some(reason) = own_failure(&step.outcome) {
         names.push("hookrun".to_string());
         lines.push(format!("hookrun: {reason}"));
     }

@@ -19,6 +19,7 @@ use crate::engine::lock::locked;
 use crate::engine::outcome::Outcome;
 use crate::engine::runner::Runner;
 use crate::engine::session::SWEPT;
+use crate::hosts::Reply;
 use crate::lab::report::plain;
 use crate::lab::scenario::{
     CaseFolders, CaseResult, CaseStep, Content, End, StepInput, StepResult, SuppliedFile, misses,
@@ -175,7 +176,7 @@ impl SuitePlayer<'_> {
             let failed = step.expect.hooks("failed");
             let expects_failure =
                 failed.is_some_and(|(names, _)| names.iter().any(|name| name == "hookrun"));
-            if let Some(why) = own_failure(decided.outcome())
+            if let Some(why) = own_failure(&decided.outcome)
                 && !expects_failure
             {
                 let why = format!("hookrun could not decide: {why}");
@@ -220,16 +221,20 @@ impl SuitePlayer<'_> {
             }
         };
         let context = Context::from_bytes(bytes);
+        let mut result = StepResult {
+            event: step.event.value.clone(),
+            host: step.host.value.clone(),
+            run: None,
+            outcome: Outcome::default(),
+            reply: Reply::default(),
+        };
         let hosted = match context.and_then(|context| request.event(config, context)) {
             Ok(hosted) => hosted,
             Err(complaint) => {
                 let reason = complaint.to_string();
-                return Ok(StepResult::Blocked {
-                    event: step.event.value.clone(),
-                    host: step.host.value.clone(),
-                    reply: request.block(&reason),
-                    outcome: Box::new(Outcome::own_failure(reason)),
-                });
+                result.reply = request.block(&reason);
+                result.outcome = Outcome::own_failure(reason);
+                return Ok(result);
             }
         };
         let project = folders.work.clone();
@@ -240,11 +245,10 @@ impl SuitePlayer<'_> {
             .budget()
             .map(|whole| Budget::from(Instant::now(), whole));
         let run = runner.handle_within(&hosted.event, budget);
-        let reply = reply_to(hosted.binding, &run.outcome);
-        Ok(StepResult::Run {
-            run: Box::new(run),
-            reply,
-        })
+        result.reply = reply_to(hosted.binding, &run.outcome);
+        result.outcome = run.outcome.clone();
+        result.run = Some(Box::new(run));
+        Ok(result)
     }
 }
 
