@@ -40,7 +40,7 @@ use crate::cli::input;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
 use helper::Helper;
-use watchdog::{AnswerBy, LastWord, TimeLimit};
+use watchdog::{AnswerBy, Orders, TimeLimit};
 
 /// The watchdog's limit on hookrun's own work for the largest event.
 const OWN_WORK: Duration = Duration::from_secs(30);
@@ -69,11 +69,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     let ground = hold_ground();
     let abort = ground.as_ref().ok().map(|(abort, _)| abort.clone());
     let mut request = EventRequest::new(args.event.as_deref().unwrap_or_default(), args.host());
-    let time = TimeLimit::start(
-        args.stdin_timeout,
-        last_word(args, &request),
-        answer_by(args, &request),
-    );
+    let time = TimeLimit::start(args.stdin_timeout, orders(args, &request));
     let run = EventRun {
         args,
         env,
@@ -128,25 +124,24 @@ fn undo_inherited() -> io::Result<()> {
     Ok(())
 }
 
-/// The deadline: `--budget`, else the host's.
-fn answer_by(args: &RunArgs, request: &EventRequest<'_>) -> Option<AnswerBy> {
+/// The watchdog's reply and its deadline: `--budget`, else the host's.
+fn orders(args: &RunArgs, request: &EventRequest<'_>) -> Orders {
     let of_host = request.budget();
-    let budget = args.budget.or(of_host)?;
-    let last_word = match of_host {
-        Some(_) => Wait::last_word(budget),
-        None => budget.saturating_add(LATEST),
-    };
-    Some(AnswerBy { budget, last_word })
-}
-
-fn last_word(args: &RunArgs, request: &EventRequest<'_>) -> LastWord {
+    let by = args.budget.or(of_host).map(|budget| AnswerBy {
+        budget,
+        last_word: match of_host {
+            Some(_) => Wait::last_word(budget),
+            None => budget.saturating_add(LATEST),
+        },
+    });
     let format = args.format;
     let name = request.name.to_string();
     let host = request.host();
-    Box::new(move || {
+    let block = Box::new(move || {
         let request = EventRequest::new(&name, host);
         last_word_in(format, &name, request.block(watchdog::REASON))
-    })
+    });
+    Orders { block, by }
 }
 
 /// The format, if it is one of a CI system.
@@ -184,8 +179,7 @@ impl EventRun<'_> {
             let first = self.read_event(&abort)?;
             *request = EventRequest::in_context(&first, args.dialect.as_deref(), "run")?;
             context = Some(first);
-            self.time
-                .change(last_word(args, request), answer_by(args, request));
+            self.time.change(orders(args, request));
             if let Some(reply) = request.reply_to_unknown()?
                 && args.require.is_empty()
             {
@@ -284,18 +278,13 @@ fn report(
     runner: &Runner,
     env: &Environment,
 ) {
-    let Some(decided) = &decision.decided else {
+    let (Some(decided), Some(format)) = (&decision.decided, format) else {
         return;
     };
-    if format.is_none() {
-        return;
-    }
-    let paths = match of_job(format) {
-        Some(job) => paths(job, env),
-        None => Paths::from(&env.cwd),
-    };
-    let mut report = run_report(&decided.run, &decision.reply, &paths);
-    if let (Some(_), Some(workspace)) = (of_job(format), workspace(env)) {
+    let mut report = run_report(&decided.run, &decision.reply, &paths(format, env));
+    if format.is_of_lists()
+        && let Some(workspace) = workspace(env)
+    {
         let place = runner.place(&decided.run.event);
         run_checks::place(&mut report, &workspace, &place.project, &place.cwd);
     }
@@ -353,10 +342,8 @@ fn keep(decision: EventDecision, args: &RunArgs, env: &Environment) {
 
 /// The exit status. Some hosts read a block from stdout with 0; a CI job reads only the status.
 fn exit_status(decision: &EventDecision, format: Option<CheckFormat>) -> u8 {
-    let stops = match &decision.report {
-        Some(report) => !run_checks::goes_on(report),
-        None => false,
-    };
+    let report = decision.report.as_ref();
+    let stops = report.is_some_and(|report| !run_checks::goes_on(report));
     if of_job(format).is_some() && decision.reply.status == native::ALLOWED && stops {
         return native::BLOCKED;
     }
@@ -431,17 +418,14 @@ fn stdout<'d>(
     format: Option<CheckFormat>,
     env: &Environment,
 ) -> Cow<'d, str> {
-    let Some(report) = &decision.report else {
+    let (Some(report), Some(format)) = (&decision.report, format) else {
         return streams::document(&decision.reply.stdout, env);
     };
-    if format == Some(CheckFormat::Json) {
+    if format == CheckFormat::Json {
         let text = serde_json::to_string(report).unwrap_or_default();
         return Cow::Owned(format!("{}\n", harmless::json(&text)));
     }
-    match of_job(format) {
-        Some(job) => Cow::Owned(annotations(job, report)),
-        None => streams::document(&decision.reply.stdout, env),
-    }
+    Cow::Owned(annotations(format, report))
 }
 
 fn annotations(format: CheckFormat, report: &RunReport) -> String {

@@ -30,7 +30,7 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::git::ask;
 use crate::cli::input;
 use crate::cli::run::progress;
-use crate::cli::run::watchdog::{self, AnswerBy, TimeLimit};
+use crate::cli::run::watchdog::{self, AnswerBy, Orders, TimeLimit};
 use crate::cli::run::{Ground, equipped, give, hold_ground, last_word_in, report};
 use crate::cli::terminal::Terminal;
 use check::CheckedFiles;
@@ -116,7 +116,7 @@ fn run_hook(
         budget,
         last_word: budget.saturating_add(LATEST),
     });
-    let time = TimeLimit::start(args.stdin_timeout, block, by);
+    let time = TimeLimit::start(args.stdin_timeout, Orders { block, by });
     let Some(name) = name else {
         return Err(Complaint::with_cure(
             "no git hook given",
@@ -404,17 +404,14 @@ fn find_folder(cwd: &Path, git_dir: Option<&str>) -> Option<PathBuf> {
     if let Some(named) = git_dir {
         return Some(cwd.join(named));
     }
-    for folder in cwd.ancestors() {
-        let entry = folder.join(".git");
-        if entry.is_dir() {
-            return Some(entry);
-        }
-        // In a linked worktree or a submodule, `.git` is a file that names the folder.
-        if let Ok(text) = fs::read_to_string(&entry) {
-            return Some(folder.join(text.strip_prefix("gitdir:")?.trim()));
-        }
+    let top = work_tree(cwd)?;
+    let entry = top.join(".git");
+    if entry.is_dir() {
+        return Some(entry);
     }
-    None
+    // In a linked worktree or a submodule, `.git` is a file that names the folder.
+    let text = fs::read_to_string(&entry).ok()?;
+    Some(top.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
 /// HEAD's ref; `None` for a commit.

@@ -46,15 +46,12 @@ pub(crate) struct TimeLimit {
 }
 
 impl TimeLimit {
-    pub(crate) fn start(
-        stdin_timeout: Duration,
-        block: LastWord,
-        by: Option<AnswerBy>,
-    ) -> TimeLimit {
+    pub(crate) fn start(stdin_timeout: Duration, orders: Orders) -> TimeLimit {
         let started = Instant::now();
+        let by = orders.by;
         let patience = by.map_or(stdin_timeout, |by| by.budget.min(stdin_timeout));
         let heartbeat = Heartbeat::new(patience);
-        let watchdog = Watchdog::start(&heartbeat, Orders::by(started, block, by));
+        let watchdog = Watchdog::start(&heartbeat, started, orders);
         let budget = Cell::new(by.map(|by| Budget::from(started, by.budget)));
         TimeLimit {
             started,
@@ -66,10 +63,11 @@ impl TimeLimit {
     }
 
     /// Updates the watchdog's reply and deadline once the event is known.
-    pub(crate) fn change(&self, block: LastWord, by: Option<AnswerBy>) {
-        self.budget
-            .set(by.map(|by| Budget::from(self.started, by.budget)));
-        self.watchdog.order(Orders::by(self.started, block, by));
+    pub(crate) fn change(&self, orders: Orders) {
+        let budget = orders.by.map(|by| Budget::from(self.started, by.budget));
+        self.budget.set(budget);
+        *locked(&self.watchdog.orders) = orders;
+        self.watchdog.wake();
     }
 
     pub(crate) fn budget(&self) -> Option<Budget> {
@@ -80,31 +78,23 @@ impl TimeLimit {
 #[derive(Clone)]
 pub(crate) struct Watchdog {
     heartbeat: Heartbeat,
+    started: Instant,
     orders: Arc<Mutex<Orders>>,
     thread: Option<Thread>,
 }
 
-struct Orders {
-    block: LastWord,
-    last_word: Option<Instant>,
-}
-
-impl Orders {
-    fn by(started: Instant, block: LastWord, by: Option<AnswerBy>) -> Orders {
-        Orders {
-            block,
-            last_word: by.and_then(|by| started.checked_add(by.last_word)),
-        }
-    }
+pub(crate) struct Orders {
+    pub(crate) block: LastWord,
+    pub(crate) by: Option<AnswerBy>,
 }
 
 impl Watchdog {
     /// Starts a thread that watches `heartbeat`; without a thread there is no watchdog.
-    fn start(heartbeat: &Heartbeat, orders: Orders) -> Watchdog {
-        let orders = Arc::new(Mutex::new(orders));
+    fn start(heartbeat: &Heartbeat, started: Instant, orders: Orders) -> Watchdog {
         let mut own = Watchdog {
             heartbeat: heartbeat.clone(),
-            orders,
+            started,
+            orders: Arc::new(Mutex::new(orders)),
             thread: None,
         };
         let watching = own.clone();
@@ -116,11 +106,6 @@ impl Watchdog {
             Err(error) => tracing::warn!(%error, "no watchdog"),
         }
         own
-    }
-
-    fn order(&self, orders: Orders) {
-        *locked(&self.orders) = orders;
-        self.wake();
     }
 
     /// Sets when the process must end after claiming the reply, with `status`; wakes the watchdog.
@@ -206,7 +191,8 @@ impl Watchdog {
         let was_answering = self.heartbeat.answer().is_some();
         while self.heartbeat.answer().is_some() == was_answering {
             let now = Instant::now();
-            let last_word = locked(&self.orders).last_word;
+            let by = locked(&self.orders).by;
+            let last_word = by.and_then(|by| self.started.checked_add(by.last_word));
             if last_word.is_some_and(|last_word| last_word <= now) {
                 return true;
             }

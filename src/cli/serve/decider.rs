@@ -48,7 +48,7 @@ pub(crate) struct DecisionServer {
     /// The most events in progress; further ones are blocked.
     pub(crate) most_at_once: usize,
     env: Environment,
-    abort: Abort,
+    pub(crate) abort: Abort,
     /// Owns the engine of all runners of this server.
     client: Mutex<ServedClient>,
     /// Session hooks, if the client holds sessions.
@@ -184,10 +184,6 @@ impl DecisionServer {
 
     pub(crate) fn runner(&self) -> Runner {
         locked(&self.client).runner.clone()
-    }
-
-    pub(crate) fn abort(&self) -> &Abort {
-        &self.abort
     }
 
     pub(crate) fn deciding(&self) -> usize {
@@ -367,10 +363,11 @@ impl DecisionServer {
             EventDecision::blocked(&request.name, request.host(), &reason, reply.clone());
         self.keep(decision, &self.env);
         let outcome = Outcome::own_failure(reason);
-        let answer = ClientAnswer::of(reply, outcome, request.block_dialect());
         Box::new(ClientAnswer {
+            reply,
+            outcome,
             host: request.host(),
-            ..answer
+            binding: request.block_dialect(),
         })
     }
 

@@ -169,7 +169,7 @@ impl HttpDoor {
     }
 
     pub(crate) fn wait(&self) {
-        let abort = self.decider.abort();
+        let abort = &self.decider.abort;
         while abort.times_raised() == 0 {
             if let Err(error) = wait_readable(&[abort.as_fd()], None) {
                 return tracing::warn!(%error, "cannot wait for signals");
@@ -179,7 +179,7 @@ impl HttpDoor {
 
     /// Cancels running events, answers every client, and closes.
     pub(crate) fn close(self) {
-        self.decider.abort().raise();
+        self.decider.abort.raise();
         self.runtime.block_on(async {
             for acceptor in self.acceptors {
                 acceptor.abort();

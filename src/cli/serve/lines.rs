@@ -95,7 +95,7 @@ impl LineDoor {
     }
 
     pub(crate) fn of(decider: Arc<DecisionServer>, out: OwnedFd) -> LineDoor {
-        let peer = Arc::new(RpcPeer::new(out, decider.abort().clone()));
+        let peer = Arc::new(RpcPeer::new(out, decider.abort.clone()));
         LineDoor {
             decider,
             peer,
@@ -107,7 +107,7 @@ impl LineDoor {
     pub(crate) fn serve(&self, protocol: &impl LineProtocol) {
         let stdin = WatchedInput {
             from: io::stdin(),
-            abort: self.decider.abort().clone(),
+            abort: self.decider.abort.clone(),
         };
         let mut lines = BufReader::with_capacity(READ_BYTES, stdin);
         let mut line = Vec::new();
