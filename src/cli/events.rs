@@ -110,11 +110,8 @@ fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
     let timeout = event["timeoutMs"].take();
     members(out, &event)?;
     if let Some(timeout) = timeout.as_u64() {
-        line(
-            out,
-            "timeout",
-            &duration_text(Duration::from_millis(timeout)),
-        )?;
+        let timeout = Duration::from_millis(timeout);
+        line(out, "timeout", &duration_text(timeout))?;
     }
     key_table("context", &context, out)?;
     key_table("action, which hookrun adds", &action, out)?;
@@ -188,16 +185,14 @@ fn catalog_json(spec: &EventSpec) -> Value {
 /// Prints a host's events by its own names, or the events that hookrun's plugin sends.
 fn of_host(host: &'static Host, args: &EventsArgs, out: &mut dyn Write) -> Result {
     let mut bindings: Vec<Binding> = Vec::new();
-    match &args.name {
-        Some(name) => bindings.extend(host.called(name)),
-        None => bindings.extend(
-            host.all_events()
-                .iter()
-                .map(|row| Binding { dialect: host, row }),
-        ),
-    }
-    if let Some(name) = args.name.as_ref().filter(|_| bindings.is_empty()) {
-        return Err(host.unknown_event(name));
+    if let Some(name) = &args.name {
+        bindings.extend(host.called(name));
+        if bindings.is_empty() {
+            return Err(host.unknown_event(name));
+        }
+    } else {
+        let rows = host.all_events().iter();
+        bindings.extend(rows.map(|row| Binding { dialect: host, row }));
     }
     if args.format == TextFormat::Json {
         let events: Vec<Value> = bindings.iter().map(|one| event_json(*one)).collect();

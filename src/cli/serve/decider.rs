@@ -157,7 +157,14 @@ impl DecisionServer {
         DecisionServer::of(door, self.args.clone(), env, abort, runner, hooks)
     }
 
-    pub(crate) fn introduce(&self, ui: Option<Arc<dyn Ui>>, session: Option<Arc<dyn Session>>) {
+    /// Takes what the client can show. It holds sessions: session hooks start with theirs, and write
+    /// to `sink`.
+    pub(crate) fn introduce(
+        &self,
+        ui: Option<Arc<dyn Ui>>,
+        session: Option<Arc<dyn Session>>,
+        sink: Arc<dyn SessionSink>,
+    ) {
         let mut client = locked(&self.client);
         if let Some(session) = session {
             client.runner = client.runner.clone().session(session);
@@ -167,12 +174,8 @@ impl DecisionServer {
             client.ui = Some(ui);
         }
         self.hooks.iter().for_each(HooksCache::clear);
-    }
-
-    /// Lets the client hold sessions: session hooks start with theirs, and write to `sink`.
-    pub(crate) fn hold_sessions(&self, sink: Arc<dyn SessionSink>) {
-        let hooks = Arc::new(SessionHooks::new(&self.runner(), sink));
-        *locked(&self.sessions) = Some(hooks);
+        let held = SessionHooks::new(&client.runner, sink);
+        *locked(&self.sessions) = Some(Arc::new(held));
     }
 
     pub(crate) fn end_sessions(&self) {

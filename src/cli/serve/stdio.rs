@@ -135,8 +135,7 @@ impl StdioProtocol {
         let client = Arc::new(RpcClient::new(Arc::clone(&door.peer), dialogs));
         let ui = shows.then(|| Arc::clone(&client) as Arc<dyn Ui>);
         let session = messages.then(|| Arc::clone(&client) as Arc<dyn Session>);
-        door.decider.introduce(ui, session);
-        door.decider.hold_sessions(client);
+        door.decider.introduce(ui, session, client);
         let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "methods": METHODS });
         door.peer.answer(message.id, Ok(hello));
         Ok(())
