@@ -104,6 +104,7 @@ struct Issue<'l> {
     /// The annotation's file, by default that of its check.
     file: &'l str,
     line: Option<u64>,
+    /// It does not change when its line moves.
     fingerprint: String,
 }
 
@@ -126,12 +127,20 @@ impl CheckList {
                 (None, Some(place)) => (place.file.as_str(), Some(place.line)),
                 (None, None) => (MANIFEST, None),
             };
+            let parts = [
+                &check.suite,
+                &check.name,
+                annotation.file.as_deref().unwrap_or_default(),
+                annotation.title.as_deref().unwrap_or_default(),
+                annotation.level,
+                &annotation.message,
+            ];
             issues.push(Issue {
                 annotation,
                 rule: annotation.rule.clone().unwrap_or_else(|| self.rule()),
                 file,
                 line: line.filter(|line| *line > 0),
-                fingerprint: annotation.fingerprint(check),
+                fingerprint: format!("{:016x}", checksum(parts.join("\0").as_bytes())),
             });
         }
         issues
@@ -150,21 +159,6 @@ impl Check {
         let of_stream = self.written.iter().filter(|one| one.stream == stream);
         let texts: Vec<&str> = of_stream.map(|one| one.text.as_str()).collect();
         texts.join("\n")
-    }
-}
-
-impl Annotation {
-    /// An identifier that does not change when its line moves.
-    fn fingerprint(&self, check: &Check) -> String {
-        let parts = [
-            &check.suite,
-            &check.name,
-            self.file.as_deref().unwrap_or_default(),
-            self.title.as_deref().unwrap_or_default(),
-            self.level,
-            &self.message,
-        ];
-        format!("{:016x}", checksum(parts.join("\0").as_bytes()))
     }
 }
 
