@@ -35,10 +35,8 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     streams::problems(&config.problems, &paths);
     let mut event = request.sample(&config, &env.cwd)?.event;
     if !event.spec().carries("toolInput") {
-        let cause = format!(
-            "`{}` is not a tool event, so it runs no command",
-            event.spec().name
-        );
+        let name = &event.spec().name;
+        let cause = format!("`{name}` is not a tool event, so it runs no command");
         return Err(Complaint::with_cure(
             cause,
             "omit --event, or name a tool event such as `tool.post`",

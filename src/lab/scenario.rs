@@ -108,10 +108,8 @@ impl CaseReader<'_> {
         let mut first: HashMap<&str, usize> = HashMap::new();
         for case in cases {
             if let Some(line) = first.get(case.name.as_str()) {
-                let cause = format!(
-                    "two cases are named `{}`; the first is at line {line}",
-                    case.name
-                );
+                let name = &case.name;
+                let cause = format!("two cases are named `{name}`; the first is at line {line}");
                 let cure = "give one of them another name; if it has rows, put a placeholder into the name";
                 let complaint = Complaint::with_cure(cause, cure);
                 self.0

@@ -195,10 +195,8 @@ impl DecisionServer {
 
     /// The reason to reject an event for now.
     pub(crate) fn overload(&self) -> String {
-        format!(
-            "too many events at the same time ({}); try again later",
-            self.most_at_once
-        )
+        let most = self.most_at_once;
+        format!("too many events at the same time ({most}); try again later")
     }
 
     /// A slot for an event in progress; `None` if all are taken.

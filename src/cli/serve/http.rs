@@ -121,10 +121,8 @@ impl HttpDoor {
         listener.set_nonblocking(true).map_err(cannot())?;
         let listener = TcpListener::from_std(listener).map_err(cannot())?;
         let address = listener.local_addr().unwrap_or(address);
-        let opened = format!(
-            "listening on http://{address}; the token is in {}\n",
-            token.display()
-        );
+        let token = token.display();
+        let opened = format!("listening on http://{address}; the token is in {token}\n");
         let connections = Arc::clone(&self.connections);
         let acceptor = self.runtime.spawn(async move {
             loop {

@@ -33,12 +33,10 @@ pub(crate) fn check_host(name: &str) -> Result<(), String> {
     if name == native::NAME || hosts::find(name).is_some() {
         return Ok(());
     }
-    let known: Vec<&str> = dialects().map(|dialect| dialect.name).collect();
-    Err(format!(
-        "unknown host `{name}`: use {}, {}",
-        native::NAME,
-        known.join(", ")
-    ))
+    let mut known = vec![native::NAME];
+    known.extend(dialects().map(|dialect| dialect.name));
+    let known = known.join(", ");
+    Err(format!("unknown host `{name}`: use {known}"))
 }
 
 /// The client's folder, like the working directory of `run`.

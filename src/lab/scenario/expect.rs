@@ -160,10 +160,8 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     };
     let error = error.to_string();
     let last = error.lines().last().unwrap_or_default();
-    let cause = format!(
-        "`{name}` is not a regular expression: {}",
-        last.trim_start_matches("error: ")
-    );
+    let why = last.trim_start_matches("error: ");
+    let cause = format!("`{name}` is not a regular expression: {why}");
     let cure = "fix it; `\\` makes a character literal";
     Err(Complaint::with_cure(cause, cure))
 }

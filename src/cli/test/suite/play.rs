@@ -113,12 +113,9 @@ impl SuitePlayer<'_> {
                 streams::progress(&format!("FAILED: {}\n", plain(&result.name)));
             }
             board.played += 1;
-            streams::progress(&format!(
-                "{}/{} cases, {} failed",
-                board.played,
-                cases.len(),
-                board.bad
-            ));
+            let Board { played, bad, .. } = &*board;
+            let all = cases.len();
+            streams::progress(&format!("{played}/{all} cases, {bad} failed"));
             board.results[number] = Some(result);
         }
     }
