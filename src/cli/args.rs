@@ -18,8 +18,8 @@ pub(crate) use look::{
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, ServeArgs};
 pub(crate) use write::{
-    AddArgs, AddedSet, DoctorArgs, ImportArgs, InitArgs, InstallArgs, NewArgs, OutdatedSets,
-    PlaceArgs, SetsAction, SetsArgs, SettingsScope, TestArgs, TrustArgs, UpdatedSets, WritePlace,
+    AddArgs, AddedSet, DoctorArgs, ImportArgs, InitArgs, InstallArgs, NewArgs, PlaceArgs,
+    SetsAction, SetsArgs, SettingsScope, TestArgs, TrustArgs, UpdatedSets, WritePlace,
 };
 
 use crate::cli::streams::{Color, OutputShape};
@@ -212,7 +212,7 @@ Examples:
     },
     /// Install hookrun in an agent or in git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host or --all, it lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` restores the original settings.
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, it lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` removes only hookrun's hooks.
 
 Examples:
   hookrun install claude
@@ -220,7 +220,9 @@ Examples:
     )]
     Install(InstallArgs),
     /// Remove hookrun from an agent or from git
-    #[command(after_help = "Exit status: 0 done, or nothing to do; 2 error.")]
+    #[command(
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, it lists the hosts that run hookrun."
+    )]
     Uninstall(PlaceArgs),
     /// Check that agents call hookrun and that hooks run
     #[command(

@@ -20,10 +20,10 @@ use crate::cli::args::{InstallArgs, PlaceArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::cli::streams;
 use crate::cli::trust::offer;
-use command::{InstalledCommand, Launch, NAME, read_plugin, write_plugin};
+use command::{InstalledCommand, Launch, read_plugin, write_plugin};
 use document::Document;
-use files::{FileBackup, InstallRecord, Target, unified};
-use installed::{HooksByEvent, HostSite, is_here};
+use files::{Target, unified};
+use installed::{HookFile, HooksByEvent, HostSite, is_here};
 
 /// Installs hookrun into a host, or lists the hosts here: 0 done or nothing to do, 2 error.
 pub(crate) fn install(
@@ -32,40 +32,39 @@ pub(crate) fn install(
     verify: git::VerifySets,
     out: &mut dyn Write,
 ) -> Result {
-    let named = args.place.host.as_deref();
-    if named != Some(hosts::git::NAME) && args.budget.is_some() {
+    let Some(name) = args.place.host.as_deref() else {
+        let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+        let hosts = installable().filter(|host| is_here(host, &config, env));
+        return list(hosts.collect(), "install", out);
+    };
+    let is_git = name == hosts::git::NAME;
+    if !is_git && args.budget.is_some() {
         return Err(Complaint::new("--budget is only for git"));
     }
-    let done = match named {
-        Some(hosts::git::NAME) => git::install(args, env, verify, out)?,
-        Some(name) => install_into(host_of(name)?, args, env, out)?,
-        None => {
-            let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-            let here: Vec<&'static Host> = installable()
-                .filter(|host| is_here(host, &config, env))
-                .collect();
-            if here.is_empty() {
-                return Err(Complaint::with_cure(
-                    "no agent was found here: none has a settings folder or a program in PATH",
-                    "name one: `hookrun install HOST`, `hookrun install git`",
-                ));
-            }
-            if !args.place.all {
-                for host in here {
-                    writeln!(out, "{}: `hookrun install {}`", host.title, host.name)?;
-                }
-                writeln!(out, "All of them: `hookrun install --all`")?;
-                return Ok(ExitStatus::Yes);
-            }
-            each(&here, out, |host, out| install_into(host, args, env, out))?
-        }
+    let done = if is_git {
+        git::install(args, env, verify, out)?
+    } else {
+        install_into(host_of(name)?, args, env, out)?
     };
-    let is_git = named == Some(hosts::git::NAME);
     let is_trusted = args.place.dry_run || offer(env, out)?;
     if is_git && !is_trusted {
         return Ok(ExitStatus::No);
     }
     Ok(done)
+}
+
+/// Lists hosts with the command for each.
+fn list(hosts: Vec<&Host>, command: &str, out: &mut dyn Write) -> Result {
+    if hosts.is_empty() {
+        return Err(Complaint::with_cure(
+            format!("no agent was found here to {command} hookrun"),
+            format!("name one: `hookrun {command} HOST`, `hookrun {command} git`"),
+        ));
+    }
+    for host in hosts {
+        writeln!(out, "{}: `hookrun {command} {}`", host.title, host.name)?;
+    }
+    Ok(ExitStatus::Yes)
 }
 
 fn host_of(name: &str) -> Result<&'static Host> {
@@ -126,68 +125,22 @@ fn install_into(
     Ok(ExitStatus::Yes)
 }
 
-/// Removes hookrun from one host or all: 0 done or nothing to do, 2 error.
+/// Removes hookrun from a host, or lists the hosts that run it: 0 done or nothing to do, 2 error.
 pub(crate) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    match args.host.as_deref() {
-        Some(hosts::git::NAME) => return git::uninstall(args, env, out),
-        Some(name) => return uninstall_from(host_of(name)?, args, env, out),
-        None => {}
-    }
-    if !args.all {
-        return Err(Complaint::with_cure(
-            "no host given",
-            "name a host, or use --all",
-        ));
+    if args.host.as_deref() == Some(hosts::git::NAME) {
+        return git::uninstall(args, env, out);
     }
     let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-    let mut all = Vec::new();
-    for host in installable() {
-        let scope = args.scope.unwrap_or_else(|| host.usual_scope());
-        let files = HostSite {
-            host,
-            config: &config,
-            env,
-        }
-        .files();
-        if files
-            .iter()
-            .any(|file| file.scope == scope && file.may_run_hookrun())
-        {
-            all.push(host);
-        }
-    }
-    if all.is_empty() {
-        writeln!(out, "hookrun is not installed here; nothing was changed")?;
-    }
-    each(&all, out, |host, out| uninstall_from(host, args, env, out))
-}
-
-fn each(
-    hosts: &[&'static Host],
-    out: &mut dyn Write,
-    mut act: impl FnMut(&'static Host, &mut dyn Write) -> Result,
-) -> Result {
-    let mut done = ExitStatus::Yes;
-    for host in hosts {
-        let Err(Complaint { cause, cure }) = act(host, out) else {
-            continue;
-        };
-        writeln!(out, "{}: not done: {cause}", host.title)?;
-        if let Some(cure) = cure {
-            writeln!(out, "  help: {cure}")?;
-        }
-        done = ExitStatus::CouldNot;
-    }
-    Ok(done)
-}
-
-fn uninstall_from(
-    host: &'static Host,
-    args: &PlaceArgs,
-    env: &Environment,
-    out: &mut dyn Write,
-) -> Result {
-    let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+    let Some(name) = &args.host else {
+        let mut hosts: Vec<&'static Host> = installable().collect();
+        hosts.retain(|host| {
+            let config = &config;
+            let files = HostSite { host, config, env }.files();
+            files.iter().any(HookFile::may_run_hookrun)
+        });
+        return list(hosts, "uninstall", out);
+    };
+    let host = host_of(name)?;
     let scope = args.scope.unwrap_or_else(|| host.usual_scope());
     let sites = Site::find(host, scope, &host.rows(), &config, env)?;
     let is_nowhere = sites.iter().all(|(site, _)| site.target.text.is_none());
@@ -205,7 +158,6 @@ struct Site<'a> {
     /// The folder that stays if the file is removed.
     root: PathBuf,
     target: Target,
-    record: InstallRecord,
     env: &'a Environment,
 }
 
@@ -246,69 +198,45 @@ impl<'a> Site<'a> {
         root: &Path,
         env: &'a Environment,
     ) -> Result<Site<'a>> {
-        let target = Target::read(path)?;
-        let record = InstallRecord::of(&target, env);
         Ok(Site {
             host,
             scope,
             root: root.to_path_buf(),
-            target,
-            record,
+            target: Target::read(path)?,
             env,
         })
     }
 
-    /// Writes the new text and reports the backup of the old one.
     fn write(&self, text: &str, out: &mut dyn Write) -> Result<()> {
         if self.target.text.as_deref() == Some(text) {
             return self.report("is up to date; nothing was changed", out);
         }
-        let backup = self.record.read();
-        let before = match (self.target.text.as_deref(), &backup) {
-            (Some(current), Some(backup)) if backup.after == current => backup.before.clone(),
-            // Changed since, or without a record: everything except hookrun was there before.
-            (Some(current), _) => self.text_without(current, backup.as_ref())?,
-            (None, _) => None,
-        };
-        let copy = self.record.write(before.as_deref(), text)?;
         self.target.replace(text)?;
-        match copy {
-            Some(file) => {
-                let shown = Paths::from(&self.env.cwd).show(&file);
-                self.report(&format!("original: {shown}"), out)
-            }
-            None => self.report("new file", out),
-        }
+        let is_new = self.target.text.is_none();
+        self.report(if is_new { "new file" } else { "changed" }, out)
     }
 
     fn take_out(&self, args: &PlaceArgs, out: &mut dyn Write) -> Result<()> {
         let Some(current) = self.target.text.as_deref() else {
-            self.record.forget();
             return self.report("does not exist; nothing was changed", out);
         };
-        let backup = self.record.read();
-        let text = self.text_without(current, backup.as_ref())?;
+        let text = self.text_without(current)?;
         if args.dry_run {
             return self.diff(text.as_deref(), out);
         }
-        let is_unchanged = backup.is_some_and(|backup| backup.after == current);
-        let done = match &text {
-            Some(text) if text == current => "has no hookrun hooks; nothing was changed",
+        match &text {
+            Some(text) if text == current => {
+                self.report("has no hookrun hooks; nothing was changed", out)
+            }
             Some(text) => {
                 self.target.replace(text)?;
-                if is_unchanged {
-                    "is restored"
-                } else {
-                    "no longer has hookrun's hooks"
-                }
+                self.report("no longer has hookrun's hooks", out)
             }
             None => {
                 self.target.remove(&self.root)?;
-                "was removed"
+                self.report("was removed", out)
             }
-        };
-        self.record.forget();
-        self.report(done, out)
+        }
     }
 
     fn text_with(&self, rows: &[&HostEvent], launch: &Launch) -> Result<String> {
@@ -325,25 +253,14 @@ impl<'a> Site<'a> {
         Ok(document.with(rows, launch, &|text| self.is_own(text)))
     }
 
-    /// The text without hookrun; `None` to remove the file.
-    fn text_without(&self, current: &str, backup: Option<&FileBackup>) -> Result<Option<String>> {
-        if let Some(backup) = backup
-            && backup.after == current
-        {
-            return Ok(backup.before.clone());
-        }
-        let original = backup.and_then(|backup| backup.before.as_deref());
+    /// The text without hookrun; `None` to remove the file, because nothing else is in it.
+    fn text_without(&self, current: &str) -> Result<Option<String>> {
         let Some(document) = self.document(current)? else {
             self.check_plugin()?;
-            return Ok(original.map(str::to_string));
+            return Ok(None);
         };
-        let text = document.without(original, &|text| self.is_own(text));
-        // A file named after hookrun is hookrun's even without a record.
-        let was_made = match backup {
-            Some(backup) => backup.before.is_none(),
-            None => self.target.path.file_stem().is_some_and(|it| it == NAME),
-        };
-        if was_made && text != current && self.document(&text)?.is_some_and(|it| it.is_bare()) {
+        let text = document.without(&|text| self.is_own(text));
+        if text != current && self.document(&text)?.is_some_and(|it| it.is_bare()) {
             return Ok(None);
         }
         Ok(Some(text))

@@ -318,27 +318,29 @@ fn a_second_install_changes_nothing() {
 }
 
 #[test]
-fn what_was_there_stays_and_comes_back_byte_for_byte() {
+fn what_was_there_stays_and_is_there_after_an_uninstall() {
     for host in with_settings() {
         for (scope, file) in [("project", host.project), ("user", host.user)] {
             let sandbox = project().file(file, host.existing);
             let before = everything(&sandbox);
-            let ran = install(&sandbox, host, scope);
-            ran.exits(0)
-                .prints("original: home/.local/state/hookrun/installed/");
+            install(&sandbox, host, scope).exits(0).prints("changed");
             let text = sandbox.read(file);
             assert!(text.contains("mine.sh"), "{text}");
-            let line = ran
-                .stdout
-                .lines()
-                .find_map(|line| line.strip_prefix("  original: "));
-            assert_eq!(sandbox.read(line.unwrap()), host.existing);
             install(&sandbox, host, scope)
                 .exits(0)
                 .prints("nothing was changed");
             uninstall(&sandbox, host, scope)
                 .exits(0)
-                .prints("is restored");
+                .prints("no longer has hookrun's hooks");
+            // Blanks may differ, a version that the host needs stays, and an empty list goes.
+            let text = sandbox.read(file);
+            let bare = |text: &str| {
+                let text = text.replace(char::is_whitespace, "");
+                text.replace("\"version\":1,", "")
+                    .replace(",\"Stop\":[]", "")
+            };
+            assert_eq!(bare(&text), bare(host.existing), "{} {scope}", host.name);
+            let sandbox = sandbox.file(file, host.existing);
             assert_eq!(everything(&sandbox), before, "{} {scope}", host.name);
         }
     }
@@ -382,11 +384,6 @@ fn after_another_edit_only_hookruns_own_hooks_go() {
             "{text}"
         );
         assert!(!text.contains("session"), "{text}");
-        assert_eq!(
-            text.contains("version"),
-            host.existing.contains("version"),
-            "{text}"
-        );
     }
 }
 
@@ -434,21 +431,6 @@ fn a_file_that_hookrun_made_and_repaired_is_removed_again() {
             .exits(0)
             .prints("was removed");
         sandbox.has_no_file(host.project);
-    }
-}
-
-#[test]
-fn a_file_of_which_nothing_is_known_loses_only_hookruns_hooks() {
-    for host in with_settings() {
-        let sandbox = project().file(host.project, host.existing);
-        install(&sandbox, host, "project").exits(0);
-        fs::remove_dir_all(sandbox.at("home/.local")).unwrap();
-        uninstall(&sandbox, host, "project").exits(0);
-        let text = sandbox.read(host.project);
-        assert!(
-            text.contains("mine.sh") && !text.contains("hookrun"),
-            "{text}"
-        );
     }
 }
 

@@ -252,10 +252,6 @@ pub(crate) struct PlaceArgs {
     #[arg(value_parser = installable_name())]
     pub(crate) host: Option<String>,
 
-    /// All hosts found here
-    #[arg(long, conflicts_with = "host")]
-    pub(crate) all: bool,
-
     /// The settings to change [default: the project's, if the host reads any there]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<SettingsScope>,

@@ -1,4 +1,4 @@
-//! Reads and atomically replaces hosts' files, and keeps the text from before the installation.
+//! Reads and atomically replaces hosts' files.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +10,6 @@ use crate::config::problem::utf8;
 use crate::config::reader::read_file;
 use crate::config::tree::Tree;
 use crate::engine::complaint::Complaint;
-use crate::engine::session;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use serde_json::Value;
@@ -141,7 +140,7 @@ impl Target {
             Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => {
                 return Ok(Target {
                     path: path.into(),
-                    real: future_path(path),
+                    real: path.into(),
                     text: None,
                 });
             }
@@ -235,85 +234,4 @@ impl Target {
             .map(drop)
             .map_err(|error| error.error)
     }
-}
-
-/// The canonical path of a file that may not exist, by which its record is found.
-fn future_path(path: &Path) -> PathBuf {
-    for folder in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (fs::canonicalize(folder), path.strip_prefix(folder)) {
-            return real.join(rest);
-        }
-    }
-    path.to_path_buf()
-}
-
-/// A file's text before and after the installation, so that `uninstall` restores every byte.
-#[derive(Debug)]
-pub(crate) struct InstallRecord {
-    root: PathBuf,
-    folder: PathBuf,
-}
-
-#[derive(Debug)]
-pub(crate) struct FileBackup {
-    /// `None` for no file.
-    pub(crate) before: Option<String>,
-    pub(crate) after: String,
-}
-
-const BEFORE: &str = "before";
-const AFTER: &str = "after";
-
-impl InstallRecord {
-    pub(crate) fn of(target: &Target, env: &Environment) -> InstallRecord {
-        let root = env.state_root();
-        let folder = root.join("installed").join(name_for(&target.real));
-        InstallRecord { root, folder }
-    }
-
-    pub(crate) fn read(&self) -> Option<FileBackup> {
-        Some(FileBackup {
-            before: fs::read_to_string(self.folder.join(BEFORE)).ok(),
-            after: fs::read_to_string(self.folder.join(AFTER)).ok()?,
-        })
-    }
-
-    /// Stores both texts before the file changes. Returns the file with the text before.
-    pub(crate) fn write(&self, before: Option<&str>, after: &str) -> Result<Option<PathBuf>> {
-        let file = self.folder.join(BEFORE);
-        let written = session::make_private(&self.root, &self.folder)
-            .and_then(|()| match before {
-                Some(text) => fs::write(&file, text),
-                None => {
-                    let _ = fs::remove_file(&file);
-                    Ok(())
-                }
-            })
-            .and_then(|()| fs::write(self.folder.join(AFTER), after));
-        if let Err(error) = written {
-            return Err(Complaint::with_cure(
-                format!(
-                    "cannot store a backup in `{}`: {error}",
-                    self.folder.display()
-                ),
-                "nothing was changed; set XDG_STATE_HOME to a folder that you can write to",
-            ));
-        }
-        Ok(before.map(|_| file))
-    }
-
-    pub(crate) fn forget(&self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// A unique, readable folder name for a path.
-fn name_for(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = text.replace(
-        |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '-' | '_'),
-        "%",
-    );
-    let end = &plain[plain.len().saturating_sub(120)..];
-    format!("{end}-{:016x}", session::checksum(text.as_bytes()))
 }

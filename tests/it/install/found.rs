@@ -17,41 +17,18 @@ fn without_a_host_those_that_are_here_are_listed_and_nothing_is_written() {
     ran.exits(0)
         .prints("Claude Code: `hookrun install claude`\n");
     ran.prints("Kimi Code: `hookrun install kimi`\n");
-    ran.prints("`hookrun install --all`");
     assert!(!ran.stdout.contains("Cursor"), "{ran:?}");
     sandbox.has_no_file(".claude");
 }
 
 #[test]
-fn all_of_them_are_done_at_once_and_undone() {
+fn uninstall_without_a_host_lists_those_that_run_hookrun() {
     let sandbox = two_hosts();
-    let ran = sandbox.hookrun(&["install", "--all", "--dry-run"], b"");
+    sandbox.hookrun(&["install", "claude"], b"").exits(0);
+    let ran = sandbox.hookrun(&["uninstall"], b"");
     ran.exits(0)
-        .prints("+++ .claude/settings.json")
-        .prints("+++ home/.kimi-code/config.toml");
-    sandbox.has_no_file(".claude");
-    let ran = sandbox.hookrun(&["install", "--all"], b"");
-    ran.exits(0)
-        .prints("Claude Code, project scope")
-        .prints("Kimi Code, user scope");
-    let ran = sandbox.hookrun(&["uninstall", "--all"], b"");
-    ran.exits(0)
-        .prints("Claude Code, project scope")
-        .prints("was removed");
-    sandbox.has_no_file(".claude");
-    sandbox
-        .hookrun(&["uninstall", "--all"], b"")
-        .exits(0)
-        .prints("hookrun is not installed here");
-}
-
-#[test]
-fn a_host_that_cannot_be_done_holds_up_no_other() {
-    let sandbox = two_hosts().file("home/.kimi-code/config.toml", "hooks = [");
-    let ran = sandbox.hookrun(&["install", "--all"], b"");
-    ran.exits(2)
-        .prints("Kimi Code: not done: ")
-        .prints("Claude Code, project scope");
+        .prints("Claude Code: `hookrun uninstall claude`\n");
+    assert!(!ran.stdout.contains("Kimi"), "{ran:?}");
 }
 
 #[test]
@@ -65,8 +42,8 @@ fn uninstall_says_so_where_it_cannot_take_hookrun_out() {
             install(&sandbox, named(host), "user").exits(0);
             let broken = format!("{}{end}", sandbox.read(file));
             let sandbox = sandbox.file(file, &broken);
-            let ran = sandbox.hookrun(&["uninstall", "--all", "--scope", "user"], b"");
-            ran.exits(2).prints("not done: ");
+            let ran = sandbox.hookrun(&["uninstall", host, "--scope", "user"], b"");
+            ran.exits(2);
             assert_eq!(sandbox.read(file), broken);
         }
     }
@@ -81,7 +58,11 @@ fn a_script_for_another_event_alone_is_found_too() {
         ".clinerules/hooks/PreToolUse",
     );
     assert!(sandbox.at(script).exists() && !sandbox.at(other).exists());
-    sandbox.hookrun(&["uninstall", "--all"], b"").exits(0);
+    sandbox
+        .hookrun(&["uninstall"], b"")
+        .exits(0)
+        .prints("Cline: `hookrun uninstall cline`\n");
+    sandbox.hookrun(&["uninstall", "cline"], b"").exits(0);
     sandbox.has_no_file(script);
 }
 
@@ -95,9 +76,5 @@ fn what_is_not_meant_is_an_error() {
     sandbox
         .hookrun(&["uninstall"], b"")
         .exits(2)
-        .says("no host given");
-    sandbox
-        .hookrun(&["install", "claude", "--all"], b"")
-        .exits(2)
-        .says("cannot be used with");
+        .says("no agent was found here");
 }

@@ -160,7 +160,6 @@ fn a_command_without_the_guard_is_known_again_and_put_right() {
         let end = guard + new[guard..].find("exit 2; }").unwrap() + "exit 2; }".len();
         let old = new.replace(&new[guard..end], "").replace(OWN, "hookrun");
         let sandbox = sandbox.file(host.user, &old);
-        fs::remove_dir_all(sandbox.at("home/.local")).unwrap();
         install(&sandbox, host, "user").exits(0);
         assert_eq!(sandbox.read(host.user), new, "{}", host.name);
         let sandbox = sandbox.file(host.user, &old);

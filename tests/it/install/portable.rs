@@ -223,7 +223,6 @@ fn what_a_team_commits_is_the_same_on_every_machine() {
         assert!(!text.contains(OWN), "{}", host.name);
         assert!(!text.contains(sandbox.path().to_str().unwrap()));
         // It is known again as hookrun's.
-        fs::remove_dir_all(sandbox.at("home/.local")).unwrap();
         install(&sandbox, host, "project")
             .exits(0)
             .prints("nothing was changed");
