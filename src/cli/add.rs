@@ -1,15 +1,14 @@
 //! `hookrun add`: writes built-in hooks, gates and rules with their test cases.
 
-use std::borrow::Cow;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::files::{Becomes, FileWrite, PLAIN, PROGRAM, WritePlan};
+use super::files::{Becomes, FileWrite, WritePlan};
 use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
-use crate::config::discover::{MANIFEST, SUITES};
+use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
 use crate::engine::complaint::Complaint;
 use crate::engine::spelling;
@@ -47,7 +46,10 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
     let mut declared: Vec<&str> = Vec::new();
     for name in names {
         let shipped = find(name)?;
-        let changes = changes_of(&shipped, hooks);
+        let mut changes = shipped.files;
+        for change in &mut changes {
+            change.path = hooks.join(&change.path);
+        }
         let existing = changes
             .iter()
             .find(|change| change.path.symlink_metadata().is_ok());
@@ -89,24 +91,6 @@ pub(super) fn find(name: &str) -> Result<ShippedHook> {
     ))
 }
 
-fn changes_of(shipped: &ShippedHook, hooks: &Path) -> Vec<FileWrite> {
-    let mut changes = Vec::new();
-    for file in &shipped.files {
-        let path = hooks.join(&file.path);
-        changes.push(match &file.content {
-            ShippedContent::Text(text) if text.starts_with("#!") => {
-                FileWrite::new(path, text.as_ref(), PROGRAM)
-            }
-            ShippedContent::Text(text) => FileWrite::new(path, text.as_ref(), PLAIN),
-            ShippedContent::Link(to) => FileWrite {
-                path,
-                becomes: Becomes::Link { to: to.clone() },
-            },
-        });
-    }
-    changes
-}
-
 pub(super) fn is_here(shipped: &ShippedHook, hooks: &Path) -> bool {
     shipped
         .files
@@ -119,7 +103,7 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
     if format == TextFormat::Json {
         let mut rows = Vec::new();
         for one in &shipped {
-            let files: Vec<&str> = one.files.iter().map(|file| file.path.as_str()).collect();
+            let files: Vec<&Path> = one.files.iter().map(|file| file.path.as_path()).collect();
             rows.push(json!({
                 "name": one.name, "sort": one.sort, "about": one.about, "events": one.events,
                 "files": files, "isHere": is_here(one, hooks),
@@ -163,27 +147,10 @@ pub(super) struct ShippedHook {
     /// The first sentence of its comment, or a rule's heading and description.
     pub(super) about: String,
     pub(super) events: Vec<String>,
-    /// The hook first, then its test cases and their data.
-    pub(super) files: Vec<ShippedFile>,
+    /// The hook first, then its test cases and their data, with paths relative to hooks.d.
+    pub(super) files: Vec<FileWrite>,
     /// The `[event]` table it needs in a hookrun.toml.
     declares: Option<&'static str>,
-}
-
-pub(super) struct ShippedFile {
-    /// Relative to hooks.d.
-    pub(super) path: String,
-    content: ShippedContent,
-}
-
-enum ShippedContent {
-    Text(Cow<'static, str>),
-    Link(String),
-}
-
-impl ShippedFile {
-    pub(super) fn is_suite(&self) -> bool {
-        self.path.starts_with(SUITES) && self.path.ends_with(".toml")
-    }
 }
 
 /// All built-in hooks (`hooks.d/`), gates (`gates/`) and rules (`docs/rules.md`), in the order of [`SORTS`].
@@ -195,13 +162,9 @@ fn all() -> Vec<ShippedHook> {
         .collect()
 }
 
-struct RepositoryFile {
-    path: &'static str,
-    text: &'static str,
-}
-
 struct ShippedRow {
-    files: &'static [RepositoryFile],
+    /// Paths in the repository, with texts.
+    files: &'static [(&'static str, &'static str)],
     /// Further paths of the hook in hooks.d, written as links.
     links: &'static [&'static str],
 }
@@ -209,10 +172,10 @@ struct ShippedRow {
 macro_rules! row {
     ($($path:literal)+ $(; $($link:literal)+)?) => {
         ShippedRow {
-            files: &[$(RepositoryFile {
-                path: $path,
-                text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)),
-            }),+],
+            files: &[$((
+                $path,
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $path)),
+            )),+],
             links: &[$($($link),+)?],
         }
     };
@@ -264,36 +227,32 @@ const GATES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/gates/hoo
 const RULES_PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rules.md"));
 
 fn of_row(row: &ShippedRow) -> ShippedHook {
-    let [hook, ..] = row.files else {
-        unreachable!("the macro takes at least one file")
-    };
-    let own = below(hook.path);
-    let files = row.files.iter().map(|file| ShippedFile {
-        path: below(file.path).to_string(),
-        content: ShippedContent::Text(Cow::Borrowed(file.text)),
-    });
-    let links = row.links.iter().map(|path| ShippedFile {
-        path: (*path).to_string(),
-        content: ShippedContent::Link(format!("../{own}")),
-    });
-    let folders = [own].into_iter().chain(row.links.iter().copied());
-    let stem = Path::new(own)
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let is_gate = hook.path.starts_with("gates/");
+    let (path, text) = row.files[0];
+    let own = below(path);
+    let mut files = Vec::new();
+    for (path, text) in row.files {
+        files.push(FileWrite::new(PathBuf::from(below(path)), *text));
+    }
+    let mut events = vec![event_of(own)];
+    for link in row.links {
+        files.push(FileWrite {
+            path: PathBuf::from(link),
+            becomes: Becomes::Link(format!("../{own}")),
+        });
+        events.push(event_of(link));
+    }
+    let is_gate = path.starts_with("gates/");
     ShippedHook {
-        name: stem
-            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
-            .to_string(),
+        name: subject(Path::new(own)),
         sort: if is_gate { "gate" } else { "hook" },
-        about: first_sentence(&comment_of(hook.text)),
-        events: folders.map(|path| event_of(path, &stem)).collect(),
-        files: files.chain(links).collect(),
-        declares: is_gate
-            .then(|| declaration(&event_of(own, &stem)))
-            .flatten(),
+        about: first_sentence(&comment_of(text)),
+        declares: if is_gate {
+            declaration(&events[0])
+        } else {
+            None
+        },
+        events,
+        files,
     }
 }
 
@@ -302,10 +261,17 @@ fn below(path: &'static str) -> &'static str {
     path.split_once("hooks.d/").map_or(path, |(_, below)| below)
 }
 
+/// A file's name without number and extension, which a hook shares with its test cases.
+pub(super) fn subject(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
+        .to_string()
+}
+
 /// The event of a hook's folder; a command's event is named after the file.
-fn event_of(path: &str, stem: &str) -> String {
+fn event_of(path: &str) -> String {
     match path.split_once('/') {
-        Some(("command", _)) => format!("command.{stem}"),
+        Some(("command", _)) => format!("command.{}", subject(Path::new(path))),
         Some((event, _)) => event.to_string(),
         None => String::new(),
     }
@@ -318,14 +284,14 @@ fn declaration(event: &str) -> Option<&'static str> {
 }
 
 fn comment_of(text: &str) -> String {
-    let lines = text.lines().skip_while(|line| line.starts_with("#!"));
-    let lines = lines
+    let lines: Vec<&str> = text
+        .lines()
+        .skip_while(|line| line.starts_with("#!"))
         .map_while(|line| line.strip_prefix('#'))
-        .map(str::trim);
-    lines
+        .map(str::trim)
         .take_while(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+        .collect();
+    lines.join(" ")
 }
 
 fn first_sentence(paragraph: &str) -> String {
@@ -364,14 +330,11 @@ fn of_page(section: &str) -> Option<ShippedHook> {
         about: format!("{title}: {}", first_sentence(about)),
         events: vec!["tool.pre".to_string()],
         files: vec![
-            ShippedFile {
-                path: format!("tool.pre/{file}"),
-                content: ShippedContent::Text(Cow::Owned(format!("# {about}\n\n{rules}"))),
-            },
-            ShippedFile {
-                path: format!("tests/{name}.toml"),
-                content: ShippedContent::Text(Cow::Owned(cases)),
-            },
+            FileWrite::new(
+                Path::new("tool.pre").join(&file),
+                format!("# {about}\n\n{rules}"),
+            ),
+            FileWrite::cases(Path::new(""), name, cases),
         ],
         declares: None,
     })

@@ -1,7 +1,7 @@
 //! Writes the files of `new`, `add`, `init` and `import`, and finds the project's hooks folder.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -21,20 +21,14 @@ use crate::cli::host::files::{Target, unified};
 use crate::cli::host::installed::missing_events;
 use crate::cli::trust::{keeping, untrusted_note};
 
-/// The mode of an executable file, before the umask.
-pub(super) const PROGRAM: u32 = 0o777;
-
-/// The mode of other files, before the umask.
-pub(super) const PLAIN: u32 = 0o666;
-
 pub(super) struct FileWrite {
     pub(super) path: PathBuf,
     pub(super) becomes: Becomes,
 }
 
 pub(super) enum Becomes {
-    New { text: String, mode: u32 },
-    Link { to: String },
+    New(String),
+    Link(String),
     Changed { target: Target, text: String },
 }
 
@@ -45,18 +39,15 @@ pub(super) struct WritePlan {
 }
 
 impl FileWrite {
-    pub(super) fn new(path: PathBuf, text: impl Into<String>, mode: u32) -> FileWrite {
+    pub(super) fn new(path: PathBuf, text: impl Into<String>) -> FileWrite {
         FileWrite {
             path,
-            becomes: Becomes::New {
-                text: text.into(),
-                mode,
-            },
+            becomes: Becomes::New(text.into()),
         }
     }
 
-    pub(super) fn cases(hooks: &Path, name: &str, text: &str) -> FileWrite {
-        FileWrite::new(hooks.join(SUITES).join(format!("{name}.toml")), text, PLAIN)
+    pub(super) fn cases(hooks: &Path, name: &str, text: String) -> FileWrite {
+        FileWrite::new(hooks.join(SUITES).join(format!("{name}.toml")), text)
     }
 
     /// Appends `text` to a TOML file, or creates it.
@@ -81,10 +72,8 @@ impl FileWrite {
 
     pub(super) fn is_done(&self) -> bool {
         match &self.becomes {
-            Becomes::New { text, .. } => {
-                fs::read(&self.path).is_ok_and(|found| found == text.as_bytes())
-            }
-            Becomes::Link { to } => {
+            Becomes::New(text) => fs::read(&self.path).is_ok_and(|found| found == text.as_bytes()),
+            Becomes::Link(to) => {
                 fs::read_link(&self.path).is_ok_and(|found| found == Path::new(to))
             }
             Becomes::Changed { target, text } => target.text.as_ref() == Some(text),
@@ -92,36 +81,31 @@ impl FileWrite {
     }
 
     fn write(&self, paths: &Paths) -> Result<()> {
-        let shown = plain(&paths.show(&self.path));
-        if let Becomes::Changed { target, text } = &self.becomes {
-            return target.replace(text).map(drop);
-        }
-        let cannot = format!("cannot write `{shown}`");
+        let cannot = failed(format!("cannot write `{}`", plain(&paths.show(&self.path))));
         let folder = self.path.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder).map_err(failed(&cannot))?;
-        match self.create() {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(is_there(&shown)),
-            created => created.map_err(failed(cannot)),
-        }
-    }
-
-    fn create(&self) -> io::Result<()> {
+        fs::create_dir_all(folder).map_err(&cannot)?;
         match &self.becomes {
-            Becomes::Link { to } => symlink(to, &self.path),
-            Becomes::Changed { .. } => Ok(()),
-            Becomes::New { text, mode } => {
-                // Trust needs a file that is not world-writable, whatever the umask.
-                let mut options = OpenOptions::new();
-                let options = options.write(true).create_new(true).mode(mode & !0o002);
-                let mut file = options.open(&self.path)?;
-                let written = file.write_all(text.as_bytes());
-                if written.is_err() {
-                    let _ = fs::remove_file(&self.path);
-                }
-                written
-            }
+            Becomes::Changed { target, text } => target.replace(text),
+            Becomes::Link(to) => symlink(to, &self.path).map_err(cannot),
+            Becomes::New(text) => create(&self.path, text).map_err(cannot),
         }
     }
+}
+
+fn create(path: &Path, text: &str) -> io::Result<()> {
+    let is_program = text.starts_with("#!");
+    // Trust needs a file that is not world-writable, whatever the umask.
+    let mode = if is_program { 0o775 } else { 0o664 };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)?;
+    let written = file.write_all(text.as_bytes());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }
 
 impl WritePlan {
@@ -129,8 +113,8 @@ impl WritePlan {
         for change in &self.changes {
             let name = paths.show(&change.path);
             match &change.becomes {
-                Becomes::New { text, .. } => writeln!(out, "# {name}\n{text}")?,
-                Becomes::Link { to } => writeln!(out, "# {name}: a link to {to}\n")?,
+                Becomes::New(text) => writeln!(out, "# {name}\n{text}")?,
+                Becomes::Link(to) => writeln!(out, "# {name}: a link to {to}\n")?,
                 Becomes::Changed { target, text } => {
                     write!(
                         out,
@@ -145,14 +129,13 @@ impl WritePlan {
 
     /// Writes and reports all files. Trusted hooks stay trusted, because the user named the files.
     pub(super) fn write(&self, env: &Environment, out: &mut dyn Write) -> Result<()> {
-        let written = self
+        let written: Vec<PathBuf> = self
             .changes
             .iter()
             .map(|change| change.path.clone())
             .collect();
-        keeping(env, || {
+        keeping(env, &written, || {
             self.write_untrusted(&Paths::from(&env.cwd), out)
-                .map(|()| ((), written))
         })
     }
 
@@ -166,7 +149,7 @@ impl WritePlan {
         for change in &self.changes {
             let done = match &change.becomes {
                 Becomes::Changed { target, .. } if target.text.is_some() => "changed",
-                Becomes::Changed { .. } | Becomes::New { .. } | Becomes::Link { .. } => "wrote",
+                Becomes::Changed { .. } | Becomes::New(_) | Becomes::Link(_) => "wrote",
             };
             writeln!(out, "{done} {}", paths.show(&change.path))?;
         }
@@ -184,7 +167,9 @@ fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
         .partition(|change| matches!(change.becomes, Becomes::Changed { .. }));
     for change in &made {
         if change.path.symlink_metadata().is_ok() {
-            return Err(is_there(&plain(&paths.show(&change.path))));
+            let cause = format!("`{}` already exists", plain(&paths.show(&change.path)));
+            let cure = "choose another name, or move it away; nothing was written";
+            return Err(Complaint::with_cure(cause, cure));
         }
     }
     for (number, change) in made.iter().chain(&changed).enumerate() {
@@ -196,14 +181,6 @@ fn write_all(changes: &[FileWrite], paths: &Paths) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn is_there(shown: &str) -> Complaint {
-    let cause = format!("`{shown}` already exists");
-    Complaint::with_cure(
-        cause,
-        "choose another name, or move it away; nothing was written",
-    )
 }
 
 pub(super) fn temporary_folder(prefix: &str, env: &Environment) -> Result<TempDir> {
@@ -238,21 +215,19 @@ impl WritePlace {
 
     /// The configured hooks. A folder that does not exist yet declares no events.
     pub(super) fn choice(&self, env: &Environment) -> Choice {
-        let folder = self.hooks.iter();
-        Choice {
-            explicit: folder
-                .filter(|folder| env.cwd.join(folder).exists())
-                .cloned()
-                .collect(),
-            ..Choice::default()
-        }
+        let mut choice = Choice::default();
+        choice.explicit.extend(self.hooks.clone());
+        choice
+            .explicit
+            .retain(|folder| env.cwd.join(folder).exists());
+        choice
     }
 
     pub(super) fn option(&self) -> String {
-        let folder = self.hooks.as_ref();
-        folder
-            .map(|folder| format!(" --hooks {}", folder.display()))
-            .unwrap_or_default()
+        match &self.hooks {
+            Some(folder) => format!(" --hooks {}", folder.display()),
+            None => String::new(),
+        }
     }
 
     pub(super) fn carry_out(
@@ -293,27 +268,25 @@ fn named_folder(named: &Path) -> Result<PathBuf> {
         let help = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
         return Err(Complaint::with_cure(cause, help));
     }
-    if named.ends_with(DROP_INS) {
-        return Ok(named.to_path_buf());
+    let own = named.join(DROP_INS);
+    if own.exists() {
+        return Ok(own);
     }
     let hidden = named.join(HIDDEN).join(DROP_INS);
-    if hidden.exists() && !named.join(DROP_INS).exists() {
+    if hidden.exists() {
         return Ok(hidden);
     }
-    if is_drop_ins(named) {
+    if named.ends_with(DROP_INS) || has_events(named) {
         return Ok(named.to_path_buf());
     }
-    Ok(named.join(DROP_INS))
+    Ok(own)
 }
 
-/// Whether a folder without hooks.d and hookrun.toml has event folders.
-fn is_drop_ins(folder: &Path) -> bool {
-    if folder.join(DROP_INS).exists() || folder.join(MANIFEST).exists() {
-        return false;
-    }
+fn has_events(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    names.any(|name| name == COMMANDS || catalog::find(&name).is_some())
+    !folder.join(MANIFEST).exists()
+        && names.any(|name| name == COMMANDS || catalog::find(&name).is_some())
 }
 
 pub(super) fn project_folder(config: &Config) -> PathBuf {

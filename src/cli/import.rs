@@ -23,7 +23,7 @@ use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
 use serde_json::Value;
 
-use super::files::{FileWrite, PROGRAM, WritePlan, print_idle, toml_text};
+use super::files::{FileWrite, WritePlan, print_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
@@ -152,7 +152,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     let mut known: Vec<String> = known.into_iter().map(|hook| hook.name).collect();
     let mut count = new.len();
     for (path, text) in imported.scripts {
-        let script = FileWrite::new(plan.hooks.join(&path), text, PROGRAM);
+        let script = FileWrite::new(plan.hooks.join(&path), text);
         if script.path.exists() {
             known.push(paths.show(&script.path));
             continue;

@@ -11,7 +11,7 @@ use crate::lab::report::{Paths, plain};
 use clap::Args;
 use serde_json::json;
 
-use super::add::{ShippedHook, find, is_here, plan_of};
+use super::add::{ShippedHook, find, is_here, plan_of, subject};
 use super::files::{Becomes, WritePlan, project_folder};
 use super::import::in_project;
 use super::test::test;
@@ -96,7 +96,7 @@ fn drop_unused_links(files: &mut WritePlan, hosts: &[&'static Host]) {
             .iter()
             .flat_map(|host| host.rows())
             .any(|row| folder.is_some_and(|folder| folder == row.event));
-        let is_kept = is_used || !matches!(change.becomes, Becomes::Link { .. });
+        let is_kept = is_used || !matches!(change.becomes, Becomes::Link(_));
         if !is_kept {
             unused.push(subject(&change.path));
         }
@@ -112,13 +112,6 @@ fn drop_unused_links(files: &mut WritePlan, hosts: &[&'static Host]) {
             files.changes.retain(|change| change.path != cases);
         }
     }
-}
-
-/// A file's name without number and extension, which a hook shares with its test cases.
-fn subject(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    stem.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-')
-        .to_string()
 }
 
 fn arguments<A: Args>(words: &[&str]) -> Result<A> {
@@ -244,7 +237,9 @@ impl InitPlan {
         let mut words = vec![format!("--first={FIRST_CASES}"), "--suite".to_string()];
         for file in self.guards.iter().flat_map(|guard| &guard.files) {
             let path = self.files.hooks.join(&file.path);
-            if file.is_suite() && path.exists() {
+            let is_suite = file.path.starts_with(SUITES)
+                && file.path.extension().is_some_and(|it| it == "toml");
+            if is_suite && path.exists() {
                 words.push(path.display().to_string());
             }
         }

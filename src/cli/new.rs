@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use super::files::{FileWrite, PROGRAM, WritePlan};
+use super::files::{FileWrite, WritePlan};
 use crate::cli::args::NewArgs;
 use crate::cli::events::COMMON;
 use crate::cli::exit::{ExitStatus, Result};
@@ -88,9 +88,9 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         (None, None) => spec.name.as_ref(),
     };
     let text = text_of(sort, &spec, of_git.is_some(), language, &file);
-    let hook = FileWrite::new(hooks.join(folder).join(&file), text, PROGRAM);
+    let hook = FileWrite::new(hooks.join(folder).join(&file), text);
     let text = cases_of(sort, &spec, language, &file);
-    let cases = FileWrite::cases(&hooks, stem, &text);
+    let cases = FileWrite::cases(&hooks, stem, text);
     let named = args.place.option();
     let event = &spec.name;
     Ok(WritePlan {

@@ -411,15 +411,15 @@ fn reports(env: &Environment) -> Vec<TrustReport> {
         .reports
 }
 
-/// Runs `write` and keeps trusted hooks trusted.
-pub(crate) fn keeping<T>(
+/// Runs `write`, which writes these files, and keeps trusted hooks trusted.
+pub(crate) fn keeping(
     env: &Environment,
-    write: impl FnOnce() -> Result<(T, Vec<PathBuf>)>,
-) -> Result<T> {
+    written: &[PathBuf],
+    write: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let kept = KeptTrust::before(&reports(env));
-    let (done, written) = write()?;
+    write()?;
     let now = reports(env);
-    let trusted = kept.after(&now, &written, TrustStore::of(env).as_ref());
-    trusted.map_err(failed("cannot record the trust"))?;
-    Ok(done)
+    let trusted = kept.after(&now, written, TrustStore::of(env).as_ref());
+    trusted.map_err(failed("cannot record the trust"))
 }
