@@ -15,8 +15,7 @@ use crate::config::reader::specs;
 use crate::config::value::{KeySpec, KeyValue};
 use crate::config::{Config, ConfigScope, Environment, TOP_KEYS};
 use crate::decide::find_event;
-use crate::engine::complaint::Complaint;
-use crate::engine::event::{ActionKind, EventSpec, JsonType, Merge, action::TOOLS};
+use crate::engine::event::{EventSpec, JsonType, Merge, action::TOOLS};
 use crate::engine::hook::contract::RESULT_KEYS;
 use crate::engine::outcome::FindingLevel;
 use crate::lab::replay::ReplayedLine;
@@ -36,7 +35,7 @@ const PLACEHOLDER: &str = r"\{[a-z][a-z0-9_]*\}";
 pub struct NamedSchema {
     pub name: &'static str,
     pub(crate) about: &'static str,
-    keywords: fn() -> Map<String, Value>,
+    keywords: fn() -> Value,
 }
 
 #[rustfmt::skip]
@@ -58,7 +57,9 @@ impl NamedSchema {
         let mut schema = Map::new();
         schema.insert("$schema".to_string(), DRAFT.into());
         schema.insert("$id".to_string(), format!("hookrun:{}", self.name).into());
-        schema.extend((self.keywords)());
+        if let Value::Object(keywords) = (self.keywords)() {
+            schema.extend(keywords);
+        }
         schema.insert("title".to_string(), self.name.into());
         schema.insert("description".to_string(), self.about.into());
         Value::Object(schema)
@@ -76,29 +77,20 @@ pub(crate) fn schema(args: &SchemaArgs, env: &Environment, out: &mut dyn Write) 
     };
     let schema = match NAMED.iter().find(|named| named.name == *name) {
         Some(named) => named.schema(),
-        None => event_schema(name, args, env)?,
+        None => {
+            let choice = args.source.choice(env, "native");
+            let config = Config::load(&choice, env, ConfigScope::Event(""));
+            schema_of(find_event(&config, name)?.as_ref())
+        }
     };
     writeln!(out, "{schema:#}")?;
     Ok(ExitStatus::Yes)
 }
 
-fn event_schema(name: &str, args: &SchemaArgs, env: &Environment) -> Result<Value> {
-    let choice = args.source.choice(env, "native");
-    let config = Config::load(&choice, env, ConfigScope::Event(""));
-    let found = config.catalog.find(name);
-    if found.is_err_and(|unknown| unknown.nearest.is_none()) && !config.has_errors() {
-        let cause = format!("`{name}` is neither a schema nor an event");
-        let cure = "`hookrun schema` lists the schemas, `hookrun events` the events";
-        return Err(Complaint::with_cure(cause, cure));
-    }
-    Ok(schema_of(find_event(&config, name)?.as_ref()))
-}
-
-fn report<T: JsonSchema>() -> Map<String, Value> {
+fn report<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    schema.as_object().cloned().unwrap_or_default()
+    settings.into_generator().into_root_schema_for::<T>().into()
 }
 
 /// The schema of the context, with the result's under `$defs/result`.
@@ -123,8 +115,8 @@ pub(crate) fn context_properties(spec: &EventSpec) -> Map<String, Value> {
     properties.insert("event".to_string(), json!({ "const": spec.name }));
     for key in spec.context.iter() {
         let mut property = typed(key.kind);
-        property.insert("description".to_string(), key.about.as_ref().into());
-        properties.insert(key.name.to_string(), Value::Object(property));
+        property["description"] = key.about.as_ref().into();
+        properties.insert(key.name.to_string(), property);
     }
     if spec.has_action() {
         properties.insert("action".to_string(), action());
@@ -133,11 +125,7 @@ pub(crate) fn context_properties(spec: &EventSpec) -> Map<String, Value> {
 }
 
 fn action() -> Value {
-    let kinds: Vec<&str> = TOOLS
-        .iter()
-        .map(|class| class.kind)
-        .map(ActionKind::word)
-        .collect();
+    let kinds: Vec<&str> = TOOLS.iter().map(|class| class.kind.word()).collect();
     let target =
         json!({ "operator": { "type": "string" }, "target": { "type": ["string", "null"] } });
     let command = json!({
@@ -252,58 +240,48 @@ fn updates(spec: &EventSpec) -> Map<String, Value> {
         let kind = key
             .filter(|_| rewrite.merge != Merge::Append)
             .map_or(JsonType::Any, |key| key.kind);
-        properties.insert(rewrite.field.to_string(), Value::Object(typed(kind)));
+        properties.insert(rewrite.field.to_string(), typed(kind));
     }
     properties
 }
 
-fn typed(kind: JsonType) -> Map<String, Value> {
-    let mut property = Map::new();
-    if kind != JsonType::Any {
-        property.insert("type".to_string(), kind.name().into());
+fn typed(kind: JsonType) -> Value {
+    if kind == JsonType::Any {
+        return json!({});
     }
-    property
+    json!({ "type": kind.name() })
 }
 
 /// Without `keys` any key is valid.
-fn table(keys: &[KeySpec], has_rows: bool) -> Map<String, Value> {
-    let mut schema = Map::new();
-    schema.insert("type".to_string(), "object".into());
+fn table(keys: &[KeySpec], has_rows: bool) -> Value {
     if keys.is_empty() {
-        return schema;
+        return json!({ "type": "object" });
     }
     let mut properties = Map::new();
+    let mut required = Vec::new();
     for key in keys {
         let mut property = value(key.takes, has_rows);
-        property.insert("description".to_string(), key.about.into());
-        if let Some(default) = literal(key.default) {
-            property.insert("default".to_string(), default);
+        property["description"] = key.about.into();
+        // Other defaults are descriptions.
+        if let Ok(default) = serde_json::from_str(key.default) {
+            property["default"] = default;
         }
-        properties.insert(key.name.to_string(), Value::Object(property));
+        if key.default == "required" {
+            required.push(key.name);
+        }
+        properties.insert(key.name.to_string(), property);
     }
-    schema.insert("properties".to_string(), Value::Object(properties));
-    let required = keys
-        .iter()
-        .filter(|key| key.default == "required")
-        .map(|key| key.name);
-    let required: Vec<&str> = required.collect();
+    let mut schema = json!({ "type": "object", "properties": properties });
     if !required.is_empty() {
-        schema.insert("required".to_string(), json!(required));
+        schema["required"] = json!(required);
     }
-    schema.insert("additionalProperties".to_string(), false.into());
+    schema["additionalProperties"] = false.into();
     schema
 }
 
-/// A default that is a JSON value, not a description.
-fn literal(default: &str) -> Option<Value> {
-    serde_json::from_str(default).ok()
-}
-
-fn value(takes: KeyValue, has_rows: bool) -> Map<String, Value> {
+fn value(takes: KeyValue, has_rows: bool) -> Value {
     let schema = match takes {
-        KeyValue::Text | KeyValue::Pattern => {
-            return Map::from_iter([("type".to_string(), "string".into())]);
-        }
+        KeyValue::Text | KeyValue::Pattern => json!({ "type": "string" }),
         KeyValue::Duration => json!({ "type": "string", "examples": ["500ms", "10s", "1m 30s"] }),
         KeyValue::Size => json!({ "type": "string", "examples": ["64K", "512M", "2G"] }),
         KeyValue::Flag => json!({ "type": "boolean" }),
@@ -313,30 +291,23 @@ fn value(takes: KeyValue, has_rows: bool) -> Map<String, Value> {
         KeyValue::Texts => {
             json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
         }
-        KeyValue::Table(keys) => Value::Object(table(&keys(), has_rows)),
+        KeyValue::Table(keys) => table(&keys(), has_rows),
         KeyValue::Tables(keys) => json!({ "type": "array", "items": table(&keys(), has_rows) }),
         KeyValue::Map(each) => {
             json!({ "type": "object", "additionalProperties": value(*each, has_rows) })
         }
         KeyValue::Either(all) => {
-            let all: Vec<Value> = all.iter().map(|one| value(*one, has_rows).into()).collect();
+            let all: Vec<Value> = all.iter().map(|one| value(*one, has_rows)).collect();
             json!({ "anyOf": all })
         }
     };
-    let is_filled = has_rows
-        && matches!(
-            takes,
-            KeyValue::Flag | KeyValue::Number | KeyValue::OneOf(_)
-        );
-    let placeholder = json!({ "type": "string", "pattern": PLACEHOLDER });
-    let schema = if is_filled {
-        json!({ "anyOf": [schema, placeholder] })
-    } else {
-        schema
-    };
-    if let Value::Object(schema) = schema {
-        schema
-    } else {
-        Map::new()
+    let takes_placeholder = matches!(
+        takes,
+        KeyValue::Flag | KeyValue::Number | KeyValue::OneOf(_)
+    );
+    if has_rows && takes_placeholder {
+        let placeholder = json!({ "type": "string", "pattern": PLACEHOLDER });
+        return json!({ "anyOf": [schema, placeholder] });
     }
+    schema
 }
