@@ -7,7 +7,6 @@ mod lefthook;
 mod pre_commit;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +16,6 @@ use crate::config::reader::read_file;
 use crate::config::tree::{SyntaxError, Tree, yaml_documents};
 use crate::config::{Config, ConfigScope, Environment, Problem, problem_in, relative};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::catalog;
 use crate::hosts::{HOSTS, find_installable, git as git_table};
 use crate::lab::report::style::counted;
 use crate::lab::report::{Paths, plain};
@@ -37,7 +35,7 @@ pub(crate) struct ImportTool {
     pub(crate) name: &'static str,
     /// Its files, or folders of files, in the project.
     files: &'static [&'static str],
-    read: fn(&ImportSource<'_>) -> Result<ImportedHooks>,
+    read: fn(&ImportSource<'_>, &mut ImportedHooks) -> Result<()>,
 }
 
 const OF_GIT: &[ImportTool] = &[
@@ -82,6 +80,23 @@ const OF_GIT: &[ImportTool] = &[
     },
 ];
 
+impl ImportTool {
+    fn source<'a>(
+        &self,
+        file: &'a Path,
+        paths: &'a Paths,
+        env: &'a Environment,
+    ) -> ImportSource<'a> {
+        let tool = self.name;
+        ImportSource {
+            tool,
+            file,
+            paths,
+            env,
+        }
+    }
+}
+
 /// All tools with importable hooks: hosts, and runners of git hooks.
 fn tools() -> impl Iterator<Item = ImportTool> {
     let hosts = HOSTS.iter().filter(|host| !host.imports.is_empty());
@@ -120,18 +135,10 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     }
     let mut imported = ImportedHooks::default();
     for file in &files {
-        let read = (tool.read)(&ImportSource {
-            tool: tool.name,
-            file,
-            paths: &paths,
-            env,
-        })?;
-        imported.hooks.extend(read.hooks);
-        imported.left.extend(read.left);
-        imported.scripts.extend(read.scripts);
-        imported.notes.extend(read.notes);
-        streams::problems(&read.problems, &paths);
+        let source = tool.source(file, &paths, env);
+        (tool.read)(&source, &mut imported)?;
     }
+    streams::problems(&imported.problems, &paths);
     number_names(&mut imported.hooks);
     let (known, new): (Vec<_>, Vec<_>) = imported
         .hooks
@@ -191,14 +198,10 @@ pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool,
     for tool in tools() {
         let mut files = files_of(&tool, config);
         files.retain(|file| {
-            let source = ImportSource {
-                tool: tool.name,
-                file,
-                paths: &paths,
-                env,
-            };
+            let mut imported = ImportedHooks::default();
+            let read = (tool.read)(&tool.source(file, &paths, env), &mut imported);
             // An unreadable file may have hooks; `import` reports its problem.
-            (tool.read)(&source).map_or(true, |read| !read.hooks.is_empty())
+            read.is_err() || !imported.hooks.is_empty()
         });
         if !files.is_empty() {
             found.push((tool, files));
@@ -251,9 +254,7 @@ fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
         .iter()
         .any(|hook| git_table::find(&hook.event).is_some());
     let host = if of_git { git_table::NAME } else { tool.name };
-    let first = new.first().and_then(|hook| catalog::find(&hook.event));
-    let event = first.map_or("tool.pre", |spec| spec.name.as_ref());
-    let mut shown = format!("`hookrun list --event {event}` shows them");
+    let mut shown = "`hookrun list` shows them".to_string();
     if of_git || find_installable(host).is_some() {
         shown.push_str(&format!(", and `hookrun install {host}` makes them run"));
     }
@@ -302,24 +303,20 @@ impl ImportSource<'_> {
     /// Parses the file as JSON, TOML or YAML.
     fn value(&self) -> Result<Value> {
         let text = self.text()?;
+        let shown = self.shown();
         let ending = self.file.extension().unwrap_or_default();
-        if ending == "toml" {
-            let tree = Tree::parse_toml(&text).map_err(|error| self.misread(&error))?;
-            return Ok(tree.to_json());
-        }
-        if ending != "yml" && ending != "yaml" {
-            return read_value(self.file).ok_or_else(|| self.fault("is not JSON"));
-        }
-        let documents = yaml_documents(&text).map_err(|error| self.misread(&error))?;
+        let read = if ending == "toml" {
+            Tree::parse_toml(&text).map(|tree| vec![tree])
+        } else if ending == "yml" || ending == "yaml" {
+            yaml_documents(&text)
+        } else {
+            return read_value(self.file)
+                .ok_or_else(|| Complaint::with_cure(format!("`{shown}`: is not JSON"), "fix it"));
+        };
+        let documents = read.map_err(|SyntaxError { line, message, .. }| {
+            Complaint::with_cure(format!("`{shown}`: line {line}: {message}"), "fix it")
+        })?;
         Ok(documents.first().map(Tree::to_json).unwrap_or_default())
-    }
-
-    fn misread(&self, error: &SyntaxError) -> Complaint {
-        self.fault(format!("line {}: {}", error.line, error.message))
-    }
-
-    fn fault(&self, error: impl Display) -> Complaint {
-        Complaint::with_cure(format!("`{}`: {error}", self.shown()), "fix it")
     }
 
     fn text(&self) -> Result<String> {

@@ -187,42 +187,36 @@ fn script_text(source: &ImportSource<'_>) -> std::result::Result<String, String>
 }
 
 /// `.husky/`: each file is the git hook of its name, which husky runs with `sh -e`.
-pub(super) fn husky(source: &ImportSource<'_>) -> Result<ImportedHooks> {
-    let mut imported = ImportedHooks::default();
+pub(super) fn husky(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> Result<()> {
     let name = source.file.file_name().unwrap_or_default();
     let name = name.to_string_lossy();
     let Some(at) = git::find(&name).filter(|at| at.name == name) else {
-        return Ok(imported);
+        return Ok(());
     };
     let line = format!(
         "PATH=\"node_modules/.bin:$PATH\" sh -e \"$HOOKRUN_PROJECT_DIR\"/.husky/{name} \"$@\""
     );
-    let mut commands = source.text()?;
-    commands = commands
+    let text = source.text()?;
+    let mut commands = text
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains("husky.sh"))
-        .collect::<Vec<_>>()
-        .join("\n");
-    let is_one = commands.lines().count() == 1;
-    if at.name == "pre-commit" && is_one && commands.ends_with("lint-staged") {
+        .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains("husky.sh"));
+    let is_lint_staged = commands
+        .next()
+        .is_some_and(|line| line.ends_with("lint-staged"));
+    if at.name == "pre-commit" && is_lint_staged && commands.next().is_none() {
         let why = "it runs lint-staged: `hookrun import lint-staged` imports its hooks";
         imported.leave(source.shown(), why);
-        return Ok(imported);
+        return Ok(());
     }
     imported.take(source.shown(), Ok(entry_of_git(source, &name, at, &line)));
-    Ok(imported)
+    Ok(())
 }
 
 /// Globs and commands, in `package.json` or lint-staged's own file.
-pub(super) fn lint_staged(source: &ImportSource<'_>) -> Result<ImportedHooks> {
-    let mut imported = ImportedHooks::default();
+pub(super) fn lint_staged(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> Result<()> {
     let config = source.value()?;
-    let is_package = source
-        .file
-        .file_name()
-        .is_some_and(|name| name == "package.json");
-    let table = if is_package {
+    let table = if source.file.ends_with("package.json") {
         &config["lint-staged"]
     } else {
         &config
@@ -232,7 +226,7 @@ pub(super) fn lint_staged(source: &ImportSource<'_>) -> Result<ImportedHooks> {
         let place = format!("{}, {glob}", source.shown());
         imported.take(place, of_glob(source, glob, commands, at));
     }
-    Ok(imported)
+    Ok(())
 }
 
 /// A hook for a glob: its commands run in order, and fixes are staged.

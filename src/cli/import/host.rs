@@ -10,32 +10,32 @@ use crate::hosts::settings::MatcherSubject;
 use regex::Regex;
 use serde_json::Value;
 
+use super::git::Entry;
 use super::{ImportSource, ImportedHook, ImportedHooks, anchored};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::cli::host::command::runs_hookrun;
 
-pub(super) fn read(source: &ImportSource<'_>) -> Result<ImportedHooks> {
+pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> Result<()> {
     // A file that does not parse has no hooks to report.
     let value = source.value()?;
     if find(source.tool).is_some_and(|host| host.settings.is_none()) {
-        return Ok(read_specs(source, &value));
+        read_specs(source, &value, imported);
+        return Ok(());
     }
     let text = source.text()?;
-    let mut imported = ImportedHooks::default();
     let (hooks, mut problems) = hooks_in(&text, source.file, source.env, source.tool);
     problems.retain(|problem| problem.severity != Severity::Note);
     for (hook, wanted) in hooks {
         let place = format!("{}, {}", source.shown(), hook.name);
         imported.take(place, entry(source, &hook, &wanted));
     }
-    imported.problems = problems;
-    Ok(imported)
+    imported.problems.extend(problems);
+    Ok(())
 }
 
 /// Reads specs in JSON, lists by event at the top of a file or under `hooks`.
-fn read_specs(source: &ImportSource<'_>, value: &Value) -> ImportedHooks {
-    let mut imported = ImportedHooks::default();
+fn read_specs(source: &ImportSource<'_>, value: &Value, imported: &mut ImportedHooks) {
     let events = value.get("hooks").unwrap_or(value);
     for (event, specs) in events.as_object().into_iter().flatten() {
         for spec in specs.as_array().into_iter().flatten() {
@@ -44,15 +44,9 @@ fn read_specs(source: &ImportSource<'_>, value: &Value) -> ImportedHooks {
             imported.take(place, of_spec(source.tool, event, name, spec));
         }
     }
-    imported
 }
 
-fn of_spec(
-    host: &str,
-    event: &str,
-    name: &str,
-    spec: &Value,
-) -> std::result::Result<ImportedHook, String> {
+fn of_spec(host: &str, event: &str, name: &str, spec: &Value) -> Entry {
     let kind = spec["type"].as_str().unwrap_or("command");
     let Some(command) = spec["command"].as_str().filter(|_| kind == "command") else {
         return Err(format!("only {host} can run a spec of the type `{kind}`"));
@@ -70,11 +64,7 @@ fn of_spec(
     Ok(entry)
 }
 
-fn entry(
-    source: &ImportSource<'_>,
-    hook: &Hook,
-    wanted: &WantedEvents,
-) -> std::result::Result<ImportedHook, String> {
+fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry {
     if let Some(why) = &hook.idle {
         return Err(format!("it does not run: {why}"));
     }
@@ -143,15 +133,7 @@ fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String
     if matches!(own.as_str(), "" | "*") {
         return Ok(None);
     }
-    let whole = own
-        .strip_prefix('^')
-        .and_then(|own| own.strip_suffix('$'))
-        .unwrap_or(own);
-    let whole = whole
-        .strip_prefix('(')
-        .and_then(|it| it.strip_suffix(')'))
-        .unwrap_or(whole);
-    let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
+    let names: Vec<&str> = own.split(['|', ',']).map(str::trim).collect();
     let tools = wanted.dialect.tools;
     let are_tools = names
         .iter()
