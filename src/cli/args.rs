@@ -190,7 +190,7 @@ Examples:
   hookrun trust --show"
     )]
     Trust(TrustArgs),
-    /// Import hooks from pre-commit, lefthook, husky, git or an agent
+    /// Import hooks from pre-commit, lefthook, husky or an agent
     #[command(
         after_help = "Exit status: 0 imported, printed, or already here; 2 error. Hooks that cannot be imported are reported with the reason. The other tool's files are not changed. At a terminal, `import` then asks whether the hooks may run, as `hookrun trust` does.
 

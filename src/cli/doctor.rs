@@ -374,7 +374,7 @@ fn about_script(script: &HookScript, config: &Config, findings: &mut Findings) {
         let cause =
             format!("another program has replaced hookrun's `{name}`, so this hook does not run");
         findings.add(warning(&script.kept, cause, cure_of_both(script)));
-    } else if script.has_kept() && script.runs_kept() && !is_executable(&script.kept) {
+    } else if script.has_kept() && !is_executable(&script.kept) {
         let cause = "it is not executable: neither git nor hookrun runs it";
         findings.add(warning(&script.kept, cause, chmod(&script.kept)));
     }

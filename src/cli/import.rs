@@ -1,5 +1,4 @@
-//! `hookrun import`: adds other tools' hooks to hookrun.toml, and copies git's own scripts into hooks.d.
-//! The tools' files stay unchanged.
+//! `hookrun import`: adds other tools' hooks to hookrun.toml. The tools' files stay unchanged.
 
 mod git;
 mod host;
@@ -25,7 +24,6 @@ use super::files::{FileWrite, WritePlan, print_idle, toml_text};
 use crate::cli::args::ImportArgs;
 use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::host::files::read_value;
-use crate::cli::host::git::Repository;
 use crate::cli::streams;
 use crate::cli::trust::offer;
 
@@ -73,11 +71,6 @@ const OF_GIT: &[ImportTool] = &[
         files: &[".husky"],
         read: git::husky,
     },
-    ImportTool {
-        name: git_table::NAME,
-        files: &["git's hooks folder"],
-        read: git::script,
-    },
 ];
 
 impl ImportTool {
@@ -119,7 +112,6 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     let paths = Paths::from(&env.cwd);
     let files = match &args.file {
         Some(file) => files_in(&env.cwd.join(file)),
-        None if tool.name == git_table::NAME => files_in(&Repository::around(env)?.hooks),
         None => files_of(&tool, &config),
     };
     if files.is_empty() {
@@ -156,28 +148,15 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
             .push(FileWrite::added(manifest, &text.join("\n"))?);
         plan.hints = hints(&tool, &new);
     }
-    let mut known: Vec<String> = known.into_iter().map(|hook| hook.name).collect();
-    let mut count = new.len();
-    for (path, text) in imported.scripts {
-        let script = FileWrite::new(plan.hooks.join(&path), text);
-        if script.path.exists() {
-            known.push(paths.show(&script.path));
-            continue;
-        }
-        count += 1;
-        plan.changes.push(script);
-        plan.hints = vec![SCRIPTS_RUN.to_string()];
-    }
-    plan.hints.extend(imported.notes);
     if args.place.dry_run {
         plan.show(&paths, out)?;
     } else if !plan.changes.is_empty() {
         plan.write_untrusted(&paths, out)?;
         offer(env, out)?;
     }
-    writeln!(out, "{} imported", counted(count, "hook"))?;
-    for name in known {
-        writeln!(out, "  {}: already exists", plain(&name))?;
+    writeln!(out, "{} imported", counted(new.len(), "hook"))?;
+    for hook in known {
+        writeln!(out, "  {}: already exists", plain(&hook.name))?;
     }
     if !imported.left.is_empty() {
         writeln!(out, "not imported")?;
@@ -245,10 +224,6 @@ fn number_names(hooks: &mut [ImportedHook]) {
     }
 }
 
-/// What to do after scripts of git's were copied.
-const SCRIPTS_RUN: &str = "`hookrun install git` makes git run these copies instead of the scripts in its hooks folder; \
-    the timeout is 60 s, unless a script sets another, as in `# hookrun: timeout=10m`";
-
 fn hints(tool: &ImportTool, new: &[ImportedHook]) -> Vec<String> {
     let of_git = new
         .iter()
@@ -279,10 +254,6 @@ struct ImportSource<'a> {
 struct ImportedHooks {
     hooks: Vec<ImportedHook>,
     left: Vec<(String, String)>,
-    /// git's own scripts: the path below hooks.d, and the text.
-    scripts: Vec<(PathBuf, String)>,
-    /// What to check after the import.
-    notes: Vec<String>,
     problems: Vec<Problem>,
 }
 

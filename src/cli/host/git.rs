@@ -20,7 +20,7 @@ use crate::lab::report::plain;
 
 use super::command::own_path;
 use shim::{Change, Shim};
-pub(crate) use shim::{HookScript, KEPT_ENDING, is_executable, is_shim};
+pub(crate) use shim::{HookScript, is_executable};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -40,7 +40,6 @@ pub(super) fn install(
     }
     let config = usable_config(args, env, &repository, verify, out)?;
     let complaint = config.complaint();
-    let imported = scripts_of(&config);
     let hooks = config.hooks.into_iter().filter(|hook| hook.is_on());
     let registry = Registry::loaded(hooks, config.catalog);
     let path = own_path(env)?;
@@ -60,7 +59,7 @@ pub(super) fn install(
                 path: (!repository.is_committed()).then_some(path.as_str()),
                 options: budget.as_deref().unwrap_or_default(),
             };
-            Some(script.install(&shim, &imported)?)
+            Some(script.install(&shim)?)
         } else {
             script.uninstall()
         };
@@ -153,13 +152,6 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
                 )?;
                 continue;
             }
-            Change::Write {
-                is_imported: true, ..
-            } => (
-                "would write",
-                "wrote",
-                format!("; {kept} stays, and does not run: it was imported into hooks.d"),
-            ),
             Change::Write { keeps: true, .. } => (
                 "would write",
                 "wrote",
@@ -203,17 +195,6 @@ fn usable_config(
     }
     verify(&config, out, &there)?;
     Ok(Config::load(&Choice::default(), &there, ConfigScope::All))
-}
-
-/// The events and texts of scripts that `import` has copied into hooks.d.
-fn scripts_of(config: &Config) -> Vec<(String, Vec<u8>)> {
-    let mut hooks = config.hooks.iter().collect::<Vec<_>>();
-    hooks.retain(|hook| hook.name.starts_with("00-"));
-    let files = hooks.into_iter().map(|hook| {
-        let text = std::fs::read(&hook.source.file).unwrap_or_default();
-        (hook.event.clone(), text)
-    });
-    files.collect()
 }
 
 #[derive(Debug)]

@@ -1,16 +1,11 @@
-//! Shared parts of entries for git hooks; git's own folder of hooks, whose scripts are copied; husky,
-//! whose files run unchanged; and lint-staged, which husky usually runs.
-
-use std::fs;
-use std::path::PathBuf;
+//! Shared parts of entries for git hooks; husky, whose files run unchanged; and lint-staged, which
+//! husky usually runs.
 
 use serde_json::Value;
 
 use super::{ImportSource, ImportedHook, ImportedHooks};
 use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
-use crate::cli::host::git::{KEPT_ENDING, is_executable, is_shim};
-use crate::config::reader::read_file;
 use crate::hosts::git::{self, GitHook};
 
 /// These tools set no timeout; hookrun always has one.
@@ -110,80 +105,6 @@ pub(super) fn plain_glob(glob: &str) -> std::result::Result<&str, String> {
         ));
     }
     Ok(glob)
-}
-
-/// Words of the scripts that other tools write into git's folder, each with the tool.
-const WRITTEN_BY: &[(&str, &str)] = &[
-    ("pre-commit.com", "pre-commit"),
-    ("call_lefthook", "lefthook"),
-    ("${0%/*}/h\"", "husky"),
-    ("$(dirname \"$0\")/h\"", "husky"),
-];
-
-/// git's hooks folder: a script goes into the folder of hooks.d with its name, where it gets git's input.
-pub(super) fn script(source: &ImportSource<'_>) -> Result<ImportedHooks> {
-    let mut imported = ImportedHooks::default();
-    let name = source.file.file_name().unwrap_or_default();
-    let name = name.to_string_lossy();
-    if name.ends_with(".sample") || fs::read(source.file).is_ok_and(|bytes| is_shim(&bytes)) {
-        return Ok(imported);
-    }
-    let hook = name.strip_suffix(KEPT_ENDING).unwrap_or(&name);
-    let text = match git::find(hook).filter(|at| at.name == hook) {
-        Some(_) => script_text(source),
-        None => Err("git runs no hook of this name".to_string()),
-    };
-    match text {
-        Err(why) => imported.left.push((source.shown(), why)),
-        Ok(text) => {
-            if let Ok(target) = fs::read_link(source.file) {
-                let target = target.display();
-                imported.notes.push(format!(
-                    "{} is a link to {target}: hooks.d has a copy of the target",
-                    source.shown()
-                ));
-            }
-            if text.contains("$0") || text.contains("BASH_SOURCE") {
-                imported.notes.push(format!(
-                    "{} uses its own path, which is different in hooks.d; check that it still works",
-                    source.shown()
-                ));
-            }
-            let path = PathBuf::from(hook).join(format!("00-{hook}"));
-            imported.scripts.push((path, text));
-        }
-    }
-    Ok(imported)
-}
-
-/// The text of a script that git runs, or the reason why it cannot be a hook.
-fn script_text(source: &ImportSource<'_>) -> std::result::Result<String, String> {
-    let bytes = match read_file(source.file) {
-        Ok(bytes) => bytes,
-        Err(_) if source.file.is_symlink() => {
-            return Err("it is a link to a file that does not exist".to_string());
-        }
-        Err(error) => return Err(error.to_string()),
-    };
-    if !is_executable(source.file) {
-        let shown = source.shown();
-        return Err(format!(
-            "it is not executable, so git does not run it; `chmod +x {shown}` first"
-        ));
-    }
-    let Ok(text) = String::from_utf8(bytes) else {
-        let why = "it is a binary program; name it in a `[[hook]]` with `dialect = \"git\"`";
-        return Err(why.to_string());
-    };
-    if let Some((_, tool)) = WRITTEN_BY.iter().find(|(word, _)| text.contains(word)) {
-        return Err(format!(
-            "it runs {tool}: `hookrun import {tool}` imports its hooks"
-        ));
-    }
-    if !text.starts_with("#!") {
-        return Err("its first line names no interpreter; begin it with `#!/bin/sh`".to_string());
-    }
-    Ok(text)
 }
 
 /// `.husky/`: each file is the git hook of its name, which husky runs with `sh -e`.

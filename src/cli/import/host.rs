@@ -133,7 +133,15 @@ fn matching(wanted: &WantedEvents) -> std::result::Result<Option<String>, String
     if matches!(own.as_str(), "" | "*") {
         return Ok(None);
     }
-    let names: Vec<&str> = own.split(['|', ',']).map(str::trim).collect();
+    let whole = own
+        .strip_prefix('^')
+        .and_then(|own| own.strip_suffix('$'))
+        .unwrap_or(own);
+    let whole = whole
+        .strip_prefix('(')
+        .and_then(|it| it.strip_suffix(')'))
+        .unwrap_or(whole);
+    let names: Vec<&str> = whole.split(['|', ',']).map(str::trim).collect();
     let tools = wanted.dialect.tools;
     let are_tools = names
         .iter()

@@ -12,7 +12,7 @@ use crate::hosts::git::GitHook;
 
 const MARK: &str = "# hookrun-shim: ";
 
-pub(crate) const KEPT_ENDING: &str = ".before-hookrun";
+const KEPT_ENDING: &str = ".before-hookrun";
 
 /// The extension that pre-commit gives to an existing hook, which it runs.
 const RUN_BY_MANAGER: &str = ".legacy";
@@ -32,11 +32,10 @@ pub(crate) struct HookScript {
 
 #[derive(Debug)]
 pub(super) enum Change {
-    /// Write this shim, keeping an existing hook; an imported one does not run.
+    /// Write this shim, keeping an existing hook.
     Write {
         shim: String,
         keeps: bool,
-        is_imported: bool,
     },
     Stay,
     /// Remove the shim and restore a kept hook.
@@ -101,9 +100,8 @@ impl HookScript {
         shell_words::split(value).ok()?.into_iter().next()
     }
 
-    /// Writes `shim`. It runs the previous hook, unless one of `hooks` is a copy of it, now or at an
-    /// earlier installation.
-    pub(super) fn install(&self, shim: &Shim<'_>, hooks: &[(String, Vec<u8>)]) -> Result<Change> {
+    /// Writes `shim`, which runs the previous hook.
+    pub(super) fn install(&self, shim: &Shim<'_>) -> Result<Change> {
         let is_foreign = self.is_foreign();
         if is_foreign && self.has_kept() && self.text != self.kept_text {
             return Err(Complaint::with_cure(
@@ -118,28 +116,15 @@ impl HookScript {
             Some(kept) => Some(kept),
             None => self.text.as_ref().filter(|_| is_foreign),
         };
-        let was_imported = self.has_kept() && self.is_shim() && !self.runs_kept();
-        let is_imported = was_imported
-            || before.is_some_and(|kept| {
-                let mut hooks = hooks.iter();
-                hooks.any(|(event, text)| event == self.hook.event && text == kept)
-            });
         let shell = before.and_then(|kept| shell_that_sees_its_name(kept));
-        let text = shim.text(shell, is_imported);
+        let text = shim.text(shell);
         if self.text.as_deref() == Some(text.as_bytes()) && is_executable(&self.file) {
             return Ok(Change::Stay);
         }
         Ok(Change::Write {
             shim: text,
             keeps: is_foreign,
-            is_imported,
         })
-    }
-
-    /// Whether the shim runs the hook that was there before.
-    pub(crate) fn runs_kept(&self) -> bool {
-        let text = String::from_utf8_lossy(self.text.as_deref().unwrap_or_default());
-        !text.contains("\nbefore=\n")
     }
 
     /// `None` without hookrun.
@@ -157,7 +142,7 @@ impl HookScript {
 
     pub(super) fn carry_out(&self, change: &Change) -> io::Result<()> {
         match change {
-            Change::Write { shim, keeps, .. } => {
+            Change::Write { shim, keeps } => {
                 if let Some(folder) = self.file.parent() {
                     fs::create_dir_all(folder)?;
                 }
@@ -188,14 +173,8 @@ pub(super) struct Shim<'a> {
 }
 
 impl Shim<'_> {
-    /// The script. It runs the previous hook, by `shell` if that hook needs its old name, unless the
-    /// hook was imported.
-    fn text(&self, shell: Option<String>, is_imported: bool) -> String {
-        let before = if is_imported {
-            String::new()
-        } else {
-            format!("$name{KEPT_ENDING}")
-        };
+    /// The script. It runs the previous hook, by `shell` if that hook needs its old name.
+    fn text(&self, shell: Option<String>) -> String {
         let name = self.hook.name;
         let path = shell_words::quote(self.path.unwrap_or_default());
         let first = match shell {
@@ -232,7 +211,7 @@ impl Shim<'_> {
              # removes it and restores the previous hook, which runs first.\n\
              {MARK}{name}\n\n\
              name=${{0%{RUN_BY_MANAGER}}}\n\
-             before={before}\n\
+             before=$name{KEPT_ENDING}\n\
              found={path}\n\
              if [ ! -x \"$found\" ]; then\n  \
              found=\n  {SEARCH}found=$d/hookrun; break; done\nfi\n\
@@ -253,7 +232,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
         .is_ok_and(|meta| meta.permissions().mode() & 0o111 == 0o111)
 }
 
-pub(crate) fn is_shim(bytes: &[u8]) -> bool {
+fn is_shim(bytes: &[u8]) -> bool {
     let beginning = &bytes[..bytes.len().min(1024)];
     beginning.starts_with(b"#!/bin/sh\n")
         && beginning
