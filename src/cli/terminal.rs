@@ -6,12 +6,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::Environment;
-use crate::engine::errand;
 use crate::engine::harmless::plain;
 use crate::engine::ui::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui, WaitEnd};
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
@@ -20,17 +18,9 @@ const LONGEST_LINE_BYTES: usize = 8192;
 
 const LONGEST_TEXT: usize = 1000;
 
-/// The editor without `$VISUAL` and `$EDITOR`.
-const EDITOR: &str = "vi";
-
-/// Leaves a killed editor's alternate screen and shows the cursor.
-const LEAVE_EDITOR: &str = "\x1b[?1049l\x1b[?25h";
-
 #[derive(Debug)]
 pub(crate) struct Terminal {
     file: File,
-    editor: String,
-    drafts: PathBuf,
 }
 
 /// Sets the terminal up for an answer, until it is dropped.
@@ -55,12 +45,7 @@ impl Terminal {
             .write(true)
             .open("/dev/tty")
             .ok()?;
-        let editor = env.editor.as_deref().unwrap_or(EDITOR).to_string();
-        let terminal = Terminal {
-            file,
-            editor,
-            drafts: env.temporary.clone(),
-        };
+        let terminal = Terminal { file };
         terminal.is_ours().then_some(terminal)
     }
 
@@ -124,26 +109,6 @@ impl Terminal {
     fn write(&self, text: &str) {
         let _ = (&self.file).write_all(text.as_bytes());
     }
-
-    /// Opens a file in the editor. Returns whether to keep the result.
-    pub(crate) fn edit(&self, asker: &Asker<'_>, file: &Path) -> bool {
-        let Ok(words) = shell_words::split(&self.editor) else {
-            return false;
-        };
-        let before = rustix::termios::tcgetattr(&self.file);
-        let ended = errand::open_at_terminal(&words, file, &self.file, || asker.is_over());
-        if let (Ok(None), Ok(before)) = (&ended, before) {
-            let _ = rustix::termios::tcsetattr(&self.file, OptionalActions::Flush, &before);
-            self.write(LEAVE_EDITOR);
-        }
-        if let Err(error) = &ended {
-            self.write(&format!(
-                "cannot start the editor `{}`: {error}\n",
-                plain(&self.editor)
-            ));
-        }
-        matches!(ended, Ok(Some(status)) if status.success())
-    }
 }
 
 impl Ui for Terminal {
@@ -164,16 +129,14 @@ impl Ui for Terminal {
             Request::Input { title, placeholder } => {
                 DialogAnswer::from(self.input(asker, title, placeholder))
             }
-            Request::Editor { title, text } => {
-                DialogAnswer::from(self.edit_text(asker, title, text))
-            }
             Request::Notify { message, kind } => {
                 self.notify(asker, message, *kind);
                 DialogAnswer::Done
             }
             // `hookrun hook ui` stores the status line.
             Request::Status { .. } => DialogAnswer::Done,
-            Request::Send(_) => DialogAnswer::Nobody,
+            // Only hosts have an editor.
+            Request::Editor { .. } | Request::Send(_) => DialogAnswer::Nobody,
         }
     }
 }
@@ -201,25 +164,6 @@ impl Terminal {
             text => format!("({text}) > "),
         };
         self.read_line(asker, &prompt)
-    }
-
-    fn edit_text(&self, asker: &Asker<'_>, title: &str, text: &str) -> Option<String> {
-        if !self.is_ours() {
-            return None;
-        }
-        self.head(asker, title);
-        let mut draft = tempfile::Builder::new();
-        let mut file = draft
-            .prefix("hookrun-")
-            .suffix(".txt")
-            .tempfile_in(&self.drafts)
-            .ok()?;
-        writeln!(file, "{text}").ok()?;
-        let is_kept = self.edit(asker, file.path());
-        let text = std::fs::read(file.path()).ok().filter(|_| is_kept)?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        // Editors end the last line, and so does the command that prints the answer.
-        Some(text.strip_suffix('\n').map(str::to_string).unwrap_or(text))
     }
 
     fn notify(&self, asker: &Asker<'_>, message: &str, kind: MessageKind) {

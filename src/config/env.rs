@@ -66,8 +66,6 @@ pub struct Environment {
     /// Projects that hosts name, by variable.
     pub host_projects: Vec<(&'static str, PathBuf)>,
     pub temporary: PathBuf,
-    /// `$VISUAL`, by default `$EDITOR`.
-    pub editor: Option<String>,
     /// Names of hosts' variables, and of ours except settings, which a nested hookrun passes on.
     pub inherited: Vec<String>,
     /// `$TRACEPARENT`: the span of a distributed trace.
@@ -156,7 +154,6 @@ impl Environment {
             temporary: all
                 .variable("TMPDIR")
                 .map_or_else(|| "/tmp".into(), PathBuf::from),
-            editor: all.text("VISUAL").or_else(|| all.text("EDITOR")),
             inherited: variables
                 .iter()
                 .filter_map(|(name, _)| name.to_str())

@@ -130,27 +130,6 @@ pub(crate) fn set_up(
     Ok(status)
 }
 
-/// Opens `file` in an editor or pager, in our foreground process group. Returns `None` if `is_over`
-/// ended it.
-pub(crate) fn open_at_terminal(
-    words: &[String],
-    file: &Path,
-    terminal: &File,
-    is_over: impl FnMut() -> bool,
-) -> io::Result<Option<ExitStatus>> {
-    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::NotFound)?;
-    let mut command = Command::new(program);
-    command.args(arguments).arg(file);
-    command
-        .stdin(terminal.try_clone()?)
-        .stdout(terminal.try_clone()?);
-    wait(
-        &mut command.stderr(terminal.try_clone()?).spawn()?,
-        Duration::MAX,
-        is_over,
-    )
-}
-
 /// Starts a program that outlives us, with `payload` on stdin, without waiting. A small payload
 /// fits into the pipe's buffer.
 pub(crate) fn hand_over(program: &Path, arguments: &[OsString], payload: &[u8]) -> io::Result<()> {

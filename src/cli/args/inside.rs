@@ -75,7 +75,7 @@ pub(crate) enum Dialog {
         )]
         placeholder: String,
     },
-    /// Open text in an editor ($VISUAL, $EDITOR or vi), and print the result
+    /// Open text in the host's editor, and print the result
     Editor {
         /// The title
         title: String,

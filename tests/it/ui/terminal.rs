@@ -9,7 +9,6 @@ const SELECT: &str = "chosen=$(hookrun hook ui select 'Which one?' alpha 'beta t
                       echo \"$? <$chosen>\"";
 const INPUT: &str = "text=$(hookrun hook ui input Name 'like this'); echo \"$? <$text>\"";
 const CONFIRM: &str = "hookrun hook ui confirm Dangerous 'Allow it?'; echo $?";
-const EDITOR: &str = "text=$(hookrun hook ui editor Edit 'old text'); echo \"$? <$text>\"";
 
 /// What a hook with this body prints after somebody has pressed `keys` at the text `at`.
 #[track_caller]
@@ -64,22 +63,9 @@ fn only_a_yes_confirms() {
 }
 
 #[test]
-fn a_text_is_edited_with_the_editor_of_the_person() {
-    let editor =
-        "#!/bin/sh\ntest -t 0 && test -t 1 && cat \"$2\" > seen && echo \"$1\" >> \"$2\"\n";
-    let sandbox = || asking("timeout=1m", EDITOR).script("ed it", editor);
-    for name in ["VISUAL", "EDITOR"] {
-        let sandbox = sandbox().variable(name, "'./ed it' --more");
-        let ran = decided(&sandbox, &[]);
-        ran.allows_with(json!({ "output": "0 <old text\n--more>" }));
-        assert_eq!(sandbox.read("seen"), "old text\n");
-    }
-    let fails = asking("timeout=1m", EDITOR).variable("VISUAL", "false");
-    decided(&fails, &[]).allows_with(json!({ "output": "1 <>" }));
-    let none = asking("timeout=1m", EDITOR).variable("EDITOR", "./no-such-editor");
-    decided(&none, &[])
-        .allows_with(json!({ "output": "1 <>" }))
-        .says("cannot start the editor");
+fn only_a_host_has_an_editor() {
+    let body = "hookrun hook ui editor Edit 'old text'; echo \"$?\"";
+    decided(&asking("timeout=1m", body), &[]).allows_with(json!({ "output": "1" }));
 }
 
 #[test]
@@ -170,17 +156,6 @@ fn control_c_at_a_dialog_blocks() {
         let ran = decided(&asking("timeout=1m", body), &[at(text, "\u{3}")]);
         ran.blocks_saying("hookrun was interrupted");
     }
-}
-
-#[test]
-fn an_editor_is_withdrawn_with_its_dialog() {
-    let sandbox = asking("timeout=1m", &format!("({EDITOR}) & {UNTIL_SHOWN}; exit 1"))
-        .script(
-            "endless",
-            "#!/bin/sh\nstty raw; echo editing\nexec sleep 600\n",
-        )
-        .variable("VISUAL", "./endless");
-    decided(&sandbox, &[told("editing")]).blocks_saying("exited with status 1");
 }
 
 #[test]
