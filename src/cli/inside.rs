@@ -10,7 +10,6 @@ use crate::config::tree::{Tree, yaml_documents};
 use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
-use crate::engine::event::json::{elements, raw_entries, string_text};
 use crate::engine::exec::Abort;
 use crate::engine::harmless::is_hidden;
 use crate::engine::session::{self, Message, Outbox, SessionEntries};
@@ -25,8 +24,6 @@ use crate::cli::exit::{ExitStatus, Result, failed};
 use crate::cli::input;
 use crate::cli::streams;
 use crate::cli::terminal::Terminal;
-
-const MOST_KEYS: usize = 12;
 
 pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write) -> Result {
     let inside = Environment::inside();
@@ -49,7 +46,7 @@ fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
         context.text(&args.path)
     };
     let Some(text) = value.or_else(|| default_of(args)) else {
-        streams::remark(&format!("{}\n", missing(&context, &args.path)));
+        streams::remark(&format!("no value at `{}`\n", args.path));
         return Ok(ExitStatus::No);
     };
     writeln!(out, "{text}")?;
@@ -72,36 +69,6 @@ fn json(context: &Context, path: &str) -> Option<String> {
         return Some(raw.to_string());
     }
     context.text(path)
-}
-
-/// Names the keys of the existing part of a path.
-fn missing(context: &Context, path: &str) -> String {
-    if context.lookup(path).is_some() {
-        return format!("the value at `{path}` is null");
-    }
-    let mut parents = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
-    let (place, keys) = match parents.find_map(|parent| Some((parent, context.lookup(parent)?))) {
-        Some((parent, raw)) => (format!("`{parent}`"), keys_of(raw)),
-        None => {
-            let keys = context.keys().map(str::to_string);
-            ("the document".to_string(), keys.collect())
-        }
-    };
-    if keys.is_empty() {
-        return format!("no value at `{path}`; {place} has no keys");
-    }
-    let more = if keys.len() > MOST_KEYS { ", …" } else { "" };
-    let shown = keys[..keys.len().min(MOST_KEYS)].join("`, `");
-    format!("no value at `{path}`; {place} has `{shown}`{more}")
-}
-
-fn keys_of(raw: &str) -> Vec<String> {
-    if let Some(list) = elements(raw) {
-        return (0..list.len()).map(|index| index.to_string()).collect();
-    }
-    let entries = raw_entries(raw).into_iter();
-    let keys = entries.filter_map(|(key, _)| string_text(key.get()));
-    keys.collect()
 }
 
 /// Prints documents as JSON, keeping every value on its line.

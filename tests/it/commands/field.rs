@@ -87,32 +87,12 @@ fn what_is_not_there_is_1_and_prints_nothing() {
 }
 
 #[test]
-fn what_is_there_instead_is_said() {
-    let all = "`toolInput`, `messages`, `big`, `exact`, `small`, `wide`, `yes`, `none`, \
-               `dotted.key`, `text`";
-    for (path, said) in [
-        (
-            "toolInput.comand",
-            "no value at `toolInput.comand`; `toolInput` has `command`, `a.b`, ``, `empty`",
-        ),
-        (
-            "toolInput.x.y",
-            "no value at `toolInput.x.y`; `toolInput` has `command`, `a.b`, ``, `empty`",
-        ),
-        (
-            "messages.9",
-            "no value at `messages.9`; `messages` has `0`, `1`",
-        ),
-        ("yes.no", "no value at `yes.no`; `yes` has no keys"),
-        ("none", "the value at `none` is null"),
-        (
-            "tolInput",
-            &format!("no value at `tolInput`; the document has {all}"),
-        ),
-    ] {
-        let ran = field(&[path], DOCUMENT.as_bytes());
-        assert_eq!((ran.status, ran.stderr), (1, format!("{said}\n")), "{path}");
-    }
+fn the_message_names_the_path() {
+    let ran = field(&["tolInput"], DOCUMENT.as_bytes());
+    assert_eq!(
+        (ran.status, ran.stderr.as_str()),
+        (1, "no value at `tolInput`\n")
+    );
 }
 
 #[test]
