@@ -28,9 +28,9 @@ use crate::cli::streams;
 use crate::cli::trust::offer;
 
 #[derive(Clone, Copy)]
-pub(crate) struct ImportTool {
+struct ImportTool {
     /// The name, also on the command line.
-    pub(crate) name: &'static str,
+    name: &'static str,
     /// Its files, or folders of files, in the project.
     files: &'static [&'static str],
     read: fn(&ImportSource<'_>, &mut ImportedHooks) -> Result<()>,
@@ -73,23 +73,6 @@ const OF_GIT: &[ImportTool] = &[
     },
 ];
 
-impl ImportTool {
-    fn source<'a>(
-        &self,
-        file: &'a Path,
-        paths: &'a Paths,
-        env: &'a Environment,
-    ) -> ImportSource<'a> {
-        let tool = self.name;
-        ImportSource {
-            tool,
-            file,
-            paths,
-            env,
-        }
-    }
-}
-
 /// All tools with importable hooks: hosts, and runners of git hooks.
 fn tools() -> impl Iterator<Item = ImportTool> {
     let hosts = HOSTS.iter().filter(|host| !host.imports.is_empty());
@@ -127,7 +110,12 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     }
     let mut imported = ImportedHooks::default();
     for file in &files {
-        let source = tool.source(file, &paths, env);
+        let source = ImportSource {
+            tool: tool.name,
+            file,
+            paths: &paths,
+            env,
+        };
         (tool.read)(&source, &mut imported)?;
     }
     streams::problems(&imported.problems, &paths);
@@ -168,25 +156,6 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         print_idle(env, out)?;
     }
     Ok(ExitStatus::Yes)
-}
-
-/// The tools with hooks in this project, and their files.
-pub(super) fn in_project(config: &Config, env: &Environment) -> Vec<(ImportTool, Vec<PathBuf>)> {
-    let paths = Paths::from(&env.cwd);
-    let mut found = Vec::new();
-    for tool in tools() {
-        let mut files = files_of(&tool, config);
-        files.retain(|file| {
-            let mut imported = ImportedHooks::default();
-            let read = (tool.read)(&tool.source(file, &paths, env), &mut imported);
-            // An unreadable file may have hooks; `import` reports its problem.
-            read.is_err() || !imported.hooks.is_empty()
-        });
-        if !files.is_empty() {
-            found.push((tool, files));
-        }
-    }
-    found
 }
 
 fn files_of(tool: &ImportTool, config: &Config) -> Vec<PathBuf> {

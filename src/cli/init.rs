@@ -13,7 +13,6 @@ use serde_json::json;
 
 use super::add::{ShippedHook, find, is_here, plan_of, subject};
 use super::files::{Becomes, WritePlan, project_folder};
-use super::import::in_project;
 use super::test::test;
 use crate::cli::args::{InitArgs, SettingsScope};
 use crate::cli::exit::{ExitStatus, Result};
@@ -196,32 +195,8 @@ impl InitPlan {
             writeln!(out, "  {}", plain(&paths.show(&change.path)))?;
         }
         for (host, path) in self.settings(env) {
-            let mut names = Vec::new();
-            for row in host.rows() {
-                if self
-                    .guards
-                    .iter()
-                    .any(|guard| guard.events.iter().any(|one| one == row.event))
-                {
-                    names.push(row.name);
-                }
-            }
-            let names = if self.scope == SettingsScope::User {
-                "all events".to_string()
-            } else {
-                names.join(", ")
-            };
             let shown = plain(&paths.show(&path));
-            writeln!(out, "  {shown}  {DIM}{}: {names}{DIM:#}", host.title)?;
-        }
-        let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-        for (tool, files) in in_project(&config, env) {
-            let files: Vec<String> = files.iter().map(|file| plain(&paths.show(file))).collect();
-            let (name, files) = (tool.name, files.join(", "));
-            writeln!(
-                out,
-                "found hooks in {files}: `hookrun import {name}` imports them"
-            )?;
+            writeln!(out, "  {shown}  {DIM}{}{DIM:#}", host.title)?;
         }
         if self.hosts.is_empty() {
             writeln!(

@@ -559,10 +559,6 @@ fn scripts_of_husky_run_as_husky_runs_them() {
     sandbox
         .hookrun(&["run", "push.pre"], other.as_bytes())
         .exits(2);
-    let ran = sandbox.hookrun(&["init", "--guard", "none", "--dry-run"], b"");
-    ran.exits(0).prints(
-        "found hooks in .husky/commit-msg, .husky/pre-commit, .husky/pre-push: `hookrun import husky`",
-    );
 }
 
 /// What people write into such files besides: fixes that they stage themselves, the glob of a group,
