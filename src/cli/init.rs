@@ -59,7 +59,7 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
         return Ok(ExitStatus::Yes);
     }
     if !args.yes {
-        let Some(person) = Terminal::open(env) else {
+        let Some(person) = Terminal::open() else {
             let cause = "no terminal, so nothing was written";
             return Err(Complaint::with_cure(
                 cause,

@@ -45,20 +45,19 @@ fn field(args: &FieldArgs, out: &mut dyn Write) -> Result {
     } else {
         context.text(&args.path)
     };
-    let Some(text) = value.or_else(|| default_of(args)) else {
+    let default = args.default.as_ref().map(|text| {
+        if args.json {
+            Value::from(text.as_str()).to_string()
+        } else {
+            text.clone()
+        }
+    });
+    let Some(text) = value.or(default) else {
         streams::remark(&format!("no value at `{}`\n", args.path));
         return Ok(ExitStatus::No);
     };
     writeln!(out, "{text}")?;
     Ok(ExitStatus::Yes)
-}
-
-fn default_of(args: &FieldArgs) -> Option<String> {
-    let text = args.default.clone()?;
-    if args.json {
-        return Some(Value::from(text).to_string());
-    }
-    Some(text)
 }
 
 /// The value as compact JSON, with numbers as written.
@@ -160,7 +159,7 @@ fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn
         }
     };
     let is_notice = matches!(request, Request::Notify { .. });
-    match ask(request, env, inside)? {
+    match ask(request, inside)? {
         DialogAnswer::Text(text) => {
             writeln!(out, "{text}")?;
             Ok(ExitStatus::Yes)
@@ -175,11 +174,11 @@ fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn
 }
 
 /// Forwards a request, or shows it at the terminal.
-fn ask(request: Request, env: &Environment, inside: &Inside) -> Result<DialogAnswer> {
+fn ask(request: Request, inside: &Inside) -> Result<DialogAnswer> {
     if let Some(address) = &inside.socket {
         return Ok(ui::ask(address, request));
     }
-    let Some(terminal) = Terminal::open(env) else {
+    let Some(terminal) = Terminal::open() else {
         return Ok(DialogAnswer::Nobody);
     };
     // No signal may end hookrun while the terminal's settings are changed.
@@ -224,11 +223,10 @@ fn print_status(
     out: &mut dyn Write,
 ) -> Result {
     let entries = SessionEntries::of_status(&shared_folder(session, env, inside).path).all();
-    let mut texts = Vec::new();
-    for texts_of_key in entries.map_err(Complaint::of)?.values() {
-        let text = texts_of_key.last().map(|text| on_one_line(text));
-        texts.extend(text.filter(|text| !text.is_empty()));
-    }
+    let entries = entries.map_err(Complaint::of)?;
+    let lasts = entries.values().filter_map(|texts| texts.last());
+    let mut texts: Vec<String> = lasts.map(|text| on_one_line(text)).collect();
+    texts.retain(|text| !text.is_empty());
     if !texts.is_empty() {
         writeln!(out, "{}", texts.join(" "))?;
     }

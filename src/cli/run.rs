@@ -215,7 +215,7 @@ impl EventRun<'_> {
         {
             return decided;
         }
-        let ui = Terminal::ui(env);
+        let ui = Terminal::ui();
         let hooks = LoadedHooks::new(config, env, |runner| {
             equipped(runner, ground, self.time, args, env, ui.clone())
         });

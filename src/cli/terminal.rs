@@ -9,7 +9,6 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::config::Environment;
 use crate::engine::harmless::plain;
 use crate::engine::ui::{Asker, DialogAnswer, MessageKind, PATIENCE, Request, Ui, WaitEnd};
 use rustix::termios::{OptionalActions, SpecialCodeIndex, Termios};
@@ -31,12 +30,12 @@ struct OpenPrompt<'t> {
 
 impl Terminal {
     /// Returns the dialogs of the terminal, if [`Terminal::open`] opens it.
-    pub(crate) fn ui(env: &Environment) -> Option<Arc<dyn Ui>> {
-        Some(Arc::new(Terminal::open(env)?))
+    pub(crate) fn ui() -> Option<Arc<dyn Ui>> {
+        Some(Arc::new(Terminal::open()?))
     }
 
     /// Opens the terminal if hookrun is in the foreground, and no host captures stderr.
-    pub(crate) fn open(env: &Environment) -> Option<Terminal> {
+    pub(crate) fn open() -> Option<Terminal> {
         if !io::stderr().is_terminal() {
             return None;
         }

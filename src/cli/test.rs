@@ -100,7 +100,7 @@ fn test_one(args: &TestArgs, env: &Environment, out: &mut dyn Write) -> Result {
         // Problems of other files, printed already, do not matter for one hook.
         config.problems.clear();
     }
-    let ui = Terminal::ui(env);
+    let ui = Terminal::ui();
     let hooks = LoadedHooks::new(config, env, |runner| {
         let runner = runner.with_program(env).one_shot().rehearsal();
         let runner = runner.abort(abort.clone()).subreaper(grounds);

@@ -45,8 +45,7 @@ impl SeenProject {
     fn look(store: TrustStore, env: &Environment) -> Result<SeenProject> {
         let mut sets = Vec::new();
         for report in reports(env) {
-            let files = report.read();
-            let files = files.map_err(failed("the hooks cannot be read"))?;
+            let files = report.read().map_err(failed("the hooks cannot be read"))?;
             let before = store.latest(&report.repository, &report.folder, &files);
             sets.push(SeenSet {
                 report,
@@ -54,10 +53,9 @@ impl SeenProject {
                 before,
             });
         }
-        let config = Config::load(&Choice::default(), env, ConfigScope::All);
         Ok(SeenProject {
             store,
-            config,
+            config: Config::load(&Choice::default(), env, ConfigScope::All),
             sets,
         })
     }
@@ -90,7 +88,7 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     if args.show {
         return show(&seen, out);
     }
-    let terminal = open_terminal(env)?;
+    let terminal = open_terminal()?;
     if seen.is_trusted() {
         writeln!(out, "the hooks of this project are already trusted")?;
         return Ok(ExitStatus::Yes);
@@ -98,8 +96,8 @@ pub(crate) fn trust(args: &TrustArgs, env: &Environment, out: &mut dyn Write) ->
     ask(&seen, &terminal, env, out)
 }
 
-fn open_terminal(env: &Environment) -> Result<Terminal> {
-    Terminal::open(env).ok_or_else(|| {
+fn open_terminal() -> Result<Terminal> {
+    Terminal::open().ok_or_else(|| {
         let help =
             "run it at a terminal, or pass the digest of the hooks that you have reviewed: `--digest DIGEST`";
         Complaint::with_cure("`hookrun trust` needs an interactive terminal", help)
@@ -147,7 +145,7 @@ fn follow_branch(
         "run whatever hooks {} of {shown_repository} has, now and after each fetch?",
         plain(branch)
     );
-    if !open_terminal(env)?.agrees(&question) {
+    if !open_terminal()?.agrees(&question) {
         return Ok(ExitStatus::No);
     }
     let followed = FollowedBranch {
@@ -176,9 +174,11 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
     if seen.is_trusted() {
         return Ok(true);
     }
-    let Some(terminal) = Terminal::open(env) else {
-        let what = "`hookrun trust`: this project's hooks run only after you trust them";
-        writeln!(out, "  to do: {what}")?;
+    let Some(terminal) = Terminal::open() else {
+        writeln!(
+            out,
+            "  to do: `hookrun trust`: this project's hooks run only after you trust them"
+        )?;
         return Ok(false);
     };
     Ok(ask(&seen, &terminal, env, out)? == ExitStatus::Yes)
@@ -186,17 +186,13 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
 
 /// Shows hooks and problems, and asks until there is an answer.
 fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn Write) -> Result {
-    let SeenProject {
-        store,
-        config,
-        sets,
-    } = seen;
-    let wanted: Vec<&SeenSet> = sets.iter().filter(|set| !set.report.is_trusted()).collect();
+    let SeenProject { store, config, .. } = seen;
+    let mut wanted: Vec<&SeenSet> = seen.sets.iter().collect();
+    wanted.retain(|set| !set.report.is_trusted());
     let mut text = String::new();
     for set in &wanted {
-        let diff = set.diff(store);
         text.push_str(&set.screen(config));
-        text.push_str(&shortened(&diff));
+        text.push_str(&shortened(&set.diff(store)));
     }
     // Before the question, because fixing a problem changes the content.
     let paths = Paths::from(&env.cwd);
@@ -231,23 +227,16 @@ fn keep(sets: &[&SeenSet], by: TrustedBy, store: &TrustStore, out: &mut dyn Writ
 
 /// Trusts the hooks with the caller's digest.
 fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
-    let meant: Vec<&SeenSet> = seen
-        .sets
-        .iter()
-        .filter(|set| set.files.digest() == digest)
-        .collect();
-    if !meant.is_empty() {
-        return keep(&meant, TrustedBy::Digest, &seen.store, out);
+    let mut sets: Vec<&SeenSet> = seen.sets.iter().collect();
+    sets.retain(|set| set.files.digest() == digest);
+    if !sets.is_empty() {
+        return keep(&sets, TrustedBy::Digest, &seen.store, out);
     }
     let digests: Vec<String> = seen.sets.iter().map(|set| set.files.digest()).collect();
-    let cause = format!(
-        "the hooks here have a different digest: {}",
-        digests.join(", ")
-    );
-    Err(Complaint::with_cure(
-        cause,
-        "`hookrun trust --show` shows what has changed",
-    ))
+    let digests = digests.join(", ");
+    let cause = format!("the hooks here have a different digest: {digests}");
+    let cure = "`hookrun trust --show` shows what has changed";
+    Err(Complaint::with_cure(cause, cure))
 }
 
 /// Revokes trust, even if the hooks are unreadable.
@@ -293,24 +282,17 @@ impl SeenSet {
     }
 
     /// The hooks of this folder, including those of its shared sets.
-    fn hooks<'c>(&self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
-        let folder = self.report.folder.clone();
-        let of_project = config
-            .hooks
-            .iter()
-            .filter(|hook| hook.source.layer == LayerKind::Project);
-        of_project.filter(move |hook| {
+    fn hooks<'c>(&'c self, config: &'c Config) -> impl Iterator<Item = &'c Hook> {
+        config.hooks.iter().filter(move |hook| {
             let own = hook.root.as_ref().unwrap_or(&config.project);
+            let source = &hook.source;
             // A shared set's files are in the store, its lock is here.
-            let file = match hook.source.set {
+            let file = match source.set {
                 Some(_) => Path::new(LOCK),
-                None => hook
-                    .source
-                    .file
-                    .strip_prefix(own)
-                    .unwrap_or(&hook.source.file),
+                None => source.file.strip_prefix(own).unwrap_or(&source.file),
             };
-            own.canonicalize().unwrap_or_else(|_| own.clone()) == folder
+            source.layer == LayerKind::Project
+                && own.canonicalize().as_ref().unwrap_or(own) == &self.report.folder
                 && self.report.parts.iter().any(|part| file.starts_with(part))
         })
     }
@@ -327,7 +309,10 @@ impl SeenSet {
             let what = match (old, new.map(|file| &file.mark)) {
                 (None, _) => "new".to_string(),
                 (_, None) => "removed".to_string(),
-                (Some(old), Some(new)) => changed(old, new),
+                (Some(old), Some(new)) if old.mode == new.mode && old.link == new.link => {
+                    "changed".to_string()
+                }
+                (Some(old), Some(new)) => format!("{} is {} now", described(old), described(new)),
             };
             let _ = writeln!(text, "{}: {what}", plain(path));
             let old = old
@@ -335,8 +320,9 @@ impl SeenSet {
                 .unwrap_or_default();
             let new = new.map(text_of).unwrap_or_default();
             let diff = similar::udiff::unified_diff(similar::Algorithm::Myers, &old, &new, 3, None);
-            diff.lines()
-                .for_each(|line| text.push_str(&format!("  {}\n", plain(line))));
+            for line in diff.lines() {
+                let _ = writeln!(text, "  {}", plain(line));
+            }
         }
         text
     }
@@ -359,13 +345,6 @@ fn described(mark: &FileMark) -> String {
     plain(&format!("{} {content} {}{link}", mark.mode, mark.path))
 }
 
-fn changed(old: &FileMark, new: &FileMark) -> String {
-    if old.mode == new.mode && old.link == new.link {
-        return "changed".to_string();
-    }
-    format!("{} is {} now", described(old), described(new))
-}
-
 fn text_of(file: &ContentFile) -> String {
     match std::str::from_utf8(&file.bytes) {
         Ok(text) => text.to_string(),
@@ -378,12 +357,9 @@ fn shortened(diff: &str) -> String {
     if count <= SHOWN_LINES {
         return diff.to_string();
     }
-    let shown: Vec<&str> = diff.lines().take(SHOWN_LINES).collect();
+    let shown: String = diff.split_inclusive('\n').take(SHOWN_LINES).collect();
     let more = count - SHOWN_LINES;
-    format!(
-        "{}\n({more} more lines: `hookrun trust --show`)\n",
-        shown.join("\n")
-    )
+    format!("{shown}({more} more lines: `hookrun trust --show`)\n")
 }
 
 fn shown(path: &Path) -> String {

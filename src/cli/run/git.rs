@@ -174,7 +174,7 @@ impl GitRequest<'_> {
             Some(check) => check.choose(&mut config.hooks)?,
             None => Vec::new(),
         };
-        let ui = Terminal::ui(env);
+        let ui = Terminal::ui();
         let abort = ground.0.clone();
         let git = EventGit {
             abort: abort.clone(),

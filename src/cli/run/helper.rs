@@ -138,7 +138,7 @@ impl<'a> Helper<'a> {
             .iter()
             .any(|hook| hook.warm.is_some_and(|warm| warm != Warm::Off));
         let is_possible = WARMS && is_plain && is_warm && !self.env.is_ci;
-        if !is_possible || self.env.cwd_problem.is_some() || Terminal::open(self.env).is_some() {
+        if !is_possible || self.env.cwd_problem.is_some() || Terminal::open().is_some() {
             return None;
         }
         let timeouts = config.hooks.iter().map(Hook::usual_timeout);
