@@ -14,8 +14,9 @@ use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
 use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, WARM_NOTE};
-use crate::hosts::{Host, HostFolders, git, installable, native};
+use crate::hosts::{Host, HostFolders, find, git, installable, native};
 use crate::lab::report::CheckFormat;
+use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
 use crate::log::record::DecisionLine;
 use crate::log::report::RunReport;
@@ -68,7 +69,7 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         };
         lines.push(summary(host, &installed));
         checks::about_host(site, &installed, &wanted, &mut findings);
-        findings.add(seen.about(host, first.path()));
+        findings.add(seen.about(host, &first.file.path));
     }
     if !without.is_empty() {
         let titles = without.join(", ");
@@ -80,13 +81,8 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
     }
     let is_git_named = args.host.as_deref() == Some(git::NAME);
     if is_git_named || args.host.is_none() {
-        lines.extend(look_at_git(
-            &config,
-            env,
-            is_git_named,
-            &seen,
-            &mut findings,
-        )?);
+        let line = look_at_git(&config, env, is_git_named, &seen, &mut findings)?;
+        lines.extend(line);
     }
     if args.format == CheckFormat::Human {
         for line in lines {
@@ -127,15 +123,11 @@ fn summary(host: &Host, installed: &[Installation]) -> String {
         let place = one.file.place();
         places.push(match one.hooks.len() {
             0 => format!("unknown events in {place} (a custom command calls hookrun there)"),
-            1 => format!("1 event in {place}"),
-            events => format!("{events} events in {place}"),
+            events => format!("{} in {place}", counted(events, "event")),
         });
     }
-    format!(
-        "hookrun is installed in {} for {}",
-        host.title,
-        places.join(", ")
-    )
+    let places = places.join(", ");
+    format!("hookrun is installed in {} for {places}", host.title)
 }
 
 /// Facts from the decision log; a host's files show only that it should run hookrun.
@@ -186,7 +178,9 @@ impl Seen {
 
     fn about(&self, host: &Host, file: &Path) -> Problem {
         let title = host.title;
-        if let Some(dialect) = host.asking_dialect() {
+        if host.plugin().is_none()
+            && let Some(dialect) = find(host.name)
+        {
             return self.about_dialect(dialect.name, title, host.trust, file);
         }
         let last = self.last.as_ref().and_then(|last| last.get(native::NAME));
@@ -273,9 +267,8 @@ fn ago(time: SystemTime) -> String {
     let Some((size, unit)) = units.into_iter().find(|(size, _)| seconds >= *size) else {
         return "just now".to_string();
     };
-    let count = seconds / size;
-    let end = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{end} ago")
+    let count = usize::try_from(seconds / size).unwrap_or(usize::MAX);
+    format!("{} ago", counted(count, unit))
 }
 
 /// Checks the repository around the working directory. Returns a summary line; `None` outside one.
@@ -330,9 +323,9 @@ fn look_at_git(
     }
     findings.check(path);
     findings.add(seen.about_dialect(git::NAME, "git", None, path));
-    let noun = if asking == 1 { "hook" } else { "hooks" };
+    let asking = counted(asking, "hook");
     Ok(Some(format!(
-        "git: installed in {asking} {noun} of this repository"
+        "git: installed in {asking} of this repository"
     )))
 }
 

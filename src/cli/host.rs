@@ -119,7 +119,7 @@ fn install_into(
     if let Err(why) = launch.version(config.nearest_folder()) {
         writeln!(out, "  note: {} does not find hookrun: {why}", host.title)?;
     }
-    for step in host.steps() {
+    for step in host.trust.iter().chain(host.install.must) {
         writeln!(out, "  to do: {step}")?;
     }
     Ok(ExitStatus::Yes)

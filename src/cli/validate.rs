@@ -27,7 +27,6 @@ pub(crate) fn validate(args: &ValidateArgs, env: &Environment, out: &mut dyn Wri
     let config = Config::load(&choice, env, ConfigScope::All);
     let mut findings = Findings::default();
     findings.add_hooks(&config, &choice, env);
-    findings.tidy();
     findings.report(args.format, env, out)
 }
 
@@ -102,7 +101,7 @@ impl Findings {
     }
 
     /// Sorts problems by line and removes duplicates.
-    pub(super) fn tidy(&mut self) {
+    fn tidy(&mut self) {
         for check in self.checks.values_mut() {
             check
                 .problems
@@ -120,11 +119,12 @@ impl Findings {
 
     /// Prints every file: 0 without errors, else 1.
     pub(super) fn report(
-        &self,
+        mut self,
         format: CheckFormat,
         env: &Environment,
         out: &mut dyn Write,
     ) -> Result {
+        self.tidy();
         let files = self.checks.values().cloned();
         format.write(&FilesReport::new(files, &paths(format, env)), out)?;
         Ok(if self.has_error() {

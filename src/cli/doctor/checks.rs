@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::args::SettingsScope;
-use crate::cli::host::command::{InstalledCommand, Launch, NAME, real_path, write_plugin};
+use crate::cli::host::command::{InstalledCommand, Launch, NAME, write_plugin};
 use crate::cli::host::files::read_value;
 use crate::cli::host::installed::{
     HooksByEvent, HostSite, Installation, InstalledHook, install_again,
@@ -28,7 +28,7 @@ pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Insta
             Err(problem) => findings.add(*problem),
             Ok(None) => {}
             Ok(Some(installed)) => {
-                findings.check(installed.path());
+                findings.check(&installed.file.path);
                 about_file(site, &installed, findings);
                 all.push(installed);
             }
@@ -39,7 +39,7 @@ pub(super) fn read_all(site: HostSite<'_>, findings: &mut Findings) -> Vec<Insta
 
 fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     let host = site.host;
-    let path = one.path();
+    let path = one.file.path.as_path();
     let again = install_again(host, one.file.scope);
     if let Some(wrong) = &one.dropped {
         let mut problem = (**wrong).clone();
@@ -72,7 +72,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     if host.settings_file().is_none() {
         findings.extend(about_plugin(one, host, &again));
     }
-    let launches: BTreeSet<&Launch> = one.hooks.iter().map(InstalledHook::launch).collect();
+    let launches: BTreeSet<&Launch> = one.hooks.iter().map(|hook| &hook.command.launch).collect();
     for launch in launches {
         findings.extend(about_launch(launch, site, path, &again));
     }
@@ -94,13 +94,13 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
 }
 
 fn about_plugin(one: &Installation, host: &Host, again: &str) -> Option<Problem> {
-    let path = one.path();
+    let path = one.file.path.as_path();
     let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
     if one.text.starts_with("#!") && mode & 0o111 == 0 {
         let cause = format!("it is not executable: {} does not run it", host.title);
         return Some(error(path, cause, format!("`chmod +x {}`", path.display())));
     }
-    let launch = one.hooks.first()?.launch();
+    let launch = &one.hooks.first()?.command.launch;
     let rows: Vec<&HostEvent> = one
         .hooks
         .iter()
@@ -122,9 +122,10 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
             );
             return Some(warning(file, cause, again));
         }
-        let real = real_path(program, folder);
-        let own = site.env.program.as_deref().map(Path::canonicalize);
-        if own.and_then(std::io::Result::ok).as_ref() == Some(&real) {
+        let path = folder.join(program);
+        let real = path.canonicalize().unwrap_or(path);
+        let own = site.env.program.as_deref();
+        if own.is_some_and(|own| own.canonicalize().is_ok_and(|own| own == real)) {
             return None;
         }
         // Do not run a program of the project to check it.
@@ -197,15 +198,14 @@ fn faults_of(hook: &InstalledHook, row: &HostEvent, host: &Host) -> Vec<String> 
             }
         }
     }
-    let closed = shape.closed();
-    let is_closed = closed
-        .as_ref()
-        .is_some_and(|(key, value)| hook.keys.get(*key) == Some(value));
     let InstalledCommand {
         budget, is_guarded, ..
     } = hook.command;
-    let may_be_closed = closed.is_some() || row.is_guarded();
-    if row.fails_closed() && may_be_closed && !is_closed && !is_guarded {
+    let may_be_open = match shape.closed() {
+        Some((key, value)) => hook.keys.get(key) != Some(&value),
+        None => row.is_guarded(),
+    };
+    if row.fails_closed() && may_be_open && !is_guarded {
         faults.push("nothing blocks if hookrun is missing or killed".to_string());
     }
     if let Some(usual) = row.wait {
@@ -232,7 +232,7 @@ pub(super) fn about_host(
 ) {
     for what in site.host.unseen {
         let cause = format!("hooks are not called for {what}");
-        findings.add(note(installed[0].path(), cause));
+        findings.add(note(&installed[0].file.path, cause));
     }
     about_events(site.host, installed, wanted, findings);
     about_switches(site, findings);
@@ -266,7 +266,7 @@ fn about_events(
                 row.name
             );
             let again = install_again(host, first.file.scope);
-            findings.add(error(first.path(), cause, again));
+            findings.add(error(&first.file.path, cause, again));
         }
         for one in installed {
             let limit = one.hook(row).and_then(|hook| hook.limit);
@@ -277,11 +277,19 @@ fn about_events(
                 "{} waits only {limit:?} for {}, but {names} may take {:?}",
                 host.title, row.name, bound.longest
             );
-            findings.add(warning(one.path(), cause, "shorten the hooks' timeouts"));
+            findings.add(warning(
+                &one.file.path,
+                cause,
+                "shorten the hooks' timeouts",
+            ));
         }
     }
     for lack in wanted.lacks(host) {
-        findings.add(warning(first.path(), lack, "use another event of the host"));
+        findings.add(warning(
+            &first.file.path,
+            lack,
+            "use another event of the host",
+        ));
     }
 }
 
@@ -336,8 +344,8 @@ fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Fi
     };
     for one in installed {
         let question = TrustQuestion {
-            file: one.path(),
-            settings: &read_value(one.path()).unwrap_or_default(),
+            file: &one.file.path,
+            settings: &read_value(&one.file.path).unwrap_or_default(),
             project: (one.file.scope != SettingsScope::User).then_some(config.project.as_path()),
             user,
             is_own: &|text| InstalledCommand::read(text, host, env).is_some(),
@@ -350,13 +358,9 @@ fn about_trust(site: HostSite<'_>, installed: &[Installation], findings: &mut Fi
 }
 
 fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<Problem> {
-    let mut events: Vec<&str> = Vec::new();
-    for hook in &other.hooks {
-        let is_here = one.hooks.iter().any(|own| own.event == hook.event);
-        if is_here && !events.contains(&hook.event.as_str()) {
-            events.push(&hook.event);
-        }
-    }
+    let mut events: Vec<&str> = one.hooks.iter().map(|hook| hook.event.as_str()).collect();
+    events.retain(|event| other.hooks.iter().any(|hook| hook.event == *event));
+    events.dedup();
     if events.is_empty() {
         return None;
     }
@@ -364,16 +368,7 @@ fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<P
         "{} runs hookrun twice for {}: from this file and from `{}`",
         host.title,
         events.join(", "),
-        other.path().display()
+        other.file.path.display()
     );
-    let cure = if other.file.is_beside {
-        "remove one of them".to_string()
-    } else {
-        let scope = other.file.scope.name();
-        format!(
-            "`hookrun uninstall {} --scope {scope}`, or uninstall the other one",
-            host.name
-        )
-    };
-    Some(warning(one.path(), cause, cure))
+    Some(warning(&one.file.path, cause, "remove one of them"))
 }

@@ -4,7 +4,7 @@
 //! install instructions if it is missing. A personal file has the path. A host that runs no
 //! commands gets a plugin; a host with a file for each event gets scripts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -95,21 +95,19 @@ impl Launch {
         (flag == "-c" && name == NAME && is_ours).then_some((Launch::Search, is_guarded, arguments))
     }
 
-    /// Parses a launch without arguments, as in a plugin.
-    pub(crate) fn of_words(words: &[String]) -> Option<Launch> {
-        let (launch, _, arguments) = Launch::read(words)?;
-        arguments.is_empty().then_some(launch)
-    }
-
     /// Returns the version that runs in `folder`; the error is a sentence.
     pub(crate) fn version(&self, folder: &Path) -> std::result::Result<String, String> {
         let words = self.words();
+        let name = match self {
+            Launch::Path(program) => program,
+            Launch::Search => NAME,
+        };
         let mut errand = Errand::new(&words[0], &words[1..], PROBE_LIMIT);
         errand.command.arg("--version").current_dir(folder);
         let output = match errand.output() {
             Ok(Some(output)) => output,
-            Ok(None) => return Err(format!("`{}` does not answer", self.name())),
-            Err(error) => return Err(format!("cannot start `{}`: {error}", self.name())),
+            Ok(None) => return Err(format!("`{name}` does not answer")),
+            Err(error) => return Err(format!("cannot start `{name}`: {error}")),
         };
         if output.status.code() == Some(127) {
             return Err("it is in none of the folders where the command looks".to_string());
@@ -118,27 +116,16 @@ impl Launch {
         if printed.starts_with("hookrun ") {
             return Ok(printed);
         }
-        Err(format!(
-            "`{}` does not identify itself as hookrun",
-            self.name()
-        ))
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            Launch::Path(program) => program,
-            Launch::Search => NAME,
-        }
+        Err(format!("`{name}` does not identify itself as hookrun"))
     }
 }
 
 fn script(is_guarded: bool) -> String {
-    let (run, status) = if is_guarded {
-        (format!("\"$d/hookrun\" \"$@\"{GUARD}; exit 0"), 2)
-    } else {
-        ("exec \"$d/hookrun\" \"$@\"".to_string(), 127)
-    };
-    format!("{SEARCH}{run}; done; echo \"{MISSING}\" >&2; exit {status}")
+    if is_guarded {
+        let run = format!("\"$d/hookrun\" \"$@\"{GUARD}; exit 0");
+        return format!("{SEARCH}{run}; done; echo \"{MISSING}\" >&2; exit 2");
+    }
+    format!("{SEARCH}exec \"$d/hookrun\" \"$@\"; done; echo \"{MISSING}\" >&2; exit 127")
 }
 
 /// This program's absolute path, in PATH if possible, so that an update is found too.
@@ -220,11 +207,6 @@ pub(crate) fn runs_hookrun(text: &str, env: &Environment) -> bool {
     })
 }
 
-pub(crate) fn real_path(program: &str, folder: &Path) -> PathBuf {
-    let path = folder.join(program);
-    path.canonicalize().unwrap_or(path)
-}
-
 const MARKS: [&str; 2] = [
     "// Written by `hookrun install`",
     "#!/bin/sh\n# Written by `hookrun install`",
@@ -268,7 +250,10 @@ pub(crate) fn read_plugin(text: &str) -> Option<(Launch, Vec<(String, Duration)>
         events.push((name.clone(), Duration::from_millis(wait)));
     }
     let words: Vec<String> = serde_json::from_value(value(text, "LAUNCH")?).ok()?;
-    Some((Launch::of_words(&words)?, events))
+    match Launch::read(&words)? {
+        (launch, _, []) => Some((launch, events)),
+        _ => None,
+    }
 }
 
 /// The value of a constant; in a script it is a comment.

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::command::{InstalledCommand, Launch, NAME, read_plugin, runs_hookrun};
+use super::command::{InstalledCommand, NAME, read_plugin, runs_hookrun};
 use super::document::Document;
 use super::files::Target;
 use crate::cli::args::SettingsScope;
@@ -33,14 +33,6 @@ impl Host {
         }
     }
 
-    /// The dialect of its requests; `None` for the native one.
-    pub(crate) fn asking_dialect(&self) -> Option<&'static Host> {
-        match self.plugin() {
-            Some(_) => None,
-            None => hosts::find(self.name),
-        }
-    }
-
     pub(crate) fn rows(&self) -> Vec<&'static HostEvent> {
         let mut rows: Vec<&HostEvent> = self.served_events().iter().collect();
         rows.retain(|row| !self.install.but.contains(&row.name));
@@ -49,12 +41,6 @@ impl Host {
 
     pub(crate) fn row(&self, name: &str) -> Option<&'static HostEvent> {
         self.rows().into_iter().find(|row| row.name == name)
-    }
-
-    pub(crate) fn steps(&self) -> impl Iterator<Item = &'static str> {
-        self.trust
-            .into_iter()
-            .chain(self.install.must.iter().copied())
     }
 }
 
@@ -114,10 +100,6 @@ pub(crate) struct InstalledHook {
 }
 
 impl Installation {
-    pub(crate) fn path(&self) -> &Path {
-        &self.file.path
-    }
-
     pub(crate) fn hook(&self, row: &HostEvent) -> Option<&InstalledHook> {
         self.hooks.iter().find(|hook| hook.event == row.name)
     }
@@ -132,31 +114,26 @@ impl HostSite<'_> {
                 .host
                 .path(scope, self.config.nearest_folder(), self.env);
             let Some(path) = path else { continue };
-            let beside = match scope {
-                SettingsScope::Local => &[],
-                SettingsScope::Project | SettingsScope::User => self.host.install.beside,
-            };
-            let beside = beside.iter().map(|name| HookFile {
-                path: path.with_file_name(name),
-                scope,
-                is_beside: true,
-            });
             let own = HookFile {
-                path: path.clone(),
+                path,
                 scope,
                 is_beside: false,
             };
-            files.push(own);
-            files.extend(beside);
+            files.push(own.clone());
+            if scope != SettingsScope::Local {
+                files.extend(self.host.install.beside.iter().map(|name| HookFile {
+                    path: own.path.with_file_name(name),
+                    is_beside: true,
+                    ..own
+                }));
+            }
         }
         files
     }
 
     pub(crate) fn installed(self) -> Vec<Installation> {
-        let files = self.files().into_iter();
-        files
-            .filter_map(|file| self.read(file).ok().flatten())
-            .collect()
+        let read = self.files().into_iter().map(|file| self.read(file));
+        read.filter_map(|read| read.ok().flatten()).collect()
     }
 
     /// Reads a file; `None` if it does not run hookrun.
@@ -205,33 +182,24 @@ impl HostSite<'_> {
 
     fn plugin(self, file: HookFile, text: String) -> Option<Installation> {
         let (launch, events) = read_plugin(&text)?;
-        let mut hooks = Vec::new();
-        for (event, limit) in events {
-            hooks.push(InstalledHook {
-                event,
-                command: InstalledCommand {
-                    launch: launch.clone(),
-                    budget: None,
-                    is_guarded: true,
-                },
-                limit: Some(limit),
-                keys: Map::new(),
-                matcher: None,
-            });
-        }
+        let hooks = events.into_iter().map(|(event, limit)| InstalledHook {
+            event,
+            command: InstalledCommand {
+                launch: launch.clone(),
+                budget: None,
+                is_guarded: true,
+            },
+            limit: Some(limit),
+            keys: Map::new(),
+            matcher: None,
+        });
         Some(Installation {
             file,
             text,
-            hooks,
+            hooks: hooks.collect(),
             others: Vec::new(),
             dropped: None,
         })
-    }
-}
-
-impl InstalledHook {
-    pub(crate) fn launch(&self) -> &Launch {
-        &self.command.launch
     }
 }
 
@@ -256,20 +224,16 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
         let Some(first) = installed.first() else {
             continue;
         };
-        let mut events: Vec<&str> = Vec::new();
-        for row in wanted.rows(host) {
-            let is_sent = installed.iter().any(|one| one.hook(row).is_some());
-            if !is_sent && !events.contains(&row.event) {
-                events.push(row.event);
-            }
-        }
+        let mut rows = wanted.rows(host);
+        rows.retain(|row| installed.iter().all(|one| one.hook(row).is_none()));
+        let mut events: Vec<&str> = rows.iter().map(|row| row.event).collect();
+        events.sort_unstable();
+        events.dedup();
         if !events.is_empty() {
             let title = host.title;
+            let events = events.join(", ");
             let again = install_again(host, first.file.scope);
-            lines.push(format!(
-                "{title} does not send {} yet: run {again}",
-                events.join(", ")
-            ));
+            lines.push(format!("{title} does not send {events} yet: run {again}"));
         }
     }
     lines
@@ -322,12 +286,8 @@ impl EventHooks {
         if self.hooks.len() > MOST_NAMED {
             return format!("{} hooks", self.hooks.len());
         }
-        let names: Vec<String> = self
-            .hooks
-            .iter()
-            .map(|name| format!("`{}`", plain(name)))
-            .collect();
-        names.join(", ")
+        let names = self.hooks.iter().map(|name| format!("`{}`", plain(name)));
+        names.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -341,9 +301,8 @@ impl HooksByEvent {
             let bound = events.entry(hook.event.clone()).or_default();
             bound.hooks.push(hook.name.clone());
             bound.matchers.push(hook.matcher.clone());
-            let waits =
-                catalog::find(&hook.event).is_some_and(|spec| spec.schedule != Schedule::Detached);
-            if waits {
+            let spec = catalog::find(&hook.event);
+            if spec.is_some_and(|spec| spec.schedule != Schedule::Detached) {
                 bound.longest = bound.longest.saturating_add(hook.usual_timeout());
             }
         }
