@@ -84,13 +84,11 @@ impl Document {
             shape,
             file: file.to_path_buf(),
         };
-        match document.misshaped() {
-            Some(cause) => {
-                let complaint = Complaint::with_cure(cause, "fix it by hand");
-                Err(fault(file, None, complaint))
-            }
-            None => Ok(document),
+        if let Some(cause) = document.misshaped() {
+            let complaint = Complaint::with_cure(cause, "fix it by hand");
+            return Err(fault(file, None, complaint));
         }
+        Ok(document)
     }
 
     /// Why the host ignores the whole file.
@@ -128,13 +126,12 @@ impl Document {
     pub(super) fn command_line(&self, handler: &CstObject) -> String {
         let command = self.command(handler).unwrap_or_default();
         let keys = self.keys(handler);
-        let arguments = keys.get("args").and_then(Value::as_array);
-        match arguments.filter(|list| !command.is_empty() && !list.is_empty()) {
-            None => command,
-            Some(list) => {
+        match keys.get("args").and_then(Value::as_array) {
+            Some(list) if !command.is_empty() && !list.is_empty() => {
                 let arguments = list.iter().filter_map(Value::as_str);
                 shell_words::join(std::iter::once(command.as_str()).chain(arguments))
             }
+            _ => command,
         }
     }
 
@@ -263,10 +260,10 @@ fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
 }
 
 fn unreadable(file: &Path, error: &ParseError) -> Box<Problem> {
-    let kind = error.kind().to_string();
-    let mut letters = kind.chars();
-    let first = letters.next().map(|first| first.to_ascii_lowercase());
-    let kind: String = first.into_iter().chain(letters).collect();
+    let mut kind = error.kind().to_string();
+    if let Some(first) = kind.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
     let at = Position {
         line: error.line_display(),
         column: error.column_display(),

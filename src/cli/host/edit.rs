@@ -255,17 +255,11 @@ fn with_tables(
         left.pop();
     }
     for table in written {
-        let blank = if left.is_empty() || left.ends_with("\n\n") {
-            ""
-        } else {
-            "\n"
-        };
-        let end = if left.is_empty() || left.ends_with('\n') {
-            ""
-        } else {
-            "\n"
-        };
-        left.push_str(&format!("{end}{blank}{table}"));
+        if !left.is_empty() {
+            left.push_str(if left.ends_with('\n') { "" } else { "\n" });
+            left.push_str(if left.ends_with("\n\n") { "" } else { "\n" });
+        }
+        left.push_str(&table);
     }
     left
 }
@@ -295,14 +289,11 @@ fn comments_after(table: &str) -> &str {
 }
 
 fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
-    let hook = DeTable::parse(table)
-        .ok()
-        .filter(|_| table.trim_start().starts_with(HEAD));
-    let hook = hook.map(|hook| Tree::of_toml(&hook).to_json());
-    let command = hook
-        .as_ref()
-        .and_then(|hook| hook["hooks"][0]["command"].as_str());
-    command.is_some_and(is_own)
+    let Ok(hook) = DeTable::parse(table) else {
+        return false;
+    };
+    let hook = Tree::of_toml(&hook).to_json();
+    table.trim_start().starts_with(HEAD) && hook["hooks"][0]["command"].as_str().is_some_and(is_own)
 }
 
 fn table(hook: &Map<String, Value>) -> String {

@@ -32,7 +32,7 @@ pub(super) fn install(
 ) -> Result {
     check_scope(&args.place)?;
     let repository = Repository::around(env)?;
-    if repository.is_for_all() {
+    if repository.is_for_all {
         return Err(Complaint::with_cure(
             "core.hooksPath is set globally, so this repository cannot have its own hooks",
             "set core.hooksPath for this repository first: `git config core.hooksPath .git/hooks`",
@@ -43,9 +43,10 @@ pub(super) fn install(
     let hooks = config.hooks.into_iter().filter(|hook| hook.is_on());
     let registry = Registry::loaded(hooks, config.catalog);
     let path = own_path(env)?;
-    let budget = args
-        .budget
-        .map(|budget| format!(" --budget {}ms", budget.as_millis()));
+    let options = match args.budget {
+        Some(budget) => format!(" --budget {}ms", budget.as_millis()),
+        None => String::new(),
+    };
     let mut changes = Vec::new();
     for script in repository.scripts()? {
         let hook = script.hook;
@@ -57,7 +58,7 @@ pub(super) fn install(
             let shim = Shim {
                 hook,
                 path: (!repository.is_committed()).then_some(path.as_str()),
-                options: budget.as_deref().unwrap_or_default(),
+                options: &options,
             };
             Some(script.install(&shim)?)
         } else {
@@ -65,13 +66,11 @@ pub(super) fn install(
         };
         changes.extend(change.map(|change| (script, change)));
     }
-    if !GIT_HOOKS.iter().any(|hook| registry.has(hook.event))
-        && !args.all_events
-        && complaint.is_none()
-        && !changes
-            .iter()
-            .any(|(_, change)| matches!(change, Change::Remove { .. }))
-    {
+    let has_hooks = GIT_HOOKS.iter().any(|hook| registry.has(hook.event));
+    let removes = changes
+        .iter()
+        .any(|(_, change)| matches!(change, Change::Remove { .. }));
+    if !has_hooks && !args.all_events && complaint.is_none() && !removes {
         return Err(Complaint::with_cure(
             "no hook is configured for a git event",
             "`hookrun new NAME --event commit.pre` writes one; tool.pre hooks are for agents",
@@ -93,11 +92,11 @@ pub(super) fn install(
         let what = "tool.pre hooks run for agents; git runs hooks of commit.pre, push.pre and its other events";
         writeln!(out, "  note: {what}")?;
     }
-    let Some(complaint) = complaint else {
-        return Ok(ExitStatus::Yes);
-    };
-    writeln!(out, "  to do: unblock git's hooks: {}", plain(&complaint))?;
-    Ok(ExitStatus::No)
+    if let Some(complaint) = complaint {
+        writeln!(out, "  to do: unblock git's hooks: {}", plain(&complaint))?;
+        return Ok(ExitStatus::No);
+    }
+    Ok(ExitStatus::Yes)
 }
 
 pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -110,23 +109,21 @@ pub(super) fn uninstall(args: &PlaceArgs, env: &Environment, out: &mut dyn Write
     }
     carry_out(&changes, args.dry_run, out)?;
     if changes.is_empty() {
-        writeln!(
-            out,
-            "hookrun is not installed in {}",
-            repository.hooks.display()
-        )?;
+        let hooks = repository.hooks.display();
+        writeln!(out, "hookrun is not installed in {hooks}")?;
     }
     Ok(ExitStatus::Yes)
 }
 
 fn check_scope(args: &PlaceArgs) -> Result<()> {
-    match args.scope {
-        None | Some(SettingsScope::Project) => Ok(()),
-        Some(SettingsScope::Local | SettingsScope::User) => Err(Complaint::with_cure(
-            "git hooks belong to one repository",
-            "omit --scope, and run it in each repository",
-        )),
+    if matches!(args.scope, None | Some(SettingsScope::Project)) {
+        return Ok(());
     }
+    let cure = "omit --scope, and run it in each repository";
+    Err(Complaint::with_cure(
+        "git hooks belong to one repository",
+        cure,
+    ))
 }
 
 fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write) -> Result<()> {
@@ -152,18 +149,16 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
                 )?;
                 continue;
             }
-            Change::Write { keeps: true, .. } => (
-                "would write",
-                "wrote",
-                format!("; the existing hook is {kept} and runs first"),
-            ),
-            Change::Write { keeps: false, .. } => ("would write", "wrote", String::new()),
-            Change::Remove { restores: true } => (
-                "would remove",
-                "removed",
-                "; the original hook is restored".to_string(),
-            ),
-            Change::Remove { restores: false } => ("would remove", "removed", String::new()),
+            Change::Write { keeps, .. } if *keeps => {
+                let more = format!("; the existing hook is {kept} and runs first");
+                ("would write", "wrote", more)
+            }
+            Change::Write { .. } => ("would write", "wrote", String::new()),
+            Change::Remove { restores } if *restores => {
+                let more = "; the original hook is restored".to_string();
+                ("would remove", "removed", more)
+            }
+            Change::Remove { .. } => ("would remove", "removed", String::new()),
             Change::Restore => ("would restore", "restored", String::new()),
         };
         let verb = if is_dry { would } else { did };
@@ -204,42 +199,31 @@ pub(crate) struct Repository {
     data: PathBuf,
     /// Git's folder of hooks: `.git/hooks`, or `core.hooksPath`.
     pub(crate) hooks: PathBuf,
-    /// The scope in which `core.hooksPath` is set; `None` if unset.
-    set_in: Option<String>,
+    /// Whether all of the user's repositories share the hooks folder.
+    is_for_all: bool,
 }
 
 impl Repository {
     pub(crate) fn around(env: &Environment) -> Result<Repository> {
-        let top = ask(&env.cwd, &["rev-parse", "--show-toplevel"])?;
-        let base = match top.filter(|top| !top.is_empty()) {
-            Some(top) => Some(top),
-            None => ask(&env.cwd, &["rev-parse", "--absolute-git-dir"])?,
+        let mut base = ask(&env.cwd, &["rev-parse", "--show-toplevel"])?;
+        if base.as_ref().is_none_or(|top| top.is_empty()) {
+            base = ask(&env.cwd, &["rev-parse", "--absolute-git-dir"])?;
+        }
+        let Some(base) = base.map(PathBuf::from) else {
+            let cause = format!("`{}` is not in a git repository", env.cwd.display());
+            return Err(Complaint::with_cure(cause, "change into one"));
         };
-        let base = base.map(PathBuf::from).ok_or_else(|| {
-            Complaint::with_cure(
-                format!("`{}` is not in a git repository", env.cwd.display()),
-                "change into one",
-            )
-        })?;
         let hooks = ask_path(&base, &["--git-path", "hooks"])?;
         let data = ask_path(&base, &["--git-common-dir"])?;
-        let set = ask(
-            &base,
-            &["config", "--show-scope", "--get", "core.hooksPath"],
-        )?;
-        let set = set.map(|set| set.to_string_lossy().into_owned());
-        let set_in = set.and_then(|set| Some(set.split_whitespace().next()?.to_string()));
+        let words = ["config", "--show-scope", "--get", "core.hooksPath"];
+        let scope = ask(&base, &words)?.unwrap_or_default();
+        let scope = scope.as_encoded_bytes();
         Ok(Repository {
             base,
             data,
             hooks,
-            set_in,
+            is_for_all: scope.starts_with(b"global") || scope.starts_with(b"system"),
         })
-    }
-
-    /// Whether all of the user's repositories share the hooks folder.
-    fn is_for_all(&self) -> bool {
-        matches!(self.set_in.as_deref(), Some("global" | "system"))
     }
 
     fn is_committed(&self) -> bool {
@@ -255,12 +239,11 @@ impl Repository {
 }
 
 fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
-    let path = ask(
-        base,
-        &[&["rev-parse", "--path-format=absolute"], words].concat(),
-    )?;
-    path.map(|path| base.join(path))
-        .ok_or_else(|| Complaint::new("git does not print the path of its hooks"))
+    let words = [&["rev-parse", "--path-format=absolute"], words].concat();
+    match ask(base, &words)? {
+        Some(path) => Ok(base.join(path)),
+        None => Err(Complaint::new("git does not print the path of its hooks")),
+    }
 }
 
 /// git's output without the final newline; `None` if it fails.

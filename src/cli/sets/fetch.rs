@@ -162,18 +162,18 @@ impl FetchedRepository {
     fn newest(&self, declared: &DeclaredSet, old: Option<&LockedSet>) -> Result<NamedCommit> {
         let DeclaredSet { name, rev, .. } = declared;
         let now = self.resolve(rev)?;
-        match old {
-            Some(LockedSet { commit: was, .. }) if now.is_tag && now.commit != *was => {
-                let now = now.commit;
-                Err(Complaint::with_cure(
-                    format!(
-                        "the tag `{rev}` of the set `{name}` has moved: the lock has {was}, the repository has {now}"
-                    ),
-                    format!("ask its authors; `hookrun sets update {name} --moved` accepts it"),
-                ))
-            }
-            Some(_) | None => Ok(now),
+        if let Some(LockedSet { commit: was, .. }) = old
+            && now.is_tag
+            && now.commit != *was
+        {
+            let now = now.commit;
+            let cause = format!(
+                "the tag `{rev}` of the set `{name}` has moved: the lock has {was}, the repository has {now}"
+            );
+            let cure = format!("ask its authors; `hookrun sets update {name} --moved` accepts it");
+            return Err(Complaint::with_cure(cause, cure));
         }
+        Ok(now)
     }
 
     fn resolve(&self, rev: &str) -> Result<NamedCommit> {
@@ -193,10 +193,8 @@ impl FetchedRepository {
         }
         if !is_object(rev) {
             let cause = format!("the repository has no tag or branch `{rev}`");
-            return Err(Complaint::with_cure(
-                cause,
-                "name a tag, a branch or a full commit id",
-            ));
+            let cure = "name a tag, a branch or a full commit id";
+            return Err(Complaint::with_cure(cause, cure));
         }
         if !self.is_reachable(rev)? {
             return Err(unreachable(rev));
@@ -240,12 +238,10 @@ impl FetchedRepository {
             let cause = format!("the set `{}`: {}", declared.name, complaint.cause);
             Complaint::with_cure(cause, "a set is a small repository of plain files")
         })?;
-        let files = files.into_iter();
-        let files = HookFiles::of(
-            files
-                .map(|file| ContentFile::plain(file.path, file.is_executable, file.bytes))
-                .collect(),
-        );
+        let files = files
+            .into_iter()
+            .map(|file| ContentFile::plain(file.path, file.is_executable, file.bytes));
+        let files = HookFiles::of(files.collect());
         let mut set = LockedSet {
             name: declared.name.clone(),
             git: declared.git.clone(),
@@ -265,29 +261,26 @@ impl FetchedRepository {
 
     /// Verifies the signature of a set's commit or tag. Returns the signer, if git prints one.
     fn signature(&self, set: &LockedSet) -> Result<String> {
-        let mut reasons = Vec::new();
-        let tag = Some(set.tag.as_str()).filter(|tag| !tag.is_empty());
+        let LockedSet { commit, tag, .. } = set;
+        let mut signed = vec![("verify-commit", commit)];
         // A tag vouches only for the commit it names.
-        let names_commit = match tag {
-            Some(tag) => self.git.commit(tag)?.as_ref() == Some(&set.commit),
-            None => false,
-        };
-        let tag = tag.filter(|_| names_commit);
-        let commit = Some(set.commit.as_str());
-        for (command, object) in [("verify-commit", commit), ("verify-tag", tag)] {
-            let Some(object) = object else { continue };
+        if !tag.is_empty() && self.git.commit(tag)?.as_ref() == Some(commit) {
+            signed.push(("verify-tag", tag));
+        }
+        let mut why = String::new();
+        for (command, object) in signed {
             let words = ["-c", TRUSTED_KEY, command, object];
             let output = self.git.git(&words, Vec::new())?;
             if output.status.success() {
                 return Ok(signer_in(&String::from_utf8_lossy(&output.stderr)));
             }
-            reasons.push(on_one_line(&output.stderr));
+            if why.is_empty() {
+                why = on_one_line(&output.stderr);
+            }
         }
-        reasons.retain(|reason| !reason.is_empty());
-        let why = reasons
-            .first()
-            .map_or("it has no signature", String::as_str);
-        let commit = &set.commit;
+        if why.is_empty() {
+            why = "it has no signature".to_string();
+        }
         Err(Complaint::with_cure(
             format!("git does not accept the signature of commit {commit}: {why}"),
             "its authors must sign with `git commit -S` or `git tag -s`; your git must know and trust \
