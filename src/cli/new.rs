@@ -138,8 +138,6 @@ struct Language {
     interpreter: &'static str,
     /// How to read values that are not in the environment.
     reading: &'static str,
-    /// The extensions of bodies that it can run, the best first.
-    runs: &'static [&'static str],
 }
 
 /// A template for one kind of event. An event's rules decide its kind, never its name, so custom
@@ -157,11 +155,9 @@ struct TemplateSort {
 
 impl TemplateSort {
     fn body(&self, language: &Language) -> Option<&'static str> {
-        let mut bodies = language
-            .runs
-            .iter()
-            .filter_map(|name| self.bodies.iter().find(|(known, _)| known == name));
-        bodies.next().map(|(_, body)| *body)
+        let mut bodies = self.bodies.iter();
+        let body = bodies.find(|(ending, _)| *ending == language.ending);
+        body.map(|(_, body)| *body)
     }
 }
 
@@ -171,21 +167,18 @@ const LANGUAGES: &[Language] = &[
         ending: "sh",
         interpreter: "sh",
         reading: FIELD,
-        runs: &["sh"],
     },
     Language {
         name: "bash",
         ending: "sh",
         interpreter: "bash",
         reading: FIELD,
-        runs: &["bash", "sh"],
     },
     Language {
         name: "python",
         ending: "py",
         interpreter: "python3",
         reading: "The event is on stdin as JSON; common values are also in the\n# environment (HOOKRUN_*).",
-        runs: &["py"],
     },
 ];
 
@@ -309,44 +302,44 @@ const SORTS: &[TemplateSort] = &[
         fits: |spec| command_name(&spec.name).is_some(),
         directive: "description=\"say what it does\"",
         about: "the host's list of commands shows the description.",
-        ..written!("command": "sh" "bash" "py")
+        ..written!("command": "sh" "py")
     },
     // A tool before it runs.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("toolName"),
         directive: "tool=bash",
         about: "this hook runs only for shell tools, whatever the host\n# calls them.",
-        ..written!("guard": "sh" "bash" "py")
+        ..written!("guard": "sh" "py")
     },
     // A commit or push with changed paths.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("changes"),
         directive: "timeout=10s",
         about: "how long this hook may run; path=GLOB would limit\n# it to changes in matching paths.",
-        ..written!("paths": "sh" "bash" "py")
+        ..written!("paths": "sh" "py")
     },
     // A prompt, read from a variable.
     TemplateSort {
         fits: |spec| spec.blocks && spec.carries("prompt"),
-        ..written!("prompt": "sh" "bash" "py")
+        ..written!("prompt": "sh" "py")
     },
     // Keeps an agent from stopping until the tests pass.
     TemplateSort {
         fits: |spec| spec.blocks && spec.conduct.most_blocks.is_some(),
         directive: "timeout=2m",
         about: "how long the tests may run. They are test.sh here.",
-        ..written!("test-gate": "sh" "bash" "py")
+        ..written!("test-gate": "sh" "py")
     },
     // An event with a characteristic text.
     TemplateSort {
         fits: |spec| spec.blocks && !looked_at(spec).0.is_empty(),
         about: "how long this hook may run; where.@KEY@=REGEX would\n# limit it to matching events.",
-        ..written!("value": "sh" "bash" "py")
+        ..written!("value": "sh" "py")
     },
     // A gate without a text.
     TemplateSort {
         fits: |spec| spec.blocks,
-        ..written!("freeze": "sh" "bash" "py")
+        ..written!("freeze": "sh" "py")
     },
     TemplateSort {
         fits: |spec| spec.schedule == Schedule::Detached,
@@ -363,7 +356,7 @@ const SORTS: &[TemplateSort] = &[
     },
     TemplateSort {
         fits: |_| true,
-        ..written!("context": "sh" "bash" "py")
+        ..written!("context": "sh" "py")
     },
 ];
 

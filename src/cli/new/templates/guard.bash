@@ -1,7 +1,0 @@
-# Lists values that are too long for a variable. A value that cannot be checked is blocked.
-[[ -z ${HOOKRUN_TRUNCATED-} ]] || { echo "too long to check: $HOOKRUN_TRUNCATED" >&2; exit 1; }
-
-if [[ ${HOOKRUN_ACTION_COMMAND-} == *'git push'*' --force'* ]]; then
-    echo 'force pushes are blocked; push to your own branch' >&2
-    exit 1
-fi
