@@ -11,7 +11,6 @@ use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::exec::Abort;
-use crate::engine::harmless::is_hidden;
 use crate::engine::session::{self, Message, Outbox, SessionEntries};
 use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request, Ui};
 
@@ -30,7 +29,7 @@ pub(crate) fn hook(command: &HookCommand, env: &Environment, out: &mut dyn Write
     match command {
         HookCommand::Field(args) => field(args, out),
         HookCommand::Json(args) => print_as_json(args.format, out),
-        HookCommand::Ui { dialog } => show_dialog(dialog.clone(), env, &inside, out),
+        HookCommand::Ui { dialog } => show_dialog(dialog.clone(), &inside, out),
         HookCommand::Send(args) => send(args, env, &inside, out),
         HookCommand::State(args) => state(args, &inside, out),
     }
@@ -138,27 +137,16 @@ impl JsonLines<'_> {
 /// Prints the answer and exits with 0, or with 1 without one.
 ///
 /// The hookrun that started the hook shows the dialog; started by hand, this one does.
-fn show_dialog(dialog: Dialog, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {
+fn show_dialog(dialog: Dialog, inside: &Inside, out: &mut dyn Write) -> Result {
     let request = match dialog {
         Dialog::Select { title, options } => Request::Select { title, options },
         Dialog::Confirm { title, message } => Request::Confirm { title, message },
         Dialog::Input { title, placeholder } => Request::Input { title, placeholder },
         Dialog::Editor { title, text } => Request::Editor { title, text },
         Dialog::Notify { message, kind } => Request::Notify { message, kind },
-        Dialog::Status {
-            key: Some(key),
-            text,
-            session,
-            ..
-        } => {
-            set_status(key, text, session.as_deref(), env, inside);
-            return Ok(ExitStatus::Yes);
-        }
-        Dialog::Status { session, .. } => {
-            return print_status(session.as_deref(), env, inside, out);
-        }
+        Dialog::Status { key, text } => Request::Status { key, text },
     };
-    let is_notice = matches!(request, Request::Notify { .. });
+    let is_notice = matches!(request, Request::Notify { .. } | Request::Status { .. });
     match ask(request, inside)? {
         DialogAnswer::Text(text) => {
             writeln!(out, "{text}")?;
@@ -186,72 +174,6 @@ fn ask(request: Request, inside: &Inside) -> Result<DialogAnswer> {
     let hook = inside.hook.as_deref().unwrap_or("hookrun");
     let asker = Asker::new(hook, Instant::now() + PATIENCE, vec![abort.as_fd()]);
     Ok(terminal.show(&asker, &request))
-}
-
-/// Stores and shows an entry of the status line. A storage error does not fail the hook.
-fn set_status(
-    key: String,
-    text: Option<String>,
-    session: Option<&str>,
-    env: &Environment,
-    inside: &Inside,
-) {
-    let folder = shared_folder(session, env, inside).made();
-    let stored = folder.and_then(|folder| {
-        let entries = SessionEntries::of_status(&folder);
-        let changed = entries.change(|kept| {
-            kept.remove(&key);
-            kept.extend(text.clone().map(|text| (key.clone(), vec![text])));
-        });
-        changed.map_err(Complaint::of)
-    });
-    if let Err(failure) = stored {
-        tracing::warn!(problem = failure.cause, "the status line cannot be stored");
-    }
-    if session.is_none()
-        && let Some(address) = &inside.socket
-    {
-        ui::ask(address, Request::Status { key, text });
-    }
-}
-
-/// Prints a session's status line, with entries sorted by key.
-fn print_status(
-    session: Option<&str>,
-    env: &Environment,
-    inside: &Inside,
-    out: &mut dyn Write,
-) -> Result {
-    let entries = SessionEntries::of_status(&shared_folder(session, env, inside).path).all();
-    let entries = entries.map_err(Complaint::of)?;
-    let lasts = entries.values().filter_map(|texts| texts.last());
-    let mut texts: Vec<String> = lasts.map(|text| on_one_line(text)).collect();
-    texts.retain(|text| !text.is_empty());
-    if !texts.is_empty() {
-        writeln!(out, "{}", texts.join(" "))?;
-    }
-    Ok(ExitStatus::Yes)
-}
-
-/// Removes control characters and bidirectional overrides, and collapses whitespace.
-fn on_one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        // Skip whole escape sequences for colours and movements.
-        if c == '\u{1b}' && characters.next_if_eq(&'[').is_some() {
-            while characters.next_if(|c| !('@'..='~').contains(c)).is_some() {}
-            characters.next();
-            continue;
-        }
-        let is_space = c.is_whitespace();
-        if is_space && !line.ends_with(' ') {
-            line.push(' ');
-        } else if !is_space && !is_hidden(c) {
-            line.push(c);
-        }
-    }
-    line.trim().to_string()
 }
 
 fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write) -> Result {

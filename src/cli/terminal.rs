@@ -132,10 +132,10 @@ impl Ui for Terminal {
                 self.notify(asker, message, *kind);
                 DialogAnswer::Done
             }
-            // `hookrun hook ui` stores the status line.
-            Request::Status { .. } => DialogAnswer::Done,
-            // Only hosts have an editor.
-            Request::Editor { .. } | Request::Send(_) => DialogAnswer::Nobody,
+            // Only hosts have a status line and an editor.
+            Request::Status { .. } | Request::Editor { .. } | Request::Send(_) => {
+                DialogAnswer::Nobody
+            }
         }
     }
 }

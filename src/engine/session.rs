@@ -268,13 +268,6 @@ impl SessionEntries {
         }
     }
 
-    /// Returns a session's status line texts, by key. They are separate from the hooks' entries.
-    pub fn of_status(folder: &Path) -> SessionEntries {
-        SessionEntries {
-            store: Store::new(folder, ".status.json"),
-        }
-    }
-
     /// Returns all entries.
     ///
     /// # Errors

@@ -98,18 +98,14 @@ pub(crate) enum Dialog {
         #[arg(long = "type", value_parser = message_kind(), default_value = "info", value_name = "TYPE")]
         kind: MessageKind,
     },
-    /// Set an entry of the session's status line, or print the line
+    /// Set an entry of the host's status line
     Status {
-        /// The entry's key; without it the line is printed
-        key: Option<String>,
+        /// The entry's key
+        key: String,
 
         /// The entry's text; without it the entry is removed
         #[arg(allow_hyphen_values = true)]
         text: Option<String>,
-
-        /// The session [default: the hook's, else that of events without a session]
-        #[arg(long, value_name = "ID")]
-        session: Option<String>,
     },
 }
 

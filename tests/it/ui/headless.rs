@@ -24,7 +24,6 @@ const DIALOGS: &[(&str, i32)] = &[
     ("notify Message --type error", 0),
     ("status key text", 0),
     ("status key", 0),
-    ("status", 0),
 ];
 
 #[test]
@@ -123,9 +122,8 @@ fn a_socket_at_which_nobody_listens_is_nobody() {
 }
 
 #[test]
-fn where_nothing_can_be_kept_a_status_is_no_failure_and_state_says_why() {
-    let body = "hookrun hook ui status key text || exit 1\nhookrun hook ui status || exit 1\n\
-                hookrun hook send text 2>/dev/null; test $? -eq 2 || exit 1\n\
+fn where_nothing_can_be_kept_state_says_why() {
+    let body = "hookrun hook send text 2>/dev/null; test $? -eq 2 || exit 1\n\
                 hookrun hook state set a b; test $? -eq 2 || exit 1";
     let sandbox = Sandbox::new()
         .hook("guard", &with_hookrun(body))
@@ -137,81 +135,12 @@ fn where_nothing_can_be_kept_a_status_is_no_failure_and_state_says_why() {
 #[test]
 fn looking_makes_no_folder() {
     let sandbox = Sandbox::new();
-    for arguments in [
-        &["hook", "ui", "status", "--session", "s"][..],
-        &["hook", "send", "--take"],
-    ] {
-        assert_eq!(sandbox.hookrun(arguments, b"").exits(0).stdout, "");
-    }
+    let ran = sandbox.hookrun(&["hook", "send", "--take"], b"");
+    assert_eq!(ran.exits(0).stdout, "");
     sandbox.has_no_file("home/.local");
 }
 
 #[test]
 fn a_usage_error_is_2_and_no_answer() {
     hook("hookrun hook ui select Title 2>/dev/null; test $? -eq 2").allows();
-}
-
-#[test]
-fn a_status_line_is_kept_for_whoever_shows_it() {
-    let sandbox = Sandbox::new()
-        .hook(
-            "one",
-            &with_hookrun("hookrun hook ui status b \"$(printf 'two\\n\\tlines')\""),
-        )
-        .hook(
-            "two",
-            &with_hookrun("hookrun hook ui status a first; hookrun hook ui status c -x"),
-        );
-    let context = br#"{"sessionId":"s/1"}"#;
-    sandbox.hookrun(&["run", "tool.pre"], context).allows();
-
-    let line = |arguments: &[&str]| {
-        let all: Vec<&str> = ["hook", "ui", "status"]
-            .iter()
-            .chain(arguments)
-            .copied()
-            .collect();
-        let ran = sandbox.hookrun(&all, b"");
-        ran.exits(0);
-        ran.stdout
-    };
-    assert_eq!(line(&["--session", "s/1"]), "first two lines -x\n");
-    assert_eq!(line(&[]), "");
-    sandbox
-        .hookrun(&["hook", "ui", "status", "a", "--session", "s/1"], b"")
-        .exits(0);
-    assert_eq!(line(&["--session", "s/1"]), "two lines -x\n");
-}
-
-#[test]
-fn a_status_line_is_plain() {
-    let red = "  \u{1b}[31mred\u{1b}[0m   and \u{7}more ";
-    let turned = "rm \u{202e}txt.hs\u{2066} a\u{feff}b";
-    let sandbox = Sandbox::new();
-    for (session, (texts, line)) in [
-        (
-            &["two\r\n\tlines", red, "\n"][..],
-            "two lines red and more\n",
-        ),
-        (&["x\u{1b}", "\u{1b}[", "z"], "x z\n"),
-        (&[turned], "rm txt.hs ab\n"),
-        (&["\u{7}"], ""),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let session = session.to_string();
-        let status = |arguments: &[&str]| {
-            let all = [
-                &["hook", "ui", "status", "--session", session.as_str()],
-                arguments,
-            ]
-            .concat();
-            sandbox.hookrun(&all, b"")
-        };
-        for (key, text) in ["a", "b", "c"].iter().zip(texts) {
-            status(&[key, text]).exits(0);
-        }
-        assert_eq!(status(&[]).stdout, line, "{texts:?}");
-    }
 }
