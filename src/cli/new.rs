@@ -16,7 +16,6 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
-use crate::hosts::git::{self, Argument, Changes, GitHook};
 use crate::lab::report::Paths;
 
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -40,14 +39,9 @@ pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Res
 }
 
 fn no_event(name: &str) -> Complaint {
-    let widest = COMMON
-        .iter()
-        .map(|(event, _)| event.len())
-        .max()
-        .unwrap_or(0);
     let mut common = String::new();
     for (event, about) in COMMON {
-        common.push_str(&format!("\n{event:<widest$}  {about}"));
+        common.push_str(&format!("\n{event:<16}  {about}"));
     }
     let help = format!(
         "`hookrun new {name} --event EVENT`; `hookrun events` lists all events, and these are the common ones:{common}"
@@ -57,12 +51,10 @@ fn no_event(name: &str) -> Complaint {
 
 fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Result<WritePlan> {
     let spec = find_spec(config, event)?;
-    // git's own name for the event asks for git's own contract.
-    let of_git = git::find(event).filter(|hook| hook.name == event && hook.name != spec.name);
-    let sort = match of_git {
-        Some(hook) => sort_of_git(hook),
-        None => sort_of(&spec),
-    };
+    let sort = SORTS
+        .iter()
+        .find(|sort| (sort.fits)(&spec))
+        .expect("one sort has every event");
     let languages: Vec<&Language> = languages(sort).collect();
     let language = match &args.lang {
         Some(name) => languages.iter().find(|language| language.name == *name),
@@ -82,12 +74,11 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let stem = args.name.strip_suffix(&ending).unwrap_or(&args.name);
     let file = format!("{stem}{ending}");
     check_name(&args.name, stem, &file, &spec)?;
-    let folder = match (command_name(&spec.name), of_git) {
-        (Some(_), _) => COMMANDS,
-        (None, Some(hook)) => hook.name,
-        (None, None) => spec.name.as_ref(),
+    let folder = match command_name(&spec.name) {
+        Some(_) => COMMANDS,
+        None => spec.name.as_ref(),
     };
-    let text = text_of(sort, &spec, of_git.is_some(), language, &file);
+    let text = text_of(sort, &spec, language, &file);
     let hook = FileWrite::new(hooks.join(folder).join(&file), text);
     let text = cases_of(sort, &spec, language, &file);
     let cases = FileWrite::cases(&hooks, stem, text);
@@ -184,9 +175,6 @@ const LANGUAGES: &[Language] = &[
 
 const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
 
-const OF_GITHOOKS: &str =
-    "It gets git's arguments, and git's lines on stdin, as githooks(5) describes them.";
-
 const CASES: &str = "# Test cases of @FILE@; run them with `hookrun test --suite`.
 
 [defaults]
@@ -195,46 +183,13 @@ hook = \"@FILE@\"
 
 ";
 
-fn sort_of(spec: &EventSpec) -> &'static TemplateSort {
-    SORTS
-        .iter()
-        .find(|sort| (sort.fits)(spec))
-        .expect("one sort has every event")
-}
-
 fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static Language> {
     LANGUAGES
         .iter()
         .filter(|language| sort.body(language).is_some())
 }
 
-/// The template of a hook with git's own contract.
-fn sort_of_git(hook: &GitHook) -> &'static TemplateSort {
-    if !hook.is_gate() {
-        AFTER
-    } else if hook.arguments.first() == Some(&Argument::MessageFile) {
-        MESSAGE
-    } else if hook.lines.is_some() {
-        REFERENCES
-    } else if hook.changes == Changes::Index {
-        STAGED
-    } else {
-        FREEZE
-    }
-}
-
-fn text_of(
-    sort: &TemplateSort,
-    spec: &EventSpec,
-    is_of_git: bool,
-    language: &Language,
-    file: &str,
-) -> String {
-    let reading = if is_of_git {
-        OF_GITHOOKS
-    } else {
-        language.reading
-    };
+fn text_of(sort: &TemplateSort, spec: &EventSpec, language: &Language, file: &str) -> String {
     let rule = match (spec.blocks, spec.on_failure.name()) {
         (false, _) => {
             "This event cannot be blocked. Its output is shown; a failure is reported, and the\n# host continues."
@@ -248,7 +203,7 @@ fn text_of(
     };
     let text = include_str!("new/templates/head.txt")
         .replace("@SHEBANG@", &first_line(language.interpreter))
-        .replace("@READING@", reading)
+        .replace("@READING@", language.reading)
         .replace("@RULE@", rule)
         .replace("@ABOUT@", sort.about)
         .replace("@DIRECTIVE@", sort.directive);
@@ -288,13 +243,6 @@ macro_rules! written {
         }
     };
 }
-
-// Of hooks in folders with git's names.
-const AFTER: &TemplateSort = &written!("watch": "sh");
-const MESSAGE: &TemplateSort = &written!("git-message": "sh" "py");
-const REFERENCES: &TemplateSort = &written!("git-refs": "sh" "py");
-const STAGED: &TemplateSort = &written!("git-staged": "sh");
-const FREEZE: &TemplateSort = &written!("freeze": "sh");
 
 /// All templates. An event gets the first that fits.
 const SORTS: &[TemplateSort] = &[
@@ -378,12 +326,15 @@ const LOOKED_AT: &[(&str, &str)] = &[
 
 /// The text of an event that its new hook looks at, and a word in it; nothing for most events.
 fn looked_at(spec: &EventSpec) -> (&'static str, &'static str) {
-    let mut known = LOOKED_AT.iter();
-    let known = known.find(|(name, _)| {
-        spec.key(name)
+    for (name, word) in LOOKED_AT {
+        if spec
+            .key(name)
             .is_some_and(|key| key.kind == JsonType::String)
-    });
-    known.copied().unwrap_or_default()
+        {
+            return (name, word);
+        }
+    }
+    ("", "")
 }
 
 fn fill(text: &str, spec: &EventSpec, file: &str) -> String {

@@ -143,8 +143,7 @@ pub(crate) struct NewArgs {
     /// The name of the hook, without file extension
     pub(crate) name: String,
 
-    /// The event of the hook: its name, a host's name for it, or one to declare. With git's name,
-    /// such as commit-msg, the hook gets git's arguments and lines
+    /// The event of the hook: its name, a host's name for it, or one to declare
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 

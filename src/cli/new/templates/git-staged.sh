@@ -1,2 +1,0 @@
-# Blocks trailing white space and conflict markers in what is staged.
-exec git diff --cached --check
