@@ -60,7 +60,11 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
             if args.host.is_some() {
                 lines.push(format!("{}: does not call hookrun", host.title));
                 if !findings.has_error() {
-                    findings.add(not_installed(site));
+                    let scope = host.usual_scope();
+                    let file = host.path(scope, config.nearest_folder(), env);
+                    let cause = format!("{} does not call hookrun", host.title);
+                    let cure = format!("`hookrun install {}`", host.name);
+                    findings.add(error(&file.unwrap_or_default(), cause, cure));
                 }
             } else if is_here(host, &config, env) {
                 without.push(host.title);
@@ -90,18 +94,6 @@ pub(crate) fn doctor(args: &DoctorArgs, env: &Environment, out: &mut dyn Write) 
         }
     }
     findings.report(args.format, env, out)
-}
-
-fn not_installed(site: HostSite<'_>) -> Problem {
-    let host = site.host;
-    let scope = host.usual_scope();
-    let file = host.path(scope, site.config.nearest_folder(), site.env);
-    let cause = format!("{} does not call hookrun", host.title);
-    error(
-        &file.unwrap_or_default(),
-        cause,
-        format!("`hookrun install {}`", host.name),
-    )
 }
 
 /// Reports a decision log that cannot be written, which no decision reports.
@@ -297,14 +289,9 @@ fn look_at_git(
             continue;
         };
         if asking > 0 && !script.asks() {
-            let what = if script.is_foreign() {
-                "is not hookrun's"
-            } else {
-                "does not call hookrun"
-            };
             let name = script.hook.name;
             let names = bound.names();
-            let cause = format!("`{name}` {what}, so it does not run {names}");
+            let cause = format!("`{name}` does not call hookrun, so it does not run {names}");
             let cure = if script.is_foreign() && script.has_kept() {
                 cure_of_both(script)
             } else {

@@ -1,7 +1,7 @@
 //! `hookrun init`: adds starter guards with tests, and installs hookrun into the hosts found.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::config::discover::{DROP_INS, SUITES};
 use crate::config::{Choice, Config, ConfigScope, Environment};
@@ -60,11 +60,9 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
     }
     if !args.yes {
         let Some(person) = Terminal::open() else {
+            let cure = "run `hookrun init --yes` to write all files without asking";
             let cause = "no terminal, so nothing was written";
-            return Err(Complaint::with_cure(
-                cause,
-                "run `hookrun init --yes` to write all files without asking",
-            ));
+            return Err(Complaint::with_cure(cause, cure));
         };
         if !person.agrees("write all files?") {
             return Ok(ExitStatus::No);
@@ -76,11 +74,8 @@ pub(crate) fn init(args: &InitArgs, env: &Environment, out: &mut dyn Write) -> R
         install(&arguments(&words)?, env, crate::cli::sets::verify, out)?;
     }
     let exit = plan.check(env, out)?;
-    if plan
-        .guards
-        .iter()
-        .any(|guard| BLOCKING.contains(&guard.name.as_str()))
-    {
+    let mut guards = plan.guards.iter();
+    if guards.any(|guard| BLOCKING.contains(&guard.name.as_str())) {
         writeln!(out, "{BOLD}try it{BOLD:#}\n  {}", proof(env)?)?;
     }
     Ok(exit)
@@ -167,48 +162,38 @@ impl InitPlan {
         })
     }
 
-    fn settings(&self, env: &Environment) -> Vec<(&'static Host, PathBuf)> {
-        let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
-        let mut settings = Vec::new();
-        for host in &self.hosts {
-            if let Some(path) = host.path(self.scope, config.nearest_folder(), env) {
-                settings.push((*host, path));
-            }
-        }
-        settings
-    }
-
     /// Lists every file to write, and existing ones.
     fn tell(&self, env: &Environment, paths: &Paths, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "{BOLD}guards{BOLD:#}")?;
         for guard in &self.guards {
-            let here = is_here(guard, &self.files.hooks);
-            let here = if here { "already exists: " } else { "" };
-            writeln!(
-                out,
-                "  {:<18} {DIM}{here}{}{DIM:#}",
-                guard.name, guard.about
-            )?;
+            let here = if is_here(guard, &self.files.hooks) {
+                "already exists: "
+            } else {
+                ""
+            };
+            let ShippedHook { name, about, .. } = guard;
+            writeln!(out, "  {name:<18} {DIM}{here}{about}{DIM:#}")?;
         }
         writeln!(out, "{BOLD}will be written{BOLD:#}")?;
         for change in &self.files.changes {
             writeln!(out, "  {}", plain(&paths.show(&change.path)))?;
         }
-        for (host, path) in self.settings(env) {
-            let shown = plain(&paths.show(&path));
-            writeln!(out, "  {shown}  {DIM}{}{DIM:#}", host.title)?;
+        let config = Config::load(&Choice::default(), env, ConfigScope::Event(""));
+        for host in &self.hosts {
+            if let Some(path) = host.path(self.scope, config.nearest_folder(), env) {
+                let shown = plain(&paths.show(&path));
+                writeln!(out, "  {shown}  {DIM}{}{DIM:#}", host.title)?;
+            }
         }
         if self.hosts.is_empty() {
-            writeln!(
-                out,
-                "no agent was found here; `hookrun install HOST` installs into one later"
-            )?;
+            let later = "`hookrun install HOST` installs into one later";
+            writeln!(out, "no agent was found here; {later}")?;
         }
         Ok(())
     }
 
     fn check(&self, env: &Environment, out: &mut dyn Write) -> Result {
-        let mut exits = vec![validate(&arguments(&[])?, env, out)?];
+        let validated = validate(&arguments(&[])?, env, out)?;
         let mut words = vec![format!("--first={FIRST_CASES}"), "--suite".to_string()];
         for file in self.guards.iter().flat_map(|guard| &guard.files) {
             let path = self.files.hooks.join(&file.path);
@@ -220,10 +205,12 @@ impl InitPlan {
         }
         if words.len() > 2 {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            exits.push(test(&arguments(&words)?, env, out)?);
+            let tested = test(&arguments(&words)?, env, out)?;
+            if validated == ExitStatus::Yes {
+                return Ok(tested);
+            }
         }
-        let failed = exits.into_iter().find(|exit| *exit != ExitStatus::Yes);
-        Ok(failed.unwrap_or(ExitStatus::Yes))
+        Ok(validated)
     }
 }
 

@@ -64,12 +64,8 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
     match command::resolve(&hook.handler, env.search.as_deref()) {
         Err(_) if hook.is_rule() => {}
         Err(error) => {
-            found.push(problem(
-                hook,
-                Severity::Error,
-                line,
-                cannot_start(hook, error),
-            ));
+            let complaint = cannot_start(hook, error);
+            found.push(problem(hook, Severity::Error, line, complaint));
         }
         Ok(program) if matches!(hook.handler, Handler::File(_)) => {
             found.extend(script_problem(hook, &program, env));
@@ -227,11 +223,9 @@ pub(crate) fn no_hooks(config: &Config, choice: &Choice, env: &Environment) -> O
         return None;
     }
     let places = searched_places(choice, env);
-    let shown: Vec<String> = places
-        .iter()
-        .map(|place| place.display().to_string())
-        .collect();
-    let cause = format!("no hooks were found; looked in {}", shown.join(", "));
+    let shown = places.iter().map(|place| place.display().to_string());
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let cause = format!("no hooks were found; looked in {shown}");
     let cure = "put an executable file in hooks.d/EVENT/, or name the folder with --hooks";
     let complaint = Complaint::with_cure(cause, cure);
     Some(complaint.warning(places.first()?, None))

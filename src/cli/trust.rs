@@ -368,12 +368,10 @@ fn shown(path: &Path) -> String {
 
 /// The note of commands that run or write untrusted project hooks.
 pub(crate) fn untrusted_note(env: &Environment) -> Option<&'static str> {
-    let note = "agents and git do not run this project's hooks until you run `hookrun trust`";
-    (!is_trusted(env)).then_some(note)
-}
-
-pub(crate) fn is_trusted(env: &Environment) -> bool {
-    reports(env).iter().all(TrustReport::is_trusted)
+    if reports(env).iter().all(TrustReport::is_trusted) {
+        return None;
+    }
+    Some("agents and git do not run this project's hooks until you run `hookrun trust`")
 }
 
 /// The trust of each project folder with hooks.

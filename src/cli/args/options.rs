@@ -1,10 +1,10 @@
 //! Options that several commands share.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Environment};
+pub(crate) use crate::engine::hook::parse_duration as duration;
 use crate::hosts::{self, HostFolders, dialects, git, installable, native};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueEnum};
@@ -99,10 +99,6 @@ pub(super) fn report_format() -> impl TypedValueParser<Value = CheckFormat> {
     let formats = formats.filter(|format| **format != CheckFormat::Human);
     PossibleValuesParser::new(formats.filter_map(ValueEnum::to_possible_value))
         .try_map(|name| CheckFormat::from_str(&name, false))
-}
-
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    crate::engine::hook::parse_duration(text)
 }
 
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {

@@ -90,21 +90,12 @@ impl Host {
     }
 
     pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
-        let title = self.title;
-        match scope {
-            SettingsScope::Project => {
-                let cause = format!("{title} reads hooks only from the user's settings");
-                Complaint::with_cure(cause, "install for the user: --scope user")
-            }
-            SettingsScope::Local => {
-                let cause = format!("{title} has no personal settings in a project");
-                Complaint::with_cure(cause, "install for the user: --scope user")
-            }
-            SettingsScope::User => {
-                let cure = "set HOME, or install for the project: --scope project";
-                Complaint::with_cure(env.why_no_home(), cure)
-            }
+        if scope == SettingsScope::User {
+            let cure = "set HOME, or install for the project: --scope project";
+            return Complaint::with_cure(env.why_no_home(), cure);
         }
+        let cause = format!("{} has no settings file for this scope", self.title);
+        Complaint::with_cure(cause, "install for the user: --scope user")
     }
 
     /// Whether the user has the host: its settings folder, or its program in PATH.

@@ -139,7 +139,8 @@ fn a_hook_that_was_written_over_the_shim_is_named_with_the_one_that_is_kept() {
     let (status, found) = problems(&git);
     assert_eq!((status, found.len()), (1, 2), "{found:?}");
     assert!(
-        found[0].starts_with("error .git/hooks/pre-commit: `pre-commit` is not hookrun's, so "),
+        found[0]
+            .starts_with("error .git/hooks/pre-commit: `pre-commit` does not call hookrun, so "),
         "{found:?}"
     );
     assert!(found[1].contains("so this hook does not run"), "{found:?}");
