@@ -14,7 +14,7 @@ use crate::config::{Choice, Config, ConfigScope, Environment, Problem};
 use crate::engine::event::Context;
 use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, WARM_NOTE};
-use crate::hosts::{Host, HostFolders, find, git, installable, native};
+use crate::hosts::{Host, HostFolders, find, git, installable};
 use crate::lab::report::CheckFormat;
 use crate::lab::report::style::counted;
 use crate::log::DecisionLog;
@@ -175,15 +175,10 @@ impl Seen {
         {
             return self.about_dialect(dialect.name, title, host.trust, file);
         }
-        let last = self.last.as_ref().and_then(|last| last.get(native::NAME));
-        let came = match last {
-            Some(time) => format!(
-                "; the last one arrived {} (the log does not name the host)",
-                ago(*time)
-            ),
-            None => ": `hookrun why` shows the events that arrived, but not their host".to_string(),
-        };
-        note(file, format!("{title} sends hookrun's own events{came}"))
+        let cause = format!(
+            "{title} sends hookrun's own events: `hookrun why` shows the events that arrived, but not their host"
+        );
+        note(file, cause)
     }
 
     /// The log's facts on a connected host; `trust` is the user's step before it runs hooks.

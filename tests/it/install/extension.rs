@@ -104,12 +104,6 @@ fn a_tool_is_blocked_with_the_reason_or_runs_as_hooks_want_it() {
             said["printed"][0]["result"],
             json!({ "block": true, "reason": "not that" })
         );
-        assert!(
-            doctor().contains("the last one arrived just now"),
-            "{}",
-            doctor()
-        );
-
         let all = r#"{"update": {"toolInput": {"command": "ls"}}, "additionalContext": "why"}"#;
         let body = format!("# hookrun: rewrite\necho '{all}'");
         let sandbox = installed(host, Sandbox::new().hook("mend", &body));
