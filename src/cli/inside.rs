@@ -249,13 +249,12 @@ fn attachment(file: &Path) -> Result<String> {
     let path = file
         .canonicalize()
         .map_err(failed(format!("cannot attach `{shown}`")))?;
-    if !path.is_file() {
-        return Err(Complaint::new(format!(
-            "cannot attach `{shown}`: it is not a file"
-        )));
+    match path.to_str() {
+        Some(text) if path.is_file() => Ok(text.to_string()),
+        _ => Err(Complaint::new(format!(
+            "cannot attach `{shown}`: it is not a file with a UTF-8 path"
+        ))),
     }
-    let path = path.into_os_string().into_string();
-    path.map_err(|_| Complaint::new(format!("cannot attach `{shown}`: its path is not UTF-8")))
 }
 
 /// Reads or changes a hook's or session's state: 0 done, 1 no such key, 2 error.

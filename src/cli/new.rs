@@ -7,33 +7,22 @@ use super::files::{FileWrite, WritePlan};
 use crate::cli::args::NewArgs;
 use crate::cli::events::COMMON;
 use crate::cli::exit::{ExitStatus, Result};
-use crate::cli::streams;
 use crate::config::discover::is_passed_over;
 use crate::config::layer::COMMANDS;
-use crate::config::{Config, ConfigScope, Environment, Severity};
+use crate::config::{Config, ConfigScope, Environment};
 use crate::decide::find_event;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::catalog::{command_event, command_name, is_command_name};
 use crate::engine::event::{EventSpec, JsonType, Schedule};
 use crate::engine::exec::command::first_line;
-use crate::lab::report::Paths;
 
 pub(crate) fn new(args: &NewArgs, env: &Environment, out: &mut dyn Write) -> Result {
-    let choice = args.place.choice(env);
-    let config = Config::load(&choice, env, ConfigScope::Event(""));
+    let config = Config::load(&args.place.choice(env), env, ConfigScope::Event(""));
     let hooks = args.place.folder(&config, env)?;
     let Some(event) = &args.event else {
         return Err(no_event(&args.name));
     };
     let plan = hook_of(args, event, &config, hooks)?;
-    if args.place.hooks.is_none() {
-        let config = Config::load(&choice, env, ConfigScope::All);
-        let errors = config
-            .problems
-            .iter()
-            .filter(|one| one.severity == Severity::Error);
-        streams::problems(errors, &Paths::from(&env.cwd));
-    }
     args.place.carry_out(&plan, env, out)?;
     Ok(ExitStatus::Yes)
 }
