@@ -225,9 +225,6 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     import(&pipe, &["claude"])
         .exits(2)
         .says("cannot read `.claude/settings.json`: it is not a file");
-    pipe.hookrun(&["init", "--dry-run"], b"")
-        .exits(0)
-        .prints("`hookrun import claude`");
     other("{\"hooks\": [1]}").says("x.json:1:11: `hooks` takes a table, not a list");
 }
 
