@@ -1,4 +1,4 @@
-//! Runs programs that are not hooks: git, an editor, checks, a test's setup.
+//! Runs programs that are not hooks: git, checks, a test's setup.
 //!
 //! Hooks start in `engine/exec/child.rs`. An errand gets a process group and a time limit, and only
 //! [`wait`] waits for it.
