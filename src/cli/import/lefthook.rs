@@ -8,8 +8,6 @@ use crate::cli::exit::Result;
 use crate::cli::files::toml_text;
 use crate::hosts::git::{self, Changes, GitHook};
 
-const NO_EQUIVALENT: &str = "it has no equivalent in hookrun";
-
 /// Top-level keys that do not affect a run.
 const OF_FILE: &[&str] = &[
     "assert_lefthook_installed",
@@ -20,6 +18,7 @@ const OF_FILE: &[&str] = &[
     "no_tty",
     "output",
     "source_dir",
+    "templates",
 ];
 
 const OF_GROUP: &[&str] = &[
@@ -65,14 +64,22 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
         let place = format!("{}, {name}", source.shown());
         let Some(at) = git::find(name).filter(|at| at.name == name) else {
             if !OF_FILE.contains(&name.as_str()) {
-                imported.leave(place, NO_EQUIVALENT);
+                let is_hook = table["commands"].is_object() || table["jobs"].is_array();
+                imported.leave(
+                    place,
+                    if is_hook {
+                        "it is not a git hook"
+                    } else {
+                        "it has no equivalent in hookrun"
+                    },
+                );
             }
             continue;
         };
         let mut jobs = Vec::new();
         jobs_of(table, &place, FIRST, &mut jobs, imported);
         for job in jobs {
-            let taken = of_job(source, &job, at);
+            let taken = of_job(source, &job, &config["templates"], at);
             imported.take(job.place, taken);
         }
     }
@@ -88,7 +95,7 @@ fn jobs_of(
     imported: &mut ImportedHooks,
 ) {
     for key in others(table, OF_GROUP) {
-        imported.leave(format!("{place}.{key}"), NO_EQUIVALENT);
+        imported.leave(format!("{place}.{key}"), "it has no equivalent in hookrun");
     }
     if table["piped"] == true {
         let why = "write `stop = \"group\"` into the event's table; the imported jobs already run one after the other";
@@ -148,7 +155,7 @@ fn jobs_of(
     }
 }
 
-fn of_job(source: &ImportSource<'_>, job: &LefthookJob, at: &GitHook) -> Entry {
+fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &GitHook) -> Entry {
     let value = &job.value;
     for key in others(value, OF_JOB) {
         if !value[key].is_null() && value[key] != false {
@@ -157,7 +164,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, at: &GitHook) -> Entry {
     }
     let root = text(value, "root").trim_start_matches("./");
     let root = root.trim_end_matches(['/', '.']);
-    let mut run = command_of(value, at)?;
+    let mut run = command_of(value, at, templates)?;
     let placeholder = ["{staged_files}", "{push_files}"]
         .into_iter()
         .find(|name| run.contains(name));
@@ -224,8 +231,8 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, at: &GitHook) -> Entry {
     })
 }
 
-/// The command line of a job, with the script's path filled in.
-fn command_of(job: &Value, at: &GitHook) -> std::result::Result<String, String> {
+/// The command line of a job, with templates and the script's path filled in.
+fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Result<String, String> {
     // A script always gets git's arguments, a command only where it names them.
     let program = match job["script"].as_str() {
         Some(script) => format!(
@@ -236,6 +243,10 @@ fn command_of(job: &Value, at: &GitHook) -> std::result::Result<String, String> 
         None => text(job, "run").to_string(),
     };
     let mut run = format!("{program} {}", text(job, "args"));
+    for (name, becomes) in templates.as_object().into_iter().flatten() {
+        let becomes = becomes.as_str().unwrap_or_default();
+        run = run.replace(&format!("{{{name}}}"), becomes);
+    }
     run = run.replace("{0}", "\"$@\"");
     for number in 1..=3 {
         run = run.replace(&format!("{{{number}}}"), &format!("\"${number}\""));
@@ -286,22 +297,43 @@ fn wide(glob: &str) -> String {
     }
 }
 
-/// The states of `skip` or `only` as a key of `match`; an error for any other condition.
+/// The conditions of `skip` or `only` as keys of `match`; an error for an unsupported one.
 fn condition_of(job: &Value, key: &str) -> std::result::Result<Option<String>, String> {
     let mut states = Vec::new();
+    let mut branches = Vec::new();
     let single = [job[key].clone()];
     for one in job[key].as_array().map_or(single.as_slice(), Vec::as_slice) {
-        match one.as_str() {
-            Some("merge" | "merge-commit") => states.push("merge"),
-            Some("rebase") => states.push("rebase"),
-            None if one.is_null() || *one == (key == "only") => {}
-            None if one.is_boolean() => return Err("it is always skipped".to_string()),
-            _ => return Err(format!("`hookrun import` does not support `{key}: {one}`")),
+        match (one.as_str(), one["ref"].as_str()) {
+            (Some("merge" | "merge-commit"), _) => states.push("merge".to_string()),
+            (Some("rebase"), _) => states.push("rebase".to_string()),
+            (None, Some(branch)) => branches.push(branch_pattern(branch)),
+            (None, None) if one.is_null() || *one == (key == "only") => {}
+            (None, None) if one.is_boolean() => return Err("it is always skipped".to_string()),
+            _ => return Err(format!("`{key}: {one}` has no equivalent in hookrun")),
         }
     }
-    if states.is_empty() {
-        return Ok(None);
+    let (name, values) = match (states.is_empty(), branches.is_empty()) {
+        (true, true) => return Ok(None),
+        (false, true) => ("state", states),
+        (true, false) => ("branch", branches),
+        (false, false) => {
+            return Err(format!(
+                "`{key}` names a state and a branch: write two hooks"
+            ));
+        }
+    };
+    let pattern = toml_text(&format!("^({})$", values.join("|")));
+    Ok(Some(format!("where = {{ {name} = {pattern} }}")))
+}
+
+fn branch_pattern(glob: &str) -> String {
+    let mut pattern = String::new();
+    for c in glob.chars() {
+        match c {
+            '*' => pattern.push_str(".*"),
+            '?' => pattern.push('.'),
+            _ => pattern.push_str(&regex_syntax::escape(&c.to_string())),
+        }
     }
-    let pattern = toml_text(&format!("^({})$", states.join("|")));
-    Ok(Some(format!("where = {{ state = {pattern} }}")))
+    pattern
 }

@@ -16,6 +16,7 @@ const OF_FILE: &[&str] = &[
     "files",
     "exclude",
     "ci",
+    "default_install_hook_types",
     "default_language_version",
     "minimum_pre_commit_version",
 ];
@@ -53,17 +54,25 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
     for key in others(&config, OF_FILE) {
         let why = match key {
             "fail_fast" => "write `stop = \"first\"` into `[event.\"commit.pre\"]`",
-            "default_install_hook_types" => {
-                "hooks without `stages` are imported for pre-commit only"
-            }
             _ => "it has no equivalent in hookrun",
         };
         imported.leave(format!("{}, {key}", source.shown()), why);
     }
-    let usual = match texts(&config["default_stages"]) {
-        stages if stages.is_empty() => vec!["pre-commit"],
-        stages => stages,
-    };
+    // Without stages a hook runs at every git hook that is installed, as far as its repository allows.
+    let mut usual = texts(&config["default_stages"]);
+    let installed = texts(&config["default_install_hook_types"]);
+    if usual.is_empty() && !installed.is_empty() && !installed.contains(&"pre-commit") {
+        usual = installed;
+    } else if usual.is_empty() {
+        usual = vec!["pre-commit"];
+        if installed.len() > 1 {
+            let why = "hooks without `stages` are imported for pre-commit only";
+            imported.leave(
+                format!("{}, default_install_hook_types", source.shown()),
+                why,
+            );
+        }
+    }
     for repo in items(&config["repos"]) {
         for hook in items(&repo["hooks"]) {
             let mut stages = texts(&hook["stages"]);
@@ -107,7 +116,13 @@ fn of_hook(
     };
     match own {
         Some(own) if own.problem().is_none() => Ok(own),
-        _ => by_pre_commit(source, hook, at),
+        _ => {
+            // Only prek has globs and hooks of its own.
+            let text = config.to_string();
+            let is_for_prek = text.contains("\"glob\":") || text.contains("\"repo\":\"builtin\"");
+            let runner = if is_for_prek { "prek" } else { "pre-commit" };
+            by_runner(source, runner, hook, at)
+        }
     }
 }
 
@@ -138,13 +153,12 @@ fn of_own(
     if command.is_empty() {
         return Err("it has no command".to_string());
     }
-    let passes_files = hook["pass_filenames"] != false;
+    let passes_files = !is_false(&hook["pass_filenames"]);
     if at.changes == Changes::Unknown {
         let has_message = at.arguments.first() == Some(&Argument::MessageFile);
-        let line = if passes_files && has_message {
-            format!("{command} \"$1\"")
-        } else {
-            command.to_string()
+        let line = match passes_files && has_message {
+            true => format!("{command} \"$1\""),
+            false => command.to_string(),
         };
         return Ok(Some(entry_of_git(source, id, at, &line)));
     }
@@ -172,13 +186,15 @@ fn of_own(
 /// A hook's files; `None` if globs and types cannot express the selection.
 fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     let mut filter = Filter::default();
-    // Files must match both.
-    filter.paths = match (text(config, "files"), text(hook, "files")) {
-        (pattern, "") | ("", pattern) => globs_of(pattern)?,
-        _ => return None,
+    let own = globs_at(hook, "files")?;
+    let general = globs_at(config, "files")?;
+    filter.paths = match (own.is_empty(), general.is_empty()) {
+        (_, true) => own,
+        (true, false) => general,
+        (false, false) => return None,
     };
     for table in [config, hook] {
-        filter.not.extend(globs_of(text(table, "exclude"))?);
+        filter.not.extend(globs_at(table, "exclude")?);
     }
     // All of `types` and one of `types_or` must match. Every file is a `file`.
     let mut types = texts(&hook["types"]);
@@ -193,6 +209,18 @@ fn filter_of(config: &Value, hook: &Value) -> Option<Filter> {
     Some(filter)
 }
 
+/// The globs of a key: a regular expression, or a table of prek's with `glob`.
+fn globs_at(table: &Value, key: &str) -> Option<Vec<String>> {
+    let pattern = &table[key];
+    if !pattern.is_object() {
+        return globs_of(text(table, key));
+    }
+    let globs = texts(&pattern["glob"]).into_iter().map(str::to_string);
+    others(pattern, &["glob"])
+        .is_empty()
+        .then(|| globs.collect())
+}
+
 fn type_called(name: &str) -> String {
     let other = match name {
         "javascript" | "jsx" => "js",
@@ -205,12 +233,12 @@ fn type_called(name: &str) -> String {
 }
 
 /// A hook that runs by `pre-commit run`, not in parallel, because each run locks the index.
-fn by_pre_commit(source: &ImportSource<'_>, hook: &Value, at: &GitHook) -> Entry {
+fn by_runner(source: &ImportSource<'_>, runner: &str, hook: &Value, at: &GitHook) -> Entry {
     let names = ["alias", "id"].map(|key| text(hook, key));
     let id = names.into_iter().find(|name| !name.is_empty());
     let id = id.unwrap_or_default();
     let id_word = shell_words::quote(id);
-    let line = format!("pre-commit run {id_word} --hook-stage {}", at.name);
+    let line = format!("{runner} run {id_word} --hook-stage {}", at.name);
     let made = match at.arguments.first() {
         None => entry(source, id, at, &line),
         Some(Argument::MessageFile) => entry_of_git(
@@ -225,6 +253,11 @@ fn by_pre_commit(source: &ImportSource<'_>, hook: &Value, at: &GitHook) -> Entry
         }
     };
     Ok(made.with("parallel", "false"))
+}
+
+/// Also accepts YAML 1.1's `no`, as Python does.
+fn is_false(value: &Value) -> bool {
+    *value == false || ["no", "off"].contains(&value.as_str().unwrap_or_default())
 }
 
 /// The globs that match the same paths as `pattern`; empty for any path, `None` if impossible.

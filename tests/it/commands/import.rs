@@ -388,6 +388,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
 const LEFTHOOK: &str = r#"
 min_version: 1.0.0
 extends: [more.yml]
+templates: { say: "echo said" }
 pre-commit:
   parallel: true
   skip: [merge, rebase]
@@ -399,7 +400,7 @@ pre-commit:
       env: { HOW: --strict }
     fix: { run: "sed -i s/x/y/ {staged_files}", glob: "*.js", stage_fixed: true }
     deep: { run: "false {staged_files}", glob: "web/*.ts" }
-    root: { run: "./x.sh {staged_files}", root: web/ }
+    root: { run: "./x.sh {staged_files}", root: web/, only: { ref: "ma*" } }
     all: { run: "x {all_files}" }
     none: { run: "" }
     only: { run: x, only: [{ run: z }] }
@@ -408,9 +409,8 @@ pre-commit:
       group:
         piped: true
         jobs:
-          - { name: plain, run: "test -e a.txt && echo said >>said" }
-          - { name: later, run: "echo later >>said" }
-    - { name: released, run: x, skip: { ref: "release/*" } }
+          - { name: plain, run: "test -e a.txt && {say} >>said" }
+          - { name: later, run: "echo later >>said", skip: { ref: "release/*" } }
 commit-msg:
   scripts:
     "subject.sh": { runner: sh }
@@ -441,10 +441,9 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         "pre-commit.follow: it has no equivalent in hookrun",
         "pre-commit.all: `{all_files}` has no equivalent",
         "pre-commit.none: it has no command",
-        "pre-commit.only: `hookrun import` does not support `only: {\"run\":\"z\"}`",
-        "pre-commit.released: `hookrun import` does not support `skip: {\"ref\":\"release/*\"}`",
+        "pre-commit.only: `only: {\"run\":\"z\"}` has no equivalent",
         "pre-commit.both.piped: write `stop = \"group\"`",
-        "assert: it has no equivalent in hookrun",
+        "assert: it is not a git hook",
     ] {
         ran.prints(&format!("lefthook.yml, {left}"));
     }
@@ -452,9 +451,11 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
     let written = sandbox.read("hookrun.toml");
     for part in [
         "unless = { where = { state = '^(merge|rebase)$' } }",
+        "unless = { where = { branch = '^(release/.*)$' } }",
         "match = { path = 'web/**/*.ts' }",
         "fixes = 'stage'",
         "cwd = 'web'",
+        "match = { where = { branch = '^(ma.*)$' } }",
     ] {
         assert!(written.contains(part), "no {part} in {written}");
     }
@@ -558,8 +559,8 @@ fn scripts_of_husky_run_as_husky_runs_them() {
         .exits(2);
 }
 
-/// What people write into such files besides: fixes that they stage themselves, the glob of a group,
-/// and an id that is there twice.
+/// What people write into such files besides: fixes that they stage themselves, the glob of a group, a
+/// file of prek's, and an id that is there twice.
 #[test]
 fn files_as_people_write_them_keep_their_meaning() {
     let lefthook = r#"
@@ -591,25 +592,25 @@ pre-commit:
         .prints("!(*test).js: hookrun does not support the glob")
         .prints("*.@(ts|tsx): hookrun does not support the glob")
         .prints("!*.css: hookrun does not support the glob");
-    let repeated = r#"
-exclude: ^snapshots/
+    let prek = r#"
+exclude: { glob: "**/snapshots/**" }
 default_install_hook_types: [pre-commit, pre-push]
 repos:
-  - repo: https://example.com/hooks
+  - repo: builtin
     hooks: [{ id: check-yaml }, { id: check-yaml, args: [x] }, { id: check-yaml, alias: other }]
   - repo: local
     hooks: [{ id: own, entry: own, language: system, types: [rust] }]
 "#;
-    let sandbox = Sandbox::new().file(".pre-commit-config.yaml", repeated);
+    let sandbox = Sandbox::new().file(".pre-commit-config.yaml", prek);
     import(&sandbox, &["pre-commit"])
         .exits(0)
         .prints("3 hooks imported\n")
         .prints("default_install_hook_types: hooks without `stages`");
     let written = sandbox.read("hookrun.toml");
     for part in [
-        "'pre-commit run check-yaml --hook-stage pre-commit'",
-        "'pre-commit run other --hook-stage pre-commit'",
-        "match = { not = 'snapshots/**', type = 'rust' }",
+        "'prek run check-yaml --hook-stage pre-commit'",
+        "'prek run other --hook-stage pre-commit'",
+        "match = { not = '**/snapshots/**', type = 'rust' }",
     ] {
         assert!(written.contains(part), "no {part} in {written}");
     }
