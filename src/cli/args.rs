@@ -18,8 +18,8 @@ pub(crate) use look::{
 pub(crate) use options::{SourceArgs, TextFormat, digest, duration, jobs};
 pub(crate) use run::{CheckArgs, DecidingArgs, RunArgs, ServeArgs};
 pub(crate) use write::{
-    AddArgs, AddedSet, DoctorArgs, ImportArgs, InitArgs, InstallArgs, NewArgs, PlaceArgs,
-    SetsAction, SetsArgs, SettingsScope, TestArgs, TrustArgs, UpdatedSets, WritePlace,
+    AddArgs, AddedSet, DoctorArgs, ImportArgs, InitArgs, InstallArgs, NewArgs, OutdatedSets,
+    PlaceArgs, SetsAction, SetsArgs, SettingsScope, TestArgs, TrustArgs, UpdatedSets, WritePlace,
 };
 
 use crate::cli::streams::{Color, OutputShape};
