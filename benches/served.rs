@@ -47,9 +47,7 @@ fn serve(what: &str, goal: &str, events: usize, script: &str) {
         .hooks_dir(folder.path().join("hooks.d"))
         .environment(env);
     let runner = runner.build().unwrap().subreaper(Subreaper::take());
-    let event = Event::tool_pre("bash", json!({ "command": "x".repeat(2048) }))
-        .build()
-        .unwrap();
+    let event = Event::tool_pre("bash", json!({ "command": "x".repeat(2048) })).unwrap();
     let decide = |_| {
         let started = Instant::now();
         assert!(runner.handle(&event).outcome.is_allowed());

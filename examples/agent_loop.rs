@@ -87,12 +87,7 @@ impl Agent<'_> {
     fn request(&mut self, turn: u64) -> Result<Turn, Box<dyn std::error::Error>> {
         let count = self.messages.len();
         self.asks(
-            &Event::builder("model.pre")
-                .with("model", MODEL)
-                .with("messageCount", count)
-                .session(SESSION)
-                .turn(turn)
-                .build()?,
+            &Event::of("model.pre", json!({ "model": MODEL, "messageCount": count, "sessionId": SESSION, "turnIndex": turn }))?,
         )?;
         for reminder in self.reminders.drain() {
             writeln!(
@@ -108,23 +103,17 @@ impl Agent<'_> {
         } else {
             "tool_use"
         };
-        self.asks(
-            &Event::builder("model.post")
-                .with("model", MODEL)
-                .with("stopReason", stop)
-                .session(SESSION)
-                .turn(turn)
-                .build()?,
-        )?;
+        self.asks(&Event::of(
+            "model.post",
+            json!({ "model": MODEL, "stopReason": stop, "sessionId": SESSION, "turnIndex": turn }),
+        )?)?;
         Ok(answer)
     }
 
     /// One call of a tool: what the model gets.
     fn tool(&mut self, turn: u64, name: &str, input: Value) -> Result<String, io::Error> {
-        let before = Event::tool_pre(name, input.clone())
-            .session(SESSION)
-            .turn(turn)
-            .build();
+        let mut context = json!({ "toolName": name, "toolInput": input, "sessionId": SESSION, "turnIndex": turn });
+        let before = Event::of("tool.pre", context.clone());
         // A call that cannot be judged does not run.
         let refused = match before {
             Ok(event) => self.asks(&event)?,
@@ -134,10 +123,10 @@ impl Agent<'_> {
             return Ok(blocked_result(&reason));
         }
         let result = "hello".to_string();
-        let after = Event::tool_post(name, input, result.as_str())
-            .session(SESSION)
-            .turn(turn);
-        self.asks(&after.build().map_err(io::Error::other)?)?;
+        context["result"] = result.as_str().into();
+        context["isError"] = false.into();
+        let after = Event::of("tool.post", context).map_err(io::Error::other)?;
+        self.asks(&after)?;
         Ok(result)
     }
 
@@ -160,8 +149,8 @@ impl Agent<'_> {
 
     /// A session. However it ends, its end is told.
     fn session(&mut self, first: u64) -> Result<(), Box<dyn std::error::Error>> {
-        let start = Event::builder("session.start").with("model", MODEL);
-        self.asks(&start.session(SESSION).build()?)?;
+        let start = json!({ "model": MODEL, "sessionId": SESSION });
+        self.asks(&Event::of("session.start", start)?)?;
         let reason = match self.turns(first) {
             Ok(reason) => reason,
             Err(problem) => {
@@ -169,19 +158,18 @@ impl Agent<'_> {
                 "error"
             }
         };
-        let end = Event::builder("session.end").with("reason", reason);
-        self.asks(&end.session(SESSION).build()?)?;
+        let end = json!({ "reason": reason, "sessionId": SESSION });
+        self.asks(&Event::of("session.end", end)?)?;
         writeln!(self.out, "  ended: {reason}")?;
         Ok(())
     }
 }
 
 fn error(message: &str) -> Result<Event, Complaint> {
-    Event::builder("error")
-        .with("code", "model")
-        .with("message", message)
-        .session(SESSION)
-        .build()
+    Event::of(
+        "error",
+        json!({ "code": "model", "message": message, "sessionId": SESSION }),
+    )
 }
 
 /// Two sessions: one that completes, and one whose model fails.

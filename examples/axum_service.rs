@@ -25,7 +25,7 @@ async fn call(
     Path(name): Path<String>,
     Json(input): Json<Value>,
 ) -> (StatusCode, Json<Value>) {
-    let event = match Event::tool_pre(&name, input).build() {
+    let event = match Event::tool_pre(&name, input) {
         Ok(event) => event,
         Err(problem) => {
             let problem = json!({ "problem": problem.to_string() });

@@ -56,7 +56,7 @@ fn call(
             return Ok(());
         }
     };
-    let run = runner.handle(&Event::tool_pre(&call.tool, call.input.clone()).build()?);
+    let run = runner.handle(&Event::tool_pre(&call.tool, call.input.clone())?);
     if let Err(blocked) = run.permit() {
         writeln!(out, "blocked: {}", blocked.reason)?;
         return Ok(());

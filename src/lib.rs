@@ -16,7 +16,7 @@
 //!     }
 //! }))?;
 //!
-//! let event = Event::tool_pre("bash", json!({ "command": "deploy prod" })).build()?;
+//! let event = Event::tool_pre("bash", json!({ "command": "deploy prod" }))?;
 //! match runner.handle(&event).permit() {
 //!     Ok(allowed) => println!("run {:?}", allowed.event.action()),
 //!     Err(blocked) => println!("blocked: {}", blocked.reason),
@@ -34,7 +34,7 @@
 //! use serde_json::{Value, json};
 //!
 //! fn call_tool(runner: &Runner, name: &str, input: Value) -> String {
-//!     let event = match Event::tool_pre(name, input).session("s-1").build() {
+//!     let event = match Event::tool_pre(name, input) {
 //!         Ok(event) => event,
 //!         Err(problem) => return format!("blocked: {problem}"),
 //!     };
@@ -69,7 +69,7 @@
 //! # std::fs::write(&guard, script)?;
 //! # std::fs::set_permissions(&guard, std::fs::Permissions::from_mode(0o755))?;
 //! let runner = Runner::builder().hooks_dir(&hooks).build()?;
-//! let event = Event::tool_pre("bash", json!({ "command": "deploy" })).build()?;
+//! let event = Event::tool_pre("bash", json!({ "command": "deploy" }))?;
 //! let blocked = runner.handle(&event).permit().unwrap_err();
 //! assert_eq!(blocked.reason, "not on Fridays");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -85,7 +85,7 @@
 //!
 //! let runner = Runner::builder().build()?;
 //! runner.register(Hook::shell("guard", "tool.pre", "echo no >&2; exit 1"))?;
-//! let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+//! let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" }))?);
 //! let Fate::Ran(trace) = &run.hooks[0].fate else { panic!("it did not run") };
 //! assert_eq!(trace.stderr.text(), "no\n");
 //! assert!(run.permit().is_err());
@@ -119,9 +119,7 @@ pub mod log;
 pub use engine::chain::Surroundings;
 pub use engine::complaint::Complaint;
 pub use engine::event::catalog::UnknownEvent;
-pub use engine::event::{
-    Action, ActionKind, Context, Event, EventBuilder, EventSpec, Merge, OnFailure,
-};
+pub use engine::event::{Action, ActionKind, Context, Event, EventSpec, Merge, OnFailure};
 pub use engine::exec::{Abort, Budget};
 pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};
 pub use engine::interceptor::{self, Interceptors};

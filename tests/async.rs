@@ -40,8 +40,9 @@ fn folder() -> (TempDir, PathBuf) {
 }
 
 fn call(folder: &Path) -> Event {
-    let builder = Event::tool_pre("bash", json!({ "command": "ls" }));
-    builder.cwd(folder.to_str().unwrap()).build().unwrap()
+    let input = json!({ "command": "ls" });
+    let context = json!({ "toolName": "bash", "toolInput": input, "cwd": folder });
+    Event::of("tool.pre", context).unwrap()
 }
 
 /// One thread: whoever blocks it stops everything else.

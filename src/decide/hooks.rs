@@ -209,7 +209,7 @@ impl Runner {
     ///
     /// let runner = Runner::builder().build()?;
     /// runner.register(Hook::function("no-prod", "tool.pre", |_| Verdict::block("not today")))?;
-    /// let event = Event::tool_pre("bash", json!({ "command": "ls" })).build()?;
+    /// let event = Event::tool_pre("bash", json!({ "command": "ls" }))?;
     /// assert_eq!(runner.handle(&event).permit().unwrap_err().reason, "not today");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

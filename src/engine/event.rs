@@ -14,12 +14,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::engine::complaint::Complaint;
-use crate::engine::spelling::{self, near_misses, plain};
+use crate::engine::spelling::{near_misses, plain};
 use action::{Effect, GuessedCommand, PathChange};
-use catalog::{Catalog, UnknownEvent};
+use catalog::Catalog;
 use json::scalar_text;
 
 pub use action::{Access, Action, ActionKind};
@@ -340,186 +340,62 @@ impl Links {
     }
 }
 
-/// Builds an [`Event`]; see [`Event::builder`].
-#[derive(Debug, Clone)]
-pub struct EventBuilder {
-    spec: Result<Arc<EventSpec>, UnknownEvent>,
-    host: Cow<'static, str>,
-    fields: Vec<(String, Value)>,
-}
-
 impl Event {
-    /// Returns a builder for an event of the built-in catalog. [`EventBuilder::build`] reports an
-    /// unknown name or an invalid part.
+    /// Creates an event of the built-in catalog. Keeps unknown keys: hosts may add facts.
     ///
     /// ```
     /// use hookrun::Event;
     /// use serde_json::json;
     ///
-    /// let event = Event::tool_pre("bash", json!({ "command": "ls" }))
-    ///     .session("s-1")
-    ///     .turn(3)
-    ///     .cwd("/srv/app")
-    ///     .with("toolUseId", "call-7")
-    ///     .build()?;
+    /// let input = json!({ "command": "ls" });
+    /// let context = json!({ "toolName": "bash", "toolInput": input, "sessionId": "s-1" });
+    /// let event = Event::of("tool.pre", context)?;
     /// assert_eq!(event.action().and_then(|action| action.command.as_deref()), Some("ls"));
     ///
-    /// let problem = Event::builder("model.pre").with("modl", "m-1").build().unwrap_err();
-    /// assert_eq!(problem.to_string(), "`model.pre` has no key `modl`; did you mean `model`?");
+    /// let problem = Event::of("model.pre", json!({ "modl": "m-1" })).unwrap_err();
+    /// assert!(problem.to_string().contains("did you mean `model`?"));
     /// # Ok::<(), hookrun::Complaint>(())
     /// ```
-    pub fn builder(name: &str) -> EventBuilder {
-        EventBuilder {
-            spec: Catalog::default().find(name),
-            host: NATIVE.into(),
-            fields: Vec::new(),
-        }
-    }
-
-    /// Parses the context of an event of the built-in catalog. Keeps unknown keys: hosts may add
-    /// facts.
     ///
     /// # Errors
-    /// If the event is unknown or the text is not a valid context; see [`Event::new`].
+    /// If the event is unknown or the context is invalid; see [`Event::new`].
+    pub fn of(name: &str, context: Value) -> Result<Event, Complaint> {
+        Event::from_json(name, &context.to_string())
+    }
+
+    /// Creates `tool.pre`: a tool is about to run.
+    ///
+    /// # Errors
+    /// As [`Event::of`].
+    pub fn tool_pre(tool: &str, input: Value) -> Result<Event, Complaint> {
+        Event::of("tool.pre", json!({ "toolName": tool, "toolInput": input }))
+    }
+
+    /// Like [`Event::of`], with the context as JSON text.
+    ///
+    /// # Errors
+    /// As [`Event::of`].
     pub fn from_json(name: &str, context: &str) -> Result<Event, Complaint> {
         let spec = Catalog::default().find(name).map_err(Complaint::of)?;
         Event::new(spec, NATIVE, Context::parse(context)?)
     }
-
-    /// Builds `tool.pre`: a tool is about to run.
-    pub fn tool_pre(tool: &str, input: Value) -> EventBuilder {
-        Event::builder("tool.pre")
-            .with("toolName", tool)
-            .with("toolInput", input)
-    }
-
-    /// Builds `tool.post`: a tool has run, with this result.
-    pub fn tool_post(tool: &str, input: Value, result: impl Into<Value>) -> EventBuilder {
-        let builder = Event::builder("tool.post")
-            .with("toolName", tool)
-            .with("toolInput", input);
-        builder.with("result", result).with("isError", false)
-    }
-}
-
-impl EventBuilder {
-    /// Sets any key of the event, replacing an earlier value.
-    #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<Value>) -> EventBuilder {
-        let value = value.into();
-        match self.fields.iter_mut().find(|(known, _)| known == key) {
-            Some((_, old)) => *old = value,
-            None => self.fields.push((key.to_string(), value)),
-        }
-        self
-    }
-
-    /// Sets `sessionId`.
-    #[must_use]
-    pub fn session(self, id: &str) -> EventBuilder {
-        self.with("sessionId", id)
-    }
-
-    /// Sets `turnIndex`, counted from 0.
-    #[must_use]
-    pub fn turn(self, index: u64) -> EventBuilder {
-        self.with("turnIndex", index)
-    }
-
-    /// Sets `cwd`: the working directory of the session and its hooks.
-    #[must_use]
-    pub fn cwd(self, folder: &str) -> EventBuilder {
-        self.with("cwd", folder)
-    }
-
-    /// Sets the host; the default is `native`.
-    #[must_use]
-    pub fn host(mut self, host: impl Into<Cow<'static, str>>) -> EventBuilder {
-        self.host = host.into();
-        self
-    }
-
-    /// Builds the event, with its context in catalog order.
-    ///
-    /// # Errors
-    /// If the event is unknown, has no such key, or a value has another type, and as
-    /// [`Event::new`].
-    pub fn build(mut self) -> Result<Event, Complaint> {
-        let spec = self.spec.map_err(Complaint::of)?;
-        for (key, value) in &self.fields {
-            check(&spec, key, value)?;
-        }
-        self.fields.sort_by_key(|(key, _)| {
-            let place = spec.context.iter().position(|known| known.name == *key);
-            place.unwrap_or(usize::MAX)
-        });
-        let mut context = Context::empty();
-        for (key, value) in &self.fields {
-            context.set(key, value);
-        }
-        Event::new(spec, self.host, context)
-    }
-}
-
-/// Checks that `spec` has `key` with this type.
-fn check(spec: &EventSpec, key: &str, value: &Value) -> Result<(), Complaint> {
-    Err(match spec.key(key) {
-        _ if OWN_KEYS.contains(&key) => return Ok(()),
-        Some(known) if known.kind.fits(value) => return Ok(()),
-        Some(known) => Complaint::new(format!(
-            "`{key}` of `{}` must be a JSON {}",
-            spec.name,
-            known.kind.name()
-        )),
-        None => {
-            let names = spec.context.iter().map(|known| known.name.as_ref());
-            let nearest = spelling::nearest(key, names);
-            Complaint {
-                cause: format!("`{}` has no key `{key}`", spec.name),
-                cure: nearest.map(|near| format!("did you mean `{near}`?")),
-            }
-        }
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    #[test]
-    fn parts_come_in_the_order_of_the_catalog() {
-        let wanted = r#"{"event":"tool.pre","turnIndex":2,"toolName":"note","toolInput":{"x":1},"action":{"kind":"other"}}"#;
-        let event = Event::tool_pre("note", json!({ "x": 1 }))
-            .turn(2)
-            .build()
-            .unwrap();
-        assert_eq!(event.context().to_json(), wanted.as_bytes());
-    }
-
-    fn problem(builder: EventBuilder) -> String {
-        builder.build().unwrap_err().to_string()
+    fn problem(name: &str, context: Value) -> String {
+        Event::of(name, context).unwrap_err().to_string()
     }
 
     #[test]
     fn what_the_catalog_does_not_know_is_an_error() {
-        assert!(problem(Event::builder("tool.pree")).contains("did you mean `tool.pre`?"));
-        let pre = Event::tool_pre("bash", json!({ "command": "ls" }));
-        assert!(problem(pre.clone().with("result", 1)).contains("`tool.pre` has no key `result`"));
-        assert_eq!(
-            problem(pre.clone().with("turnIndex", "2")),
-            "`turnIndex` of `tool.pre` must be a JSON integer"
-        );
-        assert!(problem(Event::tool_pre("bash", json!("ls"))).contains("must be a JSON object"));
-        assert!(problem(pre.clone().with("action", json!({}))).contains("kind"));
-        assert!(
-            pre.with("raw", json!({ "any": 1 }))
-                .host("mine")
-                .build()
-                .is_ok()
-        );
+        assert!(problem("tool.pree", json!({})).contains("did you mean `tool.pre`?"));
+        assert!(problem("tool.pre", json!({})).contains("`toolName` is missing"));
+        let context = json!({ "toolName": "bash", "action": {} });
+        assert!(problem("tool.pre", context).contains("kind"));
         assert!(Event::from_json("tool.pre", r#"{"toolName":"x","own":1}"#).is_ok());
         assert!(Event::from_json("tool.pre", "[]").is_err());
-        assert!(problem(Event::builder("tool.pre")).contains("`toolName` is missing"));
     }
 }

@@ -91,7 +91,7 @@ impl Runner {
     ///     has_started.recv().unwrap_or_default();
     ///     abort.raise();
     /// });
-    /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" })).build()?);
+    /// let run = runner.handle(&Event::tool_pre("bash", json!({ "command": "ls" }))?);
     /// assert!(run.permit().is_err_and(|block| block.reason.contains("interrupted")));
     /// # user.join().ok();
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -53,6 +53,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// use std::time::Duration;
 ///
 /// use hookrun::{Event, Hook, Message, Runner, Session, SessionHooks, SessionSink};
+/// use serde_json::json;
 ///
 /// struct Messages(Sender<String>);
 ///
@@ -74,7 +75,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 ///
 /// let (sender, messages) = channel();
 /// let hooks = SessionHooks::new(&runner, Arc::new(Messages(sender)));
-/// hooks.event(&Event::builder("session.start").session("s-1").build()?);
+/// hooks.event(&Event::of("session.start", json!({ "sessionId": "s-1" }))?);
 /// assert_eq!(messages.recv()?, "it begins");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

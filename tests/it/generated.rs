@@ -872,9 +872,7 @@ mod example {
     /// For each command, returns the command that may run, as rewritten by the hooks, or an error
     /// that says why it is blocked. A question that nobody answers blocks the command.
     pub(super) fn permit(runner: &Runner, command: &str) -> Result<Allowed, Box<dyn Error>> {
-        let event = Event::tool_pre("bash", json!({ "command": command }))
-            .session("s-1")
-            .build()?;
+        let event = Event::tool_pre("bash", json!({ "command": command }))?;
         Ok(runner.handle(&event).permit()?)
     }
     // The example ends.

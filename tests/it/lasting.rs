@@ -102,13 +102,11 @@ impl Held {
 
     #[track_caller]
     fn event(&self, name: &str, session: &str, more: &Value) -> &Held {
-        let mut builder = Event::builder(name)
-            .session(session)
-            .cwd(self.folder.to_str().unwrap());
+        let mut context = json!({ "sessionId": session, "cwd": self.folder });
         for (key, value) in more.as_object().into_iter().flatten() {
-            builder = builder.with(key, value.clone());
+            context[key] = value.clone();
         }
-        self.hooks().event(&builder.build().unwrap());
+        self.hooks().event(&Event::of(name, context).unwrap());
         self
     }
 
@@ -221,7 +219,7 @@ fn it_starts_with_the_first_event_of_a_session_whatever_that_is_and_needs_a_sess
         )],
     );
     held.hooks()
-        .event(&Event::builder("turn.start").build().unwrap());
+        .event(&Event::of("turn.start", json!({})).unwrap());
     held.event("session.end", "never-held", &json!({}));
     held.event("turn.start", "s", &json!({})).starts("s");
     assert_eq!(
@@ -396,8 +394,6 @@ fn a_guard_and_a_function_still_run_for_each_event() {
     let guard = Hook::shell("guard", "tool.pre", "echo no >&2; exit 1").for_session();
     let cookie = Cookie::new();
     let runner = runner(sandbox.path(), [guard], &cookie);
-    let event = Event::tool_pre("bash", json!({ "command": "ls" }))
-        .build()
-        .unwrap();
+    let event = Event::tool_pre("bash", json!({ "command": "ls" })).unwrap();
     assert_eq!(runner.handle(&event).permit().unwrap_err().reason, "no");
 }

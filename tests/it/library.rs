@@ -454,11 +454,7 @@ fn a_function_sees_the_session_and_two_decisions_at_once_start_processes_of_thei
     });
     let runner = runner(&sandbox, [waits, names]);
     let decide = &|session: &str| {
-        let builder = Event::tool_pre("bash", json!({ "command": "ls" })).session(session);
-        let event = builder
-            .cwd(sandbox.path().to_str().unwrap())
-            .build()
-            .unwrap();
+        let event = Event::of("tool.pre", json!({ "toolName": "bash", "toolInput": { "command": "ls" }, "sessionId": session, "cwd": sandbox.path() })).unwrap();
         let outcome = runner.handle(&event).outcome;
         (
             outcome.output().unwrap(),

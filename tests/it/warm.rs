@@ -236,7 +236,7 @@ fn work(subreaper: Option<Subreaper>) {
         let registry = Registry::new(hooks.collect::<Vec<_>>()).unwrap();
         let runner = Runner::new(registry, surroundings()).beside(&base);
         let event = Event::tool_pre("bash", json!({ "command": "grüße\u{fffd}\r\n漢" }));
-        let run = runner.handle(&event.build().unwrap());
+        let run = runner.handle(&event.unwrap());
         let decision = run.outcome.settled.word();
         let reason = run
             .outcome

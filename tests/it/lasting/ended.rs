@@ -309,9 +309,7 @@ fn holds_and_decides() {
     wait_until("its processes run", || sleepers().len() == 2);
     let own = sleepers();
     for _ in 0..20 {
-        let event = Event::tool_pre("bash", json!({ "command": "ls" }))
-            .build()
-            .unwrap();
+        let event = Event::tool_pre("bash", json!({ "command": "ls" })).unwrap();
         assert!(runner.handle(&event).permit().is_ok());
         // A killed stray may take a moment to vanish.
         wait_until("only its processes run", || sleepers() == own);

@@ -16,9 +16,12 @@ fn fits(form: &str, line: &str) -> Option<bool> {
         let input = json!({ "command": line });
         let event = match event {
             "tool.pre" => Event::tool_pre("bash", input),
-            _ => Event::tool_post("bash", input, ""),
+            _ => Event::of(
+                "tool.post",
+                json!({ "toolName": "bash", "toolInput": input, "result": "" }),
+            ),
         };
-        matcher.decide(&event.build().unwrap(), &place).is_ok()
+        matcher.decide(&event.unwrap(), &place).is_ok()
     };
     match (is_met("tool.post"), is_met("tool.pre")) {
         (true, true) => Some(true),
