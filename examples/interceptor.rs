@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use hookrun::interceptor::{
-    After, CallChange, InterceptedCall, Interceptors, ToolCall, ToolResult, ToolSet,
+    After, CallChange, InterceptedCall, Interceptors, ToolCall, ToolResult,
 };
 use hookrun::{Environment, Event, Hook, Registry, Runner, Verdict};
 use serde_json::{Value, json};
@@ -14,25 +14,30 @@ use serde_json::{Value, json};
 fn interceptors() -> Interceptors {
     let mut all = Interceptors::default();
     // Every path is one of this tenant's.
-    all.before("tenant", "read", |call| match call.input["path"].as_str() {
-        Some(path) => CallChange::Rewrite(json!({ "path": format!("/tenants/acme/{path}") })),
-        None => CallChange::Veto("no path".to_string()),
+    all.before("tenant", |call| {
+        let path = call.input["path"].as_str();
+        match (call.tool.as_str(), path) {
+            ("read", Some(path)) => {
+                CallChange::Rewrite(json!({ "path": format!("/tenants/acme/{path}") }))
+            }
+            ("read", None) => CallChange::Veto("no path".to_string()),
+            _ => CallChange::Pass,
+        }
     });
-    all.before("no-network", "fetch", |_| {
-        CallChange::Veto("there is no network here".to_string())
+    all.before("no-network", |call| match call.tool.as_str() {
+        "fetch" => CallChange::Veto("there is no network here".to_string()),
+        _ => CallChange::Pass,
     });
     // No tool gives a password away.
-    all.after("no-secrets", ToolSet::All, |_, result| {
-        match result.value.as_str() {
-            Some(text) if text.contains("hunter2") => {
-                let value = Value::from(text.replace("hunter2", "[removed]"));
-                After::Rewrite(ToolResult {
-                    value,
-                    ..result.clone()
-                })
-            }
-            _ => After::Pass,
+    all.after("no-secrets", |_, result| match result.value.as_str() {
+        Some(text) if text.contains("hunter2") => {
+            let value = Value::from(text.replace("hunter2", "[removed]"));
+            After::Rewrite(ToolResult {
+                value,
+                ..result.clone()
+            })
         }
+        _ => After::Pass,
     });
     all
 }

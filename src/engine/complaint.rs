@@ -1,5 +1,6 @@
-//! Problems with their cures.
+//! Problems with their cures, and the texts of panics.
 
+use std::any::Any;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -42,3 +43,15 @@ impl fmt::Display for Complaint {
 }
 
 impl std::error::Error for Complaint {}
+
+/// Returns the message of a caught panic: `panicked: …`.
+pub(crate) fn panic_text(panic: Box<dyn Any + Send>) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    // Dropping it may panic too.
+    std::mem::forget(panic);
+    match text {
+        Some(text) => format!("panicked: {text}"),
+        None => "panicked".to_string(),
+    }
+}

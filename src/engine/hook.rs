@@ -20,7 +20,8 @@ use crate::engine::outcome::{ContractRule, Decision, Finding, FindingLevel, Verd
 
 pub use crate::engine::names::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 pub(crate) use contract::NO_REASON;
-pub(crate) use function::CallStart;
+#[cfg(feature = "tokio")]
+pub(crate) use function::AsyncFunction;
 pub use function::{Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
 use matcher::DocumentMatch;
@@ -149,10 +150,11 @@ impl Hook {
     }
 
     /// Creates a hook from an async function. As [`Hook::function`], but its future runs as a task
-    /// of the current tokio runtime and is dropped at its timeout. Without a runtime, as in
-    /// [`Runner::handle`], it runs on hookrun's single-threaded runtime.
+    /// of the tokio runtime of [`Runner::handle_async`] or [`Runner::runtime`], and is dropped at
+    /// its timeout.
     ///
-    /// [`Runner::handle`]: crate::engine::runner::Runner::handle
+    /// [`Runner::handle_async`]: crate::engine::runner::Runner::handle_async
+    /// [`Runner::runtime`]: crate::engine::runner::Runner::runtime
     #[cfg(feature = "tokio")]
     pub fn async_function<F>(
         name: &str,

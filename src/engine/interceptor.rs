@@ -1,4 +1,4 @@
-//! Interceptors: code of the embedding program between the model and one tool.
+//! Interceptors: code of the embedding program between the model and its tools.
 //!
 //! They run in the caller's thread, without a timeout. Since they can change a tool call without
 //! the model's knowledge, only code can register them. Run `before` first, then the `tool.pre`
@@ -9,6 +9,8 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
+
+use crate::engine::complaint::panic_text;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
@@ -69,41 +71,22 @@ pub struct InterceptedResult {
     pub notices: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToolSet {
-    All,
-    /// The tool with exactly this name.
-    Named(String),
-}
-
-impl ToolSet {
-    fn has(&self, tool: &str) -> bool {
-        match self {
-            ToolSet::All => true,
-            ToolSet::Named(name) => name == tool,
-        }
-    }
-}
-
-impl From<&str> for ToolSet {
-    fn from(name: &str) -> ToolSet {
-        ToolSet::Named(name.to_string())
-    }
-}
-
 /// The interceptors of a program, in order of registration.
 ///
 /// ```
-/// use hookrun::interceptor::{CallChange, InterceptedCall, Interceptors, ToolCall, ToolSet};
+/// use hookrun::interceptor::{CallChange, InterceptedCall, Interceptors, ToolCall};
 /// use serde_json::json;
 ///
 /// let mut interceptors = Interceptors::default();
-/// interceptors.before("tenant", ToolSet::All, |call| {
+/// interceptors.before("tenant", |call| {
 ///     let mut input = call.input.clone();
 ///     input["tenant"] = json!("acme");
 ///     CallChange::Rewrite(input)
 /// });
-/// interceptors.before("no-shell", "bash", |_| CallChange::Veto("there is no shell here".into()));
+/// interceptors.before("no-shell", |call| match call.tool.as_str() {
+///     "bash" => CallChange::Veto("there is no shell here".into()),
+///     _ => CallChange::Pass,
+/// });
 ///
 /// let read = ToolCall { tool: "read".into(), input: json!({ "path": "a.txt" }) };
 /// let InterceptedCall::Runs { call, .. } = interceptors.run_before(read) else { panic!() };
@@ -123,7 +106,6 @@ type AfterFn = dyn Fn(&ToolCall, &ToolResult) -> After + Send + Sync;
 
 struct Interceptor<F: ?Sized> {
     name: String,
-    tools: ToolSet,
     function: Box<F>,
 }
 
@@ -132,12 +114,10 @@ impl Interceptors {
     pub fn before(
         &mut self,
         name: &str,
-        tools: impl Into<ToolSet>,
         function: impl Fn(&ToolCall) -> CallChange + Send + Sync + 'static,
     ) {
         self.before.push(Interceptor {
             name: name.to_string(),
-            tools: tools.into(),
             function: Box::new(function),
         });
     }
@@ -146,12 +126,10 @@ impl Interceptors {
     pub fn after(
         &mut self,
         name: &str,
-        tools: impl Into<ToolSet>,
         function: impl Fn(&ToolCall, &ToolResult) -> After + Send + Sync + 'static,
     ) {
         self.after.push(Interceptor {
             name: name.to_string(),
-            tools: tools.into(),
             function: Box::new(function),
         });
     }
@@ -168,7 +146,7 @@ impl Interceptors {
     /// might have prevented must not run.
     pub fn run_before(&self, mut call: ToolCall) -> InterceptedCall {
         let mut rewritten_by = Vec::new();
-        for one in self.before.iter().filter(|one| one.tools.has(&call.tool)) {
+        for one in &self.before {
             let reason = match catch_unwind(AssertUnwindSafe(|| (one.function)(&call))) {
                 Ok(CallChange::Pass) => continue,
                 Ok(CallChange::Rewrite(input)) => {
@@ -192,7 +170,7 @@ impl Interceptors {
             rewritten_by: Vec::new(),
             notices: Vec::new(),
         };
-        for one in self.after.iter().filter(|one| one.tools.has(&call.tool)) {
+        for one in &self.after {
             match catch_unwind(AssertUnwindSafe(|| (one.function)(call, &finished.result))) {
                 Ok(After::Pass) => {}
                 Ok(After::Rewrite(result)) => {
@@ -218,12 +196,5 @@ impl fmt::Debug for Interceptors {
 }
 
 fn failed(name: &str, panic: Box<dyn Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    // Dropping it may panic too.
-    std::mem::forget(panic);
-    match text {
-        Some(text) => format!("interceptor `{name}` failed: panicked: {text}"),
-        None => format!("interceptor `{name}` failed: panicked"),
-    }
+    format!("interceptor `{name}` failed: {}", panic_text(panic))
 }

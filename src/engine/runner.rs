@@ -348,10 +348,10 @@ impl Runner {
 
 #[cfg(feature = "tokio")]
 impl Runner {
-    /// Sets the runtime for async functions when [`Runner::handle`] is called outside a runtime.
+    /// Sets the runtime for async functions when [`Runner::handle`] is called.
     #[must_use]
     pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Runner {
-        self.engine.tasks.runtime = Some(runtime);
+        self.engine.runtime = Some(runtime);
         self
     }
 
@@ -367,7 +367,7 @@ impl Runner {
         }
         let mut own = self.clone();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            own.engine.tasks.runtime = Some(runtime);
+            own.engine.runtime = Some(runtime);
         }
         if event.spec().schedule == Schedule::Detached && self.closed(event.spec()).is_none() {
             return own.handle(event);

@@ -85,7 +85,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "runner", "chain", "exec", "session", "lock", "run", "hook", "event",
         ],
     ),
-    ("interceptor", &[]),
+    ("interceptor", &["complaint"]),
     // The rooms above it. What they may use of the engine is not listed.
     ("hosts", &["engine"]),
     ("config", &["hosts", "engine"]),

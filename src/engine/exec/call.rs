@@ -14,12 +14,12 @@ use std::thread;
 use std::time::Instant;
 
 use super::job::FunctionCall;
-use crate::engine::complaint::Complaint;
-use crate::engine::hook::{CallStart, FunctionReturn};
+use crate::engine::complaint::{Complaint, panic_text};
+use crate::engine::hook::{Function, FunctionReturn};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 #[cfg(feature = "tokio")]
-pub(crate) use tasks::Tasks;
+pub(super) use tasks::begin;
 
 const KEPT_THREADS: usize = 16;
 
@@ -135,29 +135,17 @@ impl Drop for FunctionReply {
 }
 
 pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPermit) {
-    let called = catch_unwind(AssertUnwindSafe(|| call.function.call(&call.event)));
+    // Tasks start elsewhere.
+    let Function::Blocking(function) = &call.function else {
+        return;
+    };
+    let called = catch_unwind(AssertUnwindSafe(|| function(&call.event)));
     drop(permit);
-    match called {
-        Ok(CallStart::Returned(returned)) => reply.give(in_words(returned)),
-        // Tasks start elsewhere.
-        Ok(CallStart::Promised(task)) => drop((task, reply)),
-        Err(panic) => {
-            reply.give(Err(panicked(&*panic)));
-            drop(panic);
-        }
-    }
+    reply.give(called.map_or_else(|panic| Err(panic_text(panic)), in_words));
 }
 
 fn in_words(returned: FunctionReturn) -> FunctionReturn {
     returned.map_err(|error| format!("returned an error: {error}"))
-}
-
-fn panicked(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    match text.or_else(|| panic.downcast_ref::<String>().cloned()) {
-        Some(text) => format!("panicked: {text}"),
-        None => "panicked".to_string(),
-    }
 }
 
 pub(super) fn no_thread(error: &io::Error) -> Complaint {
@@ -239,110 +227,52 @@ fn live(tasks: &Receiver<Task>, idle: &Weak<Idle>) {
     }
 }
 
-/// Async functions: tasks in the caller's runtime, or in ours.
+/// Async functions: tasks of the program's runtime.
 #[cfg(feature = "tokio")]
 mod tasks {
     use std::any::Any;
     use std::future::poll_fn;
-    use std::io;
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
     use std::task::Poll;
 
-    use tokio::runtime::{Builder, Handle, Runtime};
-    use tokio::task::AbortHandle;
+    use tokio::runtime::Handle;
+    use tokio::task::JoinSet;
 
-    use crate::engine::exec::call::{FunctionReply, WorkerPermit, in_words, panicked};
-    use crate::engine::exec::job::FunctionCall;
-    use crate::engine::hook::{CallStart, FunctionReturn};
-    use crate::engine::lock::locked;
+    use crate::engine::complaint::panic_text;
+    use crate::engine::event::Event;
+    use crate::engine::exec::call::{FunctionReply, WorkerPermit, in_words};
+    use crate::engine::hook::{AsyncFunction, FunctionReturn};
 
-    #[derive(Debug, Default, Clone)]
-    pub(crate) struct Tasks {
-        /// The program's runtime; defaults to `own`.
-        pub(crate) runtime: Option<Handle>,
-        own: Arc<OwnRuntime>,
-    }
-
-    impl Tasks {
-        /// Starts an async function. Dropping the result cancels the task.
-        pub(crate) fn begin(
-            &self,
-            call: FunctionCall,
-            reply: FunctionReply,
-            permit: WorkerPermit,
-        ) -> io::Result<Box<dyn Any + Send>> {
-            let runtime = match &self.runtime {
-                Some(runtime) => runtime.clone(),
-                None => self.own.handle()?,
-            };
-            let task = runtime.spawn(async move {
-                let returned = contained(call).await;
-                drop(permit);
-                reply.give(returned);
-            });
-            Ok(Box::new(RunningTask(task.abort_handle())))
-        }
-    }
-
-    /// A single-threaded runtime, created by the first task that needs it.
-    #[derive(Debug, Default)]
-    struct OwnRuntime {
-        runtime: Mutex<Option<Runtime>>,
-    }
-
-    impl OwnRuntime {
-        fn handle(&self) -> io::Result<Handle> {
-            let mut runtime = locked(&self.runtime);
-            let made = match runtime.take() {
-                Some(made) => made,
-                None => {
-                    let mut builder = Builder::new_multi_thread();
-                    builder
-                        .worker_threads(1)
-                        .thread_name("hookrun-tasks")
-                        .enable_all()
-                        .build()?
-                }
-            };
-            Ok(runtime.insert(made).handle().clone())
-        }
-    }
-
-    impl Drop for OwnRuntime {
-        fn drop(&mut self) {
-            // Inside another runtime, waiting for its thread would panic.
-            if let Some(runtime) = locked(&self.runtime).take() {
-                runtime.shutdown_background();
-            }
-        }
-    }
-
-    /// Cancels the task when dropped.
-    #[derive(Debug)]
-    struct RunningTask(AbortHandle);
-
-    impl Drop for RunningTask {
-        fn drop(&mut self) {
-            self.0.abort();
-        }
+    /// Starts an async function. Dropping the result cancels the task.
+    pub(crate) fn begin(
+        runtime: &Handle,
+        function: Arc<AsyncFunction>,
+        event: Event,
+        reply: FunctionReply,
+        permit: WorkerPermit,
+    ) -> Box<dyn Any + Send> {
+        let mut task = JoinSet::new();
+        let run = async move {
+            let returned = contained(function, event).await;
+            drop(permit);
+            reply.give(returned);
+        };
+        task.spawn_on(run, runtime);
+        Box::new(task)
     }
 
     /// Runs an async function and catches panics.
-    async fn contained(call: FunctionCall) -> FunctionReturn {
+    async fn contained(function: Arc<AsyncFunction>, event: Event) -> FunctionReturn {
         let mut promised = None;
         poll_fn(move |context| {
             let polled = catch_unwind(AssertUnwindSafe(|| {
-                let future =
-                    promised.get_or_insert_with(|| match call.function.call(&call.event) {
-                        CallStart::Promised(future) => future,
-                        CallStart::Returned(returned) => Box::pin(std::future::ready(returned)),
-                    });
+                let future = promised.get_or_insert_with(|| function(event.clone()));
                 future.as_mut().poll(context)
             }));
             match polled {
                 Ok(poll) => poll.map(in_words),
-                Err(panic) => Poll::Ready(Err(panicked(&*panic))),
+                Err(panic) => Poll::Ready(Err(panic_text(panic))),
             }
         })
         .await

@@ -49,7 +49,7 @@ pub struct Engine {
     /// programs ran, no verdict counts if a file was touched or replaced meanwhile.
     pub(crate) sealed: Option<Callback<dyn SealedFiles>>,
     #[cfg(feature = "tokio")]
-    pub(crate) tasks: super::call::Tasks,
+    pub(crate) runtime: Option<tokio::runtime::Handle>,
     pub(super) shared: Arc<EngineShared>,
 }
 

@@ -7,7 +7,6 @@ mod starting;
 mod warming;
 
 use std::any::Any;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -482,12 +481,11 @@ impl RunningStep<'_> {
             )
         })?;
         let started = Instant::now();
-        let task = self.begin(call.clone(), reply, permit);
         Ok(SlotState::Called(Box::new(RunningCall {
             started,
             deadline,
             why,
-            task: task.map_err(|error| no_thread(&error))?,
+            task: self.begin(call.clone(), reply, permit)?,
         })))
     }
 
@@ -497,13 +495,22 @@ impl RunningStep<'_> {
         call: FunctionCall,
         reply: FunctionReply,
         permit: WorkerPermit,
-    ) -> io::Result<Option<Box<dyn Any + Send>>> {
+    ) -> Result<Option<Box<dyn Any + Send>>, Complaint> {
         #[cfg(feature = "tokio")]
-        if call.function.is_async() {
-            return self.engine.tasks.begin(call, reply, permit).map(Some);
+        if let crate::engine::hook::Function::Async(function) = call.function {
+            let runtime = self.engine.runtime.as_ref().ok_or_else(|| {
+                Complaint::with_cure(
+                    "it is async, and there is no runtime for it",
+                    "call `Runner::handle_async`, or set `Runner::runtime`",
+                )
+            })?;
+            return Ok(Some(call::begin(
+                runtime, function, call.event, reply, permit,
+            )));
         }
         let work = Box::new(move || call::call(&call, reply, permit));
-        self.engine.shared.workers.give(work).map(|()| None)
+        let started = self.engine.shared.workers.give(work);
+        started.map(|()| None).map_err(|error| no_thread(&error))
     }
 
     /// Handles available answers. They win over deadlines.

@@ -2,7 +2,7 @@
 //! reminders, interceptors, and variables that it gives.
 
 use hookrun::interceptor::{
-    After, CallChange, InterceptedCall, Interceptors, ToolCall, ToolResult, ToolSet,
+    After, CallChange, InterceptedCall, Interceptors, ToolCall, ToolResult,
 };
 use hookrun::internals::event::EventSpec;
 use hookrun::internals::event::catalog::{Catalog, find};
@@ -181,13 +181,12 @@ fn each_interceptor_sees_what_the_earlier_ones_made_and_a_veto_or_a_panic_ends_i
         }
     };
     let mut all = Interceptors::default();
-    all.before("b", ToolSet::All, appends("b"));
-    all.before("only-write", "write", appends("w"));
-    all.before("pass", "read", |call| {
+    all.before("b", appends("b"));
+    all.before("pass", |call| {
         assert_eq!(call.input["path"], "ab");
         CallChange::Pass
     });
-    all.before("c", "read", appends("c"));
+    all.before("c", appends("c"));
     let rewritten_by = vec!["b".to_string(), "c".to_string()];
     let runs = InterceptedCall::Runs {
         call: reads("abc"),
@@ -195,8 +194,8 @@ fn each_interceptor_sees_what_the_earlier_ones_made_and_a_veto_or_a_panic_ends_i
     };
     assert_eq!(all.run_before(reads("a")), runs);
 
-    all.before("no", "read", |_| CallChange::Veto("no".into()));
-    all.before("never", "read", |_| panic!("a veto came before"));
+    all.before("no", |_| CallChange::Veto("no".into()));
+    all.before("never", |_| panic!("a veto came before"));
     let vetoed = |by: &str, reason: &str| {
         let (by, reason) = (by.to_string(), reason.to_string());
         InterceptedCall::Vetoed { by, reason }
@@ -214,7 +213,7 @@ fn a_panic_of_an_interceptor_after_a_call_leaves_the_result_and_a_notice() {
         value: json!(text),
         is_error: false,
     };
-    all.after("strips", "read", |_, result| {
+    all.after("strips", |_, result| {
         let text = result
             .value
             .as_str()
@@ -225,8 +224,8 @@ fn a_panic_of_an_interceptor_after_a_call_leaves_the_result_and_a_notice() {
             ..result.clone()
         })
     });
-    all.after("broken", ToolSet::All, |_, _| panic!("broken"));
-    all.after("counts", ToolSet::All, |_, result| {
+    all.after("broken", |_, _| panic!("broken"));
+    all.after("counts", |_, result| {
         assert_eq!(result.value, "a ***");
         After::Pass
     });
