@@ -157,7 +157,11 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
     };
     for question in questions.clone() {
         let abort = vec![terms.abort.as_fd()];
-        let asker = Asker::new(&question.hook, until, abort).about(&session, request);
+        let asker = Asker {
+            session: &session,
+            request,
+            ..Asker::new(&question.hook, until, abort)
+        };
         let request = Request::Confirm {
             title: question.question,
             message: String::new(),
@@ -177,7 +181,7 @@ fn answered(outcome: Outcome, event: &Event, request: Option<&str>, terms: &Term
 
 /// Adds a configuration error to the outcome unless it is the reason, so that an allowed event
 /// reports it.
-pub fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
+pub fn with_complaint(mut outcome: Outcome, complaint: Option<String>) -> Outcome {
     let Some(complaint) = complaint else {
         return outcome;
     };
@@ -185,7 +189,8 @@ pub fn with_complaint(outcome: Outcome, complaint: Option<String>) -> Outcome {
     if block.is_some_and(|block| block.reason.contains(&complaint)) {
         return outcome;
     }
-    outcome.with_notice(complaint)
+    outcome.add_notice(complaint);
+    outcome
 }
 
 /// How an event arrived.

@@ -11,7 +11,7 @@ use crate::config::{Environment, Inside};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Context;
 use crate::engine::exec::Abort;
-use crate::engine::session::{self, Message, Outbox, SessionEntries};
+use crate::engine::session::{self, ENTRIES, EntryTexts, Message, Outbox, Store};
 use crate::engine::ui::{self, Asker, DialogAnswer, PATIENCE, Request, Ui};
 
 use serde_json::Value;
@@ -270,21 +270,25 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     } else {
         own.clone()
     };
-    let entries = SessionEntries::in_folder(&folder);
+    let store = Store::new(&folder, ENTRIES);
     let mut shown = Some(Vec::new());
     let done = match &args.action {
-        StateAction::Get { key } => entries.all().map(|mut kept| shown = kept.remove(key)),
-        StateAction::List => entries
-            .all()
-            .map(|kept| shown = Some(kept.into_keys().collect())),
-        StateAction::Set { key, value } => entries.change(|kept| {
+        StateAction::Get { key } => store.read_table().map(|mut kept| shown = kept.remove(key)),
+        StateAction::List => store
+            .read_table()
+            .map(|kept: EntryTexts| shown = Some(kept.into_keys().collect())),
+        StateAction::Set { key, value } => store.change_table(session::PATIENCE, |kept| {
             kept.insert(key.clone(), vec![value.clone()]);
         }),
-        StateAction::Append { key, value } => entries.change(|kept| {
-            kept.entry(key.clone()).or_default().push(value.clone());
-        }),
+        StateAction::Append { key, value } => {
+            store.change_table(session::PATIENCE, |kept: &mut EntryTexts| {
+                kept.entry(key.clone()).or_default().push(value.clone());
+            })
+        }
         StateAction::Remove { key } => {
-            entries.change(|kept| shown = kept.remove(key).map(|_| Vec::new()))
+            store.change_table(session::PATIENCE, |kept: &mut EntryTexts| {
+                shown = kept.remove(key).map(|_| Vec::new());
+            })
         }
     };
     done.map_err(Complaint::of)?;

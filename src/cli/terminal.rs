@@ -100,7 +100,7 @@ impl Terminal {
     fn head(&self, asker: &Asker<'_>, title: &str) {
         self.write(&format!(
             "hook {} asks: {}\n",
-            plain(asker.hook()),
+            plain(asker.hook),
             lines(title)
         ));
     }
@@ -119,7 +119,7 @@ impl Ui for Terminal {
             Request::Confirm { title, message } => {
                 let question = format!("{title}\n{message}");
                 let question = lines(question.trim_end());
-                let question = format!("hook {} asks: {question}", plain(asker.hook()));
+                let question = format!("hook {} asks: {question}", plain(asker.hook));
                 match self.yes_or_no(asker, &question) {
                     Some(yes) => DialogAnswer::Yes(yes),
                     None => DialogAnswer::Cancelled,
@@ -174,7 +174,7 @@ impl Terminal {
         if self.is_ours() {
             self.write(&format!(
                 "hook {}: {sort}{}\n",
-                plain(asker.hook()),
+                plain(asker.hook),
                 lines(message)
             ));
         }

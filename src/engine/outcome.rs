@@ -377,14 +377,12 @@ impl Outcome {
     }
 
     /// Adds a notice from hookrun.
-    #[must_use]
-    pub(crate) fn with_notice(mut self, text: impl Into<String>) -> Outcome {
+    pub(crate) fn add_notice(&mut self, text: impl Into<String>) {
         self.notices.push(Notice {
             hook: "hookrun".to_string(),
             kind: NoticeKind::Own,
             text: text.into(),
         });
-        self
     }
 
     /// Returns true if the event is allowed without a question.

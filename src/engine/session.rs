@@ -16,9 +16,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use store::PATIENCE;
-pub(crate) use store::Store;
-pub use store::{StoreError, careful, release};
+pub use store::{PATIENCE, Store, StoreError, careful, release};
 
 /// Folder shared by a session's hooks. A hook's folder never begins with a dot.
 const SHARED: &str = ".shared";
@@ -249,38 +247,9 @@ impl Outbox {
     }
 }
 
-/// The table's name in messages.
-const ENTRIES: &str = "entries";
+/// Files of a hook's or session's entries, and of a session's status line, in its folder.
+pub const ENTRIES: &str = ".entries.json";
+pub const STATUS: &str = ".status.json";
 
 /// Entries by key. `set` leaves one text under a key; `append` adds another.
 pub type EntryTexts = BTreeMap<String, Vec<String>>;
-
-#[derive(Debug, Clone)]
-pub struct SessionEntries {
-    store: Store,
-}
-
-impl SessionEntries {
-    /// Returns the entries in a private folder. Creates no file.
-    pub fn in_folder(folder: &Path) -> SessionEntries {
-        SessionEntries {
-            store: Store::new(folder, ".entries.json"),
-        }
-    }
-
-    /// Returns all entries.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn all(&self) -> Result<EntryTexts, StoreError> {
-        self.store.read_table(ENTRIES)
-    }
-
-    /// Changes the entries under a lock.
-    ///
-    /// # Errors
-    /// If they cannot be read or stored.
-    pub fn change(&self, change: impl FnOnce(&mut EntryTexts)) -> Result<(), StoreError> {
-        self.store.change_table(ENTRIES, PATIENCE, change)
-    }
-}

@@ -17,7 +17,7 @@
 //!     fn show(&self, asker: &Asker<'_>, request: &Request) -> DialogAnswer {
 //!         match request {
 //!             Request::Notify { message, .. } => {
-//!                 eprintln!("{}: {message}", asker.hook());
+//!                 eprintln!("{}: {message}", asker.hook);
 //!                 DialogAnswer::Done
 //!             }
 //!             _ => DialogAnswer::Cancelled,
@@ -227,8 +227,11 @@ impl SocketState {
         };
         let now = Instant::now();
         let until = now + caller.clock.time_left(now);
-        let asker = Asker::new(&caller.hook, until, vec![stream.as_fd()])
-            .about(&caller.session, caller.request.as_deref());
+        let asker = Asker {
+            session: &caller.session,
+            request: caller.request.as_deref(),
+            ..Asker::new(&caller.hook, until, vec![stream.as_fd()])
+        };
         let Some(_turn) = self.turn(&asker) else {
             return DialogAnswer::Cancelled;
         };

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
-use hookrun::internals::session::SessionEntries;
+use hookrun::internals::session::{ENTRIES, EntryTexts, PATIENCE, Store};
 use hookrun::internals::session::{folder, hook_folder, make_private, own_folder, shared_folder};
 
 use crate::sandbox::{Ran, Sandbox};
@@ -405,15 +405,15 @@ fn links_in_place_of_what_is_kept_are_not_followed_and_too_much_is_rejected() {
         assert_eq!(sandbox.read("victim"), "{}", "{ending}");
     }
     let sandbox = Sandbox::new();
-    let entries = SessionEntries::in_folder(sandbox.path());
+    let entries = Store::new(sandbox.path(), ENTRIES);
     let set = |key: &str, text: String| {
-        entries.change(|kept| {
+        entries.change_table(PATIENCE, |kept| {
             kept.insert(key.to_string(), vec![text]);
         })
     };
     set("a", "text".to_string()).unwrap();
     assert!(set("b", "x".repeat(4 << 20)).is_err());
-    let kept = entries.all().unwrap();
+    let kept: EntryTexts = entries.read_table().unwrap();
     assert_eq!(kept.get("a"), Some(&vec!["text".to_string()]));
     assert_eq!(kept.get("b"), None);
 }

@@ -216,7 +216,7 @@ impl GitRequest<'_> {
             && run.outcome.is_allowed()
             && let Some(fixed) = staged.stage_fixes()?
         {
-            run.outcome = run.outcome.with_notice(fixed);
+            run.outcome.add_notice(fixed);
         }
         let mut reply = hook.reply(&run);
         if !progress::is_watched(args.format) {

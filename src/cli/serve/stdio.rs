@@ -186,11 +186,11 @@ impl RpcClient {
 /// Parameters from a hook, with its name, its session and the client's request id.
 fn placed<const N: usize>(asker: &Asker<'_>, parts: [Value; N]) -> Value {
     let mut all = Map::new();
-    all.insert("session".to_string(), asker.session().into());
-    if let Some(request) = asker.request() {
+    all.insert("session".to_string(), asker.session.into());
+    if let Some(request) = asker.request {
         all.insert("request".to_string(), request_id(request));
     }
-    all.insert("hook".to_string(), asker.hook().into());
+    all.insert("hook".to_string(), asker.hook.into());
     for part in parts {
         if let Value::Object(part) = part {
             all.extend(part);

@@ -15,56 +15,19 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 type Counts = BTreeMap<String, u32>;
 
-/// The table's name in messages.
-const COUNTS: &str = "counts";
-
 const FILE: &str = "blocks.json";
 
-#[derive(Clone, Copy)]
-struct Facts {
-    /// `stopHookActive`: the agent continues only because a hook blocked its stop.
-    is_kept_going: Option<bool>,
-    /// `loopCount`: consecutive blocks.
-    loops: u32,
-}
-
-enum StopDecision {
-    /// The block counts, as this number in a row.
-    Block { number: u32 },
-    /// The block becomes an allow after this many.
-    Allow { after: u32 },
-}
-
-/// Decides about a block after `kept` others in a row, by our count.
+/// Returns how many blocks in a row came before this one, of which `kept` is our count.
 ///
-/// 1. If the host says that no hook keeps the agent going, the count restarts.
+/// 1. If the host says that no hook keeps the agent going, our count restarts.
 /// 2. If the host knows of more blocks than we do, its count wins.
-/// 3. Below the cap, the block counts.
-/// 4. At the cap, it becomes an allow.
-fn decide(kept: u32, facts: Facts, cap: u32) -> StopDecision {
-    let ours = if facts.is_kept_going == Some(false) {
-        0
-    } else {
-        kept
-    };
-    let before = ours
-        .max(u32::from(facts.is_kept_going == Some(true)))
-        .max(facts.loops);
-    if before < cap {
-        return StopDecision::Block { number: before + 1 };
-    }
-    StopDecision::Allow { after: before }
-}
-
-impl Facts {
-    fn of(context: &Context) -> Facts {
-        let flag = context.value("stopHookActive").ok().flatten();
-        let count = context.value("loopCount").ok().flatten();
-        let loops = count.and_then(|count| count.as_u64()).unwrap_or(0);
-        Facts {
-            is_kept_going: flag.and_then(|flag| flag.as_bool()),
-            loops: u32::try_from(loops).unwrap_or(u32::MAX),
-        }
+fn blocks_before(kept: u32, context: &Context) -> u32 {
+    let loops = context.text("loopCount");
+    let loops = loops.and_then(|count| count.parse().ok()).unwrap_or(0);
+    match context.raw("stopHookActive") {
+        Some("false") => loops,
+        Some("true") => kept.max(1).max(loops),
+        _ => kept.max(loops),
     }
 }
 
@@ -72,7 +35,7 @@ impl Facts {
 /// An allow resets the count, a question keeps it. Touches no file for other events, or for an
 /// allow without a count.
 pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
-    let Some(cap) = run.event.spec().conduct.most_blocks else {
+    let Some(most) = run.event.spec().conduct.most_blocks else {
         return;
     };
     let context = run.event.context();
@@ -88,25 +51,23 @@ pub(super) fn keep_from_looping(run: &mut Run, surroundings: &Surroundings) {
         }
         Settled::Blocked(block) => {
             let reason = block.reason.clone();
-            let facts = Facts::of(context);
             // Without a stored count, only the host's report decides.
-            let turn = match folder.map(|folder| count(root, &folder, &counted(run), facts, cap)) {
-                Some(Ok(turn)) => turn,
+            let mut before = blocks_before(0, context);
+            match folder.map(|folder| count(root, &folder, run, most)) {
+                Some(Ok(counted)) => before = counted,
                 Some(Err(error)) => {
                     tracing::warn!(%error, "a block was not counted");
                     let notice = format!("this block was not counted: {error}");
-                    run.outcome = std::mem::take(&mut run.outcome).with_notice(notice);
-                    decide(0, facts, cap)
+                    run.outcome.add_notice(notice);
                 }
-                None => decide(0, facts, cap),
-            };
-            if let StopDecision::Allow { after } = turn {
-                let why = format!(
-                    "blocked {after} times in a row; the agent may stop now, so that the session does \
-                     not loop; the last reason: {reason}"
-                );
+                None => {}
+            }
+            if before >= most {
                 run.outcome.settled = Settled::Allowed;
-                run.outcome = std::mem::take(&mut run.outcome).with_notice(why);
+                run.outcome.add_notice(format!(
+                    "blocked {before} times in a row; the agent may stop now, so that the session does \
+                     not loop; the last reason: {reason}"
+                ));
             }
         }
     }
@@ -129,33 +90,28 @@ fn counted(run: &Run) -> String {
 /// Resets the count. Touches no file without one.
 fn reset(folder: &Path, counted: &str) -> Result<(), StoreError> {
     let store = Store::new(folder, FILE);
-    if !store.read_table::<u32>(COUNTS)?.contains_key(counted) {
+    if !store.read_table::<u32>()?.contains_key(counted) {
         return Ok(());
     }
-    store.change_table(COUNTS, PATIENCE, |counts: &mut Counts| {
+    store.change_table(PATIENCE, |counts: &mut Counts| {
         counts.remove(counted);
     })
 }
 
-fn count(
-    root: &Path,
-    folder: &Path,
-    counted: &str,
-    facts: Facts,
-    cap: u32,
-) -> Result<StopDecision, StoreError> {
+/// Counts a block, unless it is one too many. Returns the number of blocks before it.
+fn count(root: &Path, folder: &Path, run: &Run, most: u32) -> Result<u32, StoreError> {
     session::make_private(root, folder).map_err(|error| StoreError {
         file: folder.to_path_buf(),
         problem: error.to_string(),
     })?;
-    let store = Store::new(folder, FILE);
-    let mut turn = StopDecision::Block { number: 1 };
-    store.change_table(COUNTS, PATIENCE, |counts: &mut Counts| {
-        turn = decide(counts.get(counted).copied().unwrap_or(0), facts, cap);
-        match turn {
-            StopDecision::Block { number } => counts.insert(counted.to_string(), number),
-            StopDecision::Allow { .. } => counts.remove(counted),
-        };
+    let key = counted(run);
+    let mut before = 0;
+    Store::new(folder, FILE).change_table(PATIENCE, |counts: &mut Counts| {
+        let kept = counts.remove(&key).unwrap_or(0);
+        before = blocks_before(kept, run.event.context());
+        if before < most {
+            counts.insert(key, before + 1);
+        }
     })?;
-    Ok(turn)
+    Ok(before)
 }

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// Time to wait for the lock. A hook that keeps it must not block others.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 #[error("cannot use `{file}`: {problem}", file = file.display())]
@@ -25,7 +25,7 @@ pub struct StoreError {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Store {
+pub struct Store {
     folder: PathBuf,
     name: &'static str,
 }
@@ -63,7 +63,7 @@ pub fn release(lock: &File) {
 }
 
 impl Store {
-    pub(crate) fn new(folder: &Path, name: &'static str) -> Store {
+    pub fn new(folder: &Path, name: &'static str) -> Store {
         Store {
             folder: folder.to_path_buf(),
             name,
@@ -129,28 +129,24 @@ impl Store {
         self.folder.join(format!("{}.{ending}", self.name))
     }
 
-    /// Reads the table, named `what` in messages; empty if the file is missing.
-    pub(crate) fn read_table<T: DeserializeOwned>(
-        &self,
-        what: &str,
-    ) -> Result<BTreeMap<String, T>, StoreError> {
+    /// Reads the table; empty if the file is missing.
+    pub fn read_table<T: DeserializeOwned>(&self) -> Result<BTreeMap<String, T>, StoreError> {
         let bytes = self.read()?;
         if bytes.is_empty() {
             return Ok(BTreeMap::new());
         }
         serde_json::from_slice(&bytes)
-            .map_err(|error| self.fails(&format!("it does not hold {what} ({error})")))
+            .map_err(|error| self.fails(&format!("it does not hold entries ({error})")))
     }
 
     /// Changes the table under the lock, waiting at most `patience` for it.
-    pub(crate) fn change_table<T: DeserializeOwned + Serialize>(
+    pub fn change_table<T: DeserializeOwned + Serialize>(
         &self,
-        what: &str,
         patience: Duration,
         change: impl FnOnce(&mut BTreeMap<String, T>),
     ) -> Result<(), StoreError> {
         let locked = self.lock_within(patience)?;
-        let mut table = self.read_table(what)?;
+        let mut table = self.read_table()?;
         change(&mut table);
         let bytes = serde_json::to_vec(&table).map_err(|error| self.fails(&error))?;
         locked.replace(&bytes)

@@ -94,11 +94,16 @@ impl From<Option<String>> for DialogAnswer {
 /// The asking hook, its event, and the time limit of the answer.
 #[derive(Debug)]
 pub struct Asker<'a> {
-    hook: &'a str,
-    session: &'a str,
-    request: Option<&'a str>,
-    until: Instant,
-    withdrawn_by: Vec<BorrowedFd<'a>>,
+    pub hook: &'a str,
+    /// The event's session; may be empty.
+    pub session: &'a str,
+    /// Id of the client's request that the hook runs for; only `hookrun serve` sets it. `None` for
+    /// session-lived hooks.
+    pub request: Option<&'a str>,
+    /// Time after which an answer no longer counts.
+    pub until: Instant,
+    /// Ends when one of these is readable.
+    pub(crate) withdrawn_by: Vec<BorrowedFd<'a>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,36 +126,6 @@ impl<'a> Asker<'a> {
             until,
             withdrawn_by,
         }
-    }
-
-    /// Sets the event's `session` and the `request` that it was decided for.
-    #[must_use]
-    pub fn about(self, session: &'a str, request: Option<&'a str>) -> Asker<'a> {
-        Asker {
-            session,
-            request,
-            ..self
-        }
-    }
-
-    pub fn hook(&self) -> &str {
-        self.hook
-    }
-
-    /// Returns the event's session; may be empty.
-    pub fn session(&self) -> &str {
-        self.session
-    }
-
-    /// Returns the id of the client's request that the hook runs for; only `hookrun serve` sets it.
-    /// `None` for session-lived hooks.
-    pub fn request(&self) -> Option<&str> {
-        self.request
-    }
-
-    /// Returns the time after which an answer no longer counts.
-    pub fn until(&self) -> Instant {
-        self.until
     }
 
     /// Returns true if the time is up, the hook has ended, or hookrun was interrupted.

@@ -30,7 +30,7 @@ impl Host {
         self.noted
             .lock()
             .unwrap()
-            .push(format!("{}: {words}", asker.hook()));
+            .push(format!("{}: {words}", asker.hook));
     }
 
     fn noted(&self) -> Vec<String> {
