@@ -214,11 +214,11 @@ impl Outbox {
     /// If it cannot be stored or the file is full.
     pub fn put(&self, message: &Message) -> Result<(), StoreError> {
         let line = serde_json::to_vec(message).map_err(|error| self.store.fails(&error))?;
-        let locked = self.store.lock()?;
-        let mut all = locked.read()?;
-        all.extend(line);
-        all.push(b'\n');
-        locked.replace(&all)
+        self.store.change(PATIENCE, |all| {
+            all.extend(line);
+            all.push(b'\n');
+            Ok(())
+        })
     }
 
     /// Passes pending messages to `deliver`, oldest first, then removes them. Drops invalid lines.
@@ -229,21 +229,19 @@ impl Outbox {
         &self,
         mut deliver: impl FnMut(&Message) -> io::Result<()>,
     ) -> Result<(), StoreError> {
-        let locked = self.store.lock()?;
-        let all = locked.read()?;
-        if all.is_empty() {
+        if self.store.read()?.is_empty() {
             return Ok(());
         }
-        for line in all
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
-            match serde_json::from_slice(line) {
-                Ok(message) => deliver(&message).map_err(|error| self.store.fails(&error))?,
-                Err(error) => tracing::warn!(%error, "a line of the outbox is not a message"),
+        self.store.change(PATIENCE, |all| {
+            for line in std::mem::take(all).split(|byte| *byte == b'\n') {
+                match serde_json::from_slice(line) {
+                    Ok(message) => deliver(&message).map_err(|error| self.store.fails(&error))?,
+                    Err(_) if line.is_empty() => {}
+                    Err(error) => tracing::warn!(%error, "a line of the outbox is not a message"),
+                }
             }
-        }
-        locked.replace(b"")
+            Ok(())
+        })
     }
 }
 

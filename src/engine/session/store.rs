@@ -30,18 +30,6 @@ pub struct Store {
     name: &'static str,
 }
 
-#[derive(Debug)]
-pub(crate) struct FileLock {
-    store: Store,
-    lock: File,
-}
-
-impl Drop for FileLock {
-    fn drop(&mut self) {
-        release(&self.lock);
-    }
-}
-
 pub(crate) const HELD: &str = "another process holds the lock";
 
 pub(crate) fn lock_within(file: &File, patience: Duration) -> Result<(), TryLockError> {
@@ -88,22 +76,26 @@ impl Store {
         Ok(bytes)
     }
 
-    pub(super) fn lock(&self) -> Result<FileLock, StoreError> {
-        self.lock_within(PATIENCE)
-    }
-
-    pub(super) fn lock_within(&self, patience: Duration) -> Result<FileLock, StoreError> {
+    /// Changes the content under the lock, waiting at most `patience` for it. Stores nothing if
+    /// `change` fails.
+    pub(super) fn change(
+        &self,
+        patience: Duration,
+        change: impl FnOnce(&mut Vec<u8>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut options = OpenOptions::new();
         let opened = careful(options.read(true).write(true).create(true)).open(self.beside("lock"));
         let lock = opened.map_err(|error| self.fails(&error))?;
-        match lock_within(&lock, patience) {
-            Ok(()) => Ok(FileLock {
-                store: self.clone(),
-                lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(self.fails(&HELD)),
-            Err(TryLockError::Error(error)) => Err(self.fails(&error)),
-        }
+        lock_within(&lock, patience).map_err(|error| match error {
+            TryLockError::WouldBlock => self.fails(&HELD),
+            TryLockError::Error(error) => self.fails(&error),
+        })?;
+        let changed = self.read().and_then(|mut bytes| {
+            change(&mut bytes)?;
+            self.replace(&bytes)
+        });
+        release(&lock);
+        changed
     }
 
     pub(super) fn fails(&self, problem: &dyn ToString) -> StoreError {
@@ -131,12 +123,7 @@ impl Store {
 
     /// Reads the table; empty if the file is missing.
     pub fn read_table<T: DeserializeOwned>(&self) -> Result<BTreeMap<String, T>, StoreError> {
-        let bytes = self.read()?;
-        if bytes.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        serde_json::from_slice(&bytes)
-            .map_err(|error| self.fails(&format!("it does not hold entries ({error})")))
+        self.table(&self.read()?)
     }
 
     /// Changes the table under the lock, waiting at most `patience` for it.
@@ -145,33 +132,36 @@ impl Store {
         patience: Duration,
         change: impl FnOnce(&mut BTreeMap<String, T>),
     ) -> Result<(), StoreError> {
-        let locked = self.lock_within(patience)?;
-        let mut table = self.read_table()?;
-        change(&mut table);
-        let bytes = serde_json::to_vec(&table).map_err(|error| self.fails(&error))?;
-        locked.replace(&bytes)
+        self.change(patience, |bytes| {
+            let mut table = self.table(bytes)?;
+            change(&mut table);
+            *bytes = serde_json::to_vec(&table).map_err(|error| self.fails(&error))?;
+            Ok(())
+        })
     }
-}
 
-impl FileLock {
-    pub(crate) fn read(&self) -> Result<Vec<u8>, StoreError> {
-        self.store.read()
+    fn table<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<BTreeMap<String, T>, StoreError> {
+        if bytes.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        serde_json::from_slice(bytes)
+            .map_err(|error| self.fails(&format!("it does not hold entries ({error})")))
     }
 
     /// Replaces the content atomically.
-    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
-        self.store.check(bytes)?;
-        let new = self.store.beside("new");
+    fn replace(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.check(bytes)?;
+        let new = self.beside("new");
         // Left by a killed process, or planted.
         let _ = std::fs::remove_file(&new);
         let mut options = OpenOptions::new();
         let written = careful(options.write(true).create_new(true))
             .open(&new)
             .and_then(|mut file| file.write_all(bytes))
-            .and_then(|()| std::fs::rename(&new, self.store.file()));
+            .and_then(|()| std::fs::rename(&new, self.file()));
         written.map_err(|error| {
             let _ = std::fs::remove_file(&new);
-            self.store.fails(&error)
+            self.fails(&error)
         })
     }
 }
