@@ -196,10 +196,8 @@ impl Matcher {
     /// Returns true if it needs an action, which only tools and changes have.
     #[doc(hidden)]
     pub fn needs_action(&self) -> bool {
-        let of_host = self
-            .condition
-            .as_ref()
-            .is_some_and(|one| one.needs_action());
+        let condition = self.condition.as_ref();
+        let of_host = condition.is_some_and(|one| one.needs_action());
         of_host || self.tool.is_some() || self.looks_at_paths() || self.needs_command()
     }
 
@@ -233,10 +231,7 @@ impl Matcher {
     pub(crate) fn needs_paths(&self) -> bool {
         self.looks_at_paths()
             || self.condition.as_ref().is_some_and(|one| one.needs_paths())
-            || self
-                .except
-                .as_ref()
-                .is_some_and(|except| except.needs_paths())
+            || self.except.as_ref().is_some_and(|one| one.needs_paths())
     }
 
     fn looks_at_paths(&self) -> bool {
@@ -304,12 +299,12 @@ impl Matcher {
         if !self.runs.is_empty() && self.find(event, None).is_none() {
             let found = event.action().and_then(|action| action.command.as_deref());
             let wanted: Vec<&str> = self.runs.iter().map(|form| form.written.as_str()).collect();
-            let wanted = wanted.join("` or `");
+            let found = found.map(shortened);
             return Err(Mismatch::of(
                 "runs",
                 "command",
-                wanted,
-                found.map(shortened),
+                wanted.join("` or `"),
+                found,
             ));
         }
         if self.looks_at_paths() {
@@ -417,12 +412,10 @@ impl Matcher {
             }
             Some(_) if !self.runs.is_empty() => self.find(event, Some(except)).is_none(),
             Some(line) => {
+                let mut commands = line.commands.iter();
                 line.doubt.is_none()
                     && !line.commands.is_empty()
-                    && line
-                        .commands
-                        .iter()
-                        .all(|command| except.takes_command(command))
+                    && commands.all(|command| except.takes_command(command))
             }
             None => false,
         }
@@ -439,11 +432,8 @@ impl Matcher {
         {
             return false;
         }
-        if self
-            .fields
-            .iter()
-            .any(|wanted| wanted.decide(event).is_err())
-        {
+        let mut fields = self.fields.iter();
+        if fields.any(|wanted| wanted.decide(event).is_err()) {
             return false;
         }
         if self.paths.is_empty() {
@@ -500,21 +490,17 @@ impl fmt::Display for Matcher {
             parts.push(format!("tool {}", tool.written));
         }
         if !self.paths.is_empty() {
-            let paths: Vec<&str> = self.paths.iter().map(|path| &*path.written).collect();
-            parts.push(format!("path {}", paths.join(" or ")));
+            parts.push(format!("path {}", path::written(&self.paths, " or ")));
         }
         if !self.not.is_empty() {
-            let not: Vec<&str> = self.not.iter().map(|path| &*path.written).collect();
-            parts.push(format!("not {}", not.join(" or ")));
+            parts.push(format!("not {}", path::written(&self.not, " or ")));
         }
         if !self.types.is_empty() {
-            let types: Vec<&str> = self.types.iter().map(|wanted| wanted.0).collect();
-            parts.push(format!("type {}", types.join(" or ")));
+            parts.push(format!("type {}", path::named(&self.types, " or ")));
         }
-        parts.extend(
-            self.access
-                .map(|access| format!("access {}", access.name())),
-        );
+        if let Some(access) = self.access {
+            parts.push(format!("access {}", access.name()));
+        }
         if let Some(command) = &self.command {
             parts.push(format!("command /{command}/"));
         }

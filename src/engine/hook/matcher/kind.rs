@@ -7,58 +7,45 @@ use crate::engine::complaint::Complaint;
 use crate::engine::event::FileFacts;
 use crate::engine::spelling;
 
-#[derive(Debug)]
-struct FileType {
-    name: &'static str,
-    endings: &'static [&'static str],
-    /// Interpreters of such scripts.
-    interpreters: &'static [&'static str],
-}
-
-const fn row(
-    name: &'static str,
-    endings: &'static [&'static str],
-    interpreters: &'static [&'static str],
-) -> FileType {
-    FileType {
-        name,
-        endings,
-        interpreters,
-    }
-}
+/// A file type: name, endings, and interpreters of such scripts.
+type FileType = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 /// Types other than `text`, `binary` and `executable`, which depend on content and permissions.
 #[rustfmt::skip]
 const TYPES: &[FileType] = &[
-    row("python", &["py", "pyi", "pyw"], &["python", "pypy"]),
-    row("shell", &["sh", "bash", "zsh", "ksh", "dash"], &["sh", "bash", "zsh", "ksh", "dash"]),
-    row("js", &["js", "jsx", "mjs", "cjs"], &["node", "nodejs"]),
-    row("ts", &["ts", "tsx", "mts", "cts"], &["deno", "tsx", "ts-node", "bun"]),
-    row("go", &["go"], &[]),
-    row("rust", &["rs"], &[]),
-    row("ruby", &["rb", "rake", "gemspec"], &["ruby"]),
-    row("perl", &["pl", "pm"], &["perl"]),
-    row("php", &["php"], &["php"]),
-    row("lua", &["lua"], &["lua"]),
-    row("c", &["c", "h"], &[]),
-    row("cpp", &["cc", "cpp", "cxx", "hh", "hpp", "hxx"], &[]),
-    row("csharp", &["cs"], &[]),
-    row("java", &["java"], &[]),
-    row("kotlin", &["kt", "kts"], &[]),
-    row("swift", &["swift"], &[]),
-    row("sql", &["sql"], &[]),
-    row("html", &["html", "htm"], &[]),
-    row("css", &["css", "scss", "sass", "less"], &[]),
-    row("vue", &["vue"], &[]),
-    row("svelte", &["svelte"], &[]),
-    row("markdown", &["md", "markdown", "mdx"], &[]),
-    row("yaml", &["yaml", "yml"], &[]),
-    row("json", &["json", "jsonc", "json5", "jsonl"], &[]),
-    row("toml", &["toml"], &[]),
-    row("xml", &["xml", "xsd", "svg"], &[]),
-    row("terraform", &["tf", "tfvars", "tofu"], &["terraform"]),
-    row("protobuf", &["proto"], &[]),
-    row("plain", &["txt", "cfg", "conf", "csv", "ini", "lock", "log", "rst", "tsv"], &[]),
+    ("python", &["py", "pyi", "pyw"], &["python", "pypy"]),
+    ("shell", &["sh", "bash", "zsh", "ksh", "dash"], &["sh", "bash", "zsh", "ksh", "dash"]),
+    ("js", &["js", "jsx", "mjs", "cjs"], &["node", "nodejs"]),
+    ("ts", &["ts", "tsx", "mts", "cts"], &["deno", "tsx", "ts-node", "bun"]),
+    ("go", &["go"], &[]),
+    ("rust", &["rs"], &[]),
+    ("ruby", &["rb", "rake", "gemspec"], &["ruby"]),
+    ("perl", &["pl", "pm"], &["perl"]),
+    ("php", &["php"], &["php"]),
+    ("lua", &["lua"], &["lua"]),
+    ("c", &["c", "h"], &[]),
+    ("cpp", &["cc", "cpp", "cxx", "hh", "hpp", "hxx"], &[]),
+    ("csharp", &["cs"], &[]),
+    ("java", &["java"], &[]),
+    ("kotlin", &["kt", "kts"], &[]),
+    ("swift", &["swift"], &[]),
+    ("sql", &["sql"], &[]),
+    ("html", &["html", "htm"], &[]),
+    ("css", &["css", "scss", "sass", "less"], &[]),
+    ("vue", &["vue"], &[]),
+    ("svelte", &["svelte"], &[]),
+    ("markdown", &["md", "markdown", "mdx"], &[]),
+    ("yaml", &["yaml", "yml"], &[]),
+    ("json", &["json", "jsonc", "json5", "jsonl"], &[]),
+    ("toml", &["toml"], &[]),
+    ("xml", &["xml", "xsd", "svg"], &[]),
+    ("terraform", &["tf", "tfvars", "tofu"], &["terraform"]),
+    ("protobuf", &["proto"], &[]),
+    ("plain", &["txt", "cfg", "conf", "csv", "ini", "lock", "log", "rst", "tsv"], &[]),
 ];
 
 const TEXT: &str = "text";
@@ -108,8 +95,8 @@ impl WantedType {
             BINARY => is_binary,
             TEXT => !is_binary,
             named => interpreter(start).is_some_and(|program| {
-                let known = TYPES.iter().find(|known| known.name == named);
-                known.is_some_and(|known| known.interpreters.contains(&program))
+                let known = TYPES.iter().find(|(name, ..)| *name == named);
+                known.is_some_and(|(.., interpreters)| interpreters.contains(&program))
             }),
         }
     }
@@ -121,7 +108,7 @@ pub(crate) fn needs_content(path: &Path) -> bool {
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    let of_endings = TYPES.iter().map(|known| known.name);
+    let of_endings = TYPES.iter().map(|(name, ..)| *name);
     of_endings.chain([TEXT, BINARY, EXECUTABLE])
 }
 
@@ -129,8 +116,10 @@ fn type_of_ending(ending: &str) -> Option<&'static str> {
     if BINARY_ENDINGS.contains(&ending) {
         return Some(BINARY);
     }
-    let known = TYPES.iter().find(|known| known.endings.contains(&ending));
-    known.map(|known| known.name)
+    let known = TYPES
+        .iter()
+        .find(|(_, endings, _)| endings.contains(&ending));
+    known.map(|(name, ..)| *name)
 }
 
 /// Returns the interpreter in a script's first line, without folder and version.

@@ -29,20 +29,6 @@ enum PathScope {
     Absolute,
 }
 
-/// Folders of relative globs.
-#[derive(Clone, Copy)]
-struct Bases<'a> {
-    cwd: &'a Path,
-    project: &'a Path,
-}
-
-impl<'a> Bases<'a> {
-    fn relative<'p>(self, path: &'p Path) -> impl Iterator<Item = &'p Path> + use<'a, 'p> {
-        let bases = [self.cwd, self.project].into_iter();
-        bases.filter_map(|base| path.strip_prefix(base).ok())
-    }
-}
-
 /// Longer paths match without comparison.
 const MOST_NAMES: usize = 256;
 const MOST_ALTERNATIVES: usize = 64;
@@ -69,7 +55,7 @@ impl PathMatch {
         })
     }
 
-    fn fits(&self, absolute: &Path, bases: Bases<'_>) -> bool {
+    fn fits(&self, absolute: &Path, bases: &PathBase) -> bool {
         match self.scope {
             PathScope::Component => {
                 // Folders above the project do not count.
@@ -86,7 +72,7 @@ impl PathMatch {
     }
 
     /// Returns true if an effect on `absolute` may touch files that match.
-    fn fits_effect(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
+    fn fits_effect(&self, effect: &Effect, absolute: &Path, bases: &PathBase) -> bool {
         if effect.unknown.is_some() {
             return self.fits_tail(effect);
         }
@@ -159,7 +145,7 @@ impl PathMatch {
     }
 
     /// Returns true if all files of an effect match.
-    fn covers(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
+    fn covers(&self, effect: &Effect, absolute: &Path, bases: &PathBase) -> bool {
         if effect.unknown.is_some() {
             return false;
         }
@@ -173,6 +159,17 @@ impl PathMatch {
                 && self.scope != PathScope::Component
                 && self.fits_effect(&is_of_all, absolute, bases)
     }
+}
+
+/// Lists globs as written.
+pub(super) fn written(globs: &[PathMatch], between: &str) -> String {
+    let written: Vec<&str> = globs.iter().map(|glob| glob.written.as_str()).collect();
+    written.join(between)
+}
+
+pub(super) fn named(types: &[WantedType], between: &str) -> String {
+    let names: Vec<&str> = types.iter().map(|wanted| wanted.0).collect();
+    names.join(between)
 }
 
 fn names(path: &Path) -> Vec<&str> {
@@ -291,17 +288,14 @@ impl PathQuery<'_> {
         if self.find(event, place).is_some() {
             return Ok(());
         }
-        let written: Vec<&str> = self.wanted.iter().map(|one| one.written.as_str()).collect();
         let found = event
             .action()
             .map_or_else(Vec::new, |action| action.paths.clone());
-        let types: Vec<&str> = self.types.iter().map(|wanted| wanted.0).collect();
-        let not: Vec<&str> = self.not.iter().map(|one| one.written.as_str()).collect();
         let (key, wanted) = match self.access {
-            _ if !written.is_empty() => ("path", written.join(", ")),
+            _ if !self.wanted.is_empty() => ("path", written(self.wanted, ", ")),
             Some(access) => ("access", access.name().to_string()),
-            None if !types.is_empty() => ("type", types.join(", ")),
-            None => ("not", not.join(", ")),
+            None if !self.types.is_empty() => ("type", named(self.types, ", ")),
+            None => ("not", written(self.not, ", ")),
         };
         Err(Mismatch::of(key, "path", wanted, found))
     }
@@ -312,13 +306,9 @@ impl PathQuery<'_> {
         let action = event.action()?;
         let is_any = self.wanted.is_empty() && self.not.is_empty() && self.types.is_empty();
         let is_gate = event.spec().blocks && !is_any && !self.is_sure;
-        let bases = Bases {
-            cwd: &place.cwd,
-            project: &place.project,
-        };
         for effect in self.effects(&action.effects) {
             let absolute = tidy(&named_path(&effect.path, place));
-            if self.takes(effect, &absolute, bases) && self.may_be_of_type(effect, &absolute, event)
+            if self.takes(effect, &absolute, place) && self.may_be_of_type(effect, &absolute, event)
             {
                 return Some(FoundPath::of(effect));
             }
@@ -332,7 +322,7 @@ impl PathQuery<'_> {
         let own = others(&action.paths, &action.effects).filter(|_| does_so);
         for path in own.chain(&guesses.texts) {
             let absolute = tidy(&place.cwd.join(path));
-            if self.fits(&absolute, bases) && self.is_of_type(&absolute, event) {
+            if self.fits(&absolute, place) && self.is_of_type(&absolute, event) {
                 return Some(FoundPath::sure(path.clone()));
             }
         }
@@ -344,13 +334,13 @@ impl PathQuery<'_> {
         if is_gate && !links.is_whole {
             return Some(FoundPath::unknown(None));
         }
-        let real = Bases {
-            cwd: links.base(bases.cwd),
-            project: links.base(bases.project),
+        let real = PathBase {
+            cwd: links.base(&place.cwd).to_path_buf(),
+            project: links.base(&place.project).to_path_buf(),
         };
         for effect in self.effects(&links.effects) {
             let absolute = Path::new(&effect.path);
-            if self.takes(effect, absolute, real) && self.may_be_of_type(effect, absolute, event) {
+            if self.takes(effect, absolute, &real) && self.may_be_of_type(effect, absolute, event) {
                 return Some(FoundPath::of(effect));
             }
         }
@@ -358,7 +348,7 @@ impl PathQuery<'_> {
         let mut followed = resolved
             .map(Path::new)
             .chain(links.guesses.iter().map(PathBuf::as_path));
-        let path = followed.find(|path| self.fits(path, real) && self.is_of_type(path, event))?;
+        let path = followed.find(|path| self.fits(path, &real) && self.is_of_type(path, event))?;
         Some(FoundPath::sure(path.to_string_lossy().into_owned()))
     }
 
@@ -372,7 +362,7 @@ impl PathQuery<'_> {
         })
     }
 
-    fn takes(&self, effect: &Effect, absolute: &Path, bases: Bases<'_>) -> bool {
+    fn takes(&self, effect: &Effect, absolute: &Path, bases: &PathBase) -> bool {
         let is_wanted = self.wanted.is_empty()
             || self
                 .wanted
@@ -386,18 +376,14 @@ impl PathQuery<'_> {
                 .any(|one| one.covers(effect, absolute, bases))
     }
 
-    fn fits(&self, path: &Path, bases: Bases<'_>) -> bool {
+    fn fits(&self, path: &Path, bases: &PathBase) -> bool {
         let mut excepted = self.except.iter().chain(self.not);
         (self.wanted.is_empty() || self.wanted.iter().any(|one| one.fits(path, bases)))
             && !excepted.any(|one| one.fits(path, bases))
     }
 
     pub(super) fn fits_file(&self, file: &Path, place: &PathBase, event: &Event) -> bool {
-        let bases = Bases {
-            cwd: &place.cwd,
-            project: &place.project,
-        };
-        self.fits(file, bases) && self.is_of_type(file, event)
+        self.fits(file, place) && self.is_of_type(file, event)
     }
 
     fn is_of_type(&self, file: &Path, event: &Event) -> bool {

@@ -49,6 +49,14 @@ pub struct PathBase {
     pub project: PathBuf,
 }
 
+impl PathBase {
+    /// Returns a path relative to each folder that contains it.
+    pub(super) fn relative<'p>(&self, path: &'p Path) -> impl Iterator<Item = &'p Path> {
+        let bases = [&self.cwd, &self.project].into_iter();
+        bases.filter_map(|base| path.strip_prefix(base).ok())
+    }
+}
+
 /// A matcher that did not match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
