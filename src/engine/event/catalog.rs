@@ -113,15 +113,6 @@ impl Catalog {
             let settled = self.settled.iter().find(|known| known.name == spec.name);
             return Ok(settled.map_or_else(|| Arc::new(spec.clone()), Arc::clone));
         }
-        if let Some(command) = command_name(name) {
-            let names = self.own.iter().filter_map(|spec| command_name(&spec.name));
-            let nearest = spelling::nearest(command, names);
-            let nearest = nearest.map(|near| format!("{}{near}", COMMAND_PREFIX));
-            return Err(UnknownEvent {
-                name: name.to_string(),
-                nearest,
-            });
-        }
         // `pre-tool` means `tool.pre`, not a host's event with a similar name.
         let turned = self
             .iter()
@@ -133,12 +124,10 @@ impl Catalog {
         let names = self.iter().flat_map(|spec| {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
         });
-        let nearest = turned
-            .or_else(|| spelling::nearest(name, names))
-            .map(str::to_string);
+        let nearest = turned.or_else(|| spelling::nearest(name, names));
         Err(UnknownEvent {
             name: name.to_string(),
-            nearest,
+            nearest: nearest.map(str::to_string),
         })
     }
 }

@@ -14,8 +14,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::json::{
-    Compact, FrameState, Hopeless, MAX_DEPTH, Scanner, descend, entries, key_text, push_key,
-    scalar_text, string_text,
+    Compact, FrameState, MAX_DEPTH, Scanner, descend, entries, key_text, push_key, scalar_text,
+    string_text,
 };
 
 /// A part of the event that cannot be read.
@@ -81,8 +81,8 @@ impl Context {
                 let cause = "the event is incomplete: its JSON object is not closed";
                 return Err(Complaint::new(cause));
             }
-            FrameState::Hopeless(Hopeless::NotJson) => return Err(not_an_object()),
-            FrameState::Hopeless(Hopeless::TooDeep) => {
+            FrameState::NotJson => return Err(not_an_object()),
+            FrameState::TooDeep => {
                 return Err(Complaint::new(format!(
                     "the event is nested deeper than {MAX_DEPTH} levels"
                 )));
@@ -280,6 +280,13 @@ impl Context {
             .sum()
     }
 
+    /// Returns the context as compact JSON and a line break.
+    pub(crate) fn to_line(&self) -> Vec<u8> {
+        let mut line = self.to_json();
+        line.push(b'\n');
+        line
+    }
+
     /// Returns the context as compact JSON.
     pub fn to_json(&self) -> Vec<u8> {
         let mut json = Vec::with_capacity(self.length() + 32 * (self.fields.len() + 1));
@@ -345,9 +352,7 @@ impl Default for Payload {
 impl Payload {
     pub fn of(context: &Context) -> Payload {
         if context.length() <= PIECE_BYTES {
-            let mut json = context.to_json();
-            json.push(b'\n');
-            return Payload::Whole(json);
+            return Payload::Whole(context.to_line());
         }
         Payload::Pieces(Pieces::new(context.clone()))
     }

@@ -261,15 +261,9 @@ pub enum FrameState {
     Open,
     /// A complete object or array that ends before this offset.
     Complete { end: usize },
-    /// Bytes that cannot become a valid document.
-    Hopeless(Hopeless),
-}
-
-/// Why the bytes cannot become a valid document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hopeless {
     /// Neither an object nor an array.
     NotJson,
+    /// More than [`MAX_DEPTH`] levels.
     TooDeep,
 }
 
@@ -305,7 +299,7 @@ impl Scanner {
             b'{' | b'[' => {
                 self.depth += 1;
                 if self.depth > MAX_DEPTH {
-                    return Some(FrameState::Hopeless(Hopeless::TooDeep));
+                    return Some(FrameState::TooDeep);
                 }
             }
             b'}' | b']' if self.depth > 0 => {
@@ -317,7 +311,7 @@ impl Scanner {
             b' ' | b'\t' | b'\r' | b'\n' => {}
             _ if self.depth > 0 => {}
             0xEF | 0xBB | 0xBF if self.scanned <= 3 => {}
-            _ => return Some(FrameState::Hopeless(Hopeless::NotJson)),
+            _ => return Some(FrameState::NotJson),
         }
         None
     }

@@ -2,7 +2,7 @@
 //! do.
 
 use hookrun::Complaint;
-use hookrun::internals::event::json::{FrameState, Hopeless, MAX_DEPTH, Scanner};
+use hookrun::internals::event::json::{FrameState, MAX_DEPTH, Scanner};
 use hookrun::internals::event::{ActionKind, Context, Event, catalog::Catalog};
 use hookrun::internals::hook::{Matcher, PathBase};
 use serde_json::Value;
@@ -39,7 +39,8 @@ fn check_pieces(input: &[u8], whole: FrameState) {
         for end in (0..input.len()).step_by(step) {
             match scanner.scan(&input[..end]) {
                 FrameState::Open | FrameState::Empty => {}
-                done @ (FrameState::Complete { .. } | FrameState::Hopeless(_)) => {
+                done
+                @ (FrameState::Complete { .. } | FrameState::NotJson | FrameState::TooDeep) => {
                     assert_eq!(done, whole, "after {end} bytes");
                 }
             }
@@ -59,10 +60,8 @@ fn check_error(input: &[u8], framed: FrameState, error: &Complaint) {
     let wanted = match framed {
         FrameState::Empty => "the event is empty",
         FrameState::Open => "the event is incomplete: its JSON object is not closed",
-        FrameState::Hopeless(Hopeless::TooDeep) => "the event is nested deeper than 128 levels",
-        FrameState::Hopeless(Hopeless::NotJson) => {
-            "the event is not a JSON object; its context begins with `{`"
-        }
+        FrameState::TooDeep => "the event is nested deeper than 128 levels",
+        FrameState::NotJson => "the event is not a JSON object; its context begins with `{`",
         FrameState::Complete { .. } => {
             let place = "the event is not UTF-8: invalid byte at offset ";
             if let Some(offset) = error.cause.strip_prefix(place) {
