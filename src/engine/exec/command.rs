@@ -106,14 +106,7 @@ pub fn resolve(handler: &Handler, search: Option<&OsStr>) -> Result<Program, Com
             name: "/bin/sh".into(),
             arguments: vec!["-c".into(), line.into()],
         }),
-        Handler::Rule(_) => Err(Complaint::with_cure(
-            "it is a rule, which needs no program",
-            "ask it for its decision",
-        )),
-        Handler::Function(_) => Err(Complaint::with_cure(
-            "it is a function, and no program can be started for it",
-            "give it to a `Runner`",
-        )),
+        Handler::Rule(_) | Handler::Function(_) => Err(Complaint::new("it is not a program")),
     }
 }
 
@@ -349,17 +342,6 @@ pub fn first_line(interpreter: &str) -> String {
     }
 }
 
-fn first_line_for(script: &Path) -> String {
-    let ending = script
-        .extension()
-        .and_then(OsStr::to_str)
-        .unwrap_or_default();
-    let known = INTERPRETERS
-        .iter()
-        .find(|(endings, _)| endings.contains(&ending));
-    first_line(known.map_or("sh", |(_, names)| names[0]))
-}
-
 /// Removes a version suffix: `python` for `python3.12`.
 pub fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
@@ -418,8 +400,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         }
         (Some(Errno::NOEXEC), _) => Complaint::with_cure(
             format!(
-                "`{shown}` is neither a program nor a script with a first line like `{}`",
-                first_line_for(&program.path)
+                "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
             ),
             "add that line",
         ),

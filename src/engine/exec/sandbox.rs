@@ -1,7 +1,6 @@
 //! Sandbox rules with resolved paths. The process that executes the hook applies them to itself, so
 //! they hold for all its children.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -73,9 +72,14 @@ fn granted(
 ) -> Vec<PathBuf> {
     let mut granted = Vec::new();
     for path in paths {
-        match resolved(path, project, home) {
-            Ok(resolved) => granted.push(resolved),
-            Err(why) => notes.push(format!("sandbox: `{path}` is ignored: {why}")),
+        let Some(named) = below_home(path, home) else {
+            notes.push(format!("sandbox: `{path}` is ignored: HOME is not set"));
+            continue;
+        };
+        let resolved = project.join(named);
+        match resolved.metadata() {
+            Ok(_) => granted.push(resolved),
+            Err(error) => notes.push(format!("sandbox: `{path}` is ignored: {error}")),
         }
     }
     granted
@@ -86,15 +90,5 @@ pub(crate) fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
     match path.strip_prefix('~') {
         Some(rest) => Some(home?.join(rest.trim_start_matches('/'))),
         None => Some(PathBuf::from(path)),
-    }
-}
-
-fn resolved(path: &str, project: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
-    let path = below_home(path, home).ok_or("HOME is not set")?;
-    let resolved = project.join(path);
-    match resolved.metadata() {
-        Ok(_) => Ok(resolved),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err("it does not exist".into()),
-        Err(error) => Err(error.to_string()),
     }
 }

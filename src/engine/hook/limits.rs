@@ -36,25 +36,16 @@ impl Limits {
 
     /// Describes the limits that may have caused a failure.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(bytes) = self.memory_bytes {
-            notes.push(format!(
-                "each of its processes was limited to {} of memory",
-                size_text(bytes)
-            ));
-        }
-        if let Some(time) = self.cpu {
-            let time = duration_text(time);
-            notes.push(format!(
-                "each of its processes was limited to {time} of processor time"
-            ));
-        }
-        if let Some(files) = self.files {
-            notes.push(format!(
-                "each of its processes was limited to {files} open files"
-            ));
-        }
-        notes
+        let limits = [
+            self.memory_bytes
+                .map(|bytes| format!("{} of memory", size_text(bytes))),
+            self.cpu
+                .map(|time| format!("{} of processor time", duration_text(time))),
+            self.files.map(|files| format!("{files} open files")),
+        ];
+        let set = limits.into_iter().flatten();
+        set.map(|limit| format!("each of its processes was limited to {limit}"))
+            .collect()
     }
 }
 
@@ -96,24 +87,20 @@ impl Default for Sandbox {
 
 impl std::fmt::Display for Sandbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.read {
-            Some(paths) => write!(f, "reads {}", paths.join(", "))?,
-            None => f.write_str("reads everything")?,
+        let read = match &self.read {
+            Some(paths) => paths.join(", "),
+            None => "everything".to_string(),
+        };
+        let write = match self.write.as_slice() {
+            [] => "nothing".to_string(),
+            paths => paths.join(", "),
+        };
+        let network = if self.network { "" } else { "no " };
+        write!(f, "reads {read}; writes {write}; {network}network")?;
+        if !self.required {
+            f.write_str("; as far as the system supports it")?;
         }
-        match self.write.as_slice() {
-            [] => f.write_str("; writes nothing")?,
-            paths => write!(f, "; writes {}", paths.join(", "))?,
-        }
-        f.write_str(if self.network {
-            "; network"
-        } else {
-            "; no network"
-        })?;
-        f.write_str(if self.required {
-            ""
-        } else {
-            "; as far as the system supports it"
-        })
+        Ok(())
     }
 }
 

@@ -179,7 +179,8 @@ fn what_does_not_exist_is_left_out_with_a_note() {
     let told = notes(&report, 0);
     assert_eq!(
         told[..3],
-        ["gone", "none", "link"].map(|path| left_out(path, "it does not exist"))
+        ["gone", "none", "link"]
+            .map(|path| left_out(path, "No such file or directory (os error 2)"))
     );
     assert!(
         told[3].starts_with(&left_out("alone/x", "Not a directory")),

@@ -39,7 +39,10 @@ impl ScriptCommand {
     ) -> Result<ScriptCommand, ColdReason> {
         let start = first_bytes(&program.path).ok_or(ColdReason::NoScript)?;
         let mut command = match start.strip_prefix(b"#!") {
-            Some(_) if is_called_python(&program.path) => return Err(ColdReason::Shim),
+            // A shim, such as pyenv's.
+            Some(_) if without_version(&file_name(&program.path).to_string_lossy()) == "python" => {
+                return Err(ColdReason::Shim);
+            }
             Some(rest) => by_first_line(rest, program, search)?,
             None => by_arguments(program)?,
         };
@@ -145,11 +148,6 @@ fn find(name: &OsStr, search: Option<&[u8]>) -> Option<PathBuf> {
 
 fn file_name(file: &Path) -> OsString {
     file.file_name().unwrap_or_default().to_owned()
-}
-
-fn is_called_python(file: &Path) -> bool {
-    let name = file_name(file);
-    without_version(&name.to_string_lossy()) == "python"
 }
 
 /// Variables that the interpreter and system libraries read at their start.
