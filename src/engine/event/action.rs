@@ -471,7 +471,9 @@ fn each_call(
     };
     visit(ToolInput::read(kind, &input, "toolInput")?);
     if kind == ActionKind::Other {
-        for call in commands::find_calls(&input)? {
+        let mut calls = Vec::new();
+        commands::find_calls(&input, "toolInput", 0, &mut calls)?;
+        for call in calls {
             visit(ToolInput::read(
                 call.kind,
                 &opened(call.input),

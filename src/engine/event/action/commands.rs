@@ -114,7 +114,9 @@ fn below(raw: &str, key: &Key, lines: &mut Vec<String>) {
 
 fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
     for (key, raw) in entries.iter().filter(|(key, _)| key.is_in(ARGUMENT_KEYS)) {
-        let Some(words) = words_text(raw) else {
+        let words = command_lines(raw, false).into_iter().next();
+        let is_text = raw.starts_with(['"', '[']);
+        let Some(words) = words.filter(|text| is_text && !text.is_empty()) else {
             continue;
         };
         for (_, line) in lines.iter_mut().filter(|(own, _)| *own != key) {
@@ -122,14 +124,6 @@ fn add_arguments(lines: &mut [(&Key, String)], entries: &[(Key, &str)]) {
             line.push_str(&words);
         }
     }
-}
-
-fn words_text(raw: &str) -> Option<String> {
-    let is_text = raw.starts_with(['"', '[']);
-    command_lines(raw, false)
-        .into_iter()
-        .next()
-        .filter(|text| is_text && !text.is_empty())
 }
 
 /// Returns command lines as text. Joins a list of words, and unwraps `bash -lc TEXT`. With
@@ -243,15 +237,9 @@ pub(super) struct Call<'i> {
     pub(super) place: String,
 }
 
-/// Finds calls of known tools in this input: objects with a tool's name and input. Fails if a key
-/// of an object appears twice.
-pub(super) fn find_calls(input: &str) -> Result<Vec<Call<'_>>, Complaint> {
-    let mut found = Vec::new();
-    look(input, "toolInput", 0, &mut found)?;
-    Ok(found)
-}
-
-fn look<'i>(
+/// Finds calls of known tools in the input at this place: objects with a tool's name and input.
+/// Fails if a key of an object appears twice.
+pub(super) fn find_calls<'i>(
     raw: &'i str,
     place: &str,
     level: usize,
@@ -261,7 +249,7 @@ fn look<'i>(
         return Ok(());
     }
     for (number, one) in elements(raw).into_iter().flatten().enumerate() {
-        look(one.get(), &format!("{place}.{number}"), level + 1, found)?;
+        find_calls(one.get(), &format!("{place}.{number}"), level + 1, found)?;
     }
     let entries = distinct_entries(raw).map_err(|key| duplicate(&format!("{place}.{key}")))?;
     let keyed = entries
@@ -272,7 +260,7 @@ fn look<'i>(
         .iter()
         .filter(|(_, inner)| inner.starts_with(['{', '[']))
     {
-        look(inner, &format!("{place}.{key}"), level + 1, found)?;
+        find_calls(inner, &format!("{place}.{key}"), level + 1, found)?;
     }
     Ok(())
 }

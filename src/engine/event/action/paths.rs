@@ -65,7 +65,10 @@ impl NamedPaths {
             ActionKind::Write | ActionKind::Edit | ActionKind::Mcp | ActionKind::Other => MOVE_KEYS,
             ActionKind::Shell | ActionKind::Search | ActionKind::Fetch | ActionKind::Agent => &[],
         };
-        let is_local = is_of_files(kind);
+        let is_local = matches!(
+            kind,
+            ActionKind::Read | ActionKind::Write | ActionKind::Edit
+        );
         let mut named = NamedPaths {
             paths: Vec::new(),
             folders: Vec::new(),
@@ -130,7 +133,9 @@ impl Guesses {
             if is_content && !is_path {
                 return;
             }
-            let text = string_text(raw).filter(|text| is_line(text)).map(path_of);
+            let line = string_text(raw)
+                .filter(|text| !text.trim().is_empty() && !text.contains(|c: char| c.is_control()));
+            let text = line.map(path_of);
             let text = text
                 .and_then(short)
                 .filter(|text| !is_named || is_path || may_be_path(text));
@@ -175,22 +180,11 @@ impl Guesses {
     }
 }
 
-fn is_of_files(kind: ActionKind) -> bool {
-    matches!(
-        kind,
-        ActionKind::Read | ActionKind::Write | ActionKind::Edit
-    )
-}
-
 fn is_path_key(kind: ActionKind, key: &Key) -> bool {
     if key.is_in(PATH_KEYS) {
         return true;
     }
     kind != ActionKind::Shell && key.ends_in(PATH_ENDINGS) && !key.is_in(NO_PATH_KEYS)
-}
-
-fn is_line(text: &str) -> bool {
-    !text.trim().is_empty() && !text.contains(|c: char| c.is_control())
 }
 
 /// Returns true if a text may be a path although another path is known.

@@ -76,17 +76,14 @@ pub const TOOLS: &[ToolClass] = tools! {
 impl ActionKind {
     /// Returns its name: `shell`, `write`, …
     pub fn word(self) -> &'static str {
-        TOOLS
-            .iter()
-            .find(|class| class.kind == self)
-            .map_or("other", |class| class.word)
+        let class = TOOLS.iter().find(|class| class.kind == self);
+        class.map_or("other", |class| class.word)
     }
 
     pub(crate) fn from_word(word: &str) -> Option<ActionKind> {
-        TOOLS
-            .iter()
-            .find(|class| class.word.eq_ignore_ascii_case(word))
-            .map(|class| class.kind)
+        let mut classes = TOOLS.iter();
+        let class = classes.find(|class| class.word.eq_ignore_ascii_case(word))?;
+        Some(class.kind)
     }
 
     /// Returns the kind of the host's tool `name`. `mcp__server__tool` (Claude, Codex),
