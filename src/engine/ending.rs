@@ -71,70 +71,62 @@ pub enum Ending {
     },
 }
 
-#[derive(Debug)]
-pub struct FailureRow {
-    pub what: &'static str,
-    /// Ending with the message that users see.
-    pub example: fn() -> Ending,
-}
-
-const fn row(what: &'static str, example: fn() -> Ending) -> FailureRow {
-    FailureRow { what, example }
-}
+/// What happened, and an ending with the message that users see.
+type FailureRow = (&'static str, fn() -> Ending);
 
 /// All failures of hooks: the table in `docs/hooks.md` and `man hookrun-hook`.
 pub const FAILURES: &[FailureRow] = &[
-    row("exceeded its timeout; its process tree is killed", || {
+    ("exceeded its timeout; its process tree is killed", || {
         Ending::TimedOut {
             after: DEFAULT_TIMEOUT,
         }
     }),
-    row("could not start", || {
+    ("could not start", || {
         let problem = "`guard.sh` is not executable";
         Ending::NotStarted(Complaint::with_cure(problem, "run `chmod +x guard.sh`"))
     }),
-    row("killed by a signal", || Ending::Killed { signal: 11 }),
-    row("exceeded its `limits`, and was killed", || {
+    ("killed by a signal", || Ending::Killed { signal: 11 }),
+    ("exceeded its `limits`, and was killed", || {
         Ending::OverLimit {
             limit: "output",
             problem: "it wrote 70.2 MiB, and the limit is 64 MiB".into(),
         }
     }),
-    row("exited 0 with an invalid answer", || {
+    ("exited 0 with an invalid answer", || {
         let problem = "line 1: `contine` is unknown here; write {\"continue\": false, …".into();
         Ending::Malformed { problem }
     }),
-    row(
+    (
         "its program crashed: an uncaught exception, a shell syntax error, `command not found`, \
          or exit status 126 or 127",
         || Ending::Crashed {
             problem: "ModuleNotFoundError: No module named 'jsn' (guard.py:2)".into(),
         },
     ),
-    row(
+    (
         "exited with a status other than 0 or 2, in a dialect whose hooks throw errors",
         || Ending::Threw {
             problem: "exited with status 1: cannot read the policy".into(),
             left: Vec::new(),
         },
     ),
-    row(
+    (
         "still running when the budget (`--budget`) was used up",
         || Ending::OutOfBudget {
             budget: Duration::from_secs(10),
         },
     ),
-    row("still running when hookrun was interrupted", || {
+    ("still running when hookrun was interrupted", || {
         Ending::Aborted { signal: Some(15) }
     }),
-    row(
+    (
         "another part of the embedding program collected its exit status",
         || {
             let problem = "…".into();
             Ending::Lost { problem }
         },
     ),
-    row(
+    (
         "a function in a program that embeds hookrun returned an error or panicked",
         || Ending::Errored {
             problem: "panicked: index out of bounds".into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use crate::engine::ending::{
-    CapturedStream, Ending, Exit, FAILURES, FailureRow, interruption, signal_name,
+    CapturedStream, Ending, Exit, FAILURES, interruption, signal_name,
 };
 use crate::engine::event::{Event, OnFailure};
 use crate::engine::hook::{Hook, HookSource, Mismatch};

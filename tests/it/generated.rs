@@ -152,7 +152,7 @@ fn the_tables_in_the_documents_are_those_in_the_code() {
 #[test]
 fn the_page_of_the_contract_names_everything_that_a_hook_can_meet() {
     let mut wanted: Vec<&str> = RULES.iter().map(|row| row.name).collect();
-    wanted.extend(FAILURES.iter().map(|row| (row.example)().name()));
+    wanted.extend(FAILURES.iter().map(|(_, example)| example().name()));
     wanted.extend(VARIABLES.iter().map(|(name, _)| *name));
     wanted.extend(RESULT_KEYS.iter().map(|(name, ..)| *name));
     page_names("man/hookrun-hook.5", &wanted);
@@ -659,11 +659,11 @@ fn secrets() -> String {
 }
 
 fn failures() -> String {
-    let rows = FAILURES.iter().map(|row| {
-        let ending = (row.example)();
+    let rows = FAILURES.iter().map(|(what, example)| {
+        let ending = example();
         [
             code(ending.name()),
-            row.what.to_string(),
+            what.to_string(),
             ending.failure().unwrap_or_default(),
         ]
     });
