@@ -1,10 +1,11 @@
 //! Hooks by event, in plan order.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex};
 
 use crate::engine::event::catalog::{Catalog, UnknownEvent};
 use crate::engine::hook::{Hook, Lives};
+use crate::engine::lock::locked;
 
 pub type BoundHooks = Arc<[Arc<Hook>]>;
 
@@ -14,7 +15,7 @@ pub type BoundHooks = Arc<[Arc<Hook>]>;
 /// event keeps the hooks it started with.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    by_event: Arc<RwLock<HashMap<String, BoundHooks>>>,
+    by_event: Arc<Mutex<HashMap<String, BoundHooks>>>,
     catalog: Arc<Catalog>,
 }
 
@@ -45,7 +46,7 @@ impl Registry {
             hooks.sort_by_key(|hook| place(hook));
             (event, BoundHooks::from(hooks))
         });
-        let by_event = Arc::new(RwLock::new(ordered.collect()));
+        let by_event = Arc::new(Mutex::new(ordered.collect()));
         Registry {
             by_event,
             catalog: Arc::new(catalog),
@@ -59,7 +60,7 @@ impl Registry {
     /// If it names an unknown event: it would never run.
     pub fn register(&self, hook: Hook) -> Result<(), UnknownEvent> {
         let hook = canonical(hook, &self.catalog)?;
-        let mut by_event = self.write();
+        let mut by_event = locked(&self.by_event);
         let mut hooks = by_event
             .get(&hook.event)
             .map_or_else(Vec::new, |bound| bound.to_vec());
@@ -83,7 +84,7 @@ impl Registry {
 
     /// Keeps the hooks for which `keep` returns true. `keep` must not use this registry.
     pub fn retain(&self, mut keep: impl FnMut(&Hook) -> bool) {
-        self.write().retain(|_, bound| {
+        locked(&self.by_event).retain(|_, bound| {
             let kept: Vec<Arc<Hook>> = bound.iter().filter(|hook| keep(hook)).cloned().collect();
             if kept.len() < bound.len() {
                 *bound = kept.into();
@@ -94,34 +95,26 @@ impl Registry {
 
     /// Returns true if an event, by canonical name, has hooks.
     pub fn has(&self, event: &str) -> bool {
-        self.read().contains_key(event)
+        locked(&self.by_event).contains_key(event)
     }
 
     /// Returns the hooks of an event, by canonical name, in plan order.
     pub fn bound(&self, event: &str) -> BoundHooks {
-        self.read().get(event).map(Arc::clone).unwrap_or_default()
+        locked(&self.by_event)
+            .get(event)
+            .map(Arc::clone)
+            .unwrap_or_default()
     }
 
     /// Returns all hooks: events in alphabetical order, each in plan order.
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
-        let by_event = self.read();
+        let by_event = locked(&self.by_event);
         let mut events: Vec<(&String, &BoundHooks)> = by_event.iter().collect();
         events.sort_by_key(|(event, _)| *event);
         events
             .into_iter()
             .flat_map(|(_, bound)| bound.iter().cloned())
             .collect()
-    }
-
-    // Poisoning is harmless: each change is one assignment.
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<String, BoundHooks>> {
-        self.by_event.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<String, BoundHooks>> {
-        self.by_event
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

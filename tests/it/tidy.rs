@@ -36,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "answer",
         &["names", "hook", "ending", "outcome", "event", "spelling"],
     ),
-    ("registry", &["hook", "event"]),
+    ("registry", &["lock", "hook", "event"]),
     ("plan", &["hook", "event"]),
     ("run", &["names", "hook", "ending", "outcome", "event"]),
     ("session", &[]),
