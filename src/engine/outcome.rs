@@ -42,22 +42,14 @@ impl Verdict {
 
     /// Creates a function's verdict that blocks.
     pub fn block(reason: impl Into<String>) -> Verdict {
-        Verdict::new(
-            Decision::Block {
-                reason: reason.into(),
-            },
-            ContractRule::Returned,
-        )
+        let reason = reason.into();
+        Verdict::new(Decision::Block { reason }, ContractRule::Returned)
     }
 
     /// Creates a function's verdict that asks a person.
     pub fn ask(question: impl Into<String>) -> Verdict {
-        Verdict::new(
-            Decision::Ask {
-                question: question.into(),
-            },
-            ContractRule::Returned,
-        )
+        let question = question.into();
+        Verdict::new(Decision::Ask { question }, ContractRule::Returned)
     }
 
     #[must_use]
@@ -390,14 +382,6 @@ impl Outcome {
         self.settled == Settled::Allowed
     }
 
-    /// Returns true if the event is allowed without any message.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.is_allowed()
-            && self.texts.is_empty()
-            && self.findings.is_empty()
-            && self.notices.is_empty()
-    }
-
     /// Returns the block, if any. `None` does not mean permission: a question may be open. Before
     /// an action, call [`Run::permit`](crate::engine::run::Run::permit).
     pub fn block(&self) -> Option<&Block> {
@@ -436,15 +420,10 @@ impl Outcome {
 
     /// Returns the rewritten fields with their last values.
     pub fn update(&self) -> serde_json::Map<String, Value> {
-        let mut update = serde_json::Map::new();
-        for rewrite in self
-            .rewrites
-            .iter()
-            .filter(|rewrite| rewrite.rejected.is_none())
-        {
-            update.insert(rewrite.field.clone(), rewrite.new.clone());
-        }
-        update
+        let applied = self.rewrites.iter().filter(|one| one.rejected.is_none());
+        applied
+            .map(|one| (one.field.clone(), one.new.clone()))
+            .collect()
     }
 
     /// Applies a person's answer: yes to every question, or a block.
@@ -476,12 +455,8 @@ impl Outcome {
 
     /// Rejects all rewrites: a blocked event changes nothing.
     fn void_rewrites(&mut self, why: &str) {
-        for rewrite in self
-            .rewrites
-            .iter_mut()
-            .filter(|rewrite| rewrite.rejected.is_none())
-        {
-            rewrite.rejected = Some(why.to_string());
+        for rewrite in &mut self.rewrites {
+            rewrite.rejected.get_or_insert_with(|| why.to_string());
         }
     }
 }

@@ -64,10 +64,9 @@ pub struct Reminders {
 impl Reminders {
     /// Adds an outcome's reminders. An open question has none: collect [`Outcome::answered`].
     pub fn collect(&self, outcome: &Outcome) {
-        if matches!(outcome.settled, Settled::Asked { .. }) || outcome.is_silent() {
-            return;
+        if !matches!(outcome.settled, Settled::Asked { .. }) {
+            locked(&self.waiting).extend(reminders(outcome));
         }
-        locked(&self.waiting).extend(reminders(outcome));
     }
 
     /// Returns and removes the collected reminders, in order.
@@ -108,12 +107,10 @@ pub fn reminders(outcome: &Outcome) -> Vec<Reminder> {
             reminders.push(reminder(ReminderKind::Context, &from_hook.hook, &body));
         }
     }
-    for notice in outcome
-        .notices
-        .iter()
-        .filter(|notice| notice.kind == NoticeKind::Block)
-    {
-        reminders.push(blocked(&notice.hook, &notice.text));
+    for notice in &outcome.notices {
+        if notice.kind == NoticeKind::Block {
+            reminders.push(blocked(&notice.hook, &notice.text));
+        }
     }
     if let Some(block) = outcome.block() {
         let hooks: Vec<&str> = block.hooks().map(String::as_str).collect();

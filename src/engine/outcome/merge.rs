@@ -241,10 +241,9 @@ pub fn rewrite(rule: Merge, old: &Value, new: &Value, already: bool) -> Result<V
             Ok(Value::Array(list))
         }
         Merge::SameRole if old.get("role") == new.get("role") => Ok(new.clone()),
-        Merge::SameRole => Err(format!(
-            "its role must stay {}",
-            old.get("role")
-                .map_or_else(|| "unset".to_string(), Value::to_string)
-        )),
+        Merge::SameRole => {
+            let role = old.get("role").unwrap_or(&Value::Null);
+            Err(format!("its role must stay {role}"))
+        }
     }
 }
