@@ -39,7 +39,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -116,15 +116,20 @@ impl Server {
                 .ok()?,
         };
         let socket = socket.insert(open);
-        let caller = ConnectedHook::new(
-            hook,
-            session.unwrap_or_default(),
-            self.request.clone(),
+        let caller = Arc::new(ConnectedHook {
+            hook: hook.to_string(),
+            session: session.unwrap_or_default().to_string(),
+            request: self.request.clone(),
             tenure,
-        );
-        let caller = Arc::new(caller);
+            clock: Clock::new(tenure == Tenure::Session),
+            open: Mutex::default(),
+            closed: Condvar::new(),
+        });
         let hooks = Arc::clone(&socket.shared.hooks);
-        let token = new_token();
+        // It distinguishes the hooks of the one user who can reach the socket. Each has random keys
+        // from the system.
+        let random = RandomState::new();
+        let token = format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1));
         locked(&hooks).insert(token.clone(), Arc::clone(&caller));
         Some(Connection {
             hooks,
@@ -345,11 +350,4 @@ fn remove_stale(folder: &Path) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-}
-
-/// Creates a token, which distinguishes the hooks of the one user who can reach the socket.
-fn new_token() -> String {
-    // Each has random keys from the system.
-    let random = RandomState::new();
-    format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
 }

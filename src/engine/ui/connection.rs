@@ -38,12 +38,12 @@ pub(super) struct ConnectedHook {
     pub(super) request: Option<Arc<str>>,
     pub(super) tenure: Tenure,
     pub(super) clock: Clock,
-    open: Mutex<Open>,
-    closed: Condvar,
+    pub(super) open: Mutex<Open>,
+    pub(super) closed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+pub(super) struct Open {
     streams: Vec<Arc<UnixStream>>,
     /// The hook has ended; only messages are accepted.
     is_over: bool,
@@ -70,23 +70,6 @@ impl Drop for Connection {
 }
 
 impl ConnectedHook {
-    pub(super) fn new(
-        hook: &str,
-        session: &str,
-        request: Option<Arc<str>>,
-        tenure: Tenure,
-    ) -> ConnectedHook {
-        ConnectedHook {
-            hook: hook.to_string(),
-            session: session.to_string(),
-            request,
-            tenure,
-            clock: Clock::new(tenure == Tenure::Session),
-            open: Mutex::default(),
-            closed: Condvar::new(),
-        }
-    }
-
     /// Registers an open connection; `None` if the hook has ended.
     pub(super) fn open(&self, stream: &UnixStream) -> Option<OpenQuestion<'_>> {
         let stream = Arc::new(stream.try_clone().ok()?);
