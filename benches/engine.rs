@@ -48,11 +48,13 @@ fn hooks(count: usize, parallel: bool) -> Vec<Hook> {
 
 fn surroundings() -> Surroundings {
     let cwd = env!("CARGO_MANIFEST_DIR");
-    Surroundings::new(
-        cwd,
-        std::env::temp_dir().join("hookrun-bench-state"),
-        "bench",
-    )
+    Surroundings {
+        cwd: cwd.into(),
+        project: cwd.into(),
+        state: std::env::temp_dir().join("hookrun-bench-state"),
+        run_id: "bench".to_string(),
+        ..Surroundings::default()
+    }
 }
 
 fn event(context: &str) -> Event {
@@ -272,7 +274,7 @@ fn judge_an_answer(bencher: Bencher<'_, '_>, name: &str) {
         Permit {
             spec: &spec,
             hook: &hook,
-            given: None,
+            part: None,
             about: None,
         },
     );

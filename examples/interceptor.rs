@@ -1,4 +1,4 @@
-//! Code around single tools: `cargo run --example interceptor`.
+//! Code around tool calls: `cargo run --example interceptor`.
 //!
 //! Interceptors change what a tool does without a word to the model, so they come first, and the
 //! hooks decide about the call that will run.

@@ -121,7 +121,7 @@ pub use engine::complaint::Complaint;
 pub use engine::event::catalog::UnknownEvent;
 pub use engine::event::{Action, ActionKind, Context, Event, EventSpec, Merge, OnFailure};
 pub use engine::exec::{Abort, Budget};
-pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Matcher, Sandbox};
+pub use engine::hook::{Handler, Hook, IntoVerdict, Limits, Lives, Matcher, Sandbox};
 pub use engine::interceptor::{self, Interceptors};
 pub use engine::outcome::{
     Block, Cause, Decision, Finding, HookText, Notice, Outcome, Question, Rewritten, Settled,

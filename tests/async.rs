@@ -28,7 +28,11 @@ const LONG: Duration = Duration::from_secs(60);
 fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>) -> Runner {
     let surroundings = Surroundings {
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
-        ..Surroundings::new(folder, folder.join("state"), "async")
+        cwd: folder.into(),
+        project: folder.into(),
+        state: folder.join("state"),
+        run_id: "async".to_string(),
+        ..Surroundings::default()
     };
     Runner::new(Registry::new(hooks).unwrap(), surroundings)
 }
@@ -275,7 +279,8 @@ fn a_service_asks_and_a_caller_that_goes_away_ends_its_hooks() {
          *slow*) exec 9>lock; flock 9; echo >started; sleep 600 ;; esac",
         path.display()
     );
-    let slow = Hook::shell("guard", "tool.pre", &script).time_limit(LONG);
+    let mut slow = Hook::shell("guard", "tool.pre", &script);
+    slow.limits.timeout = Some(LONG);
     let runner = runner(&path, [slow]);
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)

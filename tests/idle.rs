@@ -11,7 +11,13 @@ use hookrun::internals::registry::Registry;
 use hookrun::internals::runner::Runner;
 
 fn surroundings() -> Surroundings {
-    Surroundings::new("/", "/nonexistent", "idle")
+    Surroundings {
+        cwd: "/".into(),
+        project: "/".into(),
+        state: "/nonexistent".into(),
+        run_id: "idle".to_string(),
+        ..Surroundings::default()
+    }
 }
 
 fn event(name: &str) -> Event {

@@ -44,11 +44,13 @@ impl Site {
     pub(crate) fn build() -> Result<Site, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let program = std::env::current_exe()?;
-        let surroundings = Surroundings::new(
-            folder.path(),
-            folder.path().join("state"),
-            format!("soak-{}-{}", std::process::id(), folder.path().display()),
-        );
+        let surroundings = Surroundings {
+            cwd: folder.path().into(),
+            project: folder.path().into(),
+            state: folder.path().join("state"),
+            run_id: format!("soak-{}-{}", std::process::id(), folder.path().display()),
+            ..Surroundings::default()
+        };
         fs::create_dir(&surroundings.state)?;
         let catalog = Catalog::default();
         let detached = Event::new(catalog.find(DETACHED)?, "native", Context::parse("{}")?)?;

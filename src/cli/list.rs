@@ -161,7 +161,7 @@ fn steps(plan: &Plan, spec: &EventSpec, paths: &Paths, out: &mut dyn Write) -> R
         .max()
         .unwrap_or(0);
     for (number, step) in (1..).zip(&plan.steps) {
-        for planned in &step.hooks {
+        for planned in step {
             let hook = &planned.hook;
             let place = plain(&paths.show_line(&hook.source.file, hook.source.line));
             let layer = hook.source.layer_text();

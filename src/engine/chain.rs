@@ -18,14 +18,14 @@ use crate::engine::exec::{Budget, Engine, Job, PipeStore};
 use crate::engine::hook::{Departure, EditedField, Handler, Hook, verdict_of_rule};
 use crate::engine::outcome::merge::{self, Flow, Merger};
 use crate::engine::outcome::{ContractRule, Decision, Rewritten, Verdict};
-use crate::engine::plan::{Plan, PlanStep, PlannedHook, Selection};
+use crate::engine::plan::{Plan, PlannedHook, Selection};
 use crate::engine::run::{Ending, Fate, HookRun, Run, Trace, TraceContext, interruption};
 use files::EditedFile;
 pub use links::follow;
-use preparation::{HookInputs, add_notes};
+use preparation::HookInputs;
 pub(crate) use preparation::{HookTurn, Preparation};
-use staged::{Left, StagedPlace};
-pub(crate) use surroundings::EventVariables;
+use staged::StagedPlace;
+pub(crate) use surroundings::event_variables;
 pub use surroundings::{LONGEST_VARIABLE_BYTES, Surroundings, VARIABLES};
 
 /// Runs `plan` for `event`.
@@ -65,7 +65,8 @@ pub fn run(
         is_settled: false,
         is_asking_again: false,
     };
-    let last = plan.steps.iter().rposition(PlanStep::starts_programs);
+    let mut steps = plan.steps.iter();
+    let last = steps.rposition(|step| step.iter().any(PlannedHook::starts_program));
     for (number, step) in plan.steps.into_iter().enumerate() {
         chain
             .pipes
@@ -147,14 +148,19 @@ struct FinishedTurn {
 }
 
 impl Chain<'_> {
-    fn step(&mut self, number: usize, step: PlanStep) {
-        let group = step.hooks.first().map(|planned| planned.hook.group());
+    fn step(&mut self, number: usize, step: Vec<PlannedHook>) {
+        let group = step.first().map(|planned| planned.hook.group());
         self.is_settled |= self.last_group.is_some() && self.last_group != group;
         let mut wanted: Vec<HookTurn> = Vec::new();
         let mut places = Vec::new();
-        for planned in step.hooks {
+        for planned in step {
             let hook = Arc::clone(&planned.hook);
-            let fate = self.first_fate(planned);
+            let mut selection = planned.selection;
+            if self.rewrites > 0 {
+                let seen = self.seen();
+                selection = Selection::of(&hook, seen, &self.surroundings.place(seen));
+            }
+            let fate = fate_of(selection, Fate::Unreached);
             if matches!(fate, Fate::Unreached | Fate::Unwanted(_)) {
                 self.turned.push(FinishedTurn {
                     hook: Arc::clone(&hook),
@@ -284,16 +290,6 @@ impl Chain<'_> {
         }
     }
 
-    fn first_fate(&self, planned: PlannedHook) -> Fate {
-        let selection = if self.rewrites > 0 {
-            let seen = self.seen();
-            Selection::of(&planned.hook, seen, &self.surroundings.place(seen))
-        } else {
-            planned.selection
-        };
-        fate_of(selection, Fate::Unreached)
-    }
-
     fn value(&self, field: &str) -> Value {
         let value = self.event.context().value(field).ok().flatten();
         value.unwrap_or(Value::Null)
@@ -358,10 +354,10 @@ impl Chain<'_> {
         let after = self.started.elapsed();
         let mut traces = self.run_together(turns);
         for (turn, trace) in turns.iter().zip(&mut traces) {
-            let left = turn
+            let runs_again = turn
                 .place
                 .leave(self.engine, &turn.hook, trace, Departure::Blocked);
-            if left == Left::ToRunAgain {
+            if runs_again {
                 *trace = self.run_together(std::slice::from_ref(turn)).remove(0);
                 turn.place
                     .leave(self.engine, &turn.hook, trace, Departure::BlockedAgain);
@@ -402,14 +398,13 @@ impl Chain<'_> {
         for turn in turns {
             let seen = self.seen_by(&turn.hook);
             payloads.push(inputs.payload(turn, seen));
-            let variables = inputs.variables(&turn.hook, seen, self.surroundings, self.trace);
-            preparations.push(Preparation::new(
+            preparations.push(Preparation {
                 seen,
-                self.engine,
-                self.surroundings,
-                variables,
-                &self.pipes,
-            ));
+                engine: self.engine,
+                surroundings: self.surroundings,
+                variables: inputs.variables(&turn.hook, seen, self.surroundings, self.trace),
+                pipes: &self.pipes,
+            });
         }
         let mut counts = Vec::with_capacity(turns.len());
         let mut jobs: Vec<Job<'_>> = Vec::with_capacity(turns.len());
@@ -437,8 +432,6 @@ impl Chain<'_> {
         for (turn, trace) in turns.iter().zip(&mut traces) {
             turn.take_edit(trace);
         }
-        let cwd_note = preparations.first().and_then(|one| one.cwd_note.clone());
-        add_notes(cwd_note, self.seen(), &hooks, &mut traces);
         self.inputs = inputs;
         traces
     }

@@ -227,9 +227,10 @@ impl Event {
     /// Adds facts about paths. `resolved` goes into the action, unless the host has set it.
     #[must_use]
     pub(crate) fn with_links(mut self, resolved: Vec<String>, links: Links) -> Event {
+        self.facts.read();
         let facts = Arc::make_mut(&mut self.facts);
         facts.links = Some(links);
-        let action = facts.read_mut().action.as_mut();
+        let action = facts.read.get_mut().and_then(|read| read.action.as_mut());
         if let Some(action) = action.filter(|action| action.resolved.is_empty()) {
             action.resolved = resolved;
             facts.shown = OnceLock::new();
@@ -261,11 +262,6 @@ impl EventFacts {
             let read = ReadFacts::of(&self.spec, &self.given);
             read.expect("a context that was checked can be read")
         })
-    }
-
-    fn read_mut(&mut self) -> &mut ReadFacts {
-        self.read();
-        self.read.get_mut().expect("it was just read")
     }
 }
 

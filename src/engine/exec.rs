@@ -24,7 +24,7 @@ mod warm;
 
 pub use call::MOST_FUNCTIONS;
 pub use engine::{Callback, Engine, Heartbeat, HookProgress, Watcher};
-pub use job::{Budget, FunctionCall, Job, Runs};
+pub use job::{Budget, Job};
 pub use keeper::OwnProgram;
 pub use lines::{HookLines, LineLife};
 pub use signals::{Abort, block_real_time, hold_out};

@@ -11,25 +11,21 @@ mod spec;
 mod staged;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::engine::complaint::Complaint;
 use crate::engine::ending::Ending;
-use crate::engine::event::{Event, JsonType, Merge, OnFailure};
+use crate::engine::event::{Event, JsonType, Merge};
 use crate::engine::outcome::{ContractRule, Decision, Finding, FindingLevel, Verdict};
 
 pub use crate::engine::names::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 pub(crate) use contract::NO_REASON;
-#[cfg(feature = "tokio")]
-pub(crate) use function::AsyncFunction;
-pub use function::{Function, FunctionReturn, IntoVerdict};
+pub use function::{AsyncFunction, Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
 use matcher::DocumentMatch;
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
-    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, Fixes, GivenPart,
-    Handler, Hook, HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Sees,
-    Warm,
+    Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, Fixes, Handler, Hook,
+    HookSource, HostCall, LayerKind, Lives, OWN_IMAGE, Permit, Printed, Reads, Sees, Warm,
 };
 pub(crate) use staged::{ChangeVerdict, Departure, StagedFolder, StagedText};
 
@@ -40,8 +36,9 @@ impl Hook {
     /// ```
     /// use hookrun::Hook;
     ///
-    /// let hook = Hook::command("lint", "tool.post", ["python3", "lint.py"]).priority(10);
-    /// assert_eq!(hook.name, "lint");
+    /// let lint = Hook::command("lint", "tool.post", ["python3", "lint.py"]);
+    /// let early = Hook { priority: 10, ..lint };
+    /// assert_eq!(early.name, "lint");
     /// ```
     pub fn command<W: Into<String>>(
         name: &str,
@@ -67,54 +64,6 @@ impl Hook {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned());
         Hook::new(&name.unwrap_or_default(), event, Handler::File(file))
-    }
-
-    /// Sets the matcher; the default matches all events.
-    #[must_use]
-    pub fn matcher(self, matcher: Matcher) -> Hook {
-        Hook { matcher, ..self }
-    }
-
-    /// Sets the priority; lower runs earlier, the default is 100.
-    #[must_use]
-    pub fn priority(self, priority: i64) -> Hook {
-        Hook { priority, ..self }
-    }
-
-    /// Sets the timeout; the default is the event's, 5 s for most.
-    #[must_use]
-    pub fn time_limit(mut self, timeout: Duration) -> Hook {
-        self.limits.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets the meaning of a failure; the default is the event's.
-    #[must_use]
-    pub fn failing(self, on_failure: OnFailure) -> Hook {
-        Hook {
-            on_failure: Some(on_failure),
-            ..self
-        }
-    }
-
-    /// Starts the hook once per session instead of once per event; see
-    /// [`SessionHooks`](crate::SessionHooks). Functions and hooks of gates still run for each
-    /// event.
-    #[must_use]
-    pub fn for_session(self) -> Hook {
-        Hook {
-            lives: Lives::Session,
-            ..self
-        }
-    }
-
-    /// Allows the hook to rewrite the event's rewritable fields.
-    #[must_use]
-    pub fn rewriting(self) -> Hook {
-        Hook {
-            rewrite: true,
-            ..self
-        }
     }
 
     /// Creates a hook from a function, with default settings: the event's timeout (5 s for most)

@@ -12,13 +12,8 @@ const NO_CHANGES: &str = "no changes in its folder";
 
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    pub steps: Vec<PlanStep>,
-}
-
-/// Hooks that run in parallel; usually one.
-#[derive(Debug, Clone)]
-pub struct PlanStep {
-    pub hooks: Vec<PlannedHook>,
+    /// Hooks that run in parallel, step by step; usually one.
+    pub steps: Vec<Vec<PlannedHook>>,
 }
 
 #[derive(Debug, Clone)]
@@ -38,12 +33,10 @@ pub enum Selection {
     Idle(String),
 }
 
-impl PlanStep {
+impl PlannedHook {
     /// Returns true if it starts a program, as far as known before the first hook runs.
-    pub(crate) fn starts_programs(&self) -> bool {
-        self.hooks.iter().any(|planned| {
-            planned.selection == Selection::Wanted && planned.hook.handler.is_program()
-        })
+    pub(crate) fn starts_program(&self) -> bool {
+        self.selection == Selection::Wanted && self.hook.handler.is_program()
     }
 }
 
@@ -55,7 +48,7 @@ impl Plan {
     /// group share one, unless they say `parallel = false`.
     pub fn build(bound: &[Arc<Hook>], event: &Event, place: &PathBase) -> Plan {
         let mut plan = Plan::in_order(bound, event.spec());
-        for planned in plan.steps.iter_mut().flat_map(|step| &mut step.hooks) {
+        for planned in plan.steps.iter_mut().flatten() {
             planned.selection = Selection::of(&planned.hook, event, place);
         }
         plan.drop_repeated();
@@ -65,7 +58,7 @@ impl Plan {
     /// Skips repeated hooks in dialects that run identical hooks once.
     fn drop_repeated(&mut self) {
         let mut wanted: Vec<Arc<Hook>> = Vec::new();
-        for planned in self.steps.iter_mut().flat_map(|step| &mut step.hooks) {
+        for planned in self.steps.iter_mut().flatten() {
             let convention = planned.hook.convention.as_ref();
             if planned.selection != Selection::Wanted
                 || !convention.is_some_and(|convention| convention.runs_once())
@@ -87,7 +80,7 @@ impl Plan {
 
     /// Builds the plan without an event: every enabled hook is in it.
     pub fn in_order(bound: &[Arc<Hook>], spec: &EventSpec) -> Plan {
-        let mut steps: Vec<PlanStep> = Vec::new();
+        let mut steps: Vec<Vec<PlannedHook>> = Vec::new();
         for hook in bound {
             let selection = Selection::of_settings(hook).unwrap_or(Selection::Wanted);
             let planned = PlannedHook {
@@ -95,10 +88,8 @@ impl Plan {
                 selection,
             };
             match steps.last_mut() {
-                Some(step) if shares_step(step, hook, spec) => step.hooks.push(planned),
-                _ => steps.push(PlanStep {
-                    hooks: vec![planned],
-                }),
+                Some(step) if shares_step(step, hook, spec) => step.push(planned),
+                _ => steps.push(vec![planned]),
             }
         }
         Plan { steps }
@@ -110,7 +101,7 @@ impl Plan {
     }
 
     pub fn hooks(&self) -> impl Iterator<Item = &PlannedHook> {
-        self.steps.iter().flat_map(|step| &step.hooks)
+        self.steps.iter().flatten()
     }
 }
 
@@ -140,9 +131,9 @@ impl Selection {
     }
 }
 
-fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
+fn shares_step(step: &[PlannedHook], hook: &Hook, spec: &EventSpec) -> bool {
     // Rules take no time, and fixes must be visible to the next hook.
-    let mut all = step.hooks.iter().map(|planned| planned.hook.as_ref());
+    let mut all = step.iter().map(|planned| planned.hook.as_ref());
     if all.any(Hook::runs_alone) || hook.runs_alone() {
         return false;
     }
@@ -150,7 +141,7 @@ fn shares_step(step: &PlanStep, hook: &Hook, spec: &EventSpec) -> bool {
         Schedule::Parallel | Schedule::Detached => true,
         Schedule::Sequential | Schedule::Grouped => {
             let is_grouped = spec.schedule == Schedule::Grouped;
-            let mut others = step.hooks.iter().map(|planned| planned.hook.as_ref());
+            let mut others = step.iter().map(|planned| planned.hook.as_ref());
             may_share(hook, is_grouped)
                 && others.all(|other| {
                     let is_explicit = hook.parallel.is_some() && other.parallel.is_some();

@@ -38,7 +38,7 @@ impl Runner {
     pub fn new(registry: Registry, surroundings: Surroundings) -> Runner {
         Runner {
             registry,
-            engine: Engine::new(None, None),
+            engine: Engine::default(),
             surroundings: Arc::new(surroundings),
             broken: None,
             made: Instant::now(),
@@ -248,7 +248,10 @@ impl Runner {
             Err(reason) => own_failure(event, reason),
             Ok(stamps) => {
                 let mut run = self.run(event, detached, budget);
-                if let Some(reason) = self.changed_meanwhile(&run, &stamps) {
+                // If no program started, changed files cannot have run.
+                let has_started = run.hooks.iter().any(HookRun::has_started);
+                let sealed = self.engine.sealed.as_ref().filter(|_| has_started);
+                if let Some(reason) = sealed.and_then(|files| files.0.changed_since(&stamps)) {
                     run.outcome = own_failure(event, reason).outcome;
                 }
                 run
@@ -256,16 +259,6 @@ impl Runner {
         };
         self.keep_from_looping(&mut run);
         run
-    }
-
-    /// Returns why a run's verdicts do not count. If no program started, changed files cannot have
-    /// run.
-    fn changed_meanwhile(&self, run: &Run, stamps: &[u8]) -> Option<String> {
-        let Callback(sealed) = self.engine.sealed.as_ref()?;
-        if !run.hooks.iter().any(HookRun::has_started) {
-            return None;
-        }
-        sealed.changed_since(stamps)
     }
 
     fn run(&self, event: &Event, detached: DetachedHooks, budget: Option<Budget>) -> Run {
@@ -284,7 +277,12 @@ impl Runner {
     fn leave_running(&self, plan: Plan, event: &Event) -> bool {
         let event = event.clone();
         let surroundings = Arc::clone(&self.surroundings);
-        let engine = self.engine.detached();
+        // Guards that depend on the end of a decision do not apply.
+        let mut engine = self.engine.clone();
+        engine.subreaper = None;
+        engine.program = None;
+        engine.heartbeat = None;
+        engine.watcher = None;
         let thread = std::thread::Builder::new().name("hookrun-detached".to_string());
         let started = thread.spawn(move || {
             chain::run(plan, &event, &engine, &surroundings, None);
@@ -397,10 +395,9 @@ impl Runner {
 
     #[must_use]
     pub(crate) fn cancelled_by(&self, cancel: Abort) -> Runner {
-        Runner {
-            engine: self.engine.cancelled_by(cancel),
-            ..self.clone()
-        }
+        let mut own = self.clone();
+        own.engine.cancel = Some(cancel);
+        own
     }
 }
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::engine::chain::{EventVariables, HookTurn, Preparation};
+use crate::engine::chain::{HookTurn, Preparation, event_variables};
 use crate::engine::event::Event;
 use crate::engine::event::catalog::END_OF_SESSION;
 use crate::engine::exec::{Engine, HookLines, LineLife, PipeStore};
@@ -52,7 +52,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// use std::sync::mpsc::{Sender, channel};
 /// use std::time::Duration;
 ///
-/// use hookrun::{Event, Hook, Message, Runner, Session, SessionHooks, SessionSink};
+/// use hookrun::{Event, Hook, Lives, Message, Runner, Session, SessionHooks, SessionSink};
 /// use serde_json::json;
 ///
 /// struct Messages(Sender<String>);
@@ -71,7 +71,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 ///
 /// let watcher = r#"while read -r event; do echo '{"message": "it begins"}'; done"#;
 /// let runner = Runner::builder().build()?;
-/// runner.register(Hook::shell("watcher", "session.start", watcher).for_session())?;
+/// let watcher = Hook::shell("watcher", "session.start", watcher);
+/// runner.register(Hook { lives: Lives::Session, ..watcher })?;
 ///
 /// let (sender, messages) = channel();
 /// let hooks = SessionHooks::new(&runner, Arc::new(Messages(sender)));
@@ -124,12 +125,6 @@ struct HeldSessions {
     started: u64,
 }
 
-struct FirstEvent<'e> {
-    session: &'e str,
-    event: &'e Event,
-    runner: &'e Runner,
-}
-
 struct SessionHook {
     session: String,
     hook: Arc<Hook>,
@@ -162,22 +157,17 @@ impl SessionHooks {
         engine.heartbeat = None;
         engine.watcher = None;
         engine.cancel = None;
-        let mark = engine.new_mark(
-            engine
-                .mark
-                .as_deref()
-                .unwrap_or(&runner.surroundings.run_id),
-        );
+        let base = engine.mark.as_ref().unwrap_or(&runner.surroundings.run_id);
+        let mark = engine.new_mark(base);
         engine.spare_sessions(&mark, true);
-        let shared = SharedState {
-            runner: runner.clone(),
-            engine,
-            sink,
-            mark,
-            sessions: Arc::default(),
-        };
         SessionHooks {
-            shared: Arc::new(shared),
+            shared: Arc::new(SharedState {
+                runner: runner.clone(),
+                engine,
+                sink,
+                mark,
+                sessions: Arc::default(),
+            }),
         }
     }
 
@@ -192,12 +182,8 @@ impl SessionHooks {
     pub(crate) fn event_with(&self, runner: &Runner, event: &Event) {
         let shared = &self.shared;
         let session = event.context().string("sessionId").unwrap_or_default();
-        let lasting: Vec<Arc<Hook>> = runner
-            .registry()
-            .hooks()
-            .into_iter()
-            .filter(|hook| lives_on(hook))
-            .collect();
+        let mut lasting = runner.registry().hooks();
+        lasting.retain(|hook| hook.lives == Lives::Session && hook.is_on());
         if session.is_empty() || lasting.is_empty() {
             return;
         }
@@ -210,8 +196,7 @@ impl SessionHooks {
         let event = followed.as_ref().unwrap_or(event);
         let place = runner.place(event);
         bound.retain(|hook| hook.wants(event, &place).is_ok());
-        let mut line = event.context().to_json();
-        line.push(b'\n');
+        let line = event.context().to_line();
 
         let mut failures = Vec::new();
         let mut held = locked(&shared.sessions.held);
@@ -219,12 +204,7 @@ impl SessionHooks {
             let known = held.sessions.get(&session);
             let is_known = known.is_some_and(|known| known.iter().any(|one| one.is_same(hook)));
             if !is_known && !is_end {
-                let first = FirstEvent {
-                    session: &session,
-                    event,
-                    runner,
-                };
-                let started = SharedState::start(shared, &mut held, hook, &first);
+                let started = SharedState::start(shared, &mut held, hook, event, runner);
                 failures.extend(started.err().map(|error| (hook.name.clone(), error)));
             }
         }
@@ -247,10 +227,9 @@ impl SessionHooks {
     /// (5 s by default), then sends SIGTERM and, 200 ms later, SIGKILL. Does not wait for that.
     pub fn end(&self, session: &str) {
         let hooks = locked(&self.shared.sessions.held).sessions.remove(session);
-        hooks
-            .iter()
-            .flatten()
-            .for_each(|hook| hook.lines.shorten(LineLife::Closing));
+        for hook in hooks.into_iter().flatten() {
+            hook.lines.shorten(LineLife::Closing);
+        }
     }
 
     /// Kills the hooks of all sessions with SIGTERM and, 200 ms later, SIGKILL, and waits until all
@@ -292,11 +271,13 @@ impl SharedState {
         self: &Arc<SharedState>,
         held: &mut HeldSessions,
         hook: &Arc<Hook>,
-        first: &FirstEvent<'_>,
+        event: &Event,
+        runner: &Runner,
     ) -> std::io::Result<()> {
+        let session = event.context().string("sessionId").unwrap_or_default();
         let sink_owner = Arc::downgrade(self);
         let name = hook.name.clone();
-        let id = first.session.to_string();
+        let id = session.clone();
         let lines = HookLines::new(move |line| {
             if let Some(shared) = sink_owner.upgrade() {
                 shared.call_sink(|sink| pass_on(sink, &id, &name, line));
@@ -304,15 +285,15 @@ impl SharedState {
         })?;
         held.started += 1;
         let one = Arc::new(SessionHook {
-            session: first.session.to_string(),
+            session,
             hook: Arc::clone(hook),
             mark: format!("{}.{}", self.mark, held.started),
             lines: Arc::new(lines),
         });
         let shared = Arc::clone(self);
         let own = Arc::clone(&one);
-        let event = first.event.clone();
-        let runner = first.runner.clone();
+        let event = event.clone();
+        let runner = runner.clone();
         let thread = thread::Builder::new().name("hookrun-session".to_string());
         thread.spawn(move || {
             shared.supervise(&own, &event, &runner);
@@ -339,9 +320,13 @@ impl SharedState {
         let turn = HookTurn::whole(&one.hook);
         let surroundings = &runner.surroundings;
         let trace = surroundings.trace_context(event);
-        let shared = EventVariables::of(event, surroundings, &trace);
-        let pipes = PipeStore::default();
-        let preparation = Preparation::new(event, &engine, surroundings, shared, &pipes);
+        let preparation = Preparation {
+            seen: event,
+            engine: &engine,
+            surroundings,
+            variables: event_variables(event, surroundings, &trace),
+            pipes: &PipeStore::default(),
+        };
         let mut job = preparation.job(&turn, None, Arc::default());
         job.lines = Some(Arc::clone(&one.lines));
         let mut pause = FIRST_PAUSE;
@@ -387,10 +372,6 @@ impl SharedState {
             tracing::warn!("the embedding program's session callback panicked");
         }
     }
-}
-
-fn lives_on(hook: &Hook) -> bool {
-    hook.lives == Lives::Session && hook.is_on()
 }
 
 /// Reason of a normal end.

@@ -276,9 +276,12 @@ fn translation(answer: &Answer, binding: Binding, permit: Permit<'_>) -> (Ending
             ));
             continue;
         }
-        let back = match permit.given.filter(|_| field == "toolInput") {
-            Some(given) => binding.dialect.taken_back(given.event, given.part, value),
-            None => Ok(value),
+        let part = permit
+            .part
+            .filter(|part| part.call.is_some() && field == "toolInput");
+        let back = match (part, permit.about) {
+            (Some(part), Some(event)) => binding.dialect.taken_back(event, part.number, value),
+            _ => Ok(value),
         };
         match back {
             Ok(value) => verdict.update.push((field, value)),

@@ -44,7 +44,7 @@ impl Speaker {
         let permit = Permit {
             spec: &spec,
             hook: &hook,
-            given: None,
+            part: None,
             about: None,
         };
         judge(

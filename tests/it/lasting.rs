@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hookrun::internals::chain::Surroundings;
 use hookrun::internals::exec::OwnProgram;
-use hookrun::{Event, Hook, Message, Registry, Runner, Session, SessionHooks, SessionSink};
+use hookrun::{Event, Hook, Lives, Message, Registry, Runner, Session, SessionHooks, SessionSink};
 use serde_json::{Value, json};
 
 use crate::nasty::running::Cookie;
@@ -157,7 +157,11 @@ fn runner(folder: &Path, hooks: impl IntoIterator<Item = Hook>, cookie: &Cookie)
     let mark = format!("lasting-{}", cookie.0);
     let surroundings = Surroundings {
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
-        ..Surroundings::new(folder, folder.join("state"), &mark)
+        cwd: folder.into(),
+        project: folder.into(),
+        state: folder.join("state"),
+        run_id: mark.clone(),
+        ..Surroundings::default()
     };
     let with_cookie = |mut hook: Hook| {
         hook.variables
@@ -175,16 +179,23 @@ const ECHO: &str = r#"while read -r line; do
   printf '%s' "$line" | sed 's/[\\"]//g; s/^/{"additionalContext": "/; s/$/"}\n/'
 done"#;
 
+fn lasting(hook: Hook) -> Hook {
+    Hook {
+        lives: Lives::Session,
+        ..hook
+    }
+}
+
 /// A hook of `session.start` that runs this line of shell.
 fn watcher(line: &str) -> Hook {
-    Hook::shell("watcher", "session.start", line).for_session()
+    lasting(Hook::shell("watcher", "session.start", line))
 }
 
 /// The same, which also gets the ends of tools.
 fn watchers(line: &str) -> [Hook; 2] {
     [
         watcher(line),
-        Hook::shell("watcher", "tool.post", line).for_session(),
+        lasting(Hook::shell("watcher", "tool.post", line)),
     ]
 }
 
@@ -234,9 +245,9 @@ fn it_starts_with_the_first_event_of_a_session_whatever_that_is_and_needs_a_sess
 #[test]
 fn only_events_that_it_wants_come_to_it() {
     let sandbox = Sandbox::new();
-    let [start, post] = watchers(ECHO);
-    let only_bash = hookrun::Matcher::default().tool("bash").unwrap();
-    let held = Held::new(&sandbox, [start, post.matcher(only_bash)]);
+    let [start, mut post] = watchers(ECHO);
+    post.matcher = hookrun::Matcher::default().tool("bash").unwrap();
+    let held = Held::new(&sandbox, [start, post]);
     held.starts("s")
         .event("tool.post", "s", &tool("read"))
         .event("tool.post", "s", &tool("bash"));
@@ -362,7 +373,11 @@ fn it_starts_again_after_a_crash_each_time_later() {
 #[test]
 fn what_cannot_start_is_told_and_one_that_has_had_enough_stays_away() {
     let sandbox = Sandbox::new();
-    let missing = Hook::command("missing", "session.start", ["/nowhere/watch"]).for_session();
+    let missing = lasting(Hook::command(
+        "missing",
+        "session.start",
+        ["/nowhere/watch"],
+    ));
     let held = Held::new(&sandbox, [missing]);
     held.starts("s");
     let (how, restarts_in) = held.ended();
@@ -391,7 +406,7 @@ fn a_holder_that_panics_does_not_end_the_hook() {
 #[test]
 fn a_guard_and_a_function_still_run_for_each_event() {
     let sandbox = Sandbox::new();
-    let guard = Hook::shell("guard", "tool.pre", "echo no >&2; exit 1").for_session();
+    let guard = lasting(Hook::shell("guard", "tool.pre", "echo no >&2; exit 1"));
     let cookie = Cookie::new();
     let runner = runner(sandbox.path(), [guard], &cookie);
     let event = Event::tool_pre("bash", json!({ "command": "ls" })).unwrap();

@@ -31,7 +31,11 @@ const LONG: Duration = Duration::from_secs(60);
 fn surroundings(folder: &Path) -> Surroundings {
     Surroundings {
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
-        ..Surroundings::new(folder, folder.join("state"), "library")
+        cwd: folder.into(),
+        project: folder.into(),
+        state: folder.join("state"),
+        run_id: "library".to_string(),
+        ..Surroundings::default()
     }
 }
 
@@ -548,23 +552,33 @@ fn a_runner_is_built_from_folders_and_from_hooks_of_every_sort() {
         Hook::shell("guard", "PreToolUse", "echo no >&2; exit 1"),
         Hook::script("tool.pre", sandbox.at("hooks.d/tool.pre/guard.sh")),
     ] {
-        let others = Matcher::default().tool("write").unwrap();
-        assert_eq!(reason(hook.clone().matcher(others)), None, "{}", hook.name);
+        let others = Hook {
+            matcher: Matcher::default().tool("write").unwrap(),
+            ..hook.clone()
+        };
+        assert_eq!(reason(others), None, "{}", hook.name);
         assert_eq!(reason(hook).as_deref(), Some("no"));
     }
-    let slow = || Hook::shell("slow", "tool.pre", "sleep 60").time_limit(Duration::from_millis(1));
-    assert!(reason(slow()).unwrap().contains("timed out after 1ms"));
-    assert_eq!(reason(slow().failing(OnFailure::Allow)), None);
+    let mut slow = Hook::shell("slow", "tool.pre", "sleep 60");
+    slow.limits.timeout = Some(Duration::from_millis(1));
+    assert!(
+        reason(slow.clone())
+            .unwrap()
+            .contains("timed out after 1ms")
+    );
+    slow.on_failure = Some(OnFailure::Allow);
+    assert_eq!(reason(slow), None);
     let update = r#"echo '{"update": {"toolInput": {"command": "pwd"}}}'"#;
     assert!(
         reason(Hook::shell("new", "tool.pre", update))
             .unwrap()
             .contains("rewrite")
     );
-    assert_eq!(
-        reason(Hook::shell("new", "tool.pre", update).rewriting()),
-        None
-    );
+    let rewriting = Hook {
+        rewrite: true,
+        ..Hook::shell("new", "tool.pre", update)
+    };
+    assert_eq!(reason(rewriting), None);
     let unknown = empty()
         .register(Hook::shell("guard", "tool.pr", "true"))
         .unwrap_err();

@@ -217,7 +217,11 @@ fn work(subreaper: Option<Subreaper>) {
     let place = std::env::current_dir().unwrap();
     let surroundings = || Surroundings {
         search: Some("/usr/local/bin:/usr/bin:/bin".into()),
-        ..Surroundings::new(&place, place.join("state"), "warm-tests")
+        cwd: place.clone(),
+        project: place.clone(),
+        state: place.join("state"),
+        run_id: "warm-tests".to_string(),
+        ..Surroundings::default()
     };
     let path = env!("CARGO_BIN_EXE_hookrun").into();
     let own = OwnProgram {

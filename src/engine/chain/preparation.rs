@@ -1,58 +1,35 @@
 //! Prepares the job of a hook: environment, folder, sandbox, program and connection.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::files::{EditedFile, HandedFiles};
 use super::staged::StagedPlace;
 use super::surroundings::{
-    EventVariables, Surroundings, absent, sandbox, variables, variables_of_host, ways_to_ask,
-    whole, working_directory,
+    EventVariables, Surroundings, absent, event_variables, sandbox, variables, variables_of_host,
+    ways_to_ask, whole, working_directory,
 };
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
 use crate::engine::exec::command::{self, Program, ScriptCopy};
-use crate::engine::exec::{Callback, Engine, FunctionCall, Job, PipeStore, Runs};
-use crate::engine::hook::{
-    Background, EventPart, FILES, GivenPart, Handler, Hook, Lives, Permit, Reads,
-};
+use crate::engine::exec::{Callback, Engine, Job, PipeStore};
+use crate::engine::hook::{Background, EventPart, FILES, Handler, Hook, Lives, Permit, Reads};
 use crate::engine::outcome::Decision;
 use crate::engine::run::{Ending, Trace, TraceContext};
 use crate::engine::ui::{Connection, Tenure};
 
 /// Inputs shared by the jobs of all hooks that see one event.
 pub(crate) struct Preparation<'c> {
-    seen: &'c Event,
-    engine: &'c Engine,
-    surroundings: &'c Surroundings,
-    shared: Arc<EventVariables>,
-    pipes: &'c PipeStore,
-    cwd: Option<PathBuf>,
-    pub(super) cwd_note: Option<String>,
+    pub(crate) seen: &'c Event,
+    pub(crate) engine: &'c Engine,
+    pub(crate) surroundings: &'c Surroundings,
+    pub(crate) variables: Arc<EventVariables>,
+    pub(crate) pipes: &'c PipeStore,
 }
 
-impl<'c> Preparation<'c> {
-    pub(crate) fn new(
-        seen: &'c Event,
-        engine: &'c Engine,
-        surroundings: &'c Surroundings,
-        shared: Arc<EventVariables>,
-        pipes: &'c PipeStore,
-    ) -> Preparation<'c> {
-        let (cwd, cwd_note) = working_directory(seen, surroundings);
-        Preparation {
-            seen,
-            engine,
-            surroundings,
-            shared,
-            pipes,
-            cwd,
-            cwd_note,
-        }
-    }
-
+impl Preparation<'_> {
     /// Returns the job of a turn, or of its call with these files. The job owns the hook's
     /// connection: dropping it closes the hook's dialogs.
     pub(crate) fn job<'t>(
@@ -67,7 +44,10 @@ impl<'c> Preparation<'c> {
         }
         let spec = self.seen.spec();
         let connection = self.connection(hook);
-        let mut variables = self.variables(hook);
+        let run_id = &self.surroundings.run_id;
+        let mark = self.engine.mark.as_ref().unwrap_or(run_id);
+        let mut variables = variables(hook, self.seen, mark, &self.variables, self.surroundings);
+        variables.extend(variables_of_host(hook, self.seen, self.surroundings));
         variables.extend(ways_to_ask(
             connection.as_ref(),
             self.engine.server.as_ref(),
@@ -76,7 +56,16 @@ impl<'c> Preparation<'c> {
         let program = command::resolve(&hook.handler, search)
             .and_then(|program| whole(hook, spec, &variables, program, self.surroundings))
             .and_then(|program| turn.with_arguments(program, files));
-        let (sandbox, notes) = sandbox(hook, &program, &variables, self.surroundings);
+        let (sandbox, mut notes) = sandbox(hook, &program, &variables, self.surroundings);
+        let (cwd, note) = working_directory(self.seen, self.surroundings);
+        notes.extend(note);
+        let is_cut = self
+            .seen
+            .links()
+            .is_some_and(|links| !links.has_all_guesses);
+        if is_cut && hook.matcher.needs_paths() {
+            notes.push(MORE_GUESSES.to_string());
+        }
         Job {
             script: self.copy_of_script(hook, &program),
             payload,
@@ -84,13 +73,13 @@ impl<'c> Preparation<'c> {
             environment: self.surroundings.variables.as_deref(),
             without: absent(&variables, &self.surroundings.inherited),
             variables,
-            cwd: hook.folder.as_ref().or(self.cwd.as_ref()).cloned(),
+            cwd: hook.folder.clone().or(cwd),
             sandbox,
             notes,
             connection,
             ..Job::new(
                 hook,
-                program.map(Runs::Program),
+                program.map(Some),
                 hook.timeout(spec),
                 turn.permit(self.seen),
             )
@@ -121,38 +110,22 @@ impl<'c> Preparation<'c> {
             (Lives::Event, Background::Kill) => Tenure::Event,
         };
         let server = self.engine.server.as_ref()?;
-        server.connection(&hook.name, self.shared.session(), tenure)
-    }
-
-    fn variables<'h>(&self, hook: &'h Hook) -> Vec<(&'h str, String)> {
-        let mark = self
-            .engine
-            .mark
-            .as_deref()
-            .unwrap_or(&self.surroundings.run_id);
-        let spec = self.seen.spec();
-        let mut own = variables(hook, spec, mark, &self.shared, self.surroundings);
-        own.extend(variables_of_host(hook, self.seen, self.surroundings));
-        own
+        let session = self.seen.given().string("sessionId");
+        server.connection(&hook.name, session.as_deref(), tenure)
     }
 }
 
 pub(super) fn call<'h>(hook: &'h Hook, seen: &'h Event) -> Option<Job<'h>> {
-    let Handler::Function(function) = &hook.handler else {
+    if !hook.handler.is_function() {
         return None;
-    };
-    let call = FunctionCall {
-        function: function.clone(),
-        event: seen.clone(),
-    };
+    }
     let permit = Permit {
         spec: seen.spec(),
         hook,
-        given: None,
+        part: None,
         about: Some(seen),
     };
-    let runs = Ok(Runs::Call(call));
-    Some(Job::new(hook, runs, hook.timeout(seen.spec()), permit))
+    Some(Job::new(hook, Ok(None), hook.timeout(seen.spec()), permit))
 }
 
 /// Input for hooks without a scope, cleared by each rewrite.
@@ -186,10 +159,10 @@ impl HookInputs {
         trace: &TraceContext,
     ) -> Arc<EventVariables> {
         if hook.scope.is_some() {
-            return EventVariables::of(seen, surroundings, trace);
+            return event_variables(seen, surroundings, trace);
         }
         let variables = &mut self.variables;
-        Arc::clone(variables.get_or_insert_with(|| EventVariables::of(seen, surroundings, trace)))
+        Arc::clone(variables.get_or_insert_with(|| event_variables(seen, surroundings, trace)))
     }
 }
 
@@ -274,39 +247,11 @@ impl HookTurn {
     }
 
     pub(super) fn permit<'e>(&'e self, seen: &'e Event) -> Permit<'e> {
-        let EventPart { number, call, id } = &self.part;
-        let is_whole = call.is_none() && id.is_none();
-        let given = GivenPart {
-            event: seen,
-            part: *number,
-            id: id.as_deref(),
-        };
-        let given = Some(given).filter(|_| !is_whole);
         Permit {
             spec: seen.spec(),
             hook: &self.hook,
-            given,
+            part: Some(&self.part),
             about: Some(seen),
-        }
-    }
-}
-
-/// Adds notes to runs of programs: another working directory, or unresolved paths.
-pub(super) fn add_notes(
-    cwd: Option<String>,
-    seen: &Event,
-    hooks: &[Arc<Hook>],
-    traces: &mut [Trace],
-) {
-    let is_cut = seen.links().is_some_and(|links| !links.has_all_guesses);
-    let own = hooks
-        .iter()
-        .zip(traces)
-        .filter(|(hook, _)| !hook.handler.is_function());
-    for (hook, trace) in own {
-        trace.notes.extend(cwd.clone());
-        if is_cut && hook.matcher.needs_paths() {
-            trace.notes.push(MORE_GUESSES.to_string());
         }
     }
 }

@@ -88,15 +88,16 @@ impl StagedPlace {
     }
 
     /// Ends the hook's use of the staged content. `blocked` is the departure of a hook that blocks.
+    /// Returns true if the hook must run again.
     pub(super) fn leave(
         &self,
         engine: &Engine,
         hook: &Hook,
         trace: &mut Trace,
         blocked: Departure,
-    ) -> Left {
+    ) -> bool {
         let (Some(staged), Ok(Some(_))) = (&engine.staged, &self.folder) else {
-            return Left::Settled;
+            return false;
         };
         let decision = trace.ending.verdict().map(|verdict| &verdict.decision);
         let departure = match decision {
@@ -105,10 +106,10 @@ impl StagedPlace {
             None => Departure::Failed,
         };
         match staged.leave(hook, &self.files, departure) {
-            Ok(verdict) if verdict.runs_again => return Left::ToRunAgain,
+            Ok(verdict) if verdict.runs_again => return true,
             Ok(ChangeVerdict { forbidden, .. }) => {
                 let Some(why) = forbidden else {
-                    return Left::Settled;
+                    return false;
                 };
                 let reason = match decision {
                     Some(Decision::Block { reason }) => format!("{}\n{why}", reason.trim_end()),
@@ -123,12 +124,6 @@ impl StagedPlace {
                 };
             }
         }
-        Left::Settled
+        false
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
-    Settled,
-    ToRunAgain,
 }

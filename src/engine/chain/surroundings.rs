@@ -50,13 +50,8 @@ pub const VARIABLES: &[(&str, &str)] = &[
 
 const OF_ALL_EVENTS: &[&str] = &["HOOKRUN_EVENT", "HOOKRUN_HOST", "HOOKRUN_PROJECT_DIR"];
 
-/// Returns true if a variable describes the pending action and has no size limit.
-fn is_about_action(name: &str) -> bool {
-    name.starts_with("HOOKRUN_ACTION_") || matches!(name, "HOOKRUN_CHANGES" | "HOOKRUN_PROMPT")
-}
-
 /// The environment in which hooks run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// hookrun's working directory.
     pub cwd: PathBuf,
@@ -76,36 +71,13 @@ pub struct Surroundings {
     /// Environment of hooks. `None`: hookrun's environment when the first hook started. If set,
     /// hooks start in `cwd`, which may differ from this process's working directory.
     pub variables: Option<Vec<(OsString, OsString)>>,
-    /// Mark of this run's processes; unique per runner.
+    /// Mark of this run's processes; must be unique per runner.
     pub run_id: String,
     /// Inherited `TRACEPARENT`.
     pub traceparent: Option<String>,
 }
 
 impl Surroundings {
-    /// Creates surroundings for a project whose root is also the working directory. Hooks keep
-    /// state below `state`; their processes carry the mark `run_id`, which must be unique per
-    /// runner. `PATH` and home folder are unset, `depth` is 0, and hooks get hookrun's environment.
-    pub fn new(
-        project: impl Into<PathBuf>,
-        state: impl Into<PathBuf>,
-        run_id: impl Into<String>,
-    ) -> Surroundings {
-        let project = project.into();
-        Surroundings {
-            cwd: project.clone(),
-            project,
-            search: None,
-            home: None,
-            state: state.into(),
-            inherited: Vec::new(),
-            depth: 0,
-            variables: None,
-            run_id: run_id.into(),
-            traceparent: None,
-        }
-    }
-
     pub(crate) fn trace_context(&self, event: &Event) -> TraceContext {
         let now = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
@@ -146,10 +118,8 @@ pub(super) fn working_directory(
     event: &Event,
     surroundings: &Surroundings,
 ) -> (Option<PathBuf>, Option<String>) {
-    let usual = surroundings
-        .variables
-        .as_ref()
-        .map(|_| surroundings.cwd.clone());
+    let has_own = surroundings.variables.is_some();
+    let usual = has_own.then(|| surroundings.cwd.clone());
     let Some(named) = event.context().string("cwd").filter(|cwd| !cwd.is_empty()) else {
         return (usual, None);
     };
@@ -158,40 +128,20 @@ pub(super) fn working_directory(
         Ok(meta) if meta.is_dir() => (Some(path), None),
         _ => {
             let own = surroundings.cwd.display();
-            (
-                usual,
-                Some(format!(
-                    "its `cwd` {named} is not a folder; it ran in {own}"
-                )),
-            )
+            let note = format!("its `cwd` {named} is not a folder; it ran in {own}");
+            (usual, Some(note))
         }
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct EventVariables(Vec<(&'static str, String)>);
+pub(crate) type EventVariables = Vec<(&'static str, String)>;
 
-impl EventVariables {
-    pub(crate) fn of(
-        event: &Event,
-        surroundings: &Surroundings,
-        trace: &TraceContext,
-    ) -> Arc<EventVariables> {
-        let mut facts = facts(event, surroundings);
-        facts.push(("TRACEPARENT", trace.traceparent()));
-        Arc::new(EventVariables(facts))
-    }
-
-    pub(super) fn session(&self) -> Option<&str> {
-        let fact = self
-            .0
-            .iter()
-            .find(|(name, _)| *name == "HOOKRUN_SESSION_ID");
-        fact.map(|(_, id)| id.as_str())
-    }
-}
-
-fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, String)> {
+/// Returns the variables that describe an event, the same for all its hooks.
+pub(crate) fn event_variables(
+    event: &Event,
+    surroundings: &Surroundings,
+    trace: &TraceContext,
+) -> Arc<EventVariables> {
     let context = event.context();
     let mut facts = vec![
         ("HOOKRUN_EVENT", event.spec().name.to_string()),
@@ -200,6 +150,7 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
             "HOOKRUN_PROJECT_DIR",
             surroundings.project.to_string_lossy().into_owned(),
         ),
+        ("TRACEPARENT", trace.traceparent()),
     ];
     for (name, key) in [
         ("HOOKRUN_SESSION_ID", "sessionId"),
@@ -214,7 +165,7 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
         .collect();
     facts.extend(list("HOOKRUN_CHANGES", &changes));
     let Some(action) = event.action() else {
-        return facts;
+        return Arc::new(facts);
     };
     facts.push(("HOOKRUN_ACTION_KIND", action.kind.word().to_string()));
     if let Some(command) = &action.command {
@@ -229,7 +180,7 @@ fn facts(event: &Event, surroundings: &Surroundings) -> Vec<(&'static str, Strin
     } else {
         facts.push(("HOOKRUN_ACTION_RESOLVED", LEFT_OUT.to_string()));
     }
-    facts
+    Arc::new(facts)
 }
 
 /// Marks a value that [`variables`] omits.
@@ -259,12 +210,12 @@ fn programs(action: &Action) -> Vec<String> {
 
 pub(super) fn variables<'h>(
     hook: &'h Hook,
-    spec: &EventSpec,
+    event: &Event,
     mark: &str,
-    event: &EventVariables,
+    shared: &EventVariables,
     surroundings: &Surroundings,
 ) -> Vec<(&'h str, String)> {
-    let timeout = hook.timeout(spec);
+    let timeout = hook.timeout(event.spec());
     let depth = surroundings.depth.saturating_add(1);
     let mut variables = vec![
         ("HOOKRUN_HOOK", hook.name.clone()),
@@ -276,12 +227,8 @@ pub(super) fn variables<'h>(
     if hook.background == Background::Kill {
         variables.push(("HOOKRUN_RUN_ID", mark.to_string()));
     }
-    if let Some(folder) = hook
-        .source
-        .file
-        .parent()
-        .filter(|folder| folder.is_absolute())
-    {
+    let folder = hook.source.file.parent();
+    if let Some(folder) = folder.filter(|folder| folder.is_absolute()) {
         let folder = folder.to_string_lossy().into_owned();
         variables.push(("HOOKRUN_HOOK_DIR", folder));
     }
@@ -291,13 +238,15 @@ pub(super) fn variables<'h>(
     }
     let root = hook.root.as_deref().map(Path::to_string_lossy);
     let mut left_out = Vec::new();
-    for (name, value) in &event.0 {
+    for (name, value) in shared {
         // A session-lived hook reads event data from its stdin lines.
         if hook.stays_up() && !OF_ALL_EVENTS.contains(name) {
             continue;
         }
-        let looks_at_none = hook.reads == Some(Reads::Nothing) || hook.takes_files();
-        if looks_at_none && is_about_action(name) {
+        // Variables that describe the pending action have no size limit.
+        let is_about_action = name.starts_with("HOOKRUN_ACTION_")
+            || matches!(*name, "HOOKRUN_CHANGES" | "HOOKRUN_PROMPT");
+        if is_about_action && (hook.reads == Some(Reads::Nothing) || hook.takes_files()) {
             continue;
         }
         let value = match &root {
@@ -316,13 +265,12 @@ pub(super) fn variables<'h>(
     if hook.stays_up() {
         return variables;
     }
-    match surroundings.state_folder(event.session(), &hook.name) {
-        Ok(folder) => variables.extend(
-            folder
-                .into_os_string()
-                .into_string()
-                .map(|folder| ("HOOKRUN_STATE_DIR", folder)),
-        ),
+    let session = event.given().string("sessionId");
+    match surroundings.state_folder(session.as_deref(), &hook.name) {
+        Ok(folder) => {
+            let folder = folder.into_os_string().into_string();
+            variables.extend(folder.map(|folder| ("HOOKRUN_STATE_DIR", folder)));
+        }
         Err(error) => tracing::warn!(hook = hook.name, %error, "no state folder"),
     }
     variables
@@ -352,13 +300,8 @@ pub(super) fn whole(
         Some(Reads::Stdin | Reads::Nothing) => false,
         None => {
             let project = hook.root.as_deref().unwrap_or(&surroundings.project);
-            may_look(
-                hook,
-                &program,
-                names,
-                project,
-                surroundings.search.as_deref(),
-            )
+            let search = surroundings.search.as_deref();
+            may_look(hook, &program, names, project, search)
         }
     };
     if !may_look {
@@ -434,14 +377,9 @@ pub(super) fn sandbox(
     let interpreter = interpreter
         .as_deref()
         .and_then(|line| line.split_whitespace().next());
-    for file in [Some(program.path.as_path()), interpreter.map(Path::new)]
-        .into_iter()
-        .flatten()
-    {
-        rules
-            .read
-            .iter_mut()
-            .for_each(|read| read.push(file.to_path_buf()));
+    if let Some(read) = &mut rules.read {
+        read.push(program.path.clone());
+        read.extend(interpreter.map(PathBuf::from));
     }
     rules.sockets |= variables.iter().any(|(name, _)| *name == "HOOKRUN_SOCKET");
     let state = variables
@@ -449,9 +387,9 @@ pub(super) fn sandbox(
         .find(|(name, _)| *name == "HOOKRUN_STATE_DIR");
     if let Some(own) = state.map(|(_, folder)| PathBuf::from(folder)) {
         let shared = own.parent().map(session::shared_folder);
-        rules.write.extend(
-            shared.filter(|folder| session::make_private(&surroundings.state, folder).is_ok()),
-        );
+        let root = &surroundings.state;
+        let shared = shared.filter(|folder| session::make_private(root, folder).is_ok());
+        rules.write.extend(shared);
         rules.write.push(own);
     }
     (Some(rules), notes)

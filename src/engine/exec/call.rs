@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Instant;
 
-use super::job::FunctionCall;
 use crate::engine::complaint::{Complaint, panic_text};
+use crate::engine::event::Event;
 use crate::engine::hook::{Function, FunctionReturn};
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
@@ -134,12 +134,12 @@ impl Drop for FunctionReply {
     }
 }
 
-pub(super) fn call(call: &FunctionCall, reply: FunctionReply, permit: WorkerPermit) {
+pub(super) fn call(function: &Function, event: &Event, reply: FunctionReply, permit: WorkerPermit) {
     // Tasks start elsewhere.
-    let Function::Blocking(function) = &call.function else {
+    let Function::Blocking(function) = function else {
         return;
     };
-    let called = catch_unwind(AssertUnwindSafe(|| function(&call.event)));
+    let called = catch_unwind(AssertUnwindSafe(|| function(event)));
     drop(permit);
     reply.give(called.map_or_else(|panic| Err(panic_text(panic)), in_words));
 }

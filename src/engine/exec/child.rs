@@ -135,10 +135,6 @@ impl Child {
         self.stdin.take_if(|feed| feed.is_over());
     }
 
-    pub(super) fn close_stdin(&mut self) {
-        self.stdin = None;
-    }
-
     pub(super) fn status(&self) -> Status {
         status_of(self.pid)
     }
@@ -170,12 +166,6 @@ impl Child {
             feed.take(payload);
         }
         self.feed();
-    }
-
-    /// Returns true if the last event was written completely. Otherwise its rest would precede the
-    /// next one.
-    pub(super) fn is_fed(&self) -> bool {
-        self.stdin.as_ref().is_some_and(|feed| feed.is_done)
     }
 
     /// Returns true if stdin is still open: a pipe without a reader reports an error.

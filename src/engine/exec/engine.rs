@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::{self, Debug, Formatter};
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use rustix::process::Pid;
 
 use super::call::Workers;
 use super::command::SealedFiles;
-use super::job::Job;
+use super::job::{Job, end_of};
 use super::keeper::{Keeper, OwnProgram};
 use super::signals::Abort;
 use super::spawn::{Inherited, Variables};
@@ -72,34 +72,6 @@ pub(super) struct EngineShared {
 }
 
 impl Engine {
-    pub fn new(abort: Option<Abort>, subreaper: Option<Subreaper>) -> Engine {
-        Engine {
-            abort,
-            subreaper: subreaper.map(Arc::new),
-            ..Engine::default()
-        }
-    }
-
-    /// Creates an engine for unattended hooks. It shares threads, but has no guards that depend on
-    /// the end of a decision.
-    #[must_use]
-    pub fn detached(&self) -> Engine {
-        Engine {
-            subreaper: None,
-            program: None,
-            heartbeat: None,
-            watcher: None,
-            ..self.clone()
-        }
-    }
-
-    pub fn cancelled_by(&self, cancel: Abort) -> Engine {
-        Engine {
-            cancel: Some(cancel),
-            ..self.clone()
-        }
-    }
-
     pub fn is_aborted(&self) -> bool {
         self.times_aborted() > 0
     }
@@ -178,13 +150,6 @@ impl Engine {
                 .store(kept.is_none(), Ordering::Relaxed);
         }
         kept
-    }
-
-    /// Unregisters a process that is about to be reaped, before its id can be reused.
-    pub(super) fn keeper_forgets(&self, pid: Pid) {
-        if let Some(keeper) = locked(&self.shared.kept).as_ref() {
-            keeper.forget(pid);
-        }
     }
 
     fn keeper_pid(&self) -> Option<Pid> {
@@ -279,62 +244,53 @@ const SLACK: Duration = Duration::from_millis(1500);
 /// lease or a hanging network file system. Then only another thread can decide.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {
-    shared: Arc<HeartbeatState>,
+    state: Arc<Mutex<HeartbeatState>>,
 }
 
 #[derive(Debug)]
 struct HeartbeatState {
-    origin: Instant,
-    due: AtomicU64,
-    is_claimed: AtomicBool,
-    /// Exit status of the answer, or [`NOT_ANSWERED`].
-    answered: AtomicU16,
+    due: Instant,
+    is_claimed: bool,
+    /// Exit status of the answer.
+    answer: Option<u8>,
 }
-
-const NOT_ANSWERED: u16 = u16::MAX;
 
 impl Heartbeat {
     pub fn new(within: Duration) -> Heartbeat {
-        let heartbeat = Heartbeat {
-            shared: Arc::new(HeartbeatState {
-                origin: Instant::now(),
-                due: AtomicU64::new(0),
-                is_claimed: AtomicBool::new(false),
-                answered: AtomicU16::new(NOT_ANSWERED),
-            }),
-        };
-        heartbeat.expect_within(within);
-        heartbeat
+        Heartbeat {
+            state: Arc::new(Mutex::new(HeartbeatState {
+                due: end_of(within.saturating_add(SLACK), Instant::now()),
+                is_claimed: false,
+                answer: None,
+            })),
+        }
     }
 
     /// Promises the next heartbeat within this time, plus [`SLACK`].
     pub fn expect_within(&self, within: Duration) {
-        let elapsed = self.shared.origin.elapsed();
-        let due = elapsed.saturating_add(within).saturating_add(SLACK);
-        let due = u64::try_from(due.as_millis()).unwrap_or(u64::MAX);
-        self.shared.due.store(due, Ordering::Relaxed);
+        let due = end_of(within.saturating_add(SLACK), Instant::now());
+        locked(&self.state).due = due;
     }
 
+    /// Returns the time until the heartbeat is due; `None` if it is overdue.
     pub fn left(&self) -> Option<Duration> {
-        let due = Duration::from_millis(self.shared.due.load(Ordering::Relaxed));
-        due.checked_sub(self.shared.origin.elapsed())
-            .filter(|left| !left.is_zero())
+        let due = locked(&self.state).due;
+        let left = due.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
     }
 
     /// Claims the right to answer. Only the first caller gets it.
     pub fn claim(&self) -> bool {
-        !self.shared.is_claimed.swap(true, Ordering::SeqCst)
+        !std::mem::replace(&mut locked(&self.state).is_claimed, true)
     }
 
     /// Records the exit status of a complete answer. Later cleanup must not delay the host.
     pub fn answered(&self, status: u8) {
-        self.shared
-            .answered
-            .store(u16::from(status), Ordering::SeqCst);
+        locked(&self.state).answer = Some(status);
     }
 
     pub fn answer(&self) -> Option<u8> {
-        u8::try_from(self.shared.answered.load(Ordering::SeqCst)).ok()
+        locked(&self.state).answer
     }
 }
 

@@ -10,17 +10,16 @@ use super::lines::HookLines;
 use super::sandbox::SandboxRules;
 use super::streams::{PipeStore, StdinContent};
 use crate::engine::complaint::Complaint;
-use crate::engine::event::Event;
 use crate::engine::event::context::Payload;
-use crate::engine::hook::{Background, Function, Hook, Permit};
+use crate::engine::hook::{Background, Hook, Permit};
 use crate::engine::run::Ending;
 use crate::engine::ui::Connection;
 
 #[derive(Debug)]
 pub struct Job<'a> {
     pub hook: &'a Hook,
-    /// The program or function to run, or the reason why it cannot.
-    pub runs: Result<Runs, Complaint>,
+    /// The program to run, `None` for a function, or the reason why it cannot run.
+    pub runs: Result<Option<Program>, Complaint>,
     /// What is started instead of the program, if that is a script.
     pub(crate) script: Option<ScriptCopy>,
     /// Stdin: the context and a final newline.
@@ -43,24 +42,10 @@ pub struct Job<'a> {
     pub connection: Option<Connection>,
 }
 
-#[derive(Debug)]
-pub enum Runs {
-    Program(Program),
-    /// A function. It uses only the hook, timeout and permit of its [`Job`].
-    Call(FunctionCall),
-}
-
-/// A function and its event, with earlier rewrites.
-#[derive(Debug, Clone)]
-pub struct FunctionCall {
-    pub function: Function,
-    pub event: Event,
-}
-
 impl<'a> Job<'a> {
     pub fn new(
         hook: &'a Hook,
-        runs: Result<Runs, Complaint>,
+        runs: Result<Option<Program>, Complaint>,
         timeout: Duration,
         permit: Permit<'a>,
     ) -> Job<'a> {

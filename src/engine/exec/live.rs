@@ -6,12 +6,13 @@ use rustix::process::Signal;
 
 use super::child::{Child, GIVE_UP, Status};
 use super::engine::Engine;
-use super::job::{Budget, Job, Runs, end_of};
-use super::keeper::{Keeper, LATER};
+use super::job::{Budget, Job, end_of};
+use super::keeper::LATER;
 use super::lines::{HookLines, LineLife};
 use super::{confine, tree};
 use crate::engine::answer;
 use crate::engine::hook::{Background, Limits};
+use crate::engine::lock::locked;
 use crate::engine::names::{duration_text, size_text};
 use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
 
@@ -94,7 +95,7 @@ impl Live {
         exit: Option<Exit>,
         now: Instant,
     ) -> bool {
-        self.child.close_stdin();
+        self.child.stdin = None;
         let until = now + DRAIN;
         let mut answer_until = until;
         if needs_whole_answer(job, exit) {
@@ -199,14 +200,11 @@ impl Live {
         (self.is_kept && !self.is_reported).then(|| self.started + LATER)
     }
 
-    pub(super) fn report_to(&mut self, keeper: &Keeper) {
-        self.is_reported = true;
-        keeper.watch(self.child.pid);
-    }
-
+    /// Unregisters it before it is reaped and its id can be reused.
     pub(super) fn leave_keeper(&self, engine: &Engine) {
-        if self.is_reported {
-            engine.keeper_forgets(self.child.pid);
+        let keeper = locked(&engine.shared.kept);
+        if let Some(keeper) = keeper.as_ref().filter(|_| self.is_reported) {
+            keeper.forget(self.child.pid);
         }
     }
 
@@ -280,7 +278,7 @@ impl Live {
         notes.extend(self.child.start_note());
         let stdout = self.child.stdout.take();
         let mut stderr = self.child.stderr.take();
-        if let (Some(script), Ok(Runs::Program(program))) = (&job.script, &job.runs) {
+        if let (Some(script), Ok(Some(program))) = (&job.script, &job.runs) {
             let path = script.path.to_string_lossy();
             stderr.replace(&path, &program.name.to_string_lossy());
         }

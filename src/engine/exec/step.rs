@@ -20,10 +20,11 @@ use super::call::{
 };
 use super::child::Status;
 use super::engine::{Engine, HookProgress};
-use super::job::{Budget, FunctionCall, Job};
+use super::job::{Budget, Job};
 use super::live::{Live, Phase};
 use super::warm::ServedLife;
 use crate::engine::complaint::Complaint;
+use crate::engine::hook::Handler;
 use crate::engine::lock::locked;
 use crate::engine::run::{Ending, Trace};
 
@@ -335,7 +336,10 @@ impl<'e> RunningStep<'e> {
                 continue;
             }
             match self.engine.keeper().as_ref() {
-                Some(keeper) => live.report_to(keeper),
+                Some(keeper) => {
+                    live.is_reported = true;
+                    keeper.watch(live.child.pid);
+                }
                 None => return,
             }
         }
@@ -459,12 +463,7 @@ impl<'e> StepSlot<'e> {
 }
 
 impl RunningStep<'_> {
-    fn call(
-        &mut self,
-        place: usize,
-        call: &FunctionCall,
-        now: Instant,
-    ) -> Result<SlotState, Complaint> {
+    fn call(&mut self, place: usize, now: Instant) -> Result<SlotState, Complaint> {
         let job = self.slots[place].job;
         tracing::debug!(hook = job.hook.name, "called");
         let (deadline, why) = self.ends(job.timeout, now);
@@ -485,30 +484,34 @@ impl RunningStep<'_> {
             started,
             deadline,
             why,
-            task: self.begin(call.clone(), reply, permit)?,
+            task: self.begin(job, reply, permit)?,
         })))
     }
 
     /// Starts a call. Returns its task, or `None` for a thread.
     fn begin(
         &self,
-        call: FunctionCall,
+        job: &Job<'_>,
         reply: FunctionReply,
         permit: WorkerPermit,
     ) -> Result<Option<Box<dyn Any + Send>>, Complaint> {
+        let (Handler::Function(function), Some(event)) = (&job.hook.handler, job.permit.about)
+        else {
+            return Err(Complaint::new("it is not a function"));
+        };
+        let function = function.clone();
+        let event = event.clone();
         #[cfg(feature = "tokio")]
-        if let crate::engine::hook::Function::Async(function) = call.function {
+        if let crate::engine::hook::Function::Async(function) = function {
             let runtime = self.engine.runtime.as_ref().ok_or_else(|| {
                 Complaint::with_cure(
                     "it is async, and there is no runtime for it",
                     "call `Runner::handle_async`, or set `Runner::runtime`",
                 )
             })?;
-            return Ok(Some(call::begin(
-                runtime, function, call.event, reply, permit,
-            )));
+            return Ok(Some(call::begin(runtime, function, event, reply, permit)));
         }
-        let work = Box::new(move || call::call(&call, reply, permit));
+        let work = Box::new(move || call::call(&function, &event, reply, permit));
         let started = self.engine.shared.workers.give(work);
         started.map(|()| None).map_err(|error| no_thread(&error))
     }

@@ -19,7 +19,7 @@ pub enum Function {
     Async(Arc<AsyncFunction>),
 }
 
-pub(crate) type AsyncFunction = dyn Fn(Event) -> Future + Send + Sync;
+pub type AsyncFunction = dyn Fn(Event) -> Future + Send + Sync;
 
 /// Return values of functions used as hooks.
 pub trait IntoVerdict {

@@ -157,19 +157,15 @@ impl Hook {
     }
 
     pub(crate) fn own_timeout(&self) -> Option<Duration> {
-        let of_dialect = self
-            .convention
-            .as_ref()
-            .and_then(|convention| convention.timeout());
+        let convention = self.convention.as_ref();
+        let of_dialect = convention.and_then(|convention| convention.timeout());
         self.limits.timeout.or(of_dialect)
     }
 
     /// Returns the meaning of a failure: the hook's, else its dialect's, else the event's.
     pub fn on_failure(&self, spec: &EventSpec) -> OnFailure {
-        let of_dialect = self
-            .convention
-            .as_ref()
-            .and_then(|convention| convention.on_failure());
+        let convention = self.convention.as_ref();
+        let of_dialect = convention.and_then(|convention| convention.on_failure());
         self.on_failure.or(of_dialect).unwrap_or(spec.on_failure)
     }
 
@@ -212,12 +208,8 @@ impl Hook {
     /// Returns true for its name and the name of its file, which may have several hooks.
     #[doc(hidden)]
     pub fn is_called(&self, name: &str) -> bool {
-        self.has_name(name)
-            || self
-                .source
-                .file
-                .file_name()
-                .is_some_and(|file| file == name)
+        let file = self.source.file.file_name();
+        self.has_name(name) || file.is_some_and(|file| file == name)
     }
 
     /// Returns true if it may keep running for many events.
@@ -227,9 +219,8 @@ impl Hook {
 
     /// Returns true if it gets events in another system's format.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.convention
-            .as_ref()
-            .is_some_and(|convention| convention.is_foreign())
+        let convention = self.convention.as_ref();
+        convention.is_some_and(|convention| convention.is_foreign())
     }
 
     /// Returns true if it gets files. Then it skips events without matching files.
@@ -310,12 +301,11 @@ pub struct HookSource {
 impl HookSource {
     /// Describes layer and set: `project layer, set baseline`.
     pub fn layer_text(&self) -> String {
-        let set = self
-            .set
-            .as_ref()
-            .map(|set| format!(", set {set}"))
-            .unwrap_or_default();
-        format!("{} layer{set}", self.layer.name())
+        let layer = self.layer.name();
+        match &self.set {
+            Some(set) => format!("{layer} layer, set {set}"),
+            None => format!("{layer} layer"),
+        }
     }
 }
 
@@ -394,7 +384,7 @@ pub enum Lives {
     /// Starts for each event and answers it.
     Event,
     /// Starts once per session and reads its events line by line; see
-    /// [`SessionHooks`](crate::SessionHooks).
+    /// [`SessionHooks`](crate::SessionHooks). Functions and hooks of gates still run for each event.
     Session,
 }
 
@@ -493,6 +483,7 @@ pub trait Convention: fmt::Debug + Send + Sync {
         vec![EventPart::WHOLE]
     }
 
+    /// Returns the hook's stdin.
     fn payload(&self, event: &Event, part: &EventPart) -> Payload;
 
     /// Returns true if stdin contains the event.
@@ -569,24 +560,16 @@ pub struct Printed<'a> {
 pub struct Permit<'a> {
     pub spec: &'a EventSpec,
     pub hook: &'a Hook,
-    /// Input in another host's format.
-    pub given: Option<GivenPart<'a>>,
+    /// The part of the event that the hook runs for.
+    pub part: Option<&'a EventPart>,
     /// The event, if there is one.
     pub about: Option<&'a Event>,
 }
 
-/// A hook's input in its dialect.
-#[derive(Debug, Clone, Copy)]
-pub struct GivenPart<'a> {
-    pub event: &'a Event,
-    pub part: usize,
-    /// Request id that the answer must repeat.
-    pub id: Option<&'a str>,
-}
-
 impl<'a> Permit<'a> {
+    /// Returns the request id that the answer must repeat.
     pub fn id(self) -> Option<&'a str> {
-        self.given?.id
+        self.part?.id.as_deref()
     }
 
     /// Returns true if a dialect's error is a failure: the spec says `on_failure = "block"`.

@@ -30,7 +30,7 @@ fn judged(
     let permit = Permit {
         spec,
         hook: &hook,
-        given: None,
+        part: None,
         about: None,
     };
     judge(Exit::Status(status), stdout, &captured(b""), permit)

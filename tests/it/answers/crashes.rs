@@ -21,7 +21,7 @@ fn ended(handler: Handler, status: i32, stderr: &str) -> Ending {
     let permit = Permit {
         spec,
         hook: &hook,
-        given: None,
+        part: None,
         about: None,
     };
     let stderr = CapturedStream {
@@ -216,7 +216,7 @@ fn a_hook_that_quotes_its_event_decides() {
         let permit = Permit {
             spec,
             hook: &hook,
-            given: None,
+            part: None,
             about: Some(&event),
         };
         let stderr = CapturedStream {

@@ -107,7 +107,7 @@ fn judged(case: &Case<'_>, stdout: &[u8]) -> (Ending, Vec<String>) {
     let permit = Permit {
         spec: case.spec,
         hook: &hook,
-        given: None,
+        part: None,
         about: None,
     };
     let stdout = captured(stdout, u64::from(case.is_cut));

@@ -8,7 +8,7 @@ use hookrun::internals::exec::Subreaper;
 use hookrun::{Event, Hook, Limits};
 use serde_json::json;
 
-use super::{ECHO, Heard, Held, runner, tool, watcher, watchers};
+use super::{ECHO, Heard, Held, lasting, runner, tool, watcher, watchers};
 use crate::nasty::running::{Cookie, end, skipped, wait_until};
 use crate::sandbox::Sandbox;
 
@@ -21,7 +21,7 @@ const FAMILY: &str = r#"sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000' & se
 fn it_ends_with_its_tree_when_the_session_does_and_reads_to_the_end_first() {
     let sandbox = Sandbox::new();
     let line = format!("{FAMILY}{ECHO}; echo '{{\"additionalContext\": \"good-bye\"}}'");
-    let end = Hook::shell("watcher", "session.end", &line).for_session();
+    let end = lasting(Hook::shell("watcher", "session.end", &line));
     let held = Held::new(&sandbox, [watcher(&line), end]);
     held.starts("s");
     assert_eq!(held.context(), "all there");
@@ -37,7 +37,8 @@ fn it_ends_with_its_tree_when_the_session_does_and_reads_to_the_end_first() {
 fn it_is_ended_at_its_timeout_if_it_does_not_end_by_itself() {
     let sandbox = Sandbox::new();
     let line = format!("trap '' TERM; {FAMILY}while :; do sleep 1000; done");
-    let hook = watcher(&line).time_limit(std::time::Duration::from_millis(50));
+    let mut hook = watcher(&line);
+    hook.limits.timeout = Some(std::time::Duration::from_millis(50));
     let held = Held::new(&sandbox, [hook]);
     held.starts("s");
     assert_eq!(held.context(), "all there");

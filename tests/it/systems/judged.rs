@@ -23,7 +23,7 @@ fn judged(binding: Binding, spec: &EventSpec, status: i32, stdout: &str) -> Endi
     let permit = Permit {
         spec,
         hook: &hook,
-        given: None,
+        part: None,
         about: None,
     };
     answer::judge(

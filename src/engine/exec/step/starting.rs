@@ -9,7 +9,7 @@ use super::{RunningStep, SlotState};
 use crate::engine::complaint::Complaint;
 use crate::engine::exec::child::{Child, GIVE_UP};
 use crate::engine::exec::command::{self, Program};
-use crate::engine::exec::job::{Job, Runs, end_of};
+use crate::engine::exec::job::{Job, end_of};
 use crate::engine::exec::live::{Live, Phase};
 use crate::engine::exec::spawn::Spawn;
 use crate::engine::hook::Warm;
@@ -56,8 +56,8 @@ impl RunningStep<'_> {
             return self.done(place, Trace::not_run(budget.used_up()));
         }
         let started = match &job.runs {
-            Ok(Runs::Program(program)) => self.start_program(place, program, attempt, now),
-            Ok(Runs::Call(call)) => self.call(place, call, now),
+            Ok(Some(program)) => self.start_program(place, program, attempt, now),
+            Ok(None) => self.call(place, now),
             Err(error) => Err(error.clone()),
         };
         match started {

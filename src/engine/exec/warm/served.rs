@@ -76,14 +76,14 @@ impl Drop for ServedLife {
 
 impl WaitingProgram {
     fn end(mut self) {
-        self.child.close_stdin();
+        self.child.stdin = None;
         self.child.kill();
         reap_within(self.child.pid, GIVE_UP);
     }
 
     /// Closes stdin, waits briefly, then kills it.
     fn end_gently(mut self) {
-        self.child.close_stdin();
+        self.child.stdin = None;
         let until = Instant::now() + GRACE;
         while self.child.status() == Status::Running && Instant::now() < until {
             thread::sleep(Duration::from_millis(1));
@@ -149,7 +149,8 @@ impl ServedPool {
         life.answered += 1;
         let now = Instant::now();
         let is_worn = life.answered >= MOST_EVENTS || life.born.elapsed() >= LONGEST_LIFE;
-        let is_fit = !is_worn && child.is_fed();
+        // Otherwise the rest of its last event would precede the next one.
+        let is_fed = child.stdin.as_ref().is_some_and(|feed| feed.is_done);
         let program = WaitingProgram {
             child,
             life,
@@ -161,7 +162,7 @@ impl ServedPool {
             .collect();
         let hook = &program.life.hook;
         let alike = waiting.iter().filter(|one| one.life.hook == *hook);
-        if is_fit && alike.count() < MOST_ALIKE {
+        if !is_worn && is_fed && alike.count() < MOST_ALIKE {
             waiting.push(program);
         } else {
             useless.push(program);
@@ -262,7 +263,6 @@ mod tests {
     use super::*;
     use crate::engine::event::catalog;
     use crate::engine::exec::child::status_of;
-    use crate::engine::exec::job::Runs;
     use crate::engine::exec::spawn::Inherited;
     use crate::engine::hook::{Hook, Permit};
 
@@ -277,10 +277,10 @@ mod tests {
         let permit = Permit {
             spec,
             hook: &hook,
-            given: None,
+            part: None,
             about: None,
         };
-        let runs = Ok(Runs::Program(program.clone()));
+        let runs = Ok(Some(program.clone()));
         let job = Job::new(&hook, runs, Duration::MAX, permit);
         let spawn = Spawn {
             program: &program,
