@@ -82,7 +82,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     };
     let decision = decided.unwrap_or_else(|failure| {
         let reason = failure.to_string();
-        let reply = request.block(&reason);
+        let reply = block(is_unknown(args, &request), &request, &reason);
         EventDecision::blocked(&request.name, request.host(), &reason, reply)
     });
     let is_allowed = give(decision, args, env, &time, abort.as_ref());
@@ -135,11 +135,12 @@ fn orders(args: &RunArgs, request: &EventRequest<'_>) -> Orders {
         },
     });
     let format = args.format;
+    let is_unknown = is_unknown(args, request);
     let name = request.name.to_string();
     let host = request.host();
     let block = Box::new(move || {
         let request = EventRequest::new(&name, host);
-        last_word_in(format, &name, request.block(watchdog::REASON))
+        last_word_in(format, &name, block(is_unknown, &request, watchdog::REASON))
     });
     Orders { block, by }
 }
@@ -159,6 +160,19 @@ fn last_word_in(format: Option<CheckFormat>, event: &str, reply: Reply) -> Reply
         status: reply.status.max(1),
         ..reply
     }
+}
+
+fn is_unknown(args: &RunArgs, request: &EventRequest<'_>) -> bool {
+    args.event.is_none() && args.dialect.is_none() && request.name.is_empty()
+}
+
+fn block(is_unknown: bool, request: &EventRequest<'_>, reason: &str) -> Reply {
+    let mut reply = request.block(reason);
+    if is_unknown {
+        // Text on stderr blocks in every host.
+        reply.stdout.clear();
+    }
+    reply
 }
 
 struct EventRun<'a> {

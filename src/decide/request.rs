@@ -130,7 +130,7 @@ impl<'a> EventRequest<'a> {
         }))
     }
 
-    /// The canonical names of its events; without `config` only those that the host binds.
+    /// The canonical names of its events; without `config` only names of the host's bindings.
     pub fn names(&self, config: Option<&Config>) -> Vec<String> {
         if let (Some(config), true) = (config, self.bindings.is_empty()) {
             let spec = find_event(config, &self.name).ok();
@@ -262,8 +262,8 @@ impl<'a> EventRequest<'a> {
     pub fn block(&self, reason: &str) -> Reply {
         match self.block_dialect() {
             Some(binding) => binding.block(reason),
-            // The format is unknown, so print nothing to stdout. Text on stderr blocks in every host.
-            None if self.name.is_empty() || self.dialect.is_some_and(Host::has_forms) => Reply {
+            // The event's format is unknown, so print nothing to stdout.
+            None if self.dialect.is_some_and(Host::has_forms) => Reply {
                 stdout: String::new(),
                 ..native::block(reason)
             },

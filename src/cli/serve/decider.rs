@@ -260,7 +260,12 @@ impl DecisionServer {
             Ok(request) => request,
             Err(failure) => {
                 let nameless = EventRequest::new("", host.unwrap_or(native::NAME));
-                return Err(self.blocked(&nameless, &failure));
+                let mut answer = self.blocked(&nameless, &failure);
+                if host.is_none() {
+                    // Text on stderr blocks in every host.
+                    answer.reply.stdout.clear();
+                }
+                return Err(answer);
             }
         };
         match request.reply_to_unknown() {
