@@ -21,11 +21,10 @@ use crate::lab::report::human::{self, About};
 use crate::lab::report::stats::Stats;
 use crate::lab::report::style::{column, counted, decision_style};
 use crate::lab::report::{Paths, plain, write_json};
-use crate::log::DecisionLog;
 use crate::log::files::{FileLines, ReadError};
-use crate::log::record::DecisionLine;
 use crate::log::redact::Redactor;
 use crate::log::report::RunReport;
+use crate::log::{DecisionLine, DecisionLog};
 
 /// How often `--follow` checks for new lines.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -16,9 +16,12 @@ use crate::engine::hook::Warm;
 use crate::engine::run::{ColdReason, WARM_NOTE};
 use crate::hosts::{Host, HostFolders, find, git, installable};
 use crate::lab::report::CheckFormat;
+
 use crate::lab::report::style::counted;
+
+use crate::log::DecisionLine;
+
 use crate::log::DecisionLog;
-use crate::log::record::DecisionLine;
 use crate::log::report::RunReport;
 
 use crate::cli::args::DoctorArgs;

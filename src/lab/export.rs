@@ -17,8 +17,8 @@ use crate::engine::harmless::{self, plain, visible};
 use crate::engine::names::hex;
 use crate::lab::report::stats::Stats;
 use crate::lab::report::style::cut;
-use crate::log::record::{DecisionLine, Subject};
 use crate::log::report::RunReport;
+use crate::log::{DecisionLine, Subject};
 
 /// One level deep, with the same columns in every line, for DuckDB, Polars and SQLite.
 #[derive(Serialize)]

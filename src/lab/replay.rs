@@ -15,9 +15,8 @@ use crate::engine::names::hex;
 use crate::engine::outcome::{NoticeKind, Outcome, Question, Settled, joined};
 use crate::hosts::{self, native};
 use crate::lab::report::stats::Stats;
-use crate::log::record::no_record;
 use crate::log::redact::is_marked;
-use crate::log::{DecisionLine, Redactor};
+use crate::log::{DecisionLine, Redactor, no_record};
 
 const LONGEST_ABOUT: usize = 120;
 

@@ -14,7 +14,6 @@ use rustix::fs::{Access, access};
 use rustix::process::{Resource, getrlimit};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::record::LONGEST_LINE_BYTES;
 use crate::engine::complaint::Complaint;
 use crate::engine::session::store::{HELD, lock_within};
 use crate::engine::session::{careful, make_private, release};
@@ -30,6 +29,9 @@ const KEPT: usize = 4;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Maximum length of a line: more than any host sends.
+const LONGEST_LINE_BYTES: usize = 256 * 1024 * 1024;
 
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
