@@ -431,7 +431,7 @@ fn an_editor_and_hookrun_complain_about_the_same() {
         ),
         (
             "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\nsandbox = 'all'\n",
-            "takes a table or true or false",
+            "takes true or false or a table",
         ),
         (
             "[[hook]]\nname = 'a'\nevent = 'tool.pre'\ncommand = 'true'\non_failure = 'open'\n",
