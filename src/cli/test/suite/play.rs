@@ -2,13 +2,13 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File, Metadata};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::config::Environment;
 use crate::config::reader::read_file;
@@ -132,7 +132,7 @@ impl SuitePlayer<'_> {
         };
         let mut result = match tree {
             Ok(tree) => {
-                let workspace = Workspace::of(tree, self, loaded, number);
+                let mut workspace = Workspace::of(tree, self, loaded, number);
                 let result = self.play_in(&workspace, loaded);
                 // Without a subreaper, a process may outlive its case.
                 let may_reuse = env::consts::OS == "linux" && !loaded.may_leave_processes();
@@ -282,9 +282,14 @@ fn ended(loaded: &LoadedCase, end: End) -> CaseResult {
 /// and removing them takes as long as a small shell hook.
 struct CaseTree {
     root: PathBuf,
-    /// The identity of the folders in which hookrun creates none, and when they changed.
-    made: Vec<[i64; 3]>,
+    /// The folders in which hookrun creates none.
+    made: Vec<PathMark>,
+    /// What hookrun created in the others, once every change since then has another time.
+    settled: Vec<PathMark>,
 }
+
+/// A path with the identity of its file and the time of its last change; `None` without a file.
+type PathMark = (PathBuf, Option<[i64; 3]>);
 
 /// The working directory, `HOME`, `TMPDIR` and state of a case, and how deep hookrun itself creates
 /// folders in each: `hookrun/sessions/SESSION/HOOK`.
@@ -293,39 +298,68 @@ const FOLDERS: [(&str, usize); 4] = [("work", 0), ("home", 0), ("tmp", 0), ("sta
 /// git and ssh reject a world-writable home.
 const PRIVATE: u32 = 0o700;
 
+/// Twice the longest tick of the clock from which Linux takes the times of files.
+const CLOCK_TICKS: Duration = Duration::from_millis(20);
+
 impl CaseTree {
     fn make(root: PathBuf) -> io::Result<CaseTree> {
         let mut builder = DirBuilder::new();
         builder.mode(PRIVATE).create(&root)?;
-        let mut tree = CaseTree {
-            root,
-            made: Vec::new(),
-        };
         for (name, _) in FOLDERS {
-            builder.create(tree.root.join(name))?;
+            builder.create(root.join(name))?;
         }
-        tree.made = tree.marks();
-        Ok(tree)
-    }
-
-    fn marks(&self) -> Vec<[i64; 3]> {
-        let folders = ["work", "home", "tmp", "."].map(|name| self.root.join(name));
-        let metas = folders.iter().flat_map(|it| it.symlink_metadata());
-        let marks = metas.map(|it| [it.ino().cast_signed(), it.ctime(), it.ctime_nsec()]);
-        marks.collect()
+        let folders = ["work", "home", "tmp", "."].map(|name| root.join(name));
+        Ok(CaseTree {
+            root,
+            made: folders.into_iter().map(mark).collect(),
+            settled: Vec::new(),
+        })
     }
 
     /// Whether the case left only folders that hookrun created. The marks also differ after changes
     /// of times, owners and attributes.
-    fn is_as_made(&self) -> bool {
+    fn is_as_made(&mut self) -> bool {
+        if !self.made.iter().all(is_unchanged) {
+            return false;
+        }
+        if !self.settled.is_empty() && self.settled.iter().all(is_unchanged) {
+            return true;
+        }
+        self.settled.clear();
+        let mut seen = Vec::new();
         let entries = fs::read_dir(&self.root).map_or(0, Iterator::count);
-        entries == FOLDERS.len()
-            && is_private(&self.root)
-            && self.marks() == self.made
-            && FOLDERS
-                .iter()
-                .all(|(name, levels)| is_unused(&self.root.join(name), *levels))
+        if entries != FOLDERS.len() || !is_private(&self.root) {
+            return false;
+        }
+        for (name, levels) in FOLDERS {
+            if !is_unused(&self.root.join(name), levels, &mut seen) {
+                return false;
+            }
+        }
+        if self.made.iter().chain(&seen).all(is_settled) {
+            self.settled = seen;
+        }
+        true
     }
+}
+
+fn mark(path: PathBuf) -> PathMark {
+    let meta = path.symlink_metadata().ok();
+    let times = meta.map(|it| [it.ino().cast_signed(), it.ctime(), it.ctime_nsec()]);
+    (path, times)
+}
+
+fn is_unchanged(known: &PathMark) -> bool {
+    mark(known.0.clone()) == *known
+}
+
+/// Whether a change from now on gives it another time.
+fn is_settled((_, known): &PathMark) -> bool {
+    let Some([_, seconds, nanos]) = known else {
+        return false;
+    };
+    let since = Duration::new(seconds.unsigned_abs(), u32::try_from(*nanos).unwrap_or(0));
+    (UNIX_EPOCH + since + CLOCK_TICKS) < SystemTime::now()
 }
 
 fn is_private(folder: &Path) -> bool {
@@ -335,20 +369,28 @@ fn is_private(folder: &Path) -> bool {
 }
 
 /// Whether a folder is private and contains only private folders, at most `levels` deep, and the
-/// mark of the sweep next to the folders of sessions.
-fn is_unused(folder: &Path, levels: usize) -> bool {
-    let Ok(mut entries) = fs::read_dir(folder) else {
+/// mark of the sweep next to the folders of sessions. Adds all of them to `seen`.
+fn is_unused(folder: &Path, levels: usize, seen: &mut Vec<PathMark>) -> bool {
+    seen.push(mark(folder.to_path_buf()));
+    let Ok(entries) = fs::read_dir(folder) else {
         return false;
     };
+    for entry in entries {
+        let Ok(entry) = entry else {
+            return false;
+        };
+        let path = entry.path();
+        if levels > 0 && is_unused(&path, levels - 1, seen) {
+            continue;
+        }
+        let is_empty = entry
+            .metadata()
+            .is_ok_and(|it| it.is_file() && it.len() == 0);
+        if levels != 2 || entry.file_name() != SWEPT || !is_empty {
+            return false;
+        }
+    }
     is_private(folder)
-        && entries.all(|entry| {
-            entry.is_ok_and(|entry| {
-                let is_empty = |meta: Metadata| meta.is_file() && meta.len() == 0;
-                let is_mark = levels == 2 && entry.file_name() == SWEPT;
-                levels > 0 && is_unused(&entry.path(), levels - 1)
-                    || is_mark && entry.metadata().is_ok_and(is_empty)
-            })
-        })
 }
 
 /// The folders and environment of a case.
