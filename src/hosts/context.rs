@@ -111,7 +111,12 @@ impl Binding {
             let is_needed = spec.required.iter().any(|key| key == "toolName");
             is_needed || self.row.on_failure == OnFailure::Block && spec.carries("toolName")
         });
-        let is_named = !matches!(context.raw("toolName"), None | Some("null" | "\"\""));
+        let is_named = context
+            .string("toolName")
+            .is_some_and(|name| !name.is_empty())
+            || context
+                .raw("toolName")
+                .is_some_and(|raw| !raw.starts_with('"') && raw != "null");
         if self.row.blocks && is_about_tool && !is_named {
             let key = match self.dialect.spelling {
                 KeySpelling::Snake => self.theirs("toolName"),

@@ -33,12 +33,17 @@ pub struct HostMatch {
     condition: Option<PermissionRule>,
 }
 
-/// A compiled matcher: a list of names or an expression.
+/// A matcher: a list of names or an expression.
 #[derive(Debug, Clone)]
 struct Names {
     written: String,
-    form: Regex,
-    is_list: bool,
+    form: NameForm,
+}
+
+#[derive(Debug, Clone)]
+enum NameForm {
+    List(Vec<String>),
+    Expression(Regex),
 }
 
 /// A permission rule: `Bash(git *)`.
@@ -135,10 +140,7 @@ impl Condition for HostMatch {
             let is_of_some_server = *subject == MatcherSubject::Tool
                 && may_name_server(&names.written)
                 && self.dialect.is_of_unknown_server(event);
-            if !is_unknown
-                && !is_of_some_server
-                && !found.iter().any(|name| names.form.is_match(name))
-            {
+            if !is_unknown && !is_of_some_server && !found.iter().any(|name| names.fit(name)) {
                 return Err(Mismatch::of_host(
                     &subject.about(),
                     &names.to_string(),
@@ -155,7 +157,7 @@ impl Condition for HostMatch {
     /// Whether one of these names fits the matcher; also if it does not match tools.
     fn takes_tool(&self, names: &[&str]) -> bool {
         match &self.names {
-            Some((own, MatcherSubject::Tool)) => names.iter().any(|name| own.form.is_match(name)),
+            Some((own, MatcherSubject::Tool)) => names.iter().any(|name| own.fit(name)),
             Some((_, MatcherSubject::Command | MatcherSubject::Fact(_))) | None => true,
         }
     }
@@ -217,27 +219,28 @@ impl Names {
             letters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
         });
         let is_about_fact = matches!(subject, MatcherSubject::Fact(_));
-        let names: Option<Vec<&str>> = if is_list {
+        let form = if is_list {
             let names = written.split(matching.divides).map(str::trim);
-            Some(names.filter(|name| !name.is_empty()).collect())
+            let names = names.filter(|name| !name.is_empty());
+            NameForm::List(names.map(str::to_string).collect())
         } else if matching.is_plain && (is_about_fact || expression(written).is_err()) {
-            Some(vec![written])
+            NameForm::List(vec![written.to_string()])
+        } else if matching.is_anchored {
+            NameForm::Expression(expression(&format!("^(?:{written})$"))?)
         } else {
-            None
-        };
-        let form = match &names {
-            Some(names) => {
-                let escaped: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
-                format!("^(?:{})$", escaped.join("|"))
-            }
-            None if matching.is_anchored => format!("^(?:{written})$"),
-            None => written.to_string(),
+            NameForm::Expression(expression(written)?)
         };
         Ok(Some(Names {
             written: written.to_string(),
-            form: expression(&form)?,
-            is_list: names.is_some(),
+            form,
         }))
+    }
+
+    fn fit(&self, found: &str) -> bool {
+        match &self.form {
+            NameForm::List(names) => names.iter().any(|name| name == found),
+            NameForm::Expression(form) => form.is_match(found),
+        }
     }
 }
 
@@ -248,10 +251,10 @@ fn may_name_server(written: &str) -> bool {
 
 impl std::fmt::Display for Names {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.is_list {
-            return f.write_str(&self.written);
+        match self.form {
+            NameForm::List(_) => f.write_str(&self.written),
+            NameForm::Expression(_) => write!(f, "/{}/", self.written),
         }
-        write!(f, "/{}/", self.written)
     }
 }
 
