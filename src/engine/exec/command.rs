@@ -342,6 +342,17 @@ pub fn first_line(interpreter: &str) -> String {
     }
 }
 
+fn first_line_for(script: &Path) -> String {
+    let ending = script
+        .extension()
+        .and_then(OsStr::to_str)
+        .unwrap_or_default();
+    let known = INTERPRETERS
+        .iter()
+        .find(|(endings, _)| endings.contains(&ending));
+    first_line(known.map_or("sh", |(_, names)| names[0]))
+}
+
 /// Removes a version suffix: `python` for `python3.12`.
 pub fn without_version(program: &str) -> &str {
     program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
@@ -400,7 +411,8 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
         }
         (Some(Errno::NOEXEC), _) => Complaint::with_cure(
             format!(
-                "`{shown}` is neither a program nor a script with a first line like `#!/bin/sh`"
+                "`{shown}` is neither a program nor a script with a first line like `{}`",
+                first_line_for(&program.path)
             ),
             "add that line",
         ),
