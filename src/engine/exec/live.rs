@@ -339,7 +339,7 @@ impl Live {
         let holder = tree::holder_of(stdout);
         let holder = holder.unwrap_or_else(|| "a child process".to_string());
         Some(format!(
-            "it may be incomplete: {holder} still holds the hook's stdout open, although the hook has \
+            "it may be incomplete: {holder} still holds stdout open, although the hook has \
              exited; start that process with `>/dev/null 2>&1 &`, or set `background = \"detach\"`"
         ))
     }

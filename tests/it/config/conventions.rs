@@ -152,13 +152,6 @@ fn a_hook_that_speaks_both_conventions_is_one_of_ours() {
 }
 
 #[test]
-fn new_tells_of_what_is_wrong_with_the_hooks_that_are_there() {
-    let sandbox = Sandbox::new().script("hooks.d/tool.pre/h", "#!/bin/sh\njq .tool_input\n");
-    let ran = sandbox.hookrun(&["new", "other", "--event", "tool.pre"], b"");
-    ran.exits(0).says("key `tool_input`").says("dialect=claude");
-}
-
-#[test]
 fn a_directive_that_nobody_reads_closes_gates() {
     for (text, line, cause, cure) in [
         (

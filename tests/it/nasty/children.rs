@@ -65,7 +65,7 @@ fn holds(body: &str) {
     let sandbox = with(&format!("# hookrun: timeout=1h\n{body}\necho hi"));
     decide(&sandbox.variable("JOIN", JOIN_OURS))
         .blocks_saying("failed: malformed answer: it may be incomplete: `")
-        .blocks_saying(" still holds the stdout of the hook");
+        .blocks_saying(" still holds stdout open");
 }
 
 /// One test for each hook: what it does, and that it `times_out`, `answers` or `holds`.

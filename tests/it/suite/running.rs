@@ -313,7 +313,7 @@ fn pipes_in_the_folder_of_a_case_are_not_waited_for() {
 [[case]]\nname = 'lays'\n{HEAD}setup = 'mkfifo p'\n[[case.step]]\nfiles = {{ p = '' }}\nexpect = {{ decision = 'allow' }}\n"
     );
     let ran = suite(&guarded(&cases), &[]);
-    ran.exits(2).prints("+ cannot be read: it is not a file");
+    ran.exits(2).prints("+ unreadable: it is not a file");
     ran.prints("step 1: cannot write the file `p`: it is not a file");
 }
 

@@ -139,11 +139,11 @@ pub static EVENTS: &[EventSpec] = events! {
     "session.branch" OBSERVER "the session has been branched",
         also ["session_branch" "session_fork"],
         has [TARGET_TURN_INDEX ENTRY_ID PREVIOUS_SESSION SESSION_ID CWD];
-    "session.tree.pre" GATE "the user is about to go to another entry of the session",
+    "session.tree.pre" GATE "the user is about to jump within the session tree",
         also ["session_before_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD],
         rewrites [First "summary"];
-    "session.tree" OBSERVER "the user has gone to another entry of the session",
+    "session.tree" OBSERVER "the user has jumped within the session tree",
         also ["session_tree"],
         has [ENTRY_ID SUMMARY SESSION_ID CWD];
     "session.clear.pre" GATE "the session is about to be cleared",
