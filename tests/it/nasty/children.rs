@@ -166,7 +166,7 @@ fn an_answer_that_may_be_incomplete_is_none() {
         (
             "",
             "echo '{\"ask\":\"may it?\"}'",
-            Err("start it with `>/dev/null 2>&1 &`"),
+            Err("start that process with `>/dev/null 2>&1 &`"),
         ),
         (
             "",
