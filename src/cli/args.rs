@@ -148,7 +148,7 @@ Examples:
     Validate(ValidateArgs),
     /// Add starter guards with tests, and install hookrun in the agents found here
     #[command(
-        after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. Problems found by `doctor` are shown but do not change the status, because an agent may still wait for you to accept its hooks. Every file is listed before it is written. Without a terminal, --yes is required.
+        after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. Problems found by `doctor` are shown but do not change the status, because an agent may still be waiting for you to accept its hooks. Every file is listed before it is written. Without a terminal, --yes is required.
 
 Examples:
   hookrun init
@@ -192,7 +192,7 @@ Examples:
     Trust(TrustArgs),
     /// Import hooks from pre-commit, lefthook, husky or an agent
     #[command(
-        after_help = "Exit status: 0 imported, printed, or already here; 2 error. Hooks that cannot be imported are reported with the reason. The other tool's files are not changed. At a terminal, `import` then asks whether the hooks may run, as `hookrun trust` does.
+        after_help = "Exit status: 0 imported, printed, or nothing to import; 2 error. Hooks that cannot be imported are reported with the reason. The other tool's files are not changed. At a terminal, `import` then asks whether the hooks may run, as `hookrun trust` does.
 
 Examples:
   hookrun import pre-commit --dry-run"

@@ -452,7 +452,7 @@ impl<'a> ChosenDecisions<'a> {
         if self.read > 0 {
             let read = counted(self.read, "decision");
             let help = match &self.project {
-                Some(_) => "  help: only those of this project count; --everywhere searches all\n",
+                Some(_) => "  help: only this project counts; --everywhere includes all\n",
                 None => "",
             };
             return format!("no match in the log ({read} searched)\n{help}");

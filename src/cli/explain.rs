@@ -89,7 +89,7 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
     match text.trim_end() {
         "" => Err(Complaint::with_cure(
             "no command given",
-            "quote it: `hookrun explain 'git push'`; `hookrun why` explains the last \
+            "give one in quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
              decision",
         )),
         text => Ok(text.to_string()),

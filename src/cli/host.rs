@@ -57,7 +57,7 @@ pub(crate) fn install(
 fn list(hosts: Vec<&Host>, command: &str, out: &mut dyn Write) -> Result {
     if hosts.is_empty() {
         return Err(Complaint::with_cure(
-            format!("no agent was found here to {command} hookrun"),
+            format!("no agent was found here for `hookrun {command}`"),
             format!("name one: `hookrun {command} HOST`, `hookrun {command} git`"),
         ));
     }
@@ -117,7 +117,7 @@ fn install_into(
         writeln!(out, "  note: {note}")?;
     }
     if let Err(why) = launch.version(config.nearest_folder()) {
-        writeln!(out, "  note: {} does not find hookrun: {why}", host.title)?;
+        writeln!(out, "  note: {} cannot start hookrun: {why}", host.title)?;
     }
     for step in host.trust.iter().chain(host.install.must) {
         writeln!(out, "  to do: {step}")?;

@@ -88,7 +88,7 @@ fn tools() -> impl Iterator<Item = ImportTool> {
 pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) -> Result {
     let tool = tools().find(|tool| tool.name == args.tool).ok_or_else(|| {
         let names: Vec<&str> = tools().map(|tool| tool.name).collect();
-        let cause = format!("cannot import hooks of `{}`", args.tool);
+        let cause = format!("cannot import hooks from `{}`", args.tool);
         Complaint::with_cure(cause, format!("name one of {}", names.join(", ")))
     })?;
     let config = Config::load(&args.place.choice(env), env, ConfigScope::All);
@@ -99,7 +99,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     };
     if files.is_empty() {
         let help = format!(
-            "`hookrun import` looks for {}; name the file",
+            "`hookrun import` looks for {}; if the file is elsewhere, name it",
             tool.files.join(", ")
         );
         let cause = match &args.file {
@@ -251,7 +251,7 @@ impl ImportSource<'_> {
             yaml_documents(&text)
         } else {
             return read_value(self.file)
-                .ok_or_else(|| Complaint::with_cure(format!("`{shown}`: is not JSON"), "fix it"));
+                .ok_or_else(|| Complaint::with_cure(format!("`{shown}` is not JSON"), "fix it"));
         };
         let documents = read.map_err(|SyntaxError { line, message, .. }| {
             Complaint::with_cure(format!("`{shown}`: line {line}: {message}"), "fix it")

@@ -55,7 +55,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let Some(language) = language else {
         let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
         return Err(Complaint::with_cure(
-            "this template does not exist in that language",
+            "the template for this event does not exist in that language",
             format!("`--lang` takes {}", names.join(", ")),
         ));
     };
@@ -77,7 +77,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
         hooks,
         changes: vec![hook, cases],
         hints: vec![
-            format!("`hookrun test {event}{named} --hook {file}` runs it"),
+            format!("`hookrun test {event}{named} --hook {file}` runs the hook"),
             format!("`hookrun test --suite{named}` runs the test cases"),
         ],
     })
@@ -264,7 +264,7 @@ const SORTS: &[TemplateSort] = &[
     TemplateSort {
         fits: |spec| spec.blocks && spec.conduct.most_blocks.is_some(),
         directive: "timeout=2m",
-        about: "how long the tests may run. They are test.sh here.",
+        about: "how long the tests may run. This hook runs test.sh.",
         ..written!("test-gate": "sh" "py")
     },
     // An event with a characteristic text.

@@ -501,7 +501,7 @@ fn with_value(option: &str, value: &Path) -> OsString {
 /// `hookrun supervise EVENT`: the process started by [`hand_over`].
 pub(crate) fn supervise(args: &RunArgs, env: &Environment, ground: Ground) -> Result {
     let abort = ground.0.clone();
-    let cure = "it is for `hookrun run` only";
+    let cure = "`supervise` is for `hookrun run` only";
     let context = input::needed(input::soon(), Some(&abort), "no event on stdin", cure)?;
     let event = args.event.as_deref().unwrap_or_default();
     let request = EventRequest::new(event, args.host());

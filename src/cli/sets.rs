@@ -26,7 +26,7 @@ use crate::log::report::present;
 const NONE_DECLARED: &str = "no sets are declared: `hookrun sets add NAME` declares one\n";
 
 /// The steps left to the user, because nobody has reviewed the fetched files.
-const LOOK: &str = "  review it; `hookrun trust` allows it in this project; commit hookrun.lock";
+const LOOK: &str = "  review the files, run `hookrun trust` to allow them, and commit hookrun.lock";
 
 /// Runs a subcommand: 0 done, 1 a set is unusable, 2 error.
 pub(crate) fn sets(args: &SetsArgs, env: &Environment, out: &mut dyn Write) -> Result {
@@ -57,7 +57,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
         .any(|set| set.file == file && set.declared.name == *name)
     {
         let cause = format!("`{}` already has a set `{name}`", paths.show(&file));
-        let cure = format!("change its `rev` there, then `hookrun sets update {name}`");
+        let cure = format!("change its `rev` there, then run `hookrun sets update {name}`");
         return Err(Complaint::with_cure(cause, cure));
     }
     // A typed path starts from the working directory, one in the file from the file's folder.

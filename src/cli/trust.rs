@@ -142,7 +142,7 @@ fn follow_branch(
     let tip = follow::tip_of(&GitRepository::at(repository), branch)?;
     let shown_repository = shown(repository);
     let question = format!(
-        "run whatever hooks {} of {shown_repository} has, now and after each fetch?",
+        "trust all hooks on {} of {shown_repository}, now and after each fetch?",
         plain(branch)
     );
     if !open_terminal()?.agrees(&question) {
@@ -219,7 +219,7 @@ fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn
 fn keep(sets: &[&SeenSet], by: TrustedBy, store: &TrustStore, out: &mut dyn Write) -> Result {
     for SeenSet { report, files, .. } in sets {
         let kept = store.trust(&report.repository, &report.folder, files, by);
-        kept.map_err(failed("cannot record the trust"))?;
+        kept.map_err(failed("cannot write the trust record"))?;
         writeln!(out, "trusted: {} {}", shown(&report.folder), files.digest())?;
     }
     Ok(ExitStatus::Yes)
@@ -243,7 +243,7 @@ fn pinned(digest: &str, seen: &SeenProject, out: &mut dyn Write) -> Result {
 fn revoke(store: &TrustStore, env: &Environment, out: &mut dyn Write) -> Result {
     for report in reports(env) {
         let count = store.forget(&report.repository, &report.folder);
-        let count = count.map_err(failed("cannot revoke the trust"))?;
+        let count = count.map_err(failed("cannot revoke trust"))?;
         let repository = shown(&report.repository);
         let count = counted(count, "version");
         writeln!(
@@ -395,5 +395,5 @@ pub(crate) fn keeping(
     write()?;
     let now = reports(env);
     let trusted = kept.after(&now, written, TrustStore::of(env).as_ref());
-    trusted.map_err(failed("cannot record the trust"))
+    trusted.map_err(failed("cannot write the trust record"))
 }

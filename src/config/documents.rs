@@ -24,7 +24,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 const MOST_ENTRIES: usize = 100_000;
 
-const WRITE_IT: &str = "create it before this event, or fix `documents`";
+const WRITE_IT: &str = "create the file before this event, or fix `documents`";
 
 /// A path into a document, as written and as steps.
 #[derive(Debug, Clone)]
@@ -246,7 +246,7 @@ impl Documents for DocumentRule {
                 let documents = parse(text, &file).map_err(|error| {
                     let SyntaxError { line, message } = error;
                     let cause = format!("`{shown}:{line}` cannot be read: {message}");
-                    Complaint::with_cure(cause, "fix it there")
+                    Complaint::with_cure(cause, "fix this file, or `documents`")
                 })?;
                 for document in &documents {
                     self.search(&shown, document, &LineIndex::of(text), &mut all);
@@ -299,7 +299,7 @@ fn files_of(written: &str, project: &Path) -> Result<Vec<PathBuf>, Complaint> {
             entries += 1;
             if entries > MOST_ENTRIES {
                 let cause = format!("`{written}` would visit more than {MOST_ENTRIES} files");
-                return Err(Complaint::with_cure(cause, "name a folder in `documents`"));
+                return Err(Complaint::with_cure(cause, "begin the glob with a folder"));
             }
             let path = entry.path();
             // A link to a folder could form a cycle.

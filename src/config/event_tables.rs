@@ -142,7 +142,7 @@ fn read_event(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option<Even
     let at = entry.at;
     let Some(table) = entry.tree.entries() else {
         let cure = format!("write `[event.\"{name}\"]`");
-        reader.fault(entry.tree.offset, "an event is not a table", cure);
+        reader.fault(entry.tree.offset, "this event is not a table", cure);
         return None;
     };
     let mut draft = EventDraft::default();
@@ -254,6 +254,6 @@ fn bad_name(name: &str) -> Option<Complaint> {
         return None;
     }
     let cause = format!("`{name}` cannot be the name of an event");
-    let cure = "use letters, digits, `-` and dots between them: `deploy.pre`";
+    let cure = "use letters, digits, `-`, `_`, and dots between them: `deploy.pre`";
     Some(Complaint::with_cure(cause, cure))
 }

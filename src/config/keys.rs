@@ -30,7 +30,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `except` of a rule: a table with keys of `match`; in a directive, `unless.path` or `unless.where.FIELD`", set_except),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
-    KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent hooks that set this too; by default, only with hooks of the same priority",
+    KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent hooks that set this too; if unset at git's events, only with hooks of the same priority",
         |draft, key| key.flag().map(|flag| draft.hook.parallel = Some(flag))),
     KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "the result of a failure",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),
@@ -194,7 +194,7 @@ fn set_rule(
 ) -> Result<(), Complaint> {
     let text = key.text()?;
     if text.trim().is_empty() {
-        return Err(key.about("it is empty; say what to do instead"));
+        return Err(key.about("it is empty; write a reason or a question"));
     }
     let names = placeholders(text).map_err(|wrong| {
         let cause = format!("`{{{wrong}}}` in `{}` is not a placeholder", key.name);
@@ -260,7 +260,7 @@ fn path_below(written: &str, key: &Setting<'_, '_>) -> Result<PathBuf, Complaint
         return Ok(path.to_path_buf());
     }
     let cause = format!(
-        "`{written}` in `{}` is not below the hook's folder",
+        "`{written}` in `{}` is not a relative path without `..`",
         key.name
     );
     Err(Complaint::with_cure(
@@ -288,7 +288,7 @@ fn set_fields(
 ) -> Result<(), Complaint> {
     let table = key.table()?;
     if table.is_empty() {
-        let cause = "a table in `match` is empty";
+        let cause = "`where`, or a table in it, is empty";
         return Err(Complaint::with_cure(
             cause,
             "write a field and a regular expression, or remove the key",

@@ -276,7 +276,7 @@ fn log_settings(
                 None => {}
                 Some(at) if layer.kind == LayerKind::Project => {
                     let cause = "a project cannot disable the decision log";
-                    let cure = "set it in the user's hookrun.toml, or set HOOKRUN_DECISIONS=off";
+                    let cure = "set `log.enabled` in the user file, or set HOOKRUN_DECISIONS=off";
                     problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(at)));
                 }
                 Some(_) => settings.is_off = true,

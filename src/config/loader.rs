@@ -215,7 +215,7 @@ pub(super) fn unknown_event(unknown: &UnknownEvent) -> Complaint {
     }
     let cause = format!("unknown event `{}`", unknown.name);
     let otherwise =
-        "`hookrun events` lists them; declare your own with [event.\"name\"] in hookrun.toml";
+        "`hookrun events` lists all events; declare your own with [event.\"name\"] in hookrun.toml";
     let meant = unknown
         .nearest
         .as_ref()
@@ -334,13 +334,13 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
         && !events.any(|event| event.changes == Changes::Index)
     {
         let cause = format!("`{key}` has no effect: `{event}` has no staged content");
-        let cure = "bind it to commit.pre, merge.pre or patch.pre, or remove the key";
+        let cure = "bind the hook to commit.pre, merge.pre or patch.pre, or remove the key";
         return Some(Complaint::with_cure(cause, cure));
     }
     let lists_files = spec.context.is_empty() || spec.carries("changes") || spec.has_action();
     if hook.takes_files() && !lists_files {
         let cause = format!("`{event}` has no files, so `{}` never runs", hook.name);
-        let cure = "remove `files`, or bind it to commit.pre, push.pre or tool.post";
+        let cure = "remove `files`, or bind the hook to commit.pre, push.pre or tool.post";
         return Some(Complaint::with_cure(cause, cure));
     }
     let mut of_files = [FIXES, ("batch", |hook: &Hook| hook.batch > 0)].into_iter();

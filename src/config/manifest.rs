@@ -141,7 +141,7 @@ pub(super) fn read_rules(text: &str, file: &Path, event: &str) -> (Manifest, Vec
         || !manifest.events.settings.is_empty()
         || !manifest.sets.is_empty()
     {
-        let cause = "a file in an event's folder may contain only rules";
+        let cause = "a TOML file in an event's folder may contain only rules";
         let complaint = Complaint::with_cure(cause, "move the rest to `hookrun.toml`");
         problems.push(complaint.in_file(file, None));
     }
@@ -188,7 +188,7 @@ fn set_tables(
         let Some(entries) = table.entries() else {
             let cure = format!("write it as `[[{word}]]`");
             key.reader
-                .fault(table.offset, format!("a {word} is not a table"), cure);
+                .fault(table.offset, format!("this {word} is not a table"), cure);
             continue;
         };
         let before = key.reader.problems.len();
@@ -270,7 +270,7 @@ fn finish(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &Tree) 
         ("command", "add `command = …`"),
         (
             "event",
-            "write `event = \"tool.pre\"`; `hookrun events` lists them",
+            "write `event = \"tool.pre\"`; `hookrun events` lists all events",
         ),
     ] {
         if reader.lacks(table, key) {
@@ -299,7 +299,7 @@ fn handler_of(command: &str, is_shell: bool, file: &Path) -> Result<Handler, Com
         return Err(Complaint::with_cure("the command is empty", cure));
     }
     if command.contains(FILES) {
-        let cause = format!("`{FILES}` in a shell command");
+        let cause = format!("a shell command cannot contain `{FILES}`");
         let cure = "write `\"$@\"` and set `files = true`";
         return Err(Complaint::with_cure(cause, cure));
     }

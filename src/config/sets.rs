@@ -45,7 +45,7 @@ pub(super) fn read(reader: &mut DocumentReader<'_>, entry: &TreeEntry) -> Option
     }
     let Some(table) = entry.tree.entries() else {
         let cure = format!("write `[sets.{name}]`, and `git = \"…\"` below it");
-        reader.fault(entry.tree.offset, "a set is not a table", cure);
+        reader.fault(entry.tree.offset, "this set is not a table", cure);
         return None;
     };
     let mut set = DeclaredSet {
@@ -86,7 +86,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Complaint> {
         return Ok(());
     }
     let cause = format!("`{name}` cannot be the name of a set");
-    let cure = "use letters, digits, `-` and `_`";
+    let cure = "use letters, digits, `-` and `_`, beginning with a letter or digit";
     Err(Complaint::with_cure(cause, cure))
 }
 

@@ -285,7 +285,7 @@ fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complain
     let cause = format!(
         "is a module that only {whose} can load; run as a program, it would decide nothing"
     );
-    let cure = "read the event from stdin and print the answer, or move it out of the hooks";
+    let cure = "read the event from stdin and print the answer, or move it out of hooks.d";
     Some(Complaint::with_cure(cause, cure))
 }
 

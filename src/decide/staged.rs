@@ -140,7 +140,7 @@ impl StagedFiles {
         }
         let cure = match (fixes, departure) {
             (Fixes::Stage, _) if self.no_fixes.is_some() => self.no_fixes.unwrap_or_default(),
-            (Fixes::Block, _) => "so run it on them and stage the result",
+            (Fixes::Block, _) => "so run it and stage the result",
             (Fixes::Stage, Departure::Blocked) => {
                 return Ok(ChangeVerdict {
                     runs_again: true,

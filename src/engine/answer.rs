@@ -323,7 +323,7 @@ pub(crate) fn blocked_by_status(
         Some(reason) => reason.to_string(),
         None => {
             let note = "it printed no reason; if it should not have blocked, end it with `exit 0`: \
-                a script also exits with 1 if its last command is a test that is false, or because of `set -e`";
+                a script also fails if its last command is a test that is false, or because of `set -e`";
             notes.push(note.to_string());
             format!(
                 "hook `{}` exited with status {} and gave no reason",

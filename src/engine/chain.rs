@@ -278,7 +278,7 @@ impl Chain<'_> {
             }
             Some((field, _)) if verdict.decision == Decision::Allow => {
                 failure = Some(format!(
-                    "it would rewrite `{field}` after a later hook has rewritten it; give it a larger `priority`, so that it runs later"
+                    "it would rewrite `{field}` after a later hook has rewritten it; give this hook a larger `priority`, so that it runs later"
                 ));
             }
             Some(_) | None => {}
@@ -342,7 +342,7 @@ impl Chain<'_> {
             .state_folder(session.as_deref(), &hook.name)
             .map_err(|error| {
                 Complaint::with_cure(
-                    format!("its state folder cannot be created: {error}"),
+                    format!("its state folder cannot be used: {error}"),
                     "set XDG_STATE_HOME to a folder that only you can write to",
                 )
             })?;

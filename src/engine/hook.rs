@@ -300,7 +300,7 @@ impl Permit<'_> {
     fn cure_for_rewrite(self) -> String {
         let file = self.hook.source.file.display();
         match (&self.hook.handler, self.hook.source.line) {
-            (Handler::File(_), _) => format!("add `rewrite` to its `# hookrun:` line ({file})"),
+            (Handler::File(_), _) => format!("add `rewrite` to the `# hookrun:` line of {file}"),
             (_, Some(line)) => format!("add `rewrite = true` to the hook ({file}:{line})"),
             (_, None) => "add `rewrite = true` to the hook".to_string(),
         }

@@ -202,7 +202,7 @@ impl ColdReason {
     pub fn about(self) -> &'static str {
         match self {
             ColdReason::NoScript => {
-                "it is not a Python script with a first line such as `#!/usr/bin/env python3` or a command such as `python3 FILE`, or its interpreter's path is relative"
+                "it is neither a Python script with a first line such as `#!/usr/bin/env python3` nor a command such as `python3 FILE`, or its interpreter's path is relative"
             }
             ColdReason::Shim => {
                 "its interpreter is a script, such as a pyenv shim; name the real interpreter, or put its folder first in PATH"
@@ -211,7 +211,7 @@ impl ColdReason {
                 "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u"
             }
             ColdReason::Variables => {
-                "a variable changes how its interpreter starts, such as PYTHONPATH"
+                "a variable such as PYTHONPATH changes how its interpreter starts"
             }
             ColdReason::Bounds => {
                 "it has a `sandbox`, a `containment`, or `limits` other than `limits.output`"

@@ -116,9 +116,7 @@ pub(super) static AGY: Host = Host {
     install: Install {
         project: ".agents/hooks.json",
         user: UserFile::Home(".gemini/config/hooks.json"),
-        cannot: &[
-            "hooks cannot rewrite other events either; only the reason for a block reaches the model",
-        ],
+        cannot: &["no event accepts a rewrite; only the reason for a block reaches the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

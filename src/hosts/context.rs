@@ -123,7 +123,7 @@ impl Binding {
                 KeySpelling::Camel => "toolName".to_string(),
             };
             return Err(Complaint::new(format!(
-                "`{key}` is missing, so hooks cannot tell which tool it is"
+                "`{key}` is missing, so hooks cannot tell which tool is called"
             )));
         }
         Ok(context)

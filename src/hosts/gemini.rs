@@ -154,7 +154,7 @@ pub(super) static GEMINI: Host = Host {
     install: Install {
         project: ".gemini/settings.json",
         user: UserFile::Home(".gemini/settings.json"),
-        cannot: &["with `-p`, it waits for an answer that nobody can give"],
+        cannot: &["with `-p`, a question waits for an answer that nobody can give"],
         distrust: Some(distrust),
         typed: &[typed(
             "/hooksConfig/enabled",

@@ -65,7 +65,7 @@ pub(super) static GOOSE: Host = Host {
     install: Install {
         project: ".agents/plugins/hookrun/hooks/hooks.json",
         user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
-        cannot: &["at other events, too, only the reason for a block reaches the model"],
+        cannot: &["at all events, only the reason for a block reaches the model"],
         must: &["restart it: it reads plugins only when it starts"],
         ..Install::SETTINGS
     },

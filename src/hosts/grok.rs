@@ -67,7 +67,7 @@ pub(super) static GROK: Host = Host {
             .aliases(&["stop"]),
     ],
     trust: Some(
-        "use a git repository, because it reads project hooks only there; trust them with `/hooks-trust`, or start it with `--trust`",
+        "use a git repository, because Grok reads project hooks only there; trust them with `/hooks-trust`, or start Grok with `--trust`",
     ),
     reads: &["claude", "cursor"],
     signs: &[sign(

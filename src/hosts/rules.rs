@@ -74,7 +74,7 @@ impl HostMatch {
             Some((matching, subject, written)) => {
                 let names = Names::read(*matching, *subject, written).map_err(|error| {
                     let cause = format!(
-                        "`{written}` is not a valid pattern: {error}; no hook would ever run"
+                        "`{written}` is not a valid pattern: {error}; it would never match"
                     );
                     let cure = "write names separated by `|`, or a regular expression without \
                                 look-around";

@@ -75,8 +75,8 @@ impl CaseReader<'_> {
         } = draft;
         defaults.meant = std::mem::take(&mut self.0.meant);
         if document.at(&["case"]).is_none() && !defaults.meant.contains(&"case") {
-            let cure = "write a table `[[case]]` for each of its cases";
-            self.fault(0, "there is no case in it", cure);
+            let cure = "write a table `[[case]]` for each case";
+            self.fault(0, "the file has no case", cure);
         }
         for case in self.tables(document, "case") {
             self.cases(case, &defaults, &mut suite.cases);
@@ -260,7 +260,7 @@ impl CaseReader<'_> {
     fn step(&mut self, draft: StepDraft, number: Option<usize>, offset: usize) -> Option<CaseStep> {
         let what = if number.is_some() { "step" } else { "case" };
         if draft.event.is_none() && !draft.meant.contains(&"event") {
-            let cure = "add `event = \"tool.pre\"`; `hookrun events` lists them";
+            let cure = "add `event = \"tool.pre\"`; `hookrun events` lists the events";
             self.fault(offset, format!("the {what} has no `event`"), cure);
         }
         if draft.expect.is_none() && !draft.meant.contains(&"expect") {

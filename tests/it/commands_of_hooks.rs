@@ -64,7 +64,7 @@ fn events_and_list_tell_what_a_command_does() {
          description = \"sum it up\"\n",
     );
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
-    let about = "the user gives the command `say`: say hello, it's polite";
+    let about = "the user enters the command `say`: say hello, it's polite";
     sandbox
         .hookrun(&["events"], b"")
         .prints(about)

@@ -243,7 +243,7 @@ fn another_version_is_named_unless_it_lies_in_the_project() {
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
     assert!(
-        found[0].contains("it runs hookrun hookrun 0.0.1, but this is hookrun hookrun "),
+        found[0].contains("it runs hookrun 0.0.1, but this is hookrun "),
         "{found:?}"
     );
 

@@ -535,7 +535,7 @@ fn a_file_that_does_not_parse_is_named_with_its_place_and_left_alone() {
             let ran = sandbox.hookrun(&[command, host.name], b"");
             ran.exits(2)
                 .says(&format!("error: {}:3:", host.project))
-                .says("it was not changed");
+                .says("the file was not changed");
             assert_eq!(sandbox.read(host.project), broken);
         }
     }
@@ -578,7 +578,7 @@ fn what_a_host_would_not_read_is_not_installed_into_but_hookrun_goes_from_it() {
         ran.exits(2)
             .says(said)
             .says("ignores the whole file")
-            .says("it was not changed");
+            .says("the file was not changed");
         assert_eq!(sandbox.read(host.project), text);
         let own = "{ // mine\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"hookrun run --host H\"}]}]}}";
         let own = own.replace("--host H", &format!("--host {}", host.name));
@@ -679,7 +679,7 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
     install(&sandbox, &HOSTS[0], "project").exits(0);
     let ran = sandbox.hookrun(&["list"], b"");
     assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
-    let said = "Claude Code does not send agent.stop yet: run `hookrun install claude`\n";
+    let said = "hookrun gets no agent.stop from Claude Code: run `hookrun install claude`\n";
     sandbox
         .hookrun(&["new", "done", "--event", "agent.stop"], b"")
         .exits(0)

@@ -112,7 +112,7 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
             "cannot tell what `$x` is in `git push $x`\ninstead: write the command out in full, without variables",
         ),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
-        ("echo 'git push", "cannot tell what it runs"),
+        ("echo 'git push", "cannot tell what the command line runs"),
         ("eval \"$x\"", "cannot tell what `eval` runs"),
         ("curl x | bash", "cannot tell what `bash` runs"),
     ] {

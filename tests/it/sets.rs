@@ -251,7 +251,7 @@ fn mistakes_in_the_declaration_have_a_line_and_a_cure() {
             "1:7: `../a` cannot be the name of a set",
         ),
         ("sets = 3\n", "1:8: `sets` takes a table"),
-        ("[sets]\na = 3\n", "2:5: a set is not a table"),
+        ("[sets]\na = 3\n", "2:5: this set is not a table"),
     ] {
         let sandbox = Sandbox::new().file("hookrun.toml", text);
         let problems = sandbox.problems(&[]);

@@ -222,7 +222,7 @@ fn what_a_hook_has_broken_is_an_error_and_stays_as_it_is() {
     let sandbox = Sandbox::new().file("state/s/hook/.entries.json", "no entries");
     in_hook(&sandbox, &["hook", "state", "set", "a", "b"])
         .exits(2)
-        .says("it does not hold entries");
+        .says("it is not a table of entries");
     assert_eq!(sandbox.read("state/s/hook/.entries.json"), "no entries");
 }
 

@@ -141,7 +141,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
     match launch.version(folder) {
         Ok(version) if version == own => None,
         Ok(version) => {
-            let cause = format!("it runs hookrun {version}, but this is hookrun {own}");
+            let cause = format!("it runs {version}, but this is {own}");
             Some(warning(file, cause, "update one of them"))
         }
         Err(why) => {
@@ -231,7 +231,7 @@ pub(super) fn about_host(
     findings: &mut Findings,
 ) {
     for what in site.host.unseen {
-        let cause = format!("hooks are not called for {what}");
+        let cause = format!("no hook sees {what}");
         findings.add(note(&installed[0].file.path, cause));
     }
     about_events(site.host, installed, wanted, findings);
@@ -326,7 +326,7 @@ fn about_switches(site: HostSite<'_>, findings: &mut Findings) {
         for (file, whole) in &values {
             let names = whole.pointer(&pointer).and_then(Value::as_array);
             if names.is_some_and(|names| names.iter().any(|name| name == NAME)) {
-                let cause = format!("`{}` names `{NAME}`: it does not run", path.join("."));
+                let cause = format!("`{}` names `{NAME}`: hookrun does not run", path.join("."));
                 findings.add(error(file, cause, "remove it"));
             }
         }

@@ -242,7 +242,7 @@ pub(super) fn unmarked(text: &str) -> &str {
 fn fault(file: &Path, at: Option<Position>, complaint: Complaint) -> Box<Problem> {
     let mut problem = complaint.in_file(file, at);
     if let Some(cure) = &mut problem.cure {
-        cure.push_str("; it was not changed");
+        cure.push_str("; the file was not changed");
     }
     Box::new(problem)
 }

@@ -150,7 +150,7 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
                 continue;
             }
             Change::Write { keeps, .. } if *keeps => {
-                let more = format!("; the existing hook is {kept} and runs first");
+                let more = format!("; the existing hook is kept as {kept} and runs first");
                 ("would write", "wrote", more)
             }
             Change::Write { .. } => ("would write", "wrote", String::new()),

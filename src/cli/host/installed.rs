@@ -233,7 +233,9 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
             let title = host.title;
             let events = events.join(", ");
             let again = install_again(host, first.file.scope);
-            lines.push(format!("{title} does not send {events} yet: run {again}"));
+            lines.push(format!(
+                "hookrun gets no {events} from {title}: run {again}"
+            ));
         }
     }
     lines

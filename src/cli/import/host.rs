@@ -49,7 +49,7 @@ fn read_specs(source: &ImportSource<'_>, value: &Value, imported: &mut ImportedH
 fn of_spec(host: &str, event: &str, name: &str, spec: &Value) -> Entry {
     let kind = spec["type"].as_str().unwrap_or("command");
     let Some(command) = spec["command"].as_str().filter(|_| kind == "command") else {
-        return Err(format!("only {host} can run a spec of the type `{kind}`"));
+        return Err(format!("only {host} can run a spec of type `{kind}`"));
     };
     if find(host).is_none_or(|host| host.called(event).is_empty()) {
         return Err(format!("{host} has no event `{event}`"));

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
 pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
     let top = work_tree(&env.cwd).ok_or_else(|| {
         let cause = format!("`{}` is not in a git repository", env.cwd.display());
-        Complaint::with_cure(cause, "`hookrun check` asks git for the files to check")
+        Complaint::with_cure(cause, "change into one: `hookrun check` uses git")
     })?;
     let run = RunArgs {
         dialect: Some(git::NAME.to_string()),
@@ -126,7 +126,7 @@ fn run_hook(
     let Some(hook) = hook else {
         return Err(Complaint::with_cure(
             format!("`{name}` is not a git hook that hookrun supports"),
-            "`hookrun events` lists them by event, such as `commit.pre`",
+            "`hookrun events` lists the events of git, such as `commit.pre`",
         ));
     };
     let request = GitRequest {

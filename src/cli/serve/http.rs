@@ -295,17 +295,17 @@ fn read_token(file: &Path) -> Result<String> {
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let opened = match options.open(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            make_token(file).map_err(failed(format!("cannot write the token `{shown}`")))?;
+            make_token(file).map_err(failed(format!("cannot write the token file `{shown}`")))?;
             options.open(file)
         }
         opened => opened,
     };
-    let cannot = || failed(format!("cannot read the token `{shown}`"));
+    let cannot = || failed(format!("cannot read the token file `{shown}`"));
     let opened = opened.map_err(cannot())?;
     let meta = opened.metadata().map_err(cannot())?;
     if !meta.is_file() || meta.uid() != rustix::process::getuid().as_raw() {
         return Err(Complaint::with_cure(
-            format!("cannot read the token `{shown}`: you do not own it"),
+            format!("cannot read the token file `{shown}`: it is not a file that you own"),
             "use a file that you own: `--token FILE`",
         ));
     }

@@ -138,7 +138,7 @@ impl LineDoor {
                 } else {
                     PARSE_ERROR
                 };
-                let message = format!("it is not a JSON-RPC 2.0 message: {error}");
+                let message = format!("the line is not a JSON-RPC 2.0 message: {error}");
                 return self.fail(None, RpcError::new(code, message));
             }
         };

@@ -75,12 +75,12 @@ fn initialized(params: &InitializeParams) -> Value {
         "protocolVersion": known.unwrap_or(&VERSIONS[0]),
         "capabilities": { "tools": {} },
         "serverInfo": { "name": "hookrun", "version": env!("CARGO_PKG_VERSION") },
-        "instructions": "Called by hooks of the host, not by the model.",
+        "instructions": "These tools are called by the hooks of the host, not by the model.",
     })
 }
 
 fn tools(events: &[String]) -> Vec<Value> {
-    let about = "Decides the event in the arguments, in the format of a command hook's stdin";
+    let about = "Decides the event in the arguments, in the format that a command hook reads";
     let mut tools = vec![tool(DECIDE, about, &Map::new())];
     for event in events {
         let mut about = format!("Decides `{event}`");

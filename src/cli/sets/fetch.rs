@@ -170,7 +170,7 @@ impl FetchedRepository {
             let cause = format!(
                 "the tag `{rev}` of the set `{name}` has moved: the lock has {was}, the repository has {now}"
             );
-            let cure = format!("ask its authors; `hookrun sets update {name} --moved` accepts it");
+            let cure = format!("ask its authors, or accept: `hookrun sets update {name} --moved`");
             return Err(Complaint::with_cure(cause, cure));
         }
         Ok(now)
@@ -220,7 +220,7 @@ impl FetchedRepository {
         let why = on_one_line(&output.stderr);
         Err(Complaint::with_cure(
             format!("the repository no longer has {object}, which the lock names: {why}"),
-            "its authors can push it again; or review the set, then `hookrun sets update`",
+            "its authors can push it again; or review the set, then run `hookrun sets update`",
         ))
     }
 

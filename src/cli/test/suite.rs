@@ -157,7 +157,7 @@ fn proves_nothing(loaded: &LoadedCase) -> Option<Problem> {
     }
     let event = &case.steps.first()?.event.value;
     let why = match hooks.first() {
-        Some(hook) => format!("no hook for `{event}` can run, not even `{}`", hook.name),
+        Some(hook) => format!("no hook for `{event}` can run: `{}` is idle", hook.name),
         None => format!("no hook is bound to `{event}`"),
     };
     let cause = format!("`{}` proves nothing: {why}", case.name);

@@ -145,7 +145,7 @@ impl SettingsReader<'_> {
                 continue;
             };
             if flag == *disables {
-                let cause = format!("`{key}` is {flag}: none of its hooks runs");
+                let cause = format!("`{key}` is {flag}: no hook in this file runs");
                 self.warning(switch.offset, cause, "remove it");
                 return Some(format!("{key} is {flag}"));
             }
@@ -162,7 +162,7 @@ impl SettingsReader<'_> {
             return self.fault(at, cause, format!("did you mean `{like}`?"));
         }
         let cause = format!("{cause} that hookrun knows: its hooks do not run here");
-        let cure = format!("`hookrun events --host {}` lists them", host.name);
+        let cure = format!("`hookrun events --host {}` lists all events", host.name);
         self.warning(at, cause, &cure);
     }
 
@@ -231,7 +231,7 @@ impl SettingsReader<'_> {
     fn unknown_key(&mut self, entry: &TreeEntry, known: impl Iterator<Item = &'static str>) {
         let cause = format!("unknown key `{}`", entry.key);
         let cure = spelling::did_you_mean(spelling::nearest(&entry.key, known), || {
-            "unknown to hookrun; it has no effect here".to_string()
+            "check its spelling; hookrun ignores unknown keys".to_string()
         });
         self.warning(entry.at, cause, &cure);
     }
@@ -268,7 +268,7 @@ impl SettingsReader<'_> {
                 _ => "milliseconds",
             };
             let takes = format!("a number of {unit} greater than 0");
-            let cure = format!("write `\"{}\": 10`", entry.key);
+            let cure = format!("write `\"{}\": {}`", entry.key, 10 * file.per_second);
             self.wrong(&entry.tree, &entry.key, &takes, &cure);
             return usual;
         };
@@ -304,7 +304,7 @@ impl SettingsReader<'_> {
             (Some(subject), Some(text)) => Some((file.matching, subject, text)),
             (None, Some(text)) => {
                 if !matches!(text.as_str(), "" | "*") {
-                    let cause = format!("`{}` has no matcher: `{text}` is ignored", row.name);
+                    let cause = format!("`{}` takes no matcher: `{text}` is ignored", row.name);
                     self.warning(at, cause, "remove it");
                 }
                 None
@@ -363,8 +363,8 @@ impl SettingsReader<'_> {
             .iter()
             .any(|(key, entry)| *key == HostHookKey::Async && entry.tree.flag() == Some(true));
         if is_async {
-            let cause = "it runs in the background (`async`), so its answer has no effect";
-            let complaint = Complaint::with_cure(cause, "remove `async` if it must decide");
+            let cause = "this hook runs in the background (`async`), so its answer has no effect";
+            let complaint = Complaint::with_cure(cause, "remove `async` if the hook must decide");
             self.report(Severity::Note, complaint, hook.at);
             draft.hook.background = Background::Detach;
             draft.hook.on_failure = Some(OnFailure::Allow);

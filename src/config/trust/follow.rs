@@ -33,7 +33,7 @@ pub(crate) fn accept(
         let output = git.git(&words, Vec::new());
         if !output.is_ok_and(|output| output.status.success()) {
             return Err(format!(
-                "`{branch}` was rewritten: review it, then `hookrun trust --follow {branch}`"
+                "`{branch}` was rewritten: review it, then run `hookrun trust --follow {branch}`"
             ));
         }
         let followed = FollowedBranch {

@@ -253,7 +253,7 @@ impl EditedFile {
             let shown = file.path.display();
             Complaint::with_cure(
                 format!(
-                    "its `{}` cannot be written to `{shown}`: {error}",
+                    "the event's `{}` cannot be written to `{shown}`: {error}",
                     field.field
                 ),
                 "free some disk space",

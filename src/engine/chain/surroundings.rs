@@ -34,7 +34,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOOKRUN_STATE_DIR", "a private folder for each session and hook name"),
     ("HOOKRUN_HAS_UI", "1 if `hookrun hook ui` can ask a person now, else 0"),
     ("HOOKRUN_SOCKET", "the socket for `hookrun hook ui` and `hookrun hook send`, if the host has one"),
-    ("HOOKRUN_DEPTH", "the nesting depth of hookrun runs; `run` blocks above 8"),
+    ("HOOKRUN_DEPTH", "the nesting depth of hookrun runs; above 8, `run` blocks"),
     ("HOOKRUN_TOOL_NAME", "the context's `toolName`"),
     ("HOOKRUN_ACTION_KIND", "`action.kind`: shell, read, write, …"),
     ("HOOKRUN_ACTION_COMMAND", "`action.command`"),
@@ -128,7 +128,7 @@ pub(super) fn working_directory(
         Ok(meta) if meta.is_dir() => (Some(path), None),
         _ => {
             let own = surroundings.cwd.display();
-            let note = format!("its `cwd` {named} is not a folder; it ran in {own}");
+            let note = format!("the event's `cwd` {named} is not a folder; the hook ran in {own}");
             (usual, Some(note))
         }
     }

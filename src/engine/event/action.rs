@@ -323,7 +323,7 @@ impl Action {
 }
 
 fn no_command() -> String {
-    "its input has no command".to_string()
+    "the tool input has no command".to_string()
 }
 
 fn strings(raw: &str, key: &str) -> Result<Vec<String>, Complaint> {

@@ -142,7 +142,7 @@ pub fn command_event(name: &str, description: Option<&str>) -> EventSpec {
         .unwrap_or_default();
     EventSpec {
         name: format!("{COMMAND_PREFIX}{name}").into(),
-        summary: format!("the user gives the command `{name}`{about}").into(),
+        summary: format!("the user enters the command `{name}`{about}").into(),
         aliases: &[],
         context: COMMAND_CONTEXT.into(),
         required: [].as_slice().into(),

@@ -29,7 +29,7 @@ pub(super) fn duplicate(key: &str) -> Complaint {
 }
 
 fn not_an_object() -> Complaint {
-    Complaint::new("the event is not a JSON object; its context begins with `{`")
+    Complaint::new("the event is not a JSON object: its context must begin with `{`")
 }
 
 fn not_json(problem: impl Display) -> Complaint {

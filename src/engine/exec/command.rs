@@ -286,7 +286,7 @@ pub(super) fn hung(program: &Program, time: Duration) -> Complaint {
             )),
             program.path.display()
         ),
-        "check the file system, and the process that holds the file",
+        "check the file system, and any process that has the file open",
     )
 }
 
@@ -385,7 +385,7 @@ pub(super) fn explain(program: &Program, cwd: Option<&Path>, error: &io::Error) 
                 "its working directory `{}` cannot be entered",
                 cwd.display()
             ),
-            "the event's `cwd` must be a folder that hookrun can enter",
+            "the `cwd` of the event or the hook must be a folder that hookrun can enter",
         );
     }
     let shown = program.path.display();

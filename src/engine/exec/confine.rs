@@ -55,7 +55,7 @@ impl Engine {
         }
         if job.hook.limits.memory_bytes.is_some() && !cfg!(target_os = "linux") {
             return Err(Complaint::with_cure(
-                "this system cannot limit its memory",
+                "this system cannot limit the hook's memory",
                 "run it on Linux, or remove `limits.memory`",
             ));
         }
@@ -79,7 +79,7 @@ impl Engine {
         let Some(own) = &self.program else {
             return Err(Complaint::with_cure(
                 "`sandbox`, `containment`, `limits.memory`, `limits.cpu` and `limits.files` need the hookrun binary, but the embedding program does not set its path",
-                "give it to the runner (`Runner::program`)",
+                "give the path to the runner (`Runner::program`)",
             ));
         };
         let bounds = ProcessBounds {
@@ -325,5 +325,5 @@ fn enter_new() -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn enter_new() -> io::Result<()> {
-    Err(io::Error::other("they are only available on Linux"))
+    Err(io::Error::other("this system has none"))
 }

@@ -268,7 +268,7 @@ impl Live {
             Status::Lost => {}
         }
         if has_exited && !self.is_drained() && !may_stay && held.is_none() {
-            notes.push("a child process held its output open; killed".to_string());
+            notes.push("a child process held the hook's output open; killed".to_string());
         }
         if status == Status::Running {
             notes.push("it could not be killed".to_string());

@@ -145,7 +145,7 @@ impl Store {
             return Ok(BTreeMap::new());
         }
         serde_json::from_slice(bytes)
-            .map_err(|error| self.fails(&format!("it does not hold entries ({error})")))
+            .map_err(|error| self.fails(&format!("it is not a table of entries ({error})")))
     }
 
     /// Replaces the content atomically.

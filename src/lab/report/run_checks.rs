@@ -172,7 +172,7 @@ fn rule(report: &RunReport, hook: &str, tag: Option<&str>) -> CheckRule {
         Some(place) => format!("{}:{}", plain(&place.file), place.line),
         None => format!("`hookrun list --event {}`", plain(&report.event)),
     };
-    let about = format!("{id}: {place} says what it decides, and how to allow a finding.");
+    let about = format!("{id}: {place} says what the hook decides, and how to allow a finding.");
     CheckRule { id, about }
 }
 

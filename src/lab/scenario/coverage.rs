@@ -83,7 +83,7 @@ pub const POINTS: &[PointRow] = &[
         lacks: "a case in which {} blocks, or changes the event", has: Has::Hook(|hook, spec| spec.blocks && !is_question(hook), |seen| seen.has_acted()) },
     PointRow { name: "asked", of: "a rule that asks", when: "it asked", why: "this is its purpose",
         lacks: "a case in which {} asks", has: Has::Hook(|hook, spec| spec.blocks && is_question(hook), |seen| seen.has_acted()) },
-    PointRow { name: "allowed", of: "a hook at a gate, if it is not a rule, or a rule over documents", when: "it allowed", why: "otherwise, a guard that blocks everything would pass",
+    PointRow { name: "allowed", of: "a hook at a gate, unless it is a rule without `documents`", when: "it allowed", why: "otherwise, a guard that blocks everything would pass",
         lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && (!hook.is_rule() || hook.matcher.documents.is_some()), |seen| seen.has_allowed()) },
     PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
         lacks: "a case in which {} fails", has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.has_failed()) },

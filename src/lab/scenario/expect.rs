@@ -186,7 +186,7 @@ fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
     let table = key.table()?;
     if table.is_empty() {
         let cause = format!("`{}` is empty, so it expects nothing", key.name);
-        return Err(Complaint::with_cure(cause, "give its value, or remove it"));
+        return Err(Complaint::with_cure(cause, "give it a value, or remove it"));
     }
     Ok(table)
 }
@@ -342,7 +342,7 @@ impl Judge<'_> {
                 None => text.to_string(),
             },
         };
-        self.miss(key, at, &format!("a match of /{pattern}/"), &found);
+        self.miss(key, at, &format!("a match for /{pattern}/"), &found);
     }
 
     fn file(&mut self, path: &PlacedValue<String>, wanted: &FileExpectation) {
@@ -358,7 +358,7 @@ impl Judge<'_> {
             FileExpectation::There => {}
             FileExpectation::Pattern(pattern) => match text_of(&file) {
                 Ok(text) => self.matches(&key, path.at, pattern, Some(&text)),
-                Err(why) => self.miss(&key, path.at, &format!("a match of /{pattern}/"), &why),
+                Err(why) => self.miss(&key, path.at, &format!("a match for /{pattern}/"), &why),
             },
         }
     }

@@ -119,7 +119,7 @@ const EXPECT: KeyRow<StepDraft> = KeyRow::key("expect", KeyValue::Table(|| specs
 
 /// A non-empty list of names; an empty one would mean all.
 fn some_names(key: &Setting<'_, '_>) -> Result<Vec<PlacedValue<String>>, Complaint> {
-    key.some_texts(&format!("name one, or remove it for {}", key.key.default))
+    key.some_texts(&format!("name one; the default is {}", key.key.default))
 }
 
 fn paths(key: &Setting<'_, '_>) -> Result<Vec<PathBuf>, Complaint> {

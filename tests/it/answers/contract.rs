@@ -166,7 +166,7 @@ fn what_breaks_the_contract_is_named() {
 fn an_update_needs_leave() {
     let stdout = captured(br#"{"update":{"toolInput":{}}}"#);
     let (ending, _) = judged("tool.pre", false, 0, &stdout);
-    let cure = "add `rewrite` to its `# hookrun:` line (hooks.d/tool.pre/a.py)";
+    let cure = "add `rewrite` to the `# hookrun:` line of hooks.d/tool.pre/a.py";
     assert!(ending.failure().unwrap().ends_with(cure), "{ending:?}");
 }
 

@@ -53,7 +53,7 @@ fn specs_of_loom_become_hooks_of_its_dialect() {
     import(&sandbox, &["loom"])
         .exits(0)
         .prints("1 hook imported")
-        .prints("person: only loom can run a spec of the type `approve`")
+        .prints("person: only loom can run a spec of type `approve`")
         .prints("typo: loom has no event `tool.per`");
     let list = sandbox.json(&["list", "--format", "json"]);
     assert_eq!(list["hooks"][0]["dialect"], "loom");
@@ -211,7 +211,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
             &["claude", "x.json", "--dry-run"],
         )
     };
-    other("{\"hooks\":").exits(2).says("`x.json`: is not JSON");
+    other("{\"hooks\":").exits(2).says("`x.json` is not JSON");
     let toml = Sandbox::new().file(".codex/config.toml", "[hooks\n");
     import(&toml, &["codex"])
         .exits(2)

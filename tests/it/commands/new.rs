@@ -119,7 +119,7 @@ fn what_was_written_and_made_is_told() {
         "created hooks.d\n\
          wrote hooks.d/tool.pre/10-guard.sh\n\
          wrote hooks.d/tests/10-guard.toml\n  \
-         `hookrun test tool.pre --hook 10-guard.sh` runs it\n  \
+         `hookrun test tool.pre --hook 10-guard.sh` runs the hook\n  \
          `hookrun test --suite` runs the test cases\n"
     );
     sandbox

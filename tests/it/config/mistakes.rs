@@ -63,14 +63,14 @@ blocs = true
         "hookrun.toml:13:1: the hook has no `name` [add `name = …`]",
         "hookrun.toml:13:1: the hook has no `command` [add `command = …`]",
         "hookrun.toml:13:1: the hook has no `event` [write `event = \"tool.pre\"`; `hookrun \
-         events` lists them]",
+         events` lists all events]",
         "hookrun.toml:14:12: `priority` takes a whole number, not \"high\" [write `priority = 10`]",
         "hookrun.toml:15:11: unknown key `tol` [did you mean `tool`?]",
         "hookrun.toml:16:1: unknown key `tool` [write `match = { tool = … }`]",
         "hookrun.toml:18:8: `tool.pre` is already a built-in event (a tool is about to run) \
          [rename your event; for a built-in event you can set only `stop` and `timeout`]",
         "hookrun.toml:21:8: `bad name` cannot be the name of an event \
-         [use letters, digits, `-` and dots between them: `deploy.pre`]",
+         [use letters, digits, `-`, `_`, and dots between them: `deploy.pre`]",
         "hookrun.toml:22:17: `context.a` cannot be ",
         "hookrun.toml:23:1: unknown key `blocs` [did you mean `blocks`?]",
         "hookrun.toml:25:2: unknown key `settings` [the keys here are hook, rule, rules, event, log, sets, project, trust, warm_imports]",
@@ -511,8 +511,8 @@ fn a_matcher_that_says_nothing_is_an_error() {
     for (pattern, problem) in [
         ("tool = []", "`tool` is an empty list"),
         ("path = []", "`path` is an empty list"),
-        ("where = {}", "a table in `match` is empty"),
-        ("where = { a = { } }", "a table in `match` is empty"),
+        ("where = {}", "`where`, or a table in it, is empty"),
+        ("where = { a = { } }", "`where`, or a table in it, is empty"),
     ] {
         let sandbox = manifest(&format!(
             "[[hook]]\nname = \"x\"\nevent = \"tool.pre\"\ncommand = \"true\"\n\

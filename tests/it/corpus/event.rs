@@ -61,7 +61,7 @@ fn check_error(input: &[u8], framed: FrameState, error: &Complaint) {
         FrameState::Empty => "the event is empty",
         FrameState::Open => "the event is incomplete: its JSON object is not closed",
         FrameState::TooDeep => "the event is nested deeper than 128 levels",
-        FrameState::NotJson => "the event is not a JSON object; its context begins with `{`",
+        FrameState::NotJson => "the event is not a JSON object: its context must begin with `{`",
         FrameState::Complete { .. } => {
             let place = "the event is not UTF-8: invalid byte at offset ";
             if let Some(offset) = error.cause.strip_prefix(place) {

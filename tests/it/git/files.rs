@@ -359,7 +359,7 @@ fn a_mistake_about_files_names_its_cure() {
         ),
         (
             "event = 'commit.pre'\ncommand = 'ruff {files}'\nshell = true",
-            "`{files}` in a shell command",
+            "a shell command cannot contain `{files}`",
         ),
         (
             "event = 'agent.start'\ncommand = 'ruff {files}'",

@@ -104,7 +104,7 @@ fn a_hook_that_was_there_runs_first_and_comes_back_as_it_was() {
     let report = git.hookrun("w", &["install", "git"]);
     report
         .exits(0)
-        .prints("the existing hook is pre-commit.before-hookrun and runs first");
+        .prints("the existing hook is kept as pre-commit.before-hookrun and runs first");
 
     git.write("w/stop");
     git.commit(&[]).exits(1).says("old says no");

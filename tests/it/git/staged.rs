@@ -584,7 +584,7 @@ fn what_a_hook_may_not_change_blocks_with_its_name() {
     git.stage("a.txt", "text  \n");
     git.git(&["commit", "-q", "-m", "x"])
         .exits(1)
-        .says("`format` would change a.txt, so run it on them and stage the result");
+        .says("`format` would change a.txt, so run it and stage the result");
     assert_eq!(git.sandbox.read("w/a.txt"), "text  \n");
 
     let deletes = "#!/bin/sh\nrm a.txt\n";
@@ -696,7 +696,7 @@ fn keys_about_staged_text_are_checked() {
         ),
         (
             "event = \"commit.pre\"\nlink = [\"../a\"]",
-            "`../a` in `link` is not below the hook's folder",
+            "`../a` in `link` is not a relative path without `..`",
         ),
     ] {
         let table = format!("[[hook]]\nname = \"x\"\ncommand = \"true\"\n{keys}\n");

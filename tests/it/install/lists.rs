@@ -88,7 +88,7 @@ fn a_broken_toml_file_is_named_and_not_touched() {
     let ran = install(&sandbox, named("kimi"), "user");
     ran.exits(2)
         .says("does not parse")
-        .says("it was not changed");
+        .says("the file was not changed");
     let sandbox = project().file(CONFIG, "hooks = []\n");
     install(&sandbox, named("kimi"), "user")
         .exits(2)

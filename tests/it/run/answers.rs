@@ -169,7 +169,7 @@ fn a_question_among_other_text_is_not_lost() {
 #[test]
 fn an_update_without_leave_is_malformed() {
     let update = br#"{"update":{"toolInput":{"command":"ls"}}}"#;
-    printed(update, 0).blocks_saying("add `rewrite` to its `# hookrun:` line");
+    printed(update, 0).blocks_saying("add `rewrite` to the `# hookrun:` line");
 }
 
 #[test]

@@ -357,7 +357,7 @@ fn a_file_can_switch_all_of_its_hooks_off() {
         shell(&sandbox, settings).allows();
         let found = sandbox.problems(&["--settings", settings]).join("\n");
         assert!(
-            found.contains("none of its hooks runs"),
+            found.contains("no hook in this file runs"),
             "{settings}: {found}"
         );
     }

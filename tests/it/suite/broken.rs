@@ -108,8 +108,8 @@ with = [{ x = { text = "x", times = -1 } }]
     let huge =
         "JSON has no such number [use a smaller number, or write the context as JSON in a string";
     let wanted = [
-        "F:2:9: `hooks` is an empty list [name one, or remove it for the folder that `tests` is in",
-        "F:4:8: `hook` is an empty list [name one, or remove it for all",
+        "F:2:9: `hooks` is an empty list [name one; the default is the folder that `tests` is in",
+        "F:4:8: `hook` is an empty list [name one; the default is all",
         "F:8:8: `step` is not a list of at least one table [write a table `[[case.step]]`, or remove it",
         "F:11:8: `skip` is empty [say why it is not run, or remove it",
         &format!("F:13:17: {huge}"),
@@ -119,8 +119,8 @@ with = [{ x = { text = "x", times = -1 } }]
         &format!("F:14:31: `a/..` {no_path}"),
         &format!("F:14:44: `/tmp/x` {no_path}"),
         &format!("F:14:59: `{{case.folder}}` {no_path}"),
-        "F:15:40: `files` is empty, so it expects nothing [give its value, or remove it",
-        "F:15:52: `reply` is empty, so it expects nothing [give its value, or remove it",
+        "F:15:40: `files` is empty, so it expects nothing [give it a value, or remove it",
+        "F:15:52: `reply` is empty, so it expects nothing [give it a value, or remove it",
         "F:20:37: `times` cannot be -1 [write 0 or more",
     ];
     assert_eq!(told(cases), wanted);
@@ -296,7 +296,7 @@ fn a_file_that_cannot_be_read_is_told_and_the_others_too() {
     let ran = suite(&sandbox, &[]);
     ran.exits(2)
         .prints("b.toml:1:1: unknown key `x`")
-        .prints("b.toml:1:1: there is no case in it");
+        .prints("b.toml:1:1: the file has no case");
     ran.prints("c.toml:2:3: is not UTF-8\n  help: save it as UTF-8");
     ran.prints("guard.toml:1:8: not valid TOML");
     ran.prints("help: fix it; hookrun-suite(5) describes a test case file");

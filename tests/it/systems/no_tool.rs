@@ -20,7 +20,7 @@ fn an_event_that_names_no_tool_is_malformed_at_every_gate_of_every_system() {
             let ran = sandbox.hookrun(&line, format!("{{{name}}}").as_bytes());
             assert!(
                 ran.stderr
-                    .contains("is missing, so hooks cannot tell which tool it is"),
+                    .contains("is missing, so hooks cannot tell which tool is called"),
                 "{} {}: {ran:?}",
                 dialect.name,
                 row.name

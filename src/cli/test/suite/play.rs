@@ -64,7 +64,7 @@ pub(super) fn suite_folder(env: &Environment) -> Result<TempDir> {
         Some(program) => symlink(program, bin.join("hookrun")),
         None => Ok(()),
     });
-    made.map_err(failed(format!("cannot fill `{}`", folder.path().display())))?;
+    made.map_err(failed(format!("cannot use `{}`", folder.path().display())))?;
     Ok(folder)
 }
 

@@ -31,7 +31,7 @@ keys! {
     SOURCE "source" String r#""startup""# "the cause: startup, resume, clear, compact"
     ORIGIN "source" String r#""user""# "its origin"
     REASON "reason" String r#""user""# "the reason, in the host's terms"
-    TRIGGER "trigger" String r#""manual""# "the trigger: manual, auto, init"
+    TRIGGER "trigger" String r#""manual""# "the trigger, such as manual, auto, init or amend"
     PREVIOUS_SESSION "previousSession" String r#""/tmp/s-0.jsonl""# "the previous session"
     TARGET_SESSION "targetSession" String r#""/tmp/s-2.jsonl""# "the target session"
     TARGET_TURN_INDEX "targetTurnIndex" Integer "0" "the turn to branch from"
@@ -43,7 +43,7 @@ keys! {
     PROMPT "prompt" String r#""say hello""# "the user's prompt"
     SYSTEM_PROMPT "systemPrompt" String r#""You are a helpful agent.""# "the system prompt"
     IMAGES "images" Array "[]" "attached images"
-    HANDLED "handled" Boolean "false" "a hook handled it; the host stops here"
+    HANDLED "handled" Boolean "false" "a hook handled the input; the host does nothing more"
     COMMAND_NAME "commandName" String r#""review""# "the slash command"
     COMMAND_ARGS "commandArgs" String r#""""# "its arguments"
     ARGS "args" String r#""""# "the text after the command"
@@ -117,7 +117,7 @@ keys! {
 
     // Notices and errors.
     CODE "code" String r#""api_error""# "the error code, in the host's terms"
-    MESSAGE_TEXT "message" String r#""something happened""# "its text"
+    MESSAGE_TEXT "message" String r#""something happened""# "the text of the message"
     KIND "kind" String r#""idle""# "the kind of notice"
     RULE "rule" String r#""no-any""# "the rule"
 
@@ -161,7 +161,7 @@ keys! {
     PUSHED_REFS "refs" Array r#"[{"localRef":"refs/heads/main","newSha":"2222222","ref":"refs/heads/main","oldSha":"1111111"}]"#
         "the references that move on the remote, with their local names"
     CHANGES "changes" Array r#"[{"path":"src/a.txt","status":"M"}]"#
-        "the changed paths, each with a status: A, M, D, T, or R for the old path of a rename, whose new path is `to`"
+        "the changed paths, each with a status: A, M, D, T, or R for the old path of a rename, with the new path in `to`"
     PUSH_OPTIONS "pushOptions" Array r#"["ci.skip"]"# "the values of --push-option"
     COMMIT "commit" String r#""2222222""# "the commit whose message is used; usually empty"
     HEADER_FILE "headerFile" String r#""/tmp/headers""# "the file with the mail headers"

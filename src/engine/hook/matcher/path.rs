@@ -413,7 +413,7 @@ impl FoundPath {
     }
 
     fn unknown(why: Option<&str>) -> FoundPath {
-        let which = "cannot tell which files it affects".to_string();
+        let which = "cannot tell which files the action affects".to_string();
         FoundPath {
             path: "a path that was not checked".to_string(),
             doubt: Some(why.map_or(which.clone(), |why| format!("{which}: {why}"))),

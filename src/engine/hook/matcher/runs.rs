@@ -136,7 +136,7 @@ impl RunsForm {
         Some(RunsMatch {
             command: None,
             program: None,
-            doubt: Some(format!("cannot tell what it runs: {why}")),
+            doubt: Some(format!("cannot tell what the command line runs: {why}")),
         })
     }
 

@@ -93,7 +93,7 @@ fn miss(miss: &Miss, out: &mut dyn Write) -> io::Result<()> {
     let what = format!("{}{step}, line {}", plain(&miss.key), miss.at.line);
     let signs = format!("{REMOVED}- expected{REMOVED:#}, {ADDED}+ got{ADDED:#}");
     label(out, "differs", &format!("{what} ({signs})"))?;
-    let is_pattern = miss.wanted.starts_with("a match of /");
+    let is_pattern = miss.wanted.starts_with("a match for /");
     let has_lines = [&miss.wanted, &miss.found]
         .iter()
         .any(|text| text.trim_end().contains('\n'));
