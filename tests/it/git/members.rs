@@ -216,7 +216,7 @@ fn a_hook_with_a_working_directory_sees_only_that_folder() {
     let sandbox = Sandbox::new().file("hookrun.toml", &outside);
     sandbox
         .hookrun(&["list"], b"")
-        .says("`../web` in `cwd` is not below");
+        .says("`../web` in `cwd` is not a relative path");
 }
 
 #[test]
