@@ -238,21 +238,21 @@ fn a_case_that_fails_shows_what_its_hooks_wrote_in_every_format() {
         (
             "human",
             &[
-                "stdout   … 10 lines before",
+                "stdout   … 10 earlier lines",
                 "                 30\n        stderr   jqq: not found\n                 : :error::x \\u{1b}[2J\n",
             ][..],
         ),
         (
             "junit",
             &[
-                "<system-out>stdout of a.sh:\n… 10 lines before",
+                "<system-out>stdout of a.sh:\n… 10 earlier lines",
                 "<system-err>stderr of a.sh:\njqq: not found\n: :error::x \\u{1b}[2J</system-err>",
             ],
         ),
         (
             "github",
             &[
-                "but is allow%0Astdout of a.sh:%0A… 10 lines before",
+                "but is allow%0Astdout of a.sh:%0A… 10 earlier lines",
                 "stderr of a.sh:%0Ajqq: not found%0A::error::x \\u{1b}[2J\n",
             ],
         ),
