@@ -345,7 +345,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         "malformed JSON",
         300,
         &[act(&["malformed"])],
-        &[failed("malformed", "is not JSON")],
+        &[failed("malformed", "is not valid JSON")],
     ),
     scenario(
         "noise round a refusal",
