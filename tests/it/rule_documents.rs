@@ -133,7 +133,8 @@ fn a_document_that_cannot_be_read_blocks_with_file_line_and_cure() {
         ran.says("; ");
     }
     let keys = PUBLIC.replace("plan.json", "k8s/*.yaml");
-    decided(&with_rule(&keys)).says("no file matches `k8s/*.yaml`; create the file before this event");
+    decided(&with_rule(&keys))
+        .says("no file matches `k8s/*.yaml`; create the file before this event");
     let yaml = with_rule(&keys).file("k8s/a.yaml", "a: [1\nb: 2\n");
     decided(&yaml)
         .exits(2)
