@@ -264,7 +264,7 @@ const FIXES: HookSetting = ("fixes", |hook| hook.fixes.is_some());
 const LINKS: HookSetting = ("link", |hook| hook.link.is_some());
 const LIVES_ON: HookSetting = ("lives = \"session\"", |hook| hook.lives == Lives::Session);
 
-/// Settings, each with those that it excludes.
+/// Settings, each with the settings that it excludes.
 const CONFLICTS: &[(HookSetting, &[HookSetting])] = &[
     (
         LIVES_ON,

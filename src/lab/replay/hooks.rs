@@ -132,7 +132,7 @@ impl HostHooks {
         let spec = match binding {
             Some(binding) => Arc::new(self.catalog.settled(binding.spec())),
             None => self.catalog.find(event).map_err(|_| {
-                Complaint::new(format!("unknown event `{event}`: it is no longer declared"))
+                Complaint::new(format!("unknown event `{event}`; declare it again"))
             })?,
         };
         Event::new(spec, record.host.clone(), context)
