@@ -23,7 +23,8 @@ use crate::lab::report::style::{BOLD, members, words_of};
 use crate::lab::report::{Paths, plain};
 use crate::log::report::present;
 
-const NONE_DECLARED: &str = "no sets are declared: `hookrun sets add NAME` declares one\n";
+const NONE_DECLARED: &str =
+    "no sets are declared: `hookrun sets add NAME --git URL --rev REV` declares one\n";
 
 /// The steps left to the user, because nobody has reviewed the fetched files.
 const LOOK: &str = "  review the files, run `hookrun trust` to allow them, and commit hookrun.lock";
@@ -205,7 +206,7 @@ fn named<'c>(config: &'c Config, name: Option<&str>) -> Result<Vec<&'c UsedSet>>
     }
     let names = config.sets.iter().map(|set| set.declared.name.as_str());
     let help = did_you_mean(nearest(name, names), || {
-        format!("`hookrun sets add {name}` declares one")
+        format!("`hookrun sets add {name} --git URL --rev REV` declares one")
     });
     let cause = format!("no set `{name}` is declared");
     Err(Complaint::with_cure(cause, help))

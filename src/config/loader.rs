@@ -142,8 +142,8 @@ impl ConfigLoader<'_> {
     fn of_git(&self, spec: Arc<EventSpec>) -> Result<BoundEvent, Complaint> {
         let hook = GIT_HOOKS.iter().find(|hook| hook.event == spec.name);
         let hook = hook.ok_or_else(|| {
-            let cause = format!("`{}` is not an event of git", spec.name);
-            let cure = "remove `dialect`, or name a hook of git: `commit-msg`, `pre-push`";
+            let cause = format!("`{}` is not a git event", spec.name);
+            let cure = "remove `dialect`, or name a git hook, such as `commit-msg` or `pre-push`";
             Complaint::with_cure(cause, cure)
         })?;
         Ok(BoundEvent {

@@ -72,7 +72,7 @@ fn read(text: &str, file: &Path) -> (DisabledHooks, Vec<Problem>) {
 
 fn obstacle(hook: &Hook) -> Option<String> {
     if git::find(&hook.event).is_none() {
-        return Some(format!("{} is not an event of git", hook.event));
+        return Some(format!("{} is not a git event", hook.event));
     }
     if hook.is_rule() {
         return Some("it is a rule".to_string());

@@ -91,11 +91,11 @@ impl Host {
 
     pub(crate) fn no_file(&self, scope: SettingsScope, env: &Environment) -> Complaint {
         if scope == SettingsScope::User {
-            let cure = "set HOME, or install for the project: --scope project";
+            let cure = "set HOME, or use `--scope project`";
             return Complaint::with_cure(env.why_no_home(), cure);
         }
         let cause = format!("{} has no settings file for this scope", self.title);
-        Complaint::with_cure(cause, "install for the user: --scope user")
+        Complaint::with_cure(cause, "use `--scope user`")
     }
 
     /// Whether the user has the host: its settings folder, or its program in PATH.

@@ -89,7 +89,7 @@ pub(super) fn install(
         }
     }
     if registry.has("tool.pre") && !registry.has("push.pre") {
-        let what = "tool.pre hooks run for agents; git runs hooks of commit.pre, push.pre and its other events";
+        let what = "tool.pre hooks run only for agents; git runs hooks for commit.pre, push.pre and other git events";
         writeln!(out, "  note: {what}")?;
     }
     if let Some(complaint) = complaint {

@@ -172,7 +172,10 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     if let Some(placeholder) = placeholder {
         let fits = (placeholder == "{staged_files}") == (at.changes == Changes::Index);
         if !fits || at.changes == Changes::Unknown {
-            return Err(format!("`{placeholder}` has no effect at {}", at.event));
+            return Err(format!(
+                "`{placeholder}` has no effect in {} hooks",
+                at.event
+            ));
         }
         run = run.replace(placeholder, "{files}");
     }
@@ -280,7 +283,10 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
         .collect();
     filter.condition = condition_of(job, "only")?;
     if !filter.is_empty() && at.changes == Changes::Unknown {
-        return Err(format!("its `glob` has no effect at {}", at.event));
+        return Err(format!(
+            "its `glob`, `exclude` or `file_types` has no effect: {} has no files",
+            at.event
+        ));
     }
     Ok(filter)
 }

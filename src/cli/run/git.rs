@@ -126,7 +126,7 @@ fn run_hook(
     let Some(hook) = hook else {
         return Err(Complaint::with_cure(
             format!("`{name}` is not a git hook that hookrun supports"),
-            "`hookrun events` lists the events of git, such as `commit.pre`",
+            "name a git hook, such as `pre-commit`, or its event, such as `commit.pre`; `hookrun events` lists the events",
         ));
     };
     let request = GitRequest {

@@ -173,7 +173,7 @@ command = 'echo "$# $1" > seen; test "$0" = /bin/sh'
     let wrong = manifest.replace("commit.msg", "tool.pre");
     let problems = Sandbox::new().file("hookrun.toml", &wrong).problems(&[]);
     assert!(
-        problems[0].contains("hookrun.toml:4") && problems[0].contains("is not an event of git"),
+        problems[0].contains("hookrun.toml:4") && problems[0].contains("is not a git event"),
         "{problems:?}"
     );
 }

@@ -641,7 +641,7 @@ fn a_local_file_switches_nothing_else_off() {
         ("no-env", "`no-env` cannot be disabled here: it is a rule"),
         (
             "agent",
-            "`agent` cannot be disabled here: tool.pre is not an event of git",
+            "`agent` cannot be disabled here: tool.pre is not a git event",
         ),
         ("tcs", "no hook of this project is named `tcs`"),
     ] {

@@ -460,7 +460,7 @@ impl Workspace {
         }
         if path.metadata().is_ok_and(|meta| !meta.is_file()) {
             // Writing to a pipe would wait for a reader.
-            return Err("it is not a file".to_string());
+            return Err("it already exists and is not a regular file".to_string());
         }
         let bytes = match &file.content {
             Content::Text(text) => self.folders.fill(text).into_bytes(),
