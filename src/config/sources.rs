@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::directive::Head;
 use super::draft::{BoundEvent, HookDraft};
-use super::layer::{COMMANDS, DropIn, RESERVED, entries};
+use super::layer::{COMMANDS, DropIn, RESERVED, SUITES, entries};
 use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
 use super::manifest::{HookTable, LoadedLayer, Manifest};
 use super::problem::{Position, Problem};
@@ -40,6 +40,9 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
             continue;
         }
         if RESERVED.contains(&name.as_str()) {
+            if name != SUITES {
+                reader::check_writers(path, &mut loader.problems);
+            }
             loader.unopened.push(folder.path);
             continue;
         }

@@ -241,7 +241,11 @@ pub fn world_writable_part(path: &Path) -> Option<PathBuf> {
             return Some(folder.to_path_buf());
         }
     }
-    is_open_to_everyone(&at).then_some(at)
+    // The sticky bit does not keep others from adding files.
+    let is_open = at
+        .metadata()
+        .is_ok_and(|meta| meta.permissions().mode() & WRITE_BY_OTHERS != 0);
+    (is_open && can_be_reached(&at)).then_some(at)
 }
 
 /// Returns true if every user may write to a file or add files to a folder, and can reach it. A

@@ -166,9 +166,21 @@ fn a_folder_among_the_hooks_keeps_the_gate_closed() {
 fn a_hook_in_a_folder_that_everyone_may_write_never_runs() {
     let sandbox = mode("hooks.d/tool.pre", 0o777);
     decide(&sandbox).blocks_saying("hooks.d/tool.pre: it is world-writable");
+    // The sticky bit does not keep others from adding hooks.
     change_mode(&sandbox, "hooks.d/tool.pre", 0o1777);
+    decide(&sandbox).blocks_saying("hooks.d/tool.pre: it is world-writable");
+    sandbox.has_no_file("ran");
+}
+
+#[test]
+fn code_that_hooks_share_must_not_be_writable_for_everyone() {
+    let sandbox = Sandbox::new().hook("good", "touch ran");
+    fs::create_dir(sandbox.at("hooks.d/lib")).unwrap();
     decide(&sandbox).allows();
-    sandbox.has_file("ran");
+    change_mode(&sandbox, "hooks.d/lib", 0o777);
+    fs::remove_file(sandbox.at("ran")).unwrap();
+    decide(&sandbox).blocks_saying("hooks.d/lib: it is world-writable");
+    sandbox.has_no_file("ran");
 }
 
 #[test]
