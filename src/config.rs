@@ -2,7 +2,6 @@
 
 mod directive;
 pub mod discover;
-mod documents;
 mod draft;
 pub mod env;
 mod event_tables;

@@ -219,13 +219,11 @@ impl ExplainedHook {
             ask: None,
         };
         if let (Handler::Rule(decision), true) = (&hook.handler, explained.runs) {
-            match verdict_of_rule(decision, &hook.matcher, event, &hook.place(place)) {
-                Ok(verdict) => match verdict.decision {
-                    Decision::Block { reason } => explained.deny = Some(reason),
-                    Decision::Ask { question } => explained.ask = Some(question),
-                    Decision::Allow => {}
-                },
-                Err(failure) => explained.deny = Some(failure.to_string()),
+            let verdict = verdict_of_rule(decision, &hook.matcher, event, &hook.place(place));
+            match verdict.decision {
+                Decision::Block { reason } => explained.deny = Some(reason),
+                Decision::Ask { question } => explained.ask = Some(question),
+                Decision::Allow => {}
             }
         }
         explained

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::documents::{DocumentCondition, DocumentPath, DocumentRule};
 use super::problem::Position;
 use super::served::ServedHook;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Access, EventSpec};
 use crate::engine::hook::matcher::{self};
-use crate::engine::hook::{Convention, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm, placeholders};
+use crate::engine::hook::{Convention, Hook, Matcher, OnDoubt, PLACEHOLDERS, Warm};
 use crate::engine::outcome::Decision;
 use crate::hosts::Host;
 use crate::hosts::rules::{HostMatch, WantedEvents};
@@ -68,8 +67,6 @@ pub(super) enum Pattern {
     Access(Access),
     Runs,
     Field(String),
-    Documents,
-    Document(String),
 }
 
 pub(super) type PlacedComplaint = (Complaint, Position);
@@ -107,25 +104,6 @@ impl HookDraft {
             })
     }
 
-    pub(super) fn has_documents(&self) -> bool {
-        let mut patterns = self.patterns.iter();
-        patterns.any(|pattern| pattern.of == Pattern::Documents)
-    }
-
-    /// Turns context fields into document paths if the rule has documents.
-    pub(super) fn look_in_documents(&mut self) {
-        if !self.has_documents() {
-            return;
-        }
-        for pattern in self.patterns.iter_mut().chain(&mut self.except) {
-            if let Pattern::Field(field) = &pattern.of {
-                pattern.of = Pattern::Document(field.clone());
-            }
-        }
-        // Any field may exist in a document.
-        self.placeholders.clear();
-    }
-
     pub(super) fn placeholders(&mut self, names: Vec<String>, at: Position) {
         let fields = names
             .into_iter()
@@ -136,19 +114,8 @@ impl HookDraft {
     pub(super) fn matcher(&self) -> Result<Matcher, Vec<PlacedComplaint>> {
         let mut faults = Vec::new();
         let mut matcher = matcher_of(&self.patterns, &mut faults);
-        let mut exceptions = self.except.iter();
-        if exceptions.any(|pattern| !matches!(pattern.of, Pattern::Document(_))) {
+        if !self.except.is_empty() {
             matcher = matcher.except(matcher_of(&self.except, &mut faults));
-        }
-        if self.has_documents() {
-            let wanted = conditions_of(&self.patterns, &mut faults);
-            let except = conditions_of(&self.except, &mut faults);
-            let files = self.patterns.iter();
-            let files = files.filter(|pattern| pattern.of == Pattern::Documents);
-            let files = files.map(|pattern| pattern.written.clone());
-            let text = self.hook.handler.rule().map_or("", |(_, text)| text);
-            let named = placeholders(text).unwrap_or_default();
-            matcher = matcher.documents(DocumentRule::new(files.collect(), wanted, except, &named));
         }
         if let Some(doubt) = self.doubt {
             matcher = matcher.doubt(doubt);
@@ -172,14 +139,11 @@ impl HookDraft {
         for HookPattern { of, written, at } in self.patterns.iter().chain(&self.except) {
             let checked = match of {
                 Pattern::Tool => matcher::check_tool(written),
-                Pattern::Path | Pattern::Not | Pattern::Documents => matcher::check_path(written),
+                Pattern::Path | Pattern::Not => matcher::check_path(written),
                 Pattern::Type => Matcher::default().file_type(written).map(drop),
                 Pattern::Access(_) => Ok(()),
                 Pattern::Runs => Matcher::default().runs(written).map(drop),
                 Pattern::Command | Pattern::Field(_) => matcher::check_expression(written),
-                Pattern::Document(path) => {
-                    DocumentPath::read(path).and_then(|_| matcher::check_expression(written))
-                }
             };
             faults.extend(checked.err().map(|error| (of.fault(written, &error), *at)));
         }
@@ -222,8 +186,6 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
             Pattern::Command => before.command(written),
             Pattern::Runs => before.runs(written),
             Pattern::Field(field) => before.field(field, written),
-            Pattern::Documents => matcher::check_path(written).map(|()| before),
-            Pattern::Document(_) => Ok(before),
         };
         match added {
             Ok(added) => matcher = added,
@@ -233,27 +195,11 @@ fn matcher_of(patterns: &[HookPattern], faults: &mut Vec<PlacedComplaint>) -> Ma
     matcher
 }
 
-fn conditions_of(
-    patterns: &[HookPattern],
-    faults: &mut Vec<PlacedComplaint>,
-) -> Vec<DocumentCondition> {
-    let mut conditions = Vec::new();
-    for HookPattern { of, written, at } in patterns {
-        if let Pattern::Document(path) = of {
-            match DocumentCondition::new(path, written) {
-                Ok(condition) => conditions.push(condition),
-                Err(error) => faults.push((of.fault(written, &error), *at)),
-            }
-        }
-    }
-    conditions
-}
-
 impl Pattern {
     fn fault(&self, written: &str, error: &Complaint) -> Complaint {
         let cure = match self {
             Pattern::Tool => "write names or globs separated by `|`: `bash|write|mcp__git*`",
-            Pattern::Path | Pattern::Not | Pattern::Documents if written.contains('|') => {
+            Pattern::Path | Pattern::Not if written.contains('|') => {
                 let list = written.replace('|', ",");
                 let has_braces = written.contains('{');
                 let braced = if has_braces {
@@ -266,15 +212,9 @@ impl Pattern {
             }
             Pattern::Access(_) => "write `read` or `write`",
             Pattern::Type => "use file types such as `python`, `shell` or `text`",
-            Pattern::Path | Pattern::Not | Pattern::Documents => {
-                "write a glob: `src/**`, `*.pem`, `.env`"
-            }
+            Pattern::Path | Pattern::Not => "write a glob: `src/**`, `*.pem`, `.env`",
             Pattern::Runs => "write a program and its words: `git push --force|-f`",
-            Pattern::Document(path) if DocumentPath::read(path).is_err() => {
-                let cause = format!("`{path}` is not a valid path in `where`: {error}");
-                return Complaint::with_cure(cause, "write `[]` for each element, `\\.` for a dot");
-            }
-            Pattern::Command | Pattern::Field(_) | Pattern::Document(_) => {
+            Pattern::Command | Pattern::Field(_) => {
                 "write a regular expression; in TOML, single quotes keep backslashes: 'rm\\s+-rf'"
             }
         };

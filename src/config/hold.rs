@@ -273,7 +273,6 @@ fn hold(hooks: &mut [Hook], catalog: &Catalog, why: &str) -> Vec<HeldHook> {
             // Braces in a rule's text are placeholders.
             let reason = why.replace('{', "{{").replace('}', "}}");
             hook.handler = Handler::Rule(Decision::Block { reason });
-            hook.matcher.documents = None;
             hook.convention = None;
             hook.rewrite = false;
             hook.on_failure = None;

@@ -76,11 +76,6 @@ pub const RULE_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("ask", KeyValue::Text, "", "asks a person this question",
         |draft, key| set_rule(draft, key, |question| Decision::Ask { question })),
     KeyRow::key("except", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `unless` of a hook: a table with keys of `match`", set_except),
-    KeyRow::key("documents", KeyValue::Texts, "none", "JSON, YAML or TOML files of the project, or globs for them; `where` then matches values in these files, at paths such as `resources[].acl`", |draft, key| {
-        let files = key.some_texts("name a file or a glob, or remove it")?;
-        files.iter().for_each(|file| draft.pattern(Pattern::Documents, &file.value, key.at()));
-        Ok(())
-    }),
     KeyRow::key("doubt", KeyValue::OneOf(|| words(OnDoubt::NAMES)), "the rule's own decision", "the decision on values that are unknown before the command runs, such as `$X`",
         |draft, key| key.one_of(OnDoubt::NAMES).map(|doubt| draft.doubt = Some(doubt))),
     KeyRow::key("priority", KeyValue::Number, "100", "lower runs earlier",

@@ -239,15 +239,6 @@ fn finish_rule(draft: &mut HookDraft, reader: &mut DocumentReader<'_>, table: &T
         let cure = "add `runs`, `command`, `path`, `tool`, `where` or `except`";
         reader.fault(table.offset, "the rule would match every event", cure);
     }
-    draft.look_in_documents();
-    if draft.has_documents() && reader.lacks(table, "where") {
-        let cure = "add `where = { \"resources[].acl\" = \"^public\" }`";
-        reader.fault(
-            table.offset,
-            "the rule has no `where` for its documents",
-            cure,
-        );
-    }
     draft.names_event = draft.events.is_some();
     draft
         .events

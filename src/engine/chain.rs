@@ -378,11 +378,7 @@ impl Chain<'_> {
             let seen = self.seen_by(hook);
             let place = self.surroundings.place(seen);
             let verdict = verdict_of_rule(decision, &hook.matcher, seen, &hook.place(&place));
-            let ending = match verdict {
-                Ok(verdict) => Ending::Answered(verdict),
-                Err(failure) => Ending::NotStarted(failure),
-            };
-            return vec![Trace::not_run(ending)];
+            return vec![Trace::not_run(Ending::Answered(verdict))];
         }
         let hooks: Vec<Arc<Hook>> = turns.iter().map(|turn| Arc::clone(&turn.hook)).collect();
         if hooks.iter().all(|hook| hook.handler.is_function()) {

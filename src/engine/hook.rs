@@ -12,16 +12,14 @@ mod staged;
 
 use std::path::PathBuf;
 
-use crate::engine::complaint::Complaint;
 use crate::engine::ending::Ending;
 use crate::engine::event::{Event, JsonType, Merge};
-use crate::engine::outcome::{ContractRule, Decision, Finding, FindingLevel, Verdict};
+use crate::engine::outcome::{ContractRule, Decision, Verdict};
 
 pub use crate::engine::names::{DEFAULT_TIMEOUT, duration_text, parse_duration};
 pub(crate) use contract::NO_REASON;
 pub use function::{AsyncFunction, Function, FunctionReturn, IntoVerdict};
 pub use limits::{Containment, Limits, Sandbox};
-use matcher::DocumentMatch;
 pub use matcher::{Condition, Matcher, Mismatch, OnDoubt, PathBase};
 pub use spec::{
     Background, Convention, DEFAULT_PRIORITY, EditedField, EventPart, FILES, Fixes, Handler, Hook,
@@ -121,17 +119,13 @@ impl Hook {
 pub const PLACEHOLDERS: &[&str] = &["command", "program", "path", "tool"];
 
 /// Applies a rule to an `event` that its matcher accepts. In case of doubt, the text says what is
-/// unknown. Fails if a document of the rule cannot be read.
+/// unknown.
 pub(crate) fn verdict_of_rule(
     decision: &Decision,
     matcher: &Matcher,
     event: &Event,
     place: &PathBase,
-) -> Result<Verdict, Complaint> {
-    if let Some(documents) = &matcher.documents {
-        let found = documents.find(&place.project)?;
-        return Ok(verdict_of_documents(decision, &found, event));
-    }
+) -> Verdict {
     let command = matcher.find_command(event, place);
     let path = matcher.find_path(event, place);
     let doubt = match (&command, &path) {
@@ -148,7 +142,7 @@ pub(crate) fn verdict_of_rule(
             None if asks => Decision::Ask { question: text },
             Some(OnDoubt::Block) | None => Decision::Block { reason: text },
         };
-        return Ok(Verdict::new(decision, ContractRule::Ruled));
+        return Verdict::new(decision, ContractRule::Ruled);
     }
     let fill = |text: &str| {
         filled(text, |name| match name {
@@ -171,48 +165,7 @@ pub(crate) fn verdict_of_rule(
         },
         Decision::Allow => Decision::Allow,
     };
-    Ok(Verdict::new(decision, ContractRule::Ruled))
-}
-
-const MOST_PLACES: usize = 50;
-
-/// Creates the verdict for matches in documents: one line and one finding per match.
-fn verdict_of_documents(decision: &Decision, found: &[DocumentMatch], event: &Event) -> Verdict {
-    let (text, level) = match decision {
-        Decision::Block { reason } => (reason, FindingLevel::Error),
-        Decision::Ask { question } => (question, FindingLevel::Warning),
-        Decision::Allow => return Verdict::new(Decision::Allow, ContractRule::Ruled),
-    };
-    let mut verdict = Verdict::new(Decision::Allow, ContractRule::Ruled);
-    let mut lines = Vec::new();
-    for one in found.iter().take(MOST_PLACES) {
-        let message = filled(text, |name| {
-            match one.values.iter().find(|(known, _)| known == name) {
-                Some((_, value)) => Some(value.clone()),
-                None => event.context().text(name),
-            }
-        });
-        lines.push(format!("{}:{}: {message}", one.file, one.line));
-        verdict.findings.push(Finding {
-            path: one.file.clone(),
-            line: Some(one.line as u64),
-            level,
-            message,
-            rule: None,
-        });
-    }
-    if found.len() > MOST_PLACES {
-        lines.push(format!("and {} more", found.len() - MOST_PLACES));
-    }
-    let text = lines.join("\n");
-    match decision {
-        _ if found.is_empty() => {}
-        Decision::Ask { .. } => verdict.decision = Decision::Ask { question: text },
-        Decision::Block { .. } | Decision::Allow => {
-            verdict.decision = Decision::Block { reason: text };
-        }
-    }
-    verdict
+    Verdict::new(decision, ContractRule::Ruled)
 }
 
 /// Returns the names of placeholders in order.

@@ -41,7 +41,6 @@ mod nasty;
 mod record;
 mod replay;
 mod report;
-mod rule_documents;
 mod rules;
 mod run;
 mod secrets;

@@ -21,7 +21,7 @@ use path::PathQuery;
 pub use path::check_path;
 pub(crate) use path::{FoundPath, named_path, tidy};
 pub use path::{PathMatch, decide_paths};
-pub use row::{Condition, DocumentMatch, Documents, Mismatch, PathBase, check_expression};
+pub use row::{Condition, Mismatch, PathBase, check_expression};
 use row::{EXCEPT, OF_HOST, no_backspace, of_field};
 pub(crate) use row::{expression, expression_error, shortened};
 pub(crate) use runs::{RunsForm, RunsMatch, written};
@@ -39,7 +39,6 @@ pub struct Matcher {
     runs: Vec<RunsForm>,
     fields: Vec<FieldMatch>,
     condition: Option<Arc<dyn Condition>>,
-    pub(crate) documents: Option<Arc<dyn Documents>>,
     except: Option<Box<Matcher>>,
     access: Option<Access>,
     pub(crate) doubt: Option<OnDoubt>,
@@ -158,11 +157,8 @@ impl Matcher {
     /// other values as compact JSON.
     ///
     /// # Errors
-    /// If the expression is invalid, or the path has `[]`, which only documents have.
+    /// If the expression is invalid.
     pub fn field(mut self, field: &str, written: &str) -> Result<Matcher, Complaint> {
-        if field.contains("[]") {
-            return Err(Complaint::new("`[]` needs a rule with `documents`"));
-        }
         self.fields.push(FieldMatch {
             field: field.to_string(),
             form: expression(written)?,
@@ -174,13 +170,6 @@ impl Matcher {
     #[doc(hidden)]
     pub fn condition(mut self, condition: impl Condition + 'static) -> Matcher {
         self.condition = Some(Arc::new(condition));
-        self
-    }
-
-    #[must_use]
-    #[doc(hidden)]
-    pub fn documents(mut self, documents: impl Documents + 'static) -> Matcher {
-        self.documents = Some(Arc::new(documents));
         self
     }
 
@@ -512,7 +501,6 @@ impl fmt::Display for Matcher {
             parts.push(format!("{} /{}/", field.field, field.form));
         }
         parts.extend(self.condition.iter().map(ToString::to_string));
-        parts.extend(self.documents.iter().map(ToString::to_string));
         parts.extend(self.except.iter().map(|except| format!("except {except}")));
         if parts.is_empty() {
             f.write_str("every event")

@@ -1,4 +1,4 @@
-//! Shared parts of matchers: mismatches, documents, expressions, and globs with limits on nesting
+//! Shared parts of matchers: mismatches, expressions, and globs with limits on nesting
 //! and compiled size.
 
 use std::ffi::OsStr;
@@ -22,23 +22,6 @@ pub trait Condition: fmt::Debug + fmt::Display + Send + Sync {
     fn needs_action(&self) -> bool;
 
     fn needs_paths(&self) -> bool;
-}
-
-/// Documents of a rule. The engine knows no files and formats.
-pub trait Documents: fmt::Debug + fmt::Display + Send + Sync {
-    /// Returns the matching locations in a project's documents, in order. Fails if a document
-    /// cannot be read.
-    fn find(&self, project: &Path) -> Result<Vec<DocumentMatch>, Complaint>;
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DocumentMatch {
-    /// Relative to the project.
-    pub file: String,
-    /// From 1.
-    pub line: usize,
-    /// Values that the rule's text may use.
-    pub values: Vec<(String, String)>,
 }
 
 /// Folders to which relative paths refer.
