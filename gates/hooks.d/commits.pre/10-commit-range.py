@@ -162,7 +162,7 @@ def git(*arguments, given=b""):
     except OSError as error:
         raise Blocked(f"git cannot be started: {error.strerror}") from None
     if ran.returncode != 0:
-        said = ran.stderr.decode("utf-8", "replace").strip() or f"it ended with status {ran.returncode}"
+        said = ran.stderr.decode("utf-8", "replace").strip() or f"exit status {ran.returncode}"
         raise Blocked(f"git {arguments[0]}: {said}")
     return ran.stdout
 
@@ -178,7 +178,7 @@ class Objects:
         self.child.stdin.flush()
         head = self.child.stdout.readline().split()
         if len(head) != 3:
-            raise Blocked(f"git does not have {number}; fetch it")
+            raise Blocked(f"object {number} is missing from this clone; fetch it")
         return self.child.stdout.read(int(head[2]) + 1)[:-1]
 
 
@@ -186,10 +186,10 @@ def commit_of(revision):
     try:
         found = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     except Blocked:
-        raise Blocked(f"`{revision}` is no commit here; fetch it") from None
+        raise Blocked(f"`{revision}` is not a known commit in this clone; fetch it") from None
     # `^main` is printed as well, and means all others.
     if not re.fullmatch(NUMBER, found):
-        raise Blocked(f"`{revision}` is not the name of one commit")
+        raise Blocked(f"`{revision}` does not name a single commit")
     return found
 
 
@@ -197,23 +197,23 @@ def judge_message(parents, author, message):
     """What is wrong with what a commit says: rule, message."""
     subject, _, rest = message.partition("\n")
     if re.match(r"(fixup|squash|amend)! |wip\b", subject, re.IGNORECASE):
-        yield "fixup", "it is not done yet; `git rebase --autosquash` joins it"
+        yield "fixup", "it is unfinished; squash it with `git rebase --autosquash`"
     if len(parents) > 1:
         return
     wanted = os.environ.get("HOOKRUN_COMMITS_SUBJECT")
     if not subject.strip():
         yield "subject", "it has no subject"
     elif len(subject) > (most := 200 if UPDATE.fullmatch(subject) else 72):
-        yield "subject", f"its subject has {len(subject)} characters, {most} are the most"
+        yield "subject", f"its subject has {len(subject)} characters; the limit is {most}"
     elif subject.endswith("."):
         yield "subject", "its subject ends with a full stop"
     elif wanted and not re.search(wanted, subject) and not OTHERS.match(subject) and not UPDATE.fullmatch(subject):
         yield "subject", f"its subject does not match {wanted}"
     if rest and not rest.startswith("\n"):
-        yield "subject", "no empty line follows its subject"
+        yield "subject", "its subject is not followed by an empty line"
     signed = re.findall(r"^Signed-off-by: .*<([^>\n]*)>\s*$", message, re.MULTILINE | re.IGNORECASE)
     if not {author.lower(), BOTS.get(author.lower())} & {*map(str.lower, signed)}:
-        yield "sign-off", f"no Signed-off-by of {author}; `git rebase --signoff` adds it"
+        yield "sign-off", f"no Signed-off-by line for {author}; add it with `git rebase --signoff`"
 
 
 def message_of(text):
@@ -291,7 +291,7 @@ def large_files(base, head, limit):
 def meant(word, words):
     """The cure of a slip."""
     near = difflib.get_close_matches(word.lower(), words, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+    return f"did you mean `{near[0]}`?" if near else f"expected one of: {', '.join(words)}"
 
 
 def allowed():
@@ -302,7 +302,7 @@ def allowed():
         if rule not in RULES:
             raise Blocked(f"HOOKRUN_COMMITS_ALLOW: `{word}` is neither a rule nor RULE:COMMIT; {meant(rule, RULES)}")
         if colon and not re.fullmatch(NUMBER, commit):
-            raise Blocked(f"HOOKRUN_COMMITS_ALLOW: `{word}` names no commit by its full number; `git rev-parse` prints it")
+            raise Blocked(f"HOOKRUN_COMMITS_ALLOW: `{word}` needs a full commit ID; `git rev-parse` prints it")
     return words
 
 
@@ -310,9 +310,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has an unknown key, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a non-empty string, not {json.dumps(value)}")
 
 
 def is_same(folder):
@@ -335,15 +335,15 @@ def check(event):
     if "cwd" in event and not is_here(event["cwd"]):
         raise Blocked(f"there is no folder `{event['cwd']}`")
     if git("rev-parse", "--is-shallow-repository").strip() != b"false":
-        raise Blocked("the clone has not the whole history; fetch all of it (`git fetch --unshallow`)")
+        raise Blocked("this clone is shallow; fetch the full history with `git fetch --unshallow`")
     base, head = commit_of(event["base"]), commit_of(event.get("head", "HEAD"))
     limit = os.environ.get("HOOKRUN_COMMITS_LARGE") or "1048576"
     if not re.fullmatch("[0-9]+", limit):
-        raise Blocked("HOOKRUN_COMMITS_LARGE is a number of bytes")
+        raise Blocked("HOOKRUN_COMMITS_LARGE must be a number of bytes")
     try:
         re.compile(os.environ.get("HOOKRUN_COMMITS_SUBJECT", ""))
     except re.error as error:
-        raise Blocked(f"HOOKRUN_COMMITS_SUBJECT is no regular expression: {error}") from None
+        raise Blocked(f"HOOKRUN_COMMITS_SUBJECT is not a valid regular expression: {error}") from None
 
     left_out, errors, findings = allowed(), [], []
 
@@ -360,12 +360,12 @@ def check(event):
         for rule, problem in judge_message(parents, author, message):
             wrong(rule, number, f"{number[:12]} ({subject}): {problem}")
         for what in secrets_in(as_bytes):
-            wrong("secret", number, f"{number[:12]}: its message has {what} in it")
+            wrong("secret", number, f"{number[:12]}: its message contains {what}")
     for number, path, before, now in changes(commits):
         for line, what in added_secrets(objects, before, now):
             wrong("secret", number, f"{number[:12]} adds {what} in {path}:{line}", {"path": path, "line": line})
         if size := large.pop(now, None):
-            wrong("large", number, f"{number[:12]}: {path} has {size} bytes, {limit} are the most", {"path": path})
+            wrong("large", number, f"{number[:12]}: {path} has {size} bytes; the limit is {limit}", {"path": path})
     return commits.count(b"\n"), errors, findings
 
 
@@ -373,13 +373,13 @@ def main():
     try:
         count, errors, findings = check(json.load(sys.stdin.buffer))
     except (Blocked, OSError) as problem:
-        sys.exit(f"the commits were not judged: {problem}")
+        sys.exit(f"the commits were not checked: {problem}")
     if errors:
         shown = errors[:MOST_FINDINGS] + [f"and {len(errors) - MOST_FINDINGS} more"] * (len(errors) > MOST_FINDINGS)
         reason = "the commits are blocked:\n" + "\n".join(shown)
         print(json.dumps({"continue": False, "reason": reason, "findings": findings[:MOST_FINDINGS]}))
     else:
-        print("1 commit is in order" if count == 1 else f"{count} commits are in order")
+        print("1 commit passed" if count == 1 else f"{count} commits passed")
 
 
 main()

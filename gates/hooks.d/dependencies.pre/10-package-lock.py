@@ -4,7 +4,7 @@
 #
 #   echo '{"path": "package-lock.json", "base": "origin/main"}' | hookrun run dependencies.pre --hooks gates
 #
-# The name of the file says who wrote it; other names are read as package-lock.json.
+# The name of the file determines its format; other names are read as package-lock.json.
 # `hookrun hook json` reads YAML and TOML.
 # It compares the file with its version at the merge base with `base`, or with the file `basePath`.
 # It checks new and changed entries:
@@ -98,18 +98,18 @@ def committed(base, path):
     """The file as it was where the work left `base`; `None` if it was not there."""
     folder, name = os.path.split(os.path.abspath(path))
     if git("-C", folder, "rev-parse", "--git-dir") is None:
-        raise Blocked("`base` is a commit, but this is not a repository")
+        raise Blocked("this is not a git repository, so `base` cannot be resolved; use `basePath` instead")
     commit = git("-C", folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}")
     fork = commit and git("-C", folder, "merge-base", commit.decode().strip(), "HEAD")
     if not fork:
-        raise Blocked(f"`{base}` is no commit that is known here, or has nothing in common with HEAD; fetch it, with its history")
+        raise Blocked(f"`{base}` is not a known commit in this clone, or shares no history with HEAD; fetch it with its history")
     fork = fork.decode().strip()
     listed = git("-C", folder, "ls-tree", "--name-only", fork, "--", name)
     if listed == b"":
         return None
     text = listed and git("-C", folder, "show", f"{fork}:./{name}")
     if text is None:
-        raise Blocked(f"git does not show `{path}` of `{base}`")
+        raise Blocked(f"git cannot read `{path}` at `{base}`")
     return text
 
 
@@ -144,10 +144,10 @@ def packages(lock, called):
     found = lock.get("packages") if isinstance(lock, dict) and lock.get("lockfileVersion") in (2, 3) else None
     if not isinstance(found, dict):
         cure = "`npm install --package-lock-only --lockfile-version 3` writes one"
-        raise Blocked(f"{called} is no lock file of version 2 or 3 with `packages`; {cure}")
+        raise Blocked(f"{called} is not a version 2 or 3 lock file with `packages`; {cure}")
     for place, entry in found.items():
         if not has_form(entry, ("name", "version", "resolved", "integrity"), ("link", "inBundle", "hasInstallScript")):
-            raise Blocked(f"{called}: the entry `{place}` is not of the form that npm writes")
+            raise Blocked(f"{called}: entry `{place}` is not in the format that npm writes")
     return found
 
 
@@ -159,7 +159,7 @@ def legacy(lock, called):
         children = parent.get("dependencies", {})
         for name, entry in children.items() if isinstance(children, dict) else [("", None)]:
             if not has_form(entry, ("version", "resolved", "integrity"), ("bundled",)):
-                raise Blocked(f"{called}: in `dependencies`, the entry `{name}` is not of the form that npm writes")
+                raise Blocked(f"{called}: in `dependencies`, entry `{name}` is not in the format that npm writes")
             place = f"{folder}node_modules/{name}"
             found[place] = entry
             target = lock["packages"].get(place, {})
@@ -279,17 +279,17 @@ def judge_address(entry, name, known, hosts):
     resolved, host = entry.get("resolved"), host_of(entry)
     same = [other for other in known if other.get("version") == entry.get("version")]
     if resolved is None:
-        yield "host", "error", "`resolved` is missing: it could come from anywhere"
+        yield "host", "error", "`resolved` is missing, so the package could come from anywhere"
     elif not resolved.startswith("https://"):
-        yield "host", "error", f"it is not fetched by https: {plain(resolved)}"
+        yield "host", "error", f"it is not fetched over HTTPS: {plain(resolved)}"
     elif not host:
-        yield "host", "error", f"its address is not a plain one, so programs read it differently: {json.dumps(resolved)}"
+        yield "host", "error", f"its address is not a plain URL, so programs may disagree on its host: {json.dumps(resolved)}"
     elif known and host not in map(host_of, known):
-        yield "host", "error", f"it comes from {host}, until now from {host_of((same or known)[0]) or 'elsewhere'}"
+        yield "host", "error", f"it comes from {host} instead of {host_of((same or known)[0]) or 'an unknown host'}"
     elif host not in hosts:
-        yield "host", "error", f"it comes from {host}, as no package did; HOOKRUN_LOCK_HOSTS can allow it"
+        yield "host", "error", f"it comes from {host}, a new host; to allow it, set HOOKRUN_LOCK_HOSTS"
     if host and not named_by(resolved, name, entry.get("version")):
-        yield "name", "error", f"its address is that of something else: {resolved}"
+        yield "name", "error", f"its URL belongs to a different package or version: {resolved}"
 
 
 def judge_content(entry, known):
@@ -299,13 +299,13 @@ def judge_content(entry, known):
     if not integrity.strip():
         yield "integrity", "error", "`integrity` is missing"
     elif junk:
-        yield "integrity", "error", f"`integrity` contains something that is not a checksum: {json.dumps(junk[0])}"
+        yield "integrity", "error", f"`integrity` contains an invalid checksum: {json.dumps(junk[0])}"
     elif not strong:
-        yield "integrity", "error", "`integrity` is only SHA-1"
+        yield "integrity", "error", "`integrity` has only a SHA-1 checksum"
     had = [set().union(*tokens(other.get("integrity", ""))[:2]) for other in known if other.get("version") == version]
     # npm takes what fits any one of them, so one that is added is another content.
     if any(before and not strong <= before for before in had):
-        yield "content", "error", f"version {version} has another content than it had"
+        yield "content", "error", f"version {version} has a different checksum than before"
 
 
 def judge(place, entry, known, hosts):
@@ -315,7 +315,7 @@ def judge(place, entry, known, hosts):
     yield from judge_address(entry, name, known, hosts)
     yield from judge_content(entry, known)
     if not known:
-        yield "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "block"]) == "block" else "notice", "it is new"
+        yield "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "block"]) == "block" else "notice", "new package"
     if name != place_name(place):
         yield "alias", "notice", f"it is installed as {plain(place_name(place))}"
 
@@ -335,14 +335,14 @@ def lines_of(text):
 def meant(word, words):
     """The cure of a slip."""
     near = difflib.get_close_matches(word.lower(), words, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+    return f"did you mean `{near[0]}`?" if near else f"expected one of: {', '.join(words)}"
 
 
 def choice(variable, words):
     """What a variable chooses; the first word if it is not set."""
     chosen = os.environ.get(variable) or words[0]
     if chosen not in words:
-        raise Blocked(f"{variable} is `{chosen}`; {meant(chosen, words)}")
+        raise Blocked(f"{variable} has the unknown value `{chosen}`; {meant(chosen, words)}")
     return chosen
 
 
@@ -361,7 +361,7 @@ def hosts_allowed():
     words = os.environ.get("HOOKRUN_LOCK_HOSTS", "").split()
     for word in words:
         if not re.fullmatch(HOST, word, re.IGNORECASE):
-            raise Blocked(f"HOOKRUN_LOCK_HOSTS: `{word}` is no host; write `npm.example.com` or `npm.example.com:8443`")
+            raise Blocked(f"HOOKRUN_LOCK_HOSTS: `{word}` is not a host; write `npm.example.com` or `npm.example.com:8443`")
     return [host_of({"resolved": f"https://{word}/"}) for word in words]
 
 
@@ -369,9 +369,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has an unknown key, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a non-empty string, not {json.dumps(value)}")
 
 
 def is_same(folder):
@@ -419,18 +419,18 @@ def judge_lock(now, before):
         was = known.get(name, [])
         fetched = [other for came_so, other in was if came_so == "fetched"]
         if sort == "linked":
-            problem = f"it is a link that does not lead to a folder of the project: {json.dumps(entry.get('resolved'))}"
+            problem = f"its link does not point to a folder in the project: {json.dumps(entry.get('resolved'))}"
             yield place, name, "host", "error", problem
         elif sort == "fetched":
             yield from ((place, name, *problem) for problem in judge(place, entry, fetched, hosts))
             alikes = look_alikes(name, known, "package-lock.json") if not was else ()
             yield from ((place, name, "look-alike", "error", problem) for problem in alikes)
         if script_of(entry) and not any(script_of(other) for _, other in was):
-            yield place, name, "script", "error", "it runs a script when it is installed"
+            yield place, name, "script", "error", "it runs an install script"
     for place, old in now_legacy.items():
         same = before_legacy.get(place) == old and before.get(place) == now.get(place)
         if not same and not agrees(place, now.get(place, {}), old):
-            problem = "`dependencies`, which npm 6 reads, says something else than `packages`; `npm install` writes both anew"
+            problem = "`dependencies`, which npm 6 reads, contradicts `packages`; run `npm install` to rewrite both"
             yield place, place_name(place), "legacy", "error", problem
 
 
@@ -446,7 +446,7 @@ def of_hookrun(text, sort, called):
         command = [own if is_own else "hookrun", "hook", "json", sort]
         ran = subprocess.run(command, input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        raise Blocked(f"{called} is read by `hookrun`, which cannot be started: {error.strerror}") from None
+        raise Blocked(f"cannot start `hookrun` to read {called}: {error.strerror}") from None
     if ran.returncode != 0:
         said = ran.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").replace(" of stdin", "")
         raise Blocked(f"{called} is not {sort.upper()} ({said})")
@@ -483,7 +483,7 @@ class Locked:
 
 def table(value, called):
     if not isinstance(value, dict):
-        raise Blocked(f"{called} is not of the form that its package manager writes")
+        raise Blocked(f"{called} is not in the format that its package manager writes")
     return value
 
 
@@ -558,7 +558,7 @@ def locked_by_yarn(text, called):
             resolution = text_of(table(one, called).get("resolution"))
             found = re.fullmatch(r"((?:@[^/@]+/)?[^/@]+)@([\w+]+):(.*)", resolution)
             if not found:
-                raise Blocked(f"{called}: the entry `{key}` has no `resolution` that yarn writes")
+                raise Blocked(f"{called}: entry `{key}` has no valid `resolution`")
             name, protocol, rest = found.groups()
             where = {"npm": REGISTRIES[0], "workspace": "", "patch": "", "link": "", "portal": ""}.get(protocol, host_in(f"{protocol}:{rest}"))
             yield Locked(name, one.get("version"), where, [str(one.get("checksum") or "")], one[LINE])
@@ -578,7 +578,7 @@ def locked_by_go(text, called):
     for number, line in enumerate(text.decode("utf-8", "replace").splitlines(), 1):
         found = re.fullmatch(r"(\S+) (v\S+) (h1:[\w+/]{43}=)", line)
         if not found and line.strip():
-            raise Blocked(f"{called}, line {number}, is not of the form that go writes")
+            raise Blocked(f"{called}: line {number} is not in the format that go writes")
         if found:
             yield Locked(found[1], found[2], "go modules", [found[3]], number)
 
@@ -616,17 +616,17 @@ def judge_locked(now, before, kind):
         called = one.name, one.version, one.line
         if one.source not in known.get(one.name, sources):
             was = " and ".join(sorted(filter(None, known.get(one.name, ()))))
-            until = f", until now from {was}" if was else ", as no package did; HOOKRUN_LOCK_HOSTS can allow it"
+            until = f" instead of {was}" if was else ", a new source; to allow it, set HOOKRUN_LOCK_HOSTS"
             yield *called, "host", "error", f"it comes from {plain(one.source)}{until}"
         if "://" in one.source and not re.match(r"(?:git\+)?(?:https|ssh)://", one.source):
-            yield *called, "host", "error", f"it is not fetched by https: {plain(one.source)}"
+            yield *called, "host", "error", f"it is not fetched over HTTPS: {plain(one.source)}"
         if one.needs_sum and not one.sums:
             yield *called, "integrity", "error", "its checksum is missing"
         if had and not one.sums <= had:
-            yield *called, "content", "error", f"version {one.version} has another content than it had"
+            yield *called, "content", "error", f"version {one.version} has a different checksum than before"
         if one.name not in names:
             names.add(one.name)
-            yield *called, "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "block"]) == "block" else "notice", "it is new"
+            yield *called, "new", "error" if choice("HOOKRUN_LOCK_NEW", ["notice", "block"]) == "block" else "notice", "new package"
             yield from ((*called, "look-alike", "error", problem) for problem in look_alikes(one.name, {other.name for other in before}, kind))
 
 
@@ -654,7 +654,7 @@ def look_alikes(name, known, kind):
         return
     for other in sorted({*known, *popular} - {name}):
         if len(other) >= SHORTEST_NAME and (bare(name) == bare(other) or is_near(name.lower(), other.lower())):
-            yield f"its name is almost that of `{other}`"
+            yield f"its name closely resembles `{other}`"
             return
 
 
@@ -697,7 +697,7 @@ def main():
     try:
         findings = check(json.load(sys.stdin.buffer))
     except (Blocked, OSError) as problem:
-        sys.exit(f"the lock file was not judged: {problem}")
+        sys.exit(f"the lock file was not checked: {problem}")
     if not findings:
         return
     findings.sort(key=lambda finding: finding["level"] != "error")

@@ -29,16 +29,16 @@ class Blocked(Exception):
 def meant(word, words):
     """The cure of a slip."""
     near = difflib.get_close_matches(word.lower(), words, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+    return f"did you mean `{near[0]}`?" if near else f"expected one of: {', '.join(words)}"
 
 
 def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has an unknown key, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a non-empty string, not {json.dumps(value)}")
 
 
 def is_same(folder):
@@ -68,9 +68,9 @@ def is_there(file):
 def why(file):
     try:
         with open(file, "rb") as opened:
-            return opened.read(MOST_BYTES).decode("utf-8", "replace").strip() or "no reason is given"
+            return opened.read(MOST_BYTES).decode("utf-8", "replace").strip() or "no reason given"
     except OSError:
-        return "the reason is not readable"
+        return "cannot read the reason"
 
 
 def check(event):
@@ -89,7 +89,7 @@ def main():
     try:
         reason = check(json.load(sys.stdin.buffer))
     except (Blocked, OSError) as problem:
-        sys.exit(f"it is not known whether there is a freeze: {problem}")
+        sys.exit(f"cannot tell whether deployments are frozen: {problem}")
     if reason:
         sys.exit(f"deployments are frozen: {reason}")
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -IS
-# Blocks Kubernetes manifests whose containers could take over their node or exhaust it, that give
-# somebody every right, or that contain a secret.
+# Blocks Kubernetes manifests whose containers could take over or exhaust their node, that grant full
+# access, or that contain a secret.
 #
 #   kubectl kustomize overlays/prod >manifests.yaml
 #   echo '{"path": "manifests.yaml"}' | hookrun run manifest.pre --hooks gates
@@ -8,19 +8,20 @@
 # The input is YAML or JSON: one or more documents, a list (`kubectl get -o json`), or an array.
 # `hookrun hook json` reads YAML, with the booleans and numbers of the cluster (`yes`, `010`).
 #
-#   privileged            a container or a pod is privileged: it has the node
+#   privileged            a container or a pod is privileged, with full access to the node
 #   privilege-escalation  `allowPrivilegeEscalation: true`
-#   capabilities          a capability that is not harmless
+#   capabilities          a potentially harmful capability
 #   root                  a container runs as root, or may
-#   host-path             a volume is a folder of the node
+#   host-path             a volume mounts a folder of the node
 #   host-namespace        a pod shares a namespace of the node
 #   latest                an image without a version
 #   limits-memory         no limit for memory, or one that is not a quantity above 0
 #   limits-cpu            a limit for CPU that is not a quantity above 0; with
 #                         HOOKRUN_MANIFEST_REQUIRE also none. Without a limit a container may use
 #                         idle CPU, and many do without one.
-#   rbac                  a role may change everything; a binding of cluster-admin, or to everybody
-#   secret                a Secret with its values; encrypted ones (SOPS) and placeholders pass
+#   rbac                  a role that can change all resources; a binding that grants cluster-admin, or
+#                         any role to anonymous users
+#   secret                a Secret with unencrypted values; SOPS-encrypted values and placeholders pass
 #
 # Pods are found in Pod, PodTemplate, Deployment, ReplicaSet, ReplicationController, StatefulSet,
 # DaemonSet, Job and CronJob, which must have the form that Kubernetes accepts. To cover custom
@@ -124,7 +125,7 @@ def of_yaml(text, path):
         command = [own if is_own else "hookrun", "hook", "json", "yaml"]
         ran = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
-        raise Blocked(f"`{path}` is YAML, which `hookrun` reads, and it cannot be started: {error.strerror}") from None
+        raise Blocked(f"cannot start `hookrun` to read the YAML in `{path}`: {error.strerror}") from None
     if ran.returncode != 0:
         said = ran.stderr.decode("utf-8", "replace").strip().removeprefix("error: ").replace(" of stdin", "")
         raise Blocked(f"`{path}` is not YAML ({said})")
@@ -148,7 +149,7 @@ def documents(text, path):
     lines = iter(lines)
 
     def no_number(word):
-        raise ValueError(f"{word} is no number")
+        raise ValueError(f"{word} is not a valid number")
 
     def finished(pairs):
         one = Object(pairs)
@@ -156,7 +157,7 @@ def documents(text, path):
         if len(one) < len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise Blocked(f"{path}:{one.line}: `{twice}` appears twice in one object, and readers differ in which counts")
+            raise Blocked(f"{path}:{one.line}: `{twice}` appears twice in one object, and parsers disagree on which one counts")
         return one
 
     decoder, at, found = json.JSONDecoder(object_pairs_hook=finished, parse_constant=no_number), 0, []
@@ -234,7 +235,7 @@ def user_of(value):
     """`runAsUser`: null, and left out, is None."""
     user = value.get("runAsUser")
     if user is not None and (not isinstance(user, int) or isinstance(user, bool) or user < 0):
-        raise Form("`runAsUser` must be a number, 0 or above")
+        raise Form("`runAsUser` must be an integer, 0 or greater")
     return user
 
 
@@ -251,7 +252,7 @@ def own_pod(one):
     for step in where.split("."):
         pod = part(pod, step)
     if not any(listed(pod, sort) for sort in CONTAINERS):
-        raise Form(f"`{where}.containers` must be a list of objects, and not empty")
+        raise Form(f"`{where}.containers` must be a non-empty list of objects")
     return pod
 
 
@@ -322,13 +323,13 @@ def judge_pod(pod, is_own):
         except Form as form:
             if is_own:
                 raise
-            yield "form", pod.line, f"its pod is not of the form that Kubernetes takes: {form}"
+            yield "form", pod.line, f"its pod spec is invalid: {form}"
 
 
 def judge_namespaces(pod):
     for name in HOST_NAMESPACES:
         if flag(pod, name):
-            yield "host-namespace", pod.line, f"`{name}` shares the node's own"
+            yield "host-namespace", pod.line, f"`{name}` shares a namespace with the node"
 
 
 def judge_volumes(pod):
@@ -338,7 +339,7 @@ def judge_volumes(pod):
 
 def judge_whole(pod):
     if flag(part(part(pod, "securityContext"), "windowsOptions"), "hostProcess"):
-        yield "privileged", pod.line, "the whole pod is privileged: it has the node"
+        yield "privileged", pod.line, "the whole pod is privileged, with full access to the node"
 
 
 def judge_volume(volume, sorts, name):
@@ -346,15 +347,15 @@ def judge_volume(volume, sorts, name):
     for sort in sorts:
         if volume.get(sort) is not None:
             folder = part(volume, sort).get("path")
-            yield "host-path", volume.line, f"the volume `{name}` is the node's own `{folder}`"
+            yield "host-path", volume.line, f"the volume `{name}` mounts `{folder}` from the node"
 
 
 def judge_rights(container, pod, is_whole):
     line, name, own = container.line, container.get("name"), part(container, "securityContext")
     if flag(own, "privileged") or flag(part(own, "windowsOptions"), "hostProcess"):
-        yield "privileged", line, f"`{name}` is privileged: it has the node"
+        yield "privileged", line, f"`{name}` is privileged, with full access to the node"
     if flag(own, "allowPrivilegeEscalation"):
-        yield "privilege-escalation", line, f"`{name}` may gain more rights than it starts with; set `allowPrivilegeEscalation: false`"
+        yield "privilege-escalation", line, f"`{name}` can escalate its privileges; set `allowPrivilegeEscalation: false`"
     for capability in listed(part(own, "capabilities"), "add", str):
         if capability.upper().removeprefix("CAP_") not in HARMLESS_CAPABILITIES:
             yield "capabilities", line, f"`{name}` adds the capability {capability}"
@@ -373,13 +374,13 @@ def judge_rights(container, pod, is_whole):
 def judge_image(container):
     line, name, image = container.line, container.get("name"), container.get("image")
     if not isinstance(image, str) or not image:
-        yield "latest", line, f"`{name}` names no image"
+        yield "latest", line, f"`{name}` has no image"
         return
     read = IMAGE.fullmatch(image)
     if not read:
-        yield "latest", line, f"`{name}` runs `{image}`, which is not an image name"
+        yield "latest", line, f"`{name}` has the invalid image name `{image}`"
     elif not read["digest"] and read["tag"] in (None, "latest"):
-        yield "latest", line, f"`{name}` runs `{image}`, which is another image tomorrow; name a version"
+        yield "latest", line, f"`{name}` runs `{image}` without a fixed version; pin a tag or a digest"
 
 
 def judge_limits(container, is_needed):
@@ -390,9 +391,9 @@ def judge_limits(container, is_needed):
         rule = f"limits-{what}"
         is_due = rule not in REQUIRED or rule in words_of("HOOKRUN_MANIFEST_REQUIRE")
         if limits.get(what) is None and is_needed and is_due:
-            yield rule, line, f"`{name}` has no limit for {what}"
+            yield rule, line, f"`{name}` has no {what} limit"
         if limits.get(what) is not None and not is_some(limits[what]):
-            yield rule, line, f"`{name}` has the {what} limit {json.dumps(limits[what])}, which is not a quantity above 0"
+            yield rule, line, f"`{name}` has the invalid {what} limit {json.dumps(limits[what])}; set a quantity above 0"
 
 
 def is_some(quantity):
@@ -408,15 +409,15 @@ def judge_roles(one):
         for rule in listed(one, "rules"):
             verbs, resources = (listed(rule, name, str) for name in ("verbs", "resources"))
             if "*" in resources and any(verb in CHANGES for verb in verbs):
-                yield "rbac", rule.line, "it may change every resource (`*`); name the resources that it needs"
+                yield "rbac", rule.line, "it can change all resources (`*`); list the resources that it needs"
     if kind not in ("RoleBinding", "ClusterRoleBinding"):
         return
     if part(one, "roleRef").get("name") == "cluster-admin":
         names = ", ".join(f"{subject.get('kind')} {subject.get('name')}" for subject in listed(one, "subjects"))
-        yield "rbac", one.line, f"it gives every right (cluster-admin) to {names or 'nobody yet'}"
+        yield "rbac", one.line, f"it grants full access (cluster-admin) to {names or 'nobody yet'}"
     for subject in listed(one, "subjects"):
         if subject.get("name") in EVERYBODY:
-            yield "rbac", subject.line, f"it gives rights to everybody without a login ({subject['name']})"
+            yield "rbac", subject.line, f"it grants access without authentication ({subject['name']})"
 
 
 def judge_secret(one):
@@ -425,7 +426,7 @@ def judge_secret(one):
         values = part(one, name)
         plain = [key for key, value in values.items() if value is not None and not is_placeholder(value, name)]
         if plain:
-            yield "secret", values.line, f"its values stand in the manifest ({', '.join(plain)}); encrypt them, or let an operator fetch them"
+            yield "secret", values.line, f"it contains unencrypted values ({', '.join(plain)}); encrypt them, or let an operator fetch them"
 
 
 def is_placeholder(value, name):
@@ -456,7 +457,7 @@ def judge(one):
 def meant(word, words):
     """The cure of a slip."""
     near = difflib.get_close_matches(word.lower(), words, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+    return f"did you mean `{near[0]}`?" if near else f"expected one of: {', '.join(words)}"
 
 
 def words_of(variable):
@@ -467,7 +468,7 @@ def allowed():
     """The rules that are left out."""
     for word in words_of("HOOKRUN_MANIFEST_REQUIRE"):
         if word not in REQUIRED:
-            raise Blocked(f"HOOKRUN_MANIFEST_REQUIRE: `{word}` is not a rule that can be required; {meant(word, REQUIRED)}")
+            raise Blocked(f"HOOKRUN_MANIFEST_REQUIRE: `{word}` cannot be required; {meant(word, REQUIRED)}")
     words = words_of("HOOKRUN_MANIFEST_ALLOW")
     for word in words:
         rule, colon, name = word.partition(":")
@@ -480,9 +481,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has an unknown key, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a non-empty string, not {json.dumps(value)}")
 
 
 def is_same(path):
@@ -531,14 +532,14 @@ def check(event):
         raise Blocked(f"`{path}` cannot be read: {error.strerror}") from None
     found = [one for document in documents(text, path) for one in objects(document, path)]
     if not found:
-        raise Blocked(f"`{path}` has no object in it")
+        raise Blocked(f"`{path}` contains no objects")
     findings = []
     for one in found:
         kind = one["kind"]
         try:
             name, judged = part(one, "metadata").get("name"), list(judge(one))
         except Form as form:
-            raise Blocked(f"{path}:{one.line}: this {kind} is not of the form that Kubernetes takes: {form}") from None
+            raise Blocked(f"{path}:{one.line}: this {kind} is invalid: {form}") from None
         called = f"{kind}/{name}" if name else kind
         for rule, line, message in judged:
             if rule not in left_out and f"{rule}:{name}" not in left_out:
@@ -550,9 +551,9 @@ def main():
     try:
         findings = check(json.load(sys.stdin.buffer))
     except RecursionError:
-        sys.exit("the manifests were not judged: they are nested too deeply")
+        sys.exit("the manifests were not checked: they are nested too deeply")
     except (Blocked, OSError) as problem:
-        sys.exit(f"the manifests were not judged: {problem}")
+        sys.exit(f"the manifests were not checked: {problem}")
     if findings:
         told = [f"{one['path']}:{one['line']}: {one['message']}" for one in findings[:MOST_FINDINGS]]
         told += [f"and {len(findings) - MOST_FINDINGS} more"] * (len(findings) > MOST_FINDINGS)

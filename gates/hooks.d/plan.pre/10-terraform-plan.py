@@ -1,7 +1,6 @@
 #!/usr/bin/env -S python3 -IS
-# Blocks a Terraform plan that destroys stored data or a cluster, opens the ports of administration
-# and databases to the internet, allows everything to somebody, or makes something public or
-# unencrypted.
+# Blocks a Terraform plan that destroys stored data or a cluster, opens administration or database
+# ports to the internet, grants full access, or makes resources public or unencrypted.
 #
 #   terraform plan -out=plan.bin && terraform show -json plan.bin >plan.json
 #   echo '{"path": "plan.json"}' | hookrun run plan.pre --hooks gates && terraform apply plan.bin
@@ -199,7 +198,7 @@ def blocks(values, name):
     """The blocks of a name; one that is known only later is UNKNOWN."""
     for one in listed(values.get(name)):
         if one is not UNKNOWN and not isinstance(one, dict):
-            raise Odd(f"`{name}` must be a list of objects, and has {told(one)} in it")
+            raise Odd(f"`{name}` must be a list of objects, but contains {told(one)}")
         yield one
 
 
@@ -208,7 +207,7 @@ def texts(values, *names):
     for name in names:
         for one in listed(values.get(name)):
             if one is not UNKNOWN and not isinstance(one, str):
-                raise Odd(f"`{name}` must be a string or a list of strings, and has {told(one)} in it")
+                raise Odd(f"`{name}` must be a string or a list of strings, but contains {told(one)}")
             if one != "":
                 yield name, one
 
@@ -249,7 +248,7 @@ def span(name, text):
     if text is UNKNOWN or str(text).strip() in ("*", "-1"):
         return 0, 65535
     if not (read := re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", str(text))):
-        raise Odd(f"`{name}` must be a port or a range of ports, and is {told(text)}")
+        raise Odd(f"`{name}` must be a port or a port range, not {told(text)}")
     return int(read[1]), int(read[2] or read[1])
 
 
@@ -320,7 +319,7 @@ def unique(pairs):
     if len(one) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"`{twice}` appears twice in one object, and readers differ in which counts")
+        raise ValueError(f"`{twice}` appears twice in one object, and parsers disagree on which one counts")
     return one
 
 
@@ -336,7 +335,7 @@ def allows_everything(text):
             if one.get("Effect") == "Allow" and is_all and is_everywhere:
                 return True
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise Odd(f"`policy` must be an object with `Statement` in JSON, and is {told(text)}") from None
+        raise Odd(f"`policy` must be a JSON object with `Statement`, not {told(text)}") from None
     return False
 
 
@@ -354,7 +353,7 @@ def open_statements(text):
             if one.get("Effect") == "Allow" and is_for_all and not is_limited(one.get("Condition") or {}):
                 yield {name: value for name, value in one.items() if name != "Sid"}
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise Odd(f"`policy` must be an object with `Statement` in JSON, and is {told(text)}") from None
+        raise Odd(f"`policy` must be a JSON object with `Statement`, not {told(text)}") from None
 
 
 def members_of(text):
@@ -367,7 +366,7 @@ def members_of(text):
         for binding in listed(policy.get("bindings")):
             yield from listed(binding.get("members"))
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise Odd(f"`policy_data` must be an object with `bindings` in JSON, and is {told(text)}") from None
+        raise Odd(f"`policy_data` must be a JSON object with `bindings`, not {told(text)}") from None
 
 
 def grantees(value):
@@ -427,8 +426,8 @@ def together(port, rules):
     """What the rules of one security group open a port to; each is the ranges that it was open to, and is."""
     before, after = ([one for sources in all for one in sources] for all in (zip(*rules) if rules else ((), ())))
     if is_wide(after) and not any(is_wide(now) for _, now in rules):
-        message = f"of its security group {{}} open to {len(set(after))} ranges of addresses, together a large part of the internet"
-        level, old = ("notice", "; it was so before") if is_wide(before) else ("error", "")
+        message = f"of its security group {{}} open to {len(set(after))} address ranges that cover a large part of the internet"
+        level, old = ("notice", "; this was already the case") if is_wide(before) else ("error", "")
         yield Finding("open-port", level, message + old, None, port)
 
 
@@ -439,17 +438,17 @@ def faults(kind, now, ports):
         return Finding(rule, "error", message, key or message, port)
 
     def later(rule, name, what):
-        message = f"`{name}` is known only after apply: {what} was not judged"
+        message = f"`{name}` is known only after apply, so the gate cannot tell {what}"
         return Finding(rule, "warning", message, message)
 
     for port, name, source in reached(kind, now, ports):
         if source is UNKNOWN:
-            yield later("open-port", name, "whom it lets in")
+            yield later("open-port", name, "who can connect")
         elif is_world(source):
             yield wrong("open-port", f"{{}} open to {source}", f"port {port} to {source}", port)
     for port, sources in ranges(kind, now, ports).items():
         if is_wide(sources):
-            message = f"{{}} open to {len(set(sources))} ranges of addresses, together a large part of the internet"
+            message = f"{{}} open to {len(set(sources))} address ranges that cover a large part of the internet"
             yield wrong("open-port", message, f"port {port} in ranges", port)
 
     for public_kind, name, values in PUBLIC:
@@ -457,48 +456,48 @@ def faults(kind, now, ports):
             if value is UNKNOWN:
                 yield later("public", name, "whether it is public")
             elif value in values:
-                yield wrong("public", f"`{name}` is {json.dumps(value)}: that is public")
+                yield wrong("public", f"`{name}` is {json.dumps(value)}, which allows public access")
     for name in [name for granting, name in GRANTS if granting == kind]:
         for grantee in grantees(now.get(name)):
             if grantee is UNKNOWN:
                 yield later("public", name, "whether it is public")
             elif EVERYBODY.search(str(grantee)):
-                yield wrong("public", f"`{name}` names {grantee}: that is public")
+                yield wrong("public", f"`{name}` names {grantee}, which allows public access")
     if kind in GOOGLE_POLICIES:
         for member in members_of(now.get("policy_data")):
             if member is UNKNOWN:
-                yield later("public", "policy_data", "whether it allows something to everybody")
+                yield later("public", "policy_data", "whether it grants access to everybody")
             elif EVERYBODY.search(str(member)):
-                yield wrong("public", f"its policy allows something to {member}")
+                yield wrong("public", f"its policy grants access to {member}")
     if kind in POLICIES and now.get("policy") is UNKNOWN:
-        yield later("public", "policy", "whether it allows something to everybody")
+        yield later("public", "policy", "whether it grants access to everybody")
     elif kind in POLICIES:
         for statement in open_statements(now.get("policy")):
             key = json.dumps(statement, sort_keys=True)
-            yield wrong("public", "its policy allows something to everybody", key)
+            yield wrong("public", "its policy grants access to everybody", key)
 
     policies = [("policy", now.get("policy"))] if kind in RIGHTS else []
     if kind == "aws_iam_role":
         policies = [("inline_policy", UNKNOWN if one is UNKNOWN else one.get("policy")) for one in blocks(now, "inline_policy")]
     for name, policy in policies:
         if policy is UNKNOWN:
-            yield later("every-right", name, "whether it allows everything")
+            yield later("every-right", name, "whether it grants full access")
         elif allows_everything(policy):
-            yield wrong("every-right", "its policy allows every action on everything (`*`), or all but some")
+            yield wrong("every-right", "its policy allows all actions on all resources (`*`), or nearly all")
     for arn in listed(now.get(ATTACHED_BY.get(kind))):
         if arn is not UNKNOWN and ADMINISTRATOR.fullmatch(str(arn)):
-            yield wrong("every-right", "it attaches AdministratorAccess, which allows every action on everything")
+            yield wrong("every-right", "it attaches AdministratorAccess, which allows all actions on all resources")
 
     name = ENCRYPTED_BY.get(kind)
     if name and word(now, name) != "true":
-        yield wrong("unencrypted", f"it is stored unencrypted; set `{name} = true`")
+        yield wrong("unencrypted", f"its storage is unencrypted; set `{name} = true`")
     for name in DISKS if kind == "aws_instance" else ():
         for disk in blocks(now, name):
             if disk is UNKNOWN:
                 yield later("unencrypted", name, "whether the disk is encrypted")
             elif disk.get("encrypted") is not True:
                 key = f"{name} {told(disk.get('device_name'))}"
-                yield wrong("unencrypted", "a disk of it is unencrypted; set `encrypted = true`", key)
+                yield wrong("unencrypted", "one of its disks is unencrypted; set `encrypted = true`", key)
 
 
 def is_protected(kind, protected):
@@ -512,22 +511,22 @@ def field(value, name, sort, what):
     """A field of one type; None where it is not set."""
     inner = value.get(name)
     if inner is not None and not isinstance(inner, sort):
-        raise Odd(f"`{name}` must be {what}, and is {told(inner)}")
+        raise Odd(f"`{name}` must be {what}, not {told(inner)}")
     return inner
 
 
 def needed(value, name, sort, what):
     inner = field(value, name, sort, what)
     if inner is None:
-        raise Odd(f"it has no `{name}`, which must be {what}")
+        raise Odd(f"`{name}` is missing; it must be {what}")
     return inner
 
 
 def actions_of(change):
-    actions = needed(needed(change, "change", dict, "an object"), "actions", list, "a list of words")
+    actions = needed(needed(change, "change", dict, "an object"), "actions", list, "a list of strings")
     for action in actions:
         if action not in ACTIONS:
-            raise Odd(f"`actions` has {told(action)} in it, which this gate does not know")
+            raise Odd(f"`actions` contains the unknown action {told(action)}")
     return actions
 
 
@@ -545,7 +544,7 @@ class Judge:
     def note(self, change):
         """Takes in what the other changes of the plan are judged by."""
         if not isinstance(change, dict):
-            raise Odd(f"it must be an object, and is {told(change)}")
+            raise Odd(f"it must be an object, not {told(change)}")
         if actions_of(change) == ["delete"] and change.get("type") == "aws_s3_bucket":
             before = field(change["change"], "before", dict, "an object") or {}
             self.gone.add(field(before, "bucket", str, "a string"))
@@ -583,7 +582,7 @@ class Judge:
             yield Finding("destroy", "error", f"it would be {how}", None)
         before = field(change["change"], "before", dict, "an object") or {}
         if kind == WALL and actions == ["delete"] and self.is_missed(before):
-            yield Finding("public", "error", "it would be destroyed, and its bucket would stay without it", None)
+            yield Finding("public", "error", "it would be destroyed, leaving its bucket without this protection", None)
         if "create" not in actions and "update" not in actions:
             return
         was = set()
@@ -595,7 +594,7 @@ class Judge:
         after = self.after(change)
         for one in faults(kind, after, self.ports):
             if (one.rule, one.key) in was:
-                one = one._replace(level="notice", message=f"{one.message}; it was so before")
+                one = one._replace(level="notice", message=f"{one.message}; this was already the case")
             yield one
         if self.is_joined(change):
             for port in ranges(kind, after, self.ports):
@@ -624,7 +623,7 @@ def ports_of(words):
     for text in words:
         read = re.fullmatch(r"(\d{1,5})(?:/(tcp|udp))?", text)
         if not read or not 1 <= int(read[1]) <= 65535:
-            raise Blocked(f"HOOKRUN_PLAN_PORTS is a list of numbers, such as `22 11211/udp`, and `{text}` is none")
+            raise Blocked(f"HOOKRUN_PLAN_PORTS: `{text}` is not a port; write a list such as `22 11211/udp`")
         ports.append((int(read[1]), {read[2]} if read[2] else BOTH))
     return ports
 
@@ -730,7 +729,7 @@ def end_of_string(text, at):
 
 def read_plan(path):
     def no_number(text):
-        raise ValueError(f"{text} is no number")
+        raise ValueError(f"{text} is not a valid number")
 
     try:
         with open(path, encoding="utf-8-sig") as file:
@@ -744,18 +743,18 @@ def read_plan(path):
     if not isinstance(plan, dict) or "format_version" not in plan:
         raise Blocked(f"`{path}` is not from `terraform show -json`: it has no `format_version`")
     if str(plan["format_version"]).split(".")[0] not in ("0", "1"):
-        raise Blocked(f"`{path}` has the format {plan['format_version']}, which this gate does not know")
+        raise Blocked(f"`{path}` has the unsupported format version {plan['format_version']}")
     if "resource_changes" not in plan and "planned_values" not in plan:
-        raise Blocked(f"`{path}` is a state and no plan: give `terraform show -json` the file of `terraform plan -out`")
+        raise Blocked(f"`{path}` is a state, not a plan; run `terraform show -json` on the file from `terraform plan -out`")
     if plan.get("errored"):
-        raise Blocked(f"`{path}` is of a plan that failed, and does not have all changes")
+        raise Blocked(f"`{path}` is from a plan that failed, so changes may be missing; fix the errors and plan again")
     return plan
 
 
 def meant(word, words):
     """The cure of a slip."""
     near = difflib.get_close_matches(word.lower(), words, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there is {', '.join(words)}"
+    return f"did you mean `{near[0]}`?" if near else f"expected one of: {', '.join(words)}"
 
 
 def allowed():
@@ -772,9 +771,9 @@ def check_keys(event):
     """A key that is not known could be a slip, and what it should say would not count."""
     for key, value in event.items():
         if key not in [*KEYS, "event", "sessionId"]:
-            raise Blocked(f"the event has a key that is not known, `{key}`; {meant(key, KEYS)}")
+            raise Blocked(f"the event has an unknown key, `{key}`; {meant(key, KEYS)}")
         if not isinstance(value, str) or not value or "\0" in value:
-            raise Blocked(f"`{key}` must be a text that is not empty, not {json.dumps(value)}")
+            raise Blocked(f"`{key}` must be a non-empty string, not {json.dumps(value)}")
 
 
 def is_same(path):
@@ -829,7 +828,7 @@ def check(event):
     if "cwd" in event and not is_here(event["cwd"]):
         raise Blocked(f"there is no folder `{event['cwd']}`")
     if sources is not None and not os.path.isdir(sources):
-        raise Blocked(f"`sources` must be the folder of the root module, and there is no folder `{sources}`")
+        raise Blocked(f"`sources` must be the folder of the root module, but there is no folder `{sources}`")
     plan, findings = read_plan(path), []
     judge, where = Judge(Sources(plan, sources or os.path.dirname(path) or "."), left_out), f"`{path}`"
     try:
@@ -856,9 +855,9 @@ def main():
     try:
         findings = check(json.load(sys.stdin.buffer))
     except RecursionError:
-        sys.exit("the plan was not judged: it is nested too deeply")
+        sys.exit("the plan was not checked: it is nested too deeply")
     except (Blocked, OSError) as problem:
-        sys.exit(f"the plan was not judged: {problem}")
+        sys.exit(f"the plan was not checked: {problem}")
     if not findings:
         return
     findings.sort(key=lambda finding: LEVELS.index(finding["level"]))
