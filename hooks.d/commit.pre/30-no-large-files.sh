@@ -9,7 +9,7 @@
 limit=${HOOKRUN_LARGE_FILES:-1048576}
 case $limit in
 *[!0-9]*)
-    echo "HOOKRUN_LARGE_FILES is a number of bytes, not $limit" >&2
+    echo "HOOKRUN_LARGE_FILES must be a number of bytes, not $limit" >&2
     exit 1
     ;;
 esac
@@ -17,7 +17,7 @@ staged=$(git --literal-pathspecs ls-files --stage -- "$@") || exit 1
 blobs=$(printf '%s\n' "$staged" | sed 's/^[0-9]* \([0-9a-f]*\) [0-9]*	/\1 /')
 sizes=$(printf '%s\n' "$blobs" | git cat-file --batch-check='%(objectsize) %(rest)') || exit 1
 large=$(printf '%s\n' "$sizes" | awk -v limit="$limit" '
-    $1 > limit + 0 { size = $1; sub(/^[^ ]* /, ""); print $0 " has " size " bytes, " limit " are the most" }')
+    $1 > limit + 0 { size = $1; sub(/^[^ ]* /, ""); print $0 " has " size " bytes; the limit is " limit }')
 [ -z "$large" ] || {
     printf '%s\n' "$large" 'keep it in Git LFS (git lfs track), or outside the repository' >&2
     exit 1

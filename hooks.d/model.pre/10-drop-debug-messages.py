@@ -31,7 +31,7 @@ def main():
     answer = json.dumps({"update": {"messages": shown}}, ensure_ascii=False).encode("utf-8", "replace")
     if len(answer) >= ANSWER_LIMIT:
         # A debug message too many does less harm than a request that is not made.
-        print("the messages are too long to be rewritten; debug messages stay in", file=sys.stderr)
+        print("the messages are too long to rewrite; debug messages were not removed", file=sys.stderr)
         return
     sys.stdout.buffer.write(answer)
 

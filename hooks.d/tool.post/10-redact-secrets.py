@@ -181,17 +181,17 @@ def main():
     try:
         redactor = Redactor(extra, os.environ.get("HOOKRUN_REDACT_WITH", "[REDACTED]"))
     except re.error as error:
-        return keep_back(event, carried, f"HOOKRUN_REDACT_EXTRA is not a regular expression: {error}")
+        return keep_back(event, carried, f"HOOKRUN_REDACT_EXTRA is not a valid regular expression: {error}")
 
     redacted = redactor.value(carried)
     if not redactor.found:
         return
     kinds = ", ".join(f"{count} x {kind}" for kind, count in redactor.found.items())
     if event == "message.out":
-        block(f"the message carries a secret and was not sent: {kinds}\ninstead: take it out, and say where it is kept")
-    answer = json.dumps({"update": redacted, "additionalContext": f"Taken out of the {', '.join(redacted)}: {kinds}."})
+        block(f"the message contains a secret and was not sent: {kinds}\ninstead: remove the secret, and say where it is stored")
+    answer = json.dumps({"update": redacted, "additionalContext": f"Redacted in the {', '.join(redacted)}: {kinds}."})
     if len(answer) >= ANSWER_LIMIT:
-        return keep_back(event, carried, f"it carries a secret ({kinds}) and is too long to be rewritten; take a smaller part")
+        return keep_back(event, carried, f"it contains a secret ({kinds}) and is too long to redact; use a smaller part")
     print(answer)
 
 

@@ -97,7 +97,7 @@ def overwritten(words):
 
 action = json.load(sys.stdin)["action"]
 if "uncertain" in action:
-    sys.exit(f"cannot tell what this deletes: {action['uncertain']}\ninstead: write it in a simpler way")
+    sys.exit(f"cannot tell what this deletes: {action['uncertain']}\ninstead: write a simpler command")
 # `$TMPDIR/a` is known if nothing else in the line is for a run to tell.
 rest = re.sub(r"\$(TMPDIR|\{TMPDIR\})/(?=\w)", "", action["command"])
 known = f"{TMPDIR}/a" if "TMPDIR" in os.environ and rest != action["command"] and not re.search(r"[$`(]|\.\.", rest) else None
@@ -123,11 +123,11 @@ for command in action["commands"]:
         is_known = is_near and path
         if not (is_known and (is_cache(path) or all(is_expendable(os.path.join(folder, path)) for folder in folders))):
             sys.exit(f"`{shown}` permanently deletes files that git does not ignore\n"
-                "instead: move it aside with mv, or delete files by name with plain rm")
+                "instead: move them aside with mv, or delete files by name with plain rm")
     emptied = [file["target"] for file in command.get("redirects", []) if file["operator"] in (">", ">|")]
     for path in emptied if name == ":" else []:
         if path and os.path.isfile(path) and os.path.getsize(path) and git(".", "ls-files", "--error-unmatch", "--", path)[0] == 0:
-            sys.exit(f"this empties `{path}`\ninstead: copy it first, or write the new content")
+            sys.exit(f"this command empties `{path}`\ninstead: copy it first, or write the new content")
     for path in overwritten(words) if name == "git" else []:
         if path and any(os.path.isdir(os.path.join(folder, path)) for folder in folders):
-            sys.exit(f"`{shown}` discards uncommitted work\ninstead: git stash first, or name single files")
+            sys.exit(f"`{shown}` discards uncommitted work\ninstead: git stash first, or name individual files")

@@ -47,11 +47,11 @@ session.branch.pre)
     read -r commit <"$notes/turn-$turn"
     restore="git restore --source=$commit --worktree -- :/"
     if [ "${HOOKRUN_CHECKPOINT_RESTORE-}" != 1 ]; then
-        say "The files as they were at the start of turn $turn are in $commit; \`$restore\` brings them back."
+        say "Commit $commit has the files from the start of turn $turn; restore them with \`$restore\`."
     elif present=$(snapshot) && $restore 2>/dev/null; then
         say "The files are restored to the start of turn $turn. Their previous state is in $present."
     else
-        say "The files could not be taken back to the start of turn $turn; \`$restore\` says why."
+        say "The files could not be restored to the start of turn $turn; run \`$restore\` to see why."
     fi ;;
 agent.end)
     [ "${HOOKRUN_CHECKPOINT_KEEP-}" = 1 ] || rm -f "$notes"/turn-* ;;

@@ -294,7 +294,7 @@ fn a_mistake_has_a_line_and_a_column() {
         "\"status\":0,\"stderr\":{\"matches\":\"(\"}",
     );
     assert!(
-        stderr.contains("step 1: `(` is no regular expression"),
+        stderr.contains("step 1: `(` is not a regular expression"),
         "{stderr}"
     );
 }

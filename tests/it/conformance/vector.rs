@@ -151,7 +151,7 @@ fn unreadable(expect: &VectorExpectation) -> Option<String> {
     }
     all.iter().find_map(|words| match words {
         TextPattern::Match(regex) if Regex::new(regex).is_err() => {
-            Some(format!("`{regex}` is no regular expression"))
+            Some(format!("`{regex}` is not a regular expression"))
         }
         TextPattern::Match(_) | TextPattern::Exactly(_) | TextPattern::Contain(_) => None,
     })
