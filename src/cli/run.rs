@@ -140,7 +140,8 @@ fn orders(args: &RunArgs, request: &EventRequest<'_>) -> Orders {
     let host = request.host();
     let block = Box::new(move || {
         let request = EventRequest::new(&name, host);
-        last_word_in(format, &name, block(is_unknown, &request, watchdog::REASON))
+        let reply = block(is_unknown, &request, watchdog::REASON);
+        last_word_in(format, &name, reply)
     });
     Orders { block, by }
 }
