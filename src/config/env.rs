@@ -55,7 +55,7 @@ pub struct Environment {
     pub decisions: Option<String>,
     /// `$HOOKRUN_RECORD`: the file that records events.
     pub record: Option<PathBuf>,
-    /// `$HOOKRUN_SKIP`: hooks to skip at git's events.
+    /// `$HOOKRUN_SKIP`: hooks to skip for git events.
     pub skip: Vec<String>,
     /// Whether this is a CI job, whose log may obey commands (see `CI_SYSTEMS`).
     pub is_ci: bool,
@@ -280,11 +280,11 @@ impl Environment {
     /// Why the home folder is unknown.
     pub(crate) fn why_no_home(&self) -> String {
         match &self.home_problem {
-            Some(given) if given.is_empty() => "there is no home folder: HOME is empty".to_string(),
+            Some(given) if given.is_empty() => "the home folder is unknown: HOME is empty".into(),
             Some(given) => {
-                format!("there is no home folder: HOME is `{given}`, which is not an absolute path")
+                format!("the home folder is unknown: HOME is `{given}`, not an absolute path")
             }
-            None => "there is no home folder: HOME is not set".to_string(),
+            None => "the home folder is unknown: HOME is not set".to_string(),
         }
     }
 

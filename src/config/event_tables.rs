@@ -52,9 +52,9 @@ pub(super) fn set_events(
 /// The keys of an `[event."name"]` table: all for a custom event, the first two for a built-in one.
 #[rustfmt::skip]
 pub const EVENT_KEYS: &[KeyRow<EventDraft>] = &[
-    KeyRow::key("stop", KeyValue::OneOf(|| words(Stop::NAMES)), "\"never\" at git's events, else \"first\"", "when a block stops the remaining hooks: after the `first` block, after the `group` of hooks with the same priority, or `never`",
+    KeyRow::key("stop", KeyValue::OneOf(|| words(Stop::NAMES)), "\"never\" for git events, else \"first\"", "when a block stops the remaining hooks: after the `first` block, after the `group` of hooks with the same priority, or `never`",
         |draft, key| key.one_of(Stop::NAMES).map(|stop| draft.stop = Some(stop))),
-    KeyRow::key("timeout", KeyValue::Duration, "\"60s\" at git's events, else \"5s\"", "the timeout of hooks that do not set their own",
+    KeyRow::key("timeout", KeyValue::Duration, "\"60s\" for git events, else \"5s\"", "the timeout of hooks that do not set their own",
         |draft, key| key.duration().map(|time| draft.timeout = Some(time))),
     KeyRow::key("summary", KeyValue::Text, "the event's name", "completes \"runs when …\"",
         |draft, key| key.text().map(|text| draft.summary = Some(text.to_string()))),

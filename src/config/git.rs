@@ -182,9 +182,9 @@ impl TreeLine {
         let is_executable = match mode {
             "100644" | "100664" => false,
             "100755" => true,
-            "120000" => return Err(format!("`{shown}` is a link")),
-            "160000" => return Err(format!("`{shown}` is a submodule")),
-            _ => return Err(format!("`{shown}` has the mode {mode}")),
+            "120000" => return Err(format!("`{shown}` is a link, not a regular file")),
+            "160000" => return Err(format!("`{shown}` is a submodule, not a file")),
+            _ => return Err(format!("`{shown}` has the unsupported mode {mode}")),
         };
         if is_misleading(path) {
             return Err(format!("`{shown}` is not a safe path"));

@@ -30,7 +30,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::key("unless", KeyValue::Table(|| specs(MATCH_KEYS)), "nothing", "exceptions, like `except` of a rule: a table with keys of `match`; in a directive, `unless.path` or `unless.where.FIELD`", set_except),
     KeyRow::directive("priority", KeyValue::Number, "100", "lower runs earlier",
         |draft, key| key.number().map(|number| draft.hook.priority = number)),
-    KeyRow::directive("parallel", KeyValue::Flag, "true at git's events, else false", "it may run in parallel with adjacent hooks that set this too; if unset at git's events, only with hooks of the same priority",
+    KeyRow::directive("parallel", KeyValue::Flag, "true for git events, else false", "it may run in parallel with adjacent hooks that set this too; if unset for git events, only with hooks of the same priority",
         |draft, key| key.flag().map(|flag| draft.hook.parallel = Some(flag))),
     KeyRow::directive("on_failure", KeyValue::OneOf(|| words(OnFailure::NAMES)), "the event's", "the result of a failure",
         |draft, key| key.one_of(OnFailure::NAMES).map(|means| draft.hook.on_failure = Some(means))),

@@ -346,7 +346,7 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
     let mut of_files = [FIXES, ("batch", |hook: &Hook| hook.batch > 0)].into_iter();
     let (key, _) = of_files.find(|(_, is_set)| is_set(hook) && !hook.takes_files())?;
     let cause = format!("`{key}` has no effect without files");
-    let cure = "write `{files}` in the command, or `files = true`; or remove it";
+    let cure = "write `{files}` in the command, set `files = true`, or remove the key";
     Some(Complaint::with_cure(cause, cure))
 }
 

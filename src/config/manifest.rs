@@ -324,7 +324,7 @@ pub(super) const DEFAULT_KEYS: &[KeyRow<Option<OnDoubt>>] = &[
 
 #[rustfmt::skip]
 pub const PROJECT_KEYS: &[KeyRow<Manifest>] = &[
-    KeyRow::key("members", KeyValue::Texts, "none", "folders with their own hooks, or globs such as `services/*`; at git's events these hooks get the changes in their folder",
+    KeyRow::key("members", KeyValue::Texts, "none", "folders with their own hooks, or globs such as `services/*`; for git events these hooks get the changes in their folder",
         |manifest, key| key.texts_as(member).map(|members| manifest.members = members)),
 ];
 

@@ -69,7 +69,7 @@ fn lists_changes(event: &str) -> bool {
 
 fn misplaced() -> Complaint {
     let cure = "list these folders in the hookrun.toml at the project's root";
-    Complaint::with_cure("only the root of a project has members", cure)
+    Complaint::with_cure("only the root of a project can have members", cure)
 }
 
 /// The folders below `root` that an entry of `members` in `file` means, each with its path from there.
@@ -115,7 +115,7 @@ fn folders_of(
         );
         let lack = (
             "has no hooks",
-            "write them there, or remove it from `members`",
+            "add hooks to it, or remove it from `members`",
         );
         let (cause, cure) = obstacle.unwrap_or(lack);
         let complaint = Complaint::with_cure(format!("the member `{name}` {cause}"), cure);
@@ -162,7 +162,7 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, layer: &Layer, p
                 hook.folder.get_or_insert_with(|| own.clone());
             } else if git::find(&hook.event).is_some() {
                 let cause = format!(
-                    "`{}` does not run, because `{}` has no `changes` by which a member could be selected",
+                    "`{}` does not run, because `{}` has no `changes` that could select a member",
                     hook.name, hook.event
                 );
                 let complaint = Complaint::with_cure(cause, "move it to the project's root");

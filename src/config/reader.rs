@@ -91,7 +91,7 @@ pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     if meta.is_file() || meta.is_dir() {
         return fs::read(file);
     }
-    Err(io::Error::other("it is not a file"))
+    Err(io::Error::other("it is not a regular file"))
 }
 
 /// Reports a world-writable file or folder: others could add hooks or disable them.
@@ -100,7 +100,7 @@ pub(super) fn check_writers(path: &Path, problems: &mut Vec<Problem>) {
         let cause = if open == path {
             "it is world-writable".to_string()
         } else {
-            format!("`{}`, to which it links, is world-writable", open.display())
+            format!("it links to `{}`, which is world-writable", open.display())
         };
         problems.push(Complaint::with_cure(cause, access_cure(&open)).in_file(path, None));
     }

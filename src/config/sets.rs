@@ -242,12 +242,12 @@ impl Lock {
                 return Err(format!("`{}` is locked twice", set.name));
             }
             if !set.tag.is_empty() && !is_object(&set.tag) {
-                return Err("`tag` is not the id of an object".to_string());
+                return Err("`tag` is not an object id".to_string());
             }
             let digits = set.tree.strip_prefix(TREE).unwrap_or_default();
             let mut bytes = digits.bytes();
             if digits.len() != 64 || !bytes.all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-                return Err("`tree` is not a SHA-256".to_string());
+                return Err("`tree` is not a SHA-256 digest".to_string());
             }
             set.tree = digits.to_string();
         }

@@ -1,6 +1,6 @@
-//! Hooks that one person skips at git's events, by `HOOKRUN_SKIP` or `hookrun.local.toml`.
+//! Hooks that one person skips for git events, by `HOOKRUN_SKIP` or `hookrun.local.toml`.
 //!
-//! Only a project's hooks at git's events can be skipped, and no rules, so that agents' guards
+//! Only a project's hooks for git events can be skipped, and no rules, so that agents' guards
 //! stay.
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ const LOCAL_KEYS: &[KeyRow<DisabledHooks>] = &[
 
 #[rustfmt::skip]
 const SWITCH_KEYS: &[KeyRow<bool>] = &[
-    KeyRow::key("enabled", KeyValue::Flag, "true", "false: it does not run at git's events",
+    KeyRow::key("enabled", KeyValue::Flag, "true", "false: it does not run for git events",
         |is_on, key| key.flag().map(|flag| *is_on = flag)),
 ];
 
@@ -129,7 +129,7 @@ pub(super) fn switch_off(
             for hook in own.into_iter().filter(|hook| obstacle(hook).is_none()) {
                 hook.enabled = false;
                 lines.push(format!("skip {} ({LOCAL})", hook.name));
-                let cause = format!("`{name}` does not run at {}", hook.event);
+                let cause = format!("`{name}` does not run for {}", hook.event);
                 let note = Complaint::new(cause).in_file(&file, Some(at));
                 problems.push(Problem {
                     severity: Severity::Note,

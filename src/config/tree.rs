@@ -188,7 +188,7 @@ fn of_value(value: &Spanned<DeValue<'_>>) -> Tree {
 fn of_raw(raw: &str, text: &str, levels: usize) -> Tree {
     let offset_of = |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
     let value = match raw.as_bytes().first() {
-        Some(b'[' | b'{') if levels == 0 => Some(TreeValue::Other("nested too deep".to_string())),
+        Some(b'[' | b'{') if levels == 0 => Some(TreeValue::Other("a deeply nested value".into())),
         Some(b'"') => serde_json::from_str(raw).ok().map(TreeValue::Text),
         Some(b'[') => json::elements(raw).map(|items| {
             let items = items.into_iter();
@@ -335,7 +335,7 @@ impl Builder {
 
     fn begin(&mut self, value: TreeValue, anchor: usize) -> Result<(), String> {
         if self.open.len() == MOST_LEVELS {
-            return Err("nested too deep".to_string());
+            return Err("nested too deeply".to_string());
         }
         let offset = self.offset;
         let tree = Tree { value, offset };

@@ -183,7 +183,7 @@ fn open(path: &Path) -> io::Result<(File, u64)> {
     let file = careful(options.read(true).append(true).create(true)).open(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::other("it is not a file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     Ok((file, meta.len()))
 }

@@ -744,12 +744,12 @@ fn the_page_about_install_names_every_host_with_its_files() {
 fn a_home_that_is_no_folder_is_told_as_what_it_is() {
     let sandbox = project();
     for (home, said) in [
-        (Some(""), "there is no home folder: HOME is empty"),
+        (Some(""), "the home folder is unknown: HOME is empty"),
         (
             Some("me"),
-            "there is no home folder: HOME is `me`, which is not an absolute path",
+            "the home folder is unknown: HOME is `me`, not an absolute path",
         ),
-        (None, "there is no home folder: HOME is not set"),
+        (None, "the home folder is unknown: HOME is not set"),
     ] {
         let change = |command: &mut std::process::Command| {
             match home {

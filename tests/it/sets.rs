@@ -219,7 +219,7 @@ fn a_set_that_cannot_be_used_blocks_every_gate_and_says_what_to_do() {
     let ran = sets
         .sandbox
         .hookrun_as(without, &["run", "tool.pre"], b"{}");
-    ran.blocks_saying("there is no home folder");
+    ran.blocks_saying("the home folder is unknown");
 }
 
 #[test]

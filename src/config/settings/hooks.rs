@@ -161,7 +161,7 @@ impl SettingsReader<'_> {
         if let Some(like) = other_name.or_else(|| host.nearest(name)) {
             return self.fault(at, cause, format!("did you mean `{like}`?"));
         }
-        let cause = format!("{cause} that hookrun knows: its hooks do not run here");
+        let cause = format!("unknown {} event `{name}`: its hooks do not run", host.name);
         let cure = format!("`hookrun events --host {}` lists all events", host.name);
         self.warning(at, cause, &cure);
     }
@@ -383,7 +383,7 @@ impl SettingsReader<'_> {
         if let Some(entry) = hook.get(HostHookKey::Kind) {
             let kind = self.text(&entry.tree, &entry.key)?;
             if kind != COMMAND {
-                let cause = format!("`{kind}` is not a type of hook");
+                let cause = format!("`{kind}` is not a hook type");
                 self.fault(hook.at, cause, "did you mean `command`?");
                 return None;
             }

@@ -416,7 +416,7 @@ impl TrustReport {
 
 #[rustfmt::skip]
 pub const TRUST_KEYS: &[KeyRow<TrustTable>] = &[
-    KeyRow::key("paths", KeyValue::Texts, "none", "folders whose projects are trusted; anyone who can write there decides what runs as you",
+    KeyRow::key("paths", KeyValue::Texts, "none", "folders whose projects are trusted; anyone with write access there can run code as you",
         |table, key| key.texts_as(absolute).map(|paths| table.paths = paths)),
 ];
 

@@ -71,7 +71,7 @@ pub(crate) fn tip_of(git: &GitRepository, branch: &str) -> Result<String, Compla
         let cause = format!("no remote branch `{branch}` here");
         Complaint::with_cure(
             cause,
-            "name one such as `origin/main`, and run `git fetch` first",
+            "run `git fetch`, then name a branch such as `origin/main`",
         )
     })
 }

@@ -67,7 +67,7 @@ impl Store {
             Err(error) => return Err(self.fails(&error)),
         };
         if !file.metadata().is_ok_and(|meta| meta.is_file()) {
-            return Err(self.fails(&"it is not a file"));
+            return Err(self.fails(&"it is not a regular file"));
         }
         let mut bytes = Vec::new();
         let read = file.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes);
@@ -107,7 +107,7 @@ impl Store {
 
     fn check(&self, bytes: &[u8]) -> Result<(), StoreError> {
         if bytes.len() > MOST_BYTES {
-            Err(self.fails(&"it would hold more than 4 MiB"))
+            Err(self.fails(&"it would be larger than 4 MiB"))
         } else {
             Ok(())
         }

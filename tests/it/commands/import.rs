@@ -170,7 +170,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     }
     for problem in [
         "hookrun does not run a hook of type `prompt`",
-        "`Brandnew` is not an event of claude that hookrun knows",
+        "unknown claude event `Brandnew`",
         "`PostToolUse` takes a list of hooks, not an object",
         "the group has no `hooks`",
         "`hooks` takes a list of hooks, not an object",
@@ -224,7 +224,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         .exits(0);
     import(&pipe, &["claude"])
         .exits(2)
-        .says("cannot read `.claude/settings.json`: it is not a file");
+        .says("cannot read `.claude/settings.json`: it is not a regular file");
     other("{\"hooks\": [1]}").says("x.json:1:11: `hooks` takes a table, not a list");
 }
 

@@ -310,7 +310,7 @@ fn what_cannot_be_a_member_is_named_with_its_line() {
         ),
         (
             "nested",
-            "error: nested/hookrun.toml:2:12: only the root of a project has members",
+            "error: nested/hookrun.toml:2:12: only the root of a project can have members",
         ),
         (
             "late",
@@ -343,5 +343,5 @@ fn what_cannot_be_a_member_is_named_with_its_line() {
     let users = sandbox.file("home/.config/hookrun/hookrun.toml", &nested);
     users
         .hookrun(&["list"], b"")
-        .says("only the root of a project has members");
+        .says("only the root of a project can have members");
 }

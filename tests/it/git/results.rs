@@ -621,10 +621,10 @@ fn a_local_file_switches_hooks_of_git_off() {
     git.hookrun("w", &["why"]).prints("skip    tsc\n");
     let listed = git.hookrun("w", &["list"]);
     listed
-        .says("note: hookrun.local.toml:2:7: `tsc` does not run at commit.pre")
+        .says("note: hookrun.local.toml:2:7: `tsc` does not run for commit.pre")
         .prints("tsc     every event  (disabled: enabled = false)");
     git.hookrun("w", &["doctor"])
-        .prints("`tsc` does not run at commit.pre");
+        .prints("`tsc` does not run for commit.pre");
     // Who tests hooks wants to see them run.
     git.hookrun("w", &["test", "commit.pre"]).exits(1);
 }

@@ -231,7 +231,7 @@ fn a_configuration_that_is_a_pipe_blocks_and_is_not_waited_for() {
         .feed(b"{}")
         .ended()
         .ran;
-    ran.blocks_saying("hookrun.toml: cannot be read: it is not a file");
+    ran.blocks_saying("hookrun.toml: cannot be read: it is not a regular file");
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn a_pipe_in_the_place_of_a_file_blocks_and_holds_nothing_up() {
     sets.sandbox
         .run_shell("ls")
         .blocks_saying(file)
-        .says("it is not a file");
+        .says("it is not a regular file");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn every_mistake_is_found_at_once_with_its_place() {
         "error 5:17: the group has no `hooks`",
         "error 5:37: a group of hooks must be an object, not 7",
         "error 8:15: `[` is not a valid pattern",
-        "error 10:3: `comand` is not a type of hook [did you mean `command`?]",
+        "error 10:3: `comand` is not a hook type [did you mean `command`?]",
         "error 11:3: the hook has no `command`",
         "error 12:35: the command is empty",
         "error 13:54: `timeout` takes a number of seconds greater than 0, not \"5\"",

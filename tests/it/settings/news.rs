@@ -89,7 +89,7 @@ fn an_event_that_a_host_has_new_is_a_warning_and_closes_no_gate() {
         ask(&sandbox, host, "bash").exits(0);
         let found = problems(&sandbox, host);
         let wanted =
-            format!("warning settings.json:1:11: `BrandNewMoment` is not an event of {host} that");
+            format!("warning settings.json:1:11: unknown {host} event `BrandNewMoment`: its hooks");
         assert!(found.contains(&wanted), "{found}");
         assert!(!found.contains("error "), "{found}");
     }

@@ -290,8 +290,8 @@ fn a_pipe_or_a_device_is_no_file_and_is_not_waited_for() {
     std::os::unix::fs::symlink("/dev/zero", sandbox.at("hooks.d/tests/zero.toml")).unwrap();
     let ran = suite(&sandbox, &[]);
     ran.exits(2)
-        .prints("hooks.d/tests/pipe.toml: cannot be read: it is not a file");
-    ran.prints("hooks.d/tests/zero.toml: cannot be read: it is not a file");
+        .prints("hooks.d/tests/pipe.toml: cannot be read: it is not a regular file");
+    ran.prints("hooks.d/tests/zero.toml: cannot be read: it is not a regular file");
     suite(&sandbox, &["hooks.d/tests/pipe.toml"])
         .exits(2)
         .says("is not a file");
@@ -313,8 +313,8 @@ fn pipes_in_the_folder_of_a_case_are_not_waited_for() {
 [[case]]\nname = 'lays'\n{HEAD}setup = 'mkfifo p'\n[[case.step]]\nfiles = {{ p = '' }}\nexpect = {{ decision = 'allow' }}\n"
     );
     let ran = suite(&guarded(&cases), &[]);
-    ran.exits(2).prints("+ unreadable: it is not a file");
-    ran.prints("step 1: cannot write the file `p`: it is not a file");
+    ran.exits(2).prints("+ unreadable: it is not a regular");
+    ran.prints("step 1: cannot write the file `p`: it already exists and is not a regular file");
 }
 
 #[test]
