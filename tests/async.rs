@@ -241,7 +241,7 @@ fn a_runtime_that_is_gone_is_a_failure() {
     let hook = Hook::async_function("hook", "tool.pre", |_| async {});
     let run = runner(&folder, [hook]).runtime(gone).handle(&call(&folder));
     assert!(
-        reason(&run).contains("its runtime is gone"),
+        reason(&run).contains("its runtime has shut down"),
         "{}",
         reason(&run)
     );

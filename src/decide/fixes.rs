@@ -126,7 +126,7 @@ impl Staging<'_> {
             call.variable("GIT_INDEX_FILE", index)
         };
         let listing = call(&["ls-files", "-z", "-v", "-s", "--full-name"]);
-        let printed = listing.read("list what is staged")?;
+        let printed = listing.read("list the staged files")?;
         let mut input = Vec::new();
         let mut waiting: HashMap<&PathBuf, &Fix> = self.fixes.iter().collect();
         for line in lines(&printed) {
@@ -172,7 +172,7 @@ impl Staging<'_> {
         let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
         let stamp = tree::stamp(&file).filter(|_| folder.as_deref() == file.parent());
         let Some(stamp) = stamp else {
-            return Ok(OnDisk::Left("is not a file there"));
+            return Ok(OnDisk::Left("is missing or not a regular file"));
         };
         let fixed = self.tree.top().join(path);
         let fixed = fs::read(&fixed).map_err(failed("read", &fixed))?;

@@ -149,7 +149,7 @@ impl GitCall<'_> {
         match ended {
             ErrandEnd::Exited(output) if output.stdout.len() as u64 <= MOST_BYTES => Ok(output),
             ErrandEnd::Exited(_) => {
-                let cause = format!("git cannot {what}: it prints more than {MOST_BYTES} bytes");
+                let cause = format!("git cannot {what}: its output exceeds {MOST_BYTES} bytes");
                 Err(Complaint::new(cause))
             }
             ErrandEnd::Held | ErrandEnd::Killed if git.is_aborted() => {

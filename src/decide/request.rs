@@ -125,7 +125,7 @@ impl<'a> EventRequest<'a> {
         }
         Ok(Some(Reply {
             stdout: String::new(),
-            stderr: format!("hookrun does not know the event `{name}` of {host}, and allowed it\n"),
+            stderr: format!("hookrun does not know the {host} event `{name}`, and allowed it\n"),
             status: native::ALLOWED,
         }))
     }

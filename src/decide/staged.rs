@@ -221,7 +221,7 @@ fn forbidden(reason: String) -> ChangeVerdict {
 }
 
 fn with_usual_cure(complaint: Complaint) -> Complaint {
-    let usual = "the folder `hookrun` in git's folder can be deleted; hookrun creates it again";
+    let usual = "delete the folder `hookrun` in the git directory; hookrun recreates it";
     Complaint {
         cure: complaint.cure.or_else(|| Some(usual.to_string())),
         ..complaint

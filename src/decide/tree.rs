@@ -223,7 +223,7 @@ impl PrivateTree {
         let usual = usual.canonicalize().map_err(failed("find", usual))?;
         let Ok(below) = usual.strip_prefix(&self.work_tree) else {
             let cause = format!("`{}` is not in the working tree", usual.display());
-            let cure = "`sees = \"disk\"` lets the hook run there";
+            let cure = "set `sees = \"disk\"` to run the hook there";
             return Err(Complaint::with_cure(cause, cure));
         };
         let cwd = self.top().join(below);
@@ -273,7 +273,7 @@ impl PrivateTree {
     }
 
     pub(super) fn changes(&self, git: &EventGit) -> Result<(String, Vec<FileChange>), Complaint> {
-        const LIST: &str = "list what a hook has changed";
+        const LIST: &str = "list the changes of a hook";
         self.call(git, ["add", "-u"]).writing().read(LIST)?;
         let printed = self.call(git, ["write-tree"]).read(LIST)?;
         let tree = String::from_utf8_lossy(&printed).trim().to_string();

@@ -234,7 +234,7 @@ impl Permit<'_> {
                     fields.join(", ")
                 };
                 return Err(format!(
-                    "`update` names `{field}`; at `{}`, hooks may rewrite {fields}",
+                    "`update` names `{field}`; for `{}`, hooks may rewrite {fields}",
                     self.spec.name
                 ));
             };

@@ -488,7 +488,7 @@ impl Finding {
         if let Value::Object(entries) = &mut value {
             entries.retain(|_, value| !value.is_null());
             for key in entries.keys() {
-                let note = format!("the key `findings.*.{key}` is not known and was ignored");
+                let note = format!("ignored the unknown key `findings.*.{key}`");
                 if !KEYS.contains(&key.as_str()) && !notes.contains(&note) {
                     notes.push(note);
                 }

@@ -379,7 +379,7 @@ impl PathChange {
             .ok_or("it is not a list")
             .and_then(|list| {
                 let all: Option<Vec<_>> = list.iter().map(|one| Self::read(one.get())).collect();
-                all.ok_or("one of them has no `path`")
+                all.ok_or("an entry has no `path`")
             });
         all.map(Some)
             .map_err(|problem| unreadable("changes", problem))

@@ -128,7 +128,7 @@ impl Drop for FunctionReply {
     fn drop(&mut self) {
         if !self.given {
             self.send(Err(
-                "ended without an answer: its runtime is gone".to_string()
+                "ended without an answer: its runtime has shut down".to_string()
             ));
         }
     }

@@ -151,8 +151,8 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
     if let Some(hookrun) = bounds.namespace_of {
         let made = Namespace::make(hookrun).map_err(|error| {
             Complaint::with_cure(
-                format!("it cannot get a process namespace: {error}"),
-                "run it where that is allowed, or remove its `containment`",
+                format!("cannot create a process namespace for it: {error}"),
+                "run it on a Linux system that allows this, or remove its `containment`",
             )
         })?;
         namespace = Some(made);
@@ -325,5 +325,5 @@ fn enter_new() -> io::Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn enter_new() -> io::Result<()> {
-    Err(io::Error::other("this system has none"))
+    Err(io::Error::other("only Linux supports this"))
 }

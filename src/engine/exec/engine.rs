@@ -142,7 +142,7 @@ impl Engine {
             *kept = self.program.as_ref().and_then(|own| {
                 let started = Keeper::start(own);
                 started
-                    .inspect_err(|error| tracing::warn!(%error, "no keeper"))
+                    .inspect_err(|error| tracing::warn!(%error, "cannot start the keeper"))
                     .ok()
             });
             self.shared

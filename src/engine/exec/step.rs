@@ -505,7 +505,7 @@ impl RunningStep<'_> {
         if let crate::engine::hook::Function::Async(function) = function {
             let runtime = self.engine.runtime.as_ref().ok_or_else(|| {
                 Complaint::with_cure(
-                    "it is async, and there is no runtime for it",
+                    "it is async, but no runtime is set",
                     "call `Runner::handle_async`, or set `Runner::runtime`",
                 )
             })?;

@@ -55,7 +55,7 @@ impl Native {
         let verdict = values(entries, permit, notes);
         let Some(reason) = self.block(entries) else {
             if entries.iter().all(|(key, _)| key == "reason") {
-                notes.push("`reason` alone blocks nothing; add `\"continue\": false`".to_string());
+                notes.push("`reason` alone does not block; add `\"continue\": false`".to_string());
             }
             return verdict;
         };
@@ -78,7 +78,7 @@ fn values(
     let mut verdict = Verdict::new(Decision::Allow, ContractRule::Structured);
     for (name, value) in entries {
         let Some((_, kind, _)) = RESULT_KEYS.iter().find(|(known, ..)| known == name) else {
-            notes.push(format!("the key `{name}` is not known and was ignored"));
+            notes.push(format!("ignored the unknown key `{name}`"));
             continue;
         };
         match (name.as_str(), value.clone()) {

@@ -264,7 +264,7 @@ fn a_new_event_of_a_host_that_is_recognised_passes_with_a_notice() {
     ran.exits(0);
     assert_eq!(
         ran.stderr,
-        "hookrun does not know the event `Brandnew` of claude, and allowed it\n"
+        "hookrun does not know the claude event `Brandnew`, and allowed it\n"
     );
 }
 

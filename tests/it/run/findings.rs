@@ -114,7 +114,7 @@ fn annotations_tell_which_findings_are_not_used() {
         "::error file=a,title=guard::seen\n\
          ::error file=c,title=guard::m\n\
          ::warning title=guard::`findings.1`: missing field `message`, so this finding is ignored\n\
-         ::warning title=guard::the key `findings.*.code` is not known and was ignored\n\
+         ::warning title=guard::ignored the unknown key `findings.*.code`\n\
          ::error title=guard blocked tool.pre::hook `guard` exited with status 1 and gave no reason\n\
          hookrun: tool.pre is blocked\n"
     );
@@ -150,7 +150,7 @@ fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
     let print =
         r#"printf '%s\n' '{"findings":[{"path":"a","message":"m","column":1,"line":null}]}'"#;
     let report = Sandbox::new().hook("guard", print).report("tool.pre", "{}");
-    let note = "the key `findings.*.column` is not known and was ignored";
+    let note = "ignored the unknown key `findings.*.column`";
     assert_eq!(report["hooks"][0]["notes"], json!([note]));
     assert_eq!(report["findings"][0]["path"], "a");
 }

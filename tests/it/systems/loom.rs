@@ -308,7 +308,7 @@ fn user_prompt_submit_is_declared_and_a_host_that_fires_it_can_be_blocked() {
 fn a_hook_may_not_silently_rewrite_what_a_tool_is_about_to_do() {
     let command = "echo '{\"update\": {\"toolInput\": {\"command\": \"true\"}}}'";
     let sandbox = registered_with(&[("rewriter", "tool.pre", command, "rewrite = true")]);
-    fire(&sandbox, &context("tool.pre")).blocks_saying("at `tool.pre`, hooks may rewrite nothing");
+    fire(&sandbox, &context("tool.pre")).blocks_saying("for `tool.pre`, hooks may rewrite nothing");
 }
 
 #[test]
