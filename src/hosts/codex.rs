@@ -149,7 +149,7 @@ pub(super) static CODEX: Host = Host {
         project: ".codex/hooks.json",
         user: moved("CODEX_HOME", ".codex", "hooks.json"),
         cannot: &[
-            "at `PermissionRequest`, the installed command cannot block if hookrun is missing",
+            "for `PermissionRequest`, the installed command cannot block if hookrun is missing",
         ],
         distrust: Some(distrust),
         beside: &["config.toml"],

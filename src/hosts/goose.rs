@@ -65,8 +65,8 @@ pub(super) static GOOSE: Host = Host {
     install: Install {
         project: ".agents/plugins/hookrun/hooks/hooks.json",
         user: UserFile::Home(".agents/plugins/hookrun/hooks/hooks.json"),
-        cannot: &["at all events, only the reason for a block reaches the model"],
-        must: &["restart it: it reads plugins only when it starts"],
+        cannot: &["for all events, only the reason for a block reaches the model"],
+        must: &["restart the agent, because it reads plugins only when it starts"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -63,7 +63,7 @@ pub(super) static KIRO: Host = Host {
     install: Install {
         project: ".kiro/hooks/hookrun.json",
         user: UserFile::Home(".kiro/hooks/hookrun.json"),
-        cannot: &["at all events, only the reason for a block reaches the model"],
+        cannot: &["for all events, only the reason for a block reaches the model"],
         ..Install::SETTINGS
     },
     ..FAMILY

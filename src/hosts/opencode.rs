@@ -37,7 +37,7 @@ const BASE: Host = Host {
         project: ".opencode/plugins/hookrun.js",
         user: UserFile::Config("opencode/plugins/hookrun.js"),
         form: HostForm::Plugin(PLUGIN),
-        must: &["restart it: it reads plugins only when it starts"],
+        must: &["restart the agent, because it reads plugins only when it starts"],
         ..Install::NONE
     },
     ..Host::PLAIN

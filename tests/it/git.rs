@@ -578,7 +578,7 @@ fn a_failure_of_git_itself_blocks() {
         .sandbox
         .hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");
     ran.exits(1)
-        .says("hookrun: pre-push blocked: git gave pre-push something unexpected");
+        .says("hookrun: pre-push blocked: git passed unexpected input to pre-push");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl GitHook {
     /// Its input contradicts git's manual, so no policy can tell what is about to happen.
     pub(super) fn wrong(&self, problem: &str) -> Complaint {
         Complaint::new(format!(
-            "git gave {} something unexpected: {problem}",
+            "git passed unexpected input to {}: {problem}",
             self.name
         ))
     }

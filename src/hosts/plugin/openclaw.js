@@ -2,7 +2,7 @@
 export default {
   id: "hookrun",
   name: "hookrun",
-  description: "Asks hookrun's hooks before and after what agents do",
+  description: "Runs hookrun's hooks before and after agent actions",
   register(api) {
     const hookrun = connect({
       offers: () => ({ dialogs: [], messages: true }),
@@ -33,7 +33,7 @@ export default {
       ({ prompt }) => ({ prompt }),
       ({ block, result }) => {
         const rewrites = result.update?.prompt !== undefined;
-        const reason = block ?? (rewrites ? "openclaw cannot rewrite a prompt" : undefined);
+        const reason = block ?? (rewrites ? "openclaw cannot apply prompt rewrites" : undefined);
         return reason && { outcome: "block", reason, message: reason };
       },
     );

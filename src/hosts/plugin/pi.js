@@ -116,7 +116,7 @@ export default function (pi) {
         const stop = () => ctx.abort();
         const { block, result } = await ask("input", { prompt }, ctx);
         const rewrites = result.update?.prompt !== undefined;
-        const reason = block ?? (rewrites ? "a hook rewrites the prompt, which is not possible here" : undefined);
+        const reason = block ?? (rewrites ? "omp cannot apply prompt rewrites here" : undefined);
         if (reason !== undefined) {
           blockPrompt(reason, screen);
           stop();
