@@ -265,7 +265,7 @@ impl CaseReader<'_> {
         }
         if draft.expect.is_none() && !draft.meant.contains(&"expect") {
             let cure = "add `expect = { decision = \"block\" }`";
-            self.fault(offset, format!("the {what} expects nothing"), cure);
+            self.fault(offset, format!("the {what} has no `expect`"), cure);
         }
         if let [(first, ..), (second, _, offset), ..] = draft.inputs.as_slice() {
             let cause = format!("`{first}` and `{second}` both set the input");
@@ -307,7 +307,7 @@ impl CaseReader<'_> {
                 .iter()
                 .for_each(|entry| self.check_words(&entry.tree)),
             TreeValue::Fraction(_) | TreeValue::Other(_) if tree.to_json().is_null() => {
-                let cause = "JSON has no such number";
+                let cause = "JSON cannot represent this number";
                 let cure = "use a smaller number, or write the context as JSON in a string";
                 self.fault(tree.offset, cause, cure);
             }

@@ -321,7 +321,7 @@ fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<
     if lines.len() > shown.len() || stream.cut {
         let hidden = lines.len() - shown.len();
         let bytes = stream.bytes;
-        let more = format!("… {hidden} more lines, {bytes} bytes in all; --format json has them");
+        let more = format!("… {hidden} more lines, {bytes} bytes in all; --format json shows them");
         label(out, "", &more)?;
     }
     Ok(())

@@ -151,7 +151,7 @@ impl StatsReport {
             writeln!(out, "from {} to {}", plain(from), plain(to))?;
         }
         if self.hooks.is_empty() {
-            return writeln!(out, "\nNo hook was run.");
+            return writeln!(out, "\nNo hook ran.");
         }
         writeln!(
             out,

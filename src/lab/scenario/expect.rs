@@ -162,7 +162,7 @@ fn is_pattern(text: &str, name: &str) -> Result<bool, Complaint> {
     let last = error.lines().last().unwrap_or_default();
     let why = last.trim_start_matches("error: ");
     let cause = format!("`{name}` is not a regular expression: {why}");
-    let cure = "fix it; `\\` makes a character literal";
+    let cure = "fix it; `\\` escapes a special character";
     Err(Complaint::with_cure(cause, cure))
 }
 

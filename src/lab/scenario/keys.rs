@@ -132,7 +132,7 @@ fn set_skip(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compl
     if why.trim().is_empty() {
         return Err(Complaint::with_cure(
             "`skip` is empty",
-            "say why it is not run, or remove it",
+            "say why the case is skipped, or remove it",
         ));
     }
     case.skip = Some(why.to_string());
@@ -167,7 +167,7 @@ fn set_env(case: &mut StepDraft, key: &mut Setting<'_, '_>) -> Result<(), Compla
         let name = &entry.key;
         if name.is_empty() || name.contains(['=', '\0']) {
             let cause = format!("`{name}` cannot be the name of a variable");
-            key.reader.fault(entry.at, cause, "fix it");
+            key.reader.fault(entry.at, cause, "use a name without `=`");
             continue;
         }
         let Some(text) = entry.tree.text().filter(|text| !text.contains('\0')) else {

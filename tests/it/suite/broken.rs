@@ -45,9 +45,9 @@ event = "tool.pre"
         "F:11:1: unknown key `reason` [write `expect = { reason = … }`",
         "F:12:11: `context` takes a table, or JSON in a string, not 5 [write `context = { key = 1 }`",
         "F:13:23: `decision` takes one of \"allow\", \"block\", \"ask\", not \"refuse\" [`decision` must be one of allow, block, ask",
-        "F:13:42: `reason` is not a regular expression: unclosed group [fix it; `\\` makes a character literal",
+        "F:13:42: `reason` is not a regular expression: unclosed group [fix it; `\\` escapes a special character",
         "F:13:66: `status` takes a whole number, not \"2\" [write `status = 10`",
-        "F:14:1: the case expects nothing [add `expect = { decision = \"block\" }`",
+        "F:14:1: the case has no `expect` [add `expect = { decision = \"block\" }`",
     ];
     assert_eq!(told(cases), wanted);
 }
@@ -105,13 +105,12 @@ with = [{ x = { text = "x", times = -1 } }]
 "#;
     let no_path =
         "is not the path of a file in the case's folder [write a relative path without `..`";
-    let huge =
-        "JSON has no such number [use a smaller number, or write the context as JSON in a string";
+    let huge = "JSON cannot represent this number [use a smaller number, or write the context as JSON in a string";
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one; the default is the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one; the default is all",
         "F:8:8: `step` is not a list of at least one table [write a table `[[case.step]]`, or remove it",
-        "F:11:8: `skip` is empty [say why it is not run, or remove it",
+        "F:11:8: `skip` is empty [say why the case is skipped, or remove it",
         &format!("F:13:17: {huge}"),
         &format!("F:13:44: {huge}"),
         &format!("F:14:11: `` {no_path}"),

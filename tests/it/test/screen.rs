@@ -380,7 +380,7 @@ fn long_output_is_cut_and_says_where_the_rest_is() {
     let sandbox = Sandbox::new().hook("x", "seq 1 30; head -c 5000 /dev/zero | tr '\\0' y >&2");
     let ran = sandbox.hookrun(&["test", "tool.pre"], b"{}");
     ran.exits(0)
-        .prints("… 10 more lines, 81 bytes in all; --format json has them")
+        .prints("… 10 more lines, 81 bytes in all; --format json shows them")
         .prints("… (5000 characters)");
     assert!(ran.stdout.lines().count() < 100, "{ran:?}");
 }
