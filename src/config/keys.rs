@@ -57,7 +57,7 @@ pub const HOOK_KEYS: &[KeyRow<HookDraft>] = &[
     KeyRow::directive("fixes", KeyValue::OneOf(|| words(Fixes::NAMES)), "none", "how hookrun handles its changes to files before a commit (it runs in a private folder): `stage` stages them, `block` blocks",
         |draft, key| key.one_of(Fixes::NAMES).map(|fixes| draft.hook.fixes = Some(fixes))),
     KeyRow::directive("link", KeyValue::Texts, "[\"node_modules\", \".venv\"]", "folders that git ignores and the hook needs next to the staged files", set_links),
-    KeyRow::directive("cwd", KeyValue::Text, "the event's", "the folder, inside the project, in which it runs; at an event with `changes`, it sees only the changes in this folder",
+    KeyRow::directive("cwd", KeyValue::Text, "the event's", "the folder, inside the project, in which it runs; for an event with `changes`, it sees only the changes in this folder",
         |draft, key| path_below(key.text()?, key).map(|folder| draft.hook.folder = Some(folder))),
     KeyRow::directive("dialect", KeyValue::OneOf(hook_dialects), "\"native\"", "the dialect that it was written for; `git`: git's own arguments and stdin, as in a folder named after a git hook", set_dialect),
     KeyRow::directive("enabled", KeyValue::Flag, "true", "false: list it, but never run it",

@@ -207,7 +207,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         (
             "[[rule]]\nruns = 'rm'\ndeny = 'x'\nexcept = { runs = '' }\n",
             4,
-            "it names no program",
+            "it does not name a program",
         ),
         (
             "[[rule]]\nruns = 'rm'\ndeny = '{comand}'\n",

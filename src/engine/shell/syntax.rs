@@ -523,7 +523,7 @@ fn is_end_of_case(rest: &str) -> bool {
 fn unreadable(rest: &str) -> String {
     let shown: String = rest.chars().take(20).collect();
     if shown.is_empty() {
-        return "it ends too early".to_string();
+        return "it is incomplete".to_string();
     }
     format!("it cannot be parsed at `{shown}`")
 }

@@ -75,15 +75,15 @@ impl SeenHook<'_> {
 
 #[rustfmt::skip]
 pub const POINTS: &[PointRow] = &[
-    PointRow { name: "ran", of: "a hook at a gate", when: "it ran", why: "a hook that never ran is untested",
+    PointRow { name: "ran", of: "a hook bound to a gate", when: "it ran", why: "a hook that never ran is untested",
         lacks: "a case that runs {}", has: Has::Hook(|_, spec| spec.blocks, |seen| seen.blocks && seen.has_run()) },
-    PointRow { name: "ran", of: "a hook at an event that is not a gate", when: "it ran and printed something, or the case checks `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
+    PointRow { name: "ran", of: "a hook bound to an event that is not a gate", when: "it ran and printed something, or the case checks `files`", why: "it decides nothing, so a case can only check what it prints or leaves behind",
         lacks: "a case in which {} prints something, or that expects `files`", has: Has::Hook(|_, spec| !spec.blocks, |seen| !seen.blocks && seen.has_acted()) },
-    PointRow { name: "blocked", of: "a hook at a gate, if it is not a rule that asks", when: "it blocked, asked, changed the event, or gave findings or context; or the case checks `files`", why: "this is its purpose; neither text on stdout nor a failure proves anything about its policy",
+    PointRow { name: "blocked", of: "a hook bound to a gate, if it is not a rule that asks", when: "it blocked, asked, changed the event, or gave findings or context; or the case checks `files`", why: "this is its purpose; neither text on stdout nor a failure proves anything about its policy",
         lacks: "a case in which {} blocks, or changes the event", has: Has::Hook(|hook, spec| spec.blocks && !is_question(hook), |seen| seen.has_acted()) },
     PointRow { name: "asked", of: "a rule that asks", when: "it asked", why: "this is its purpose",
         lacks: "a case in which {} asks", has: Has::Hook(|hook, spec| spec.blocks && is_question(hook), |seen| seen.has_acted()) },
-    PointRow { name: "allowed", of: "a hook at a gate, unless it is a rule", when: "it allowed", why: "otherwise, a guard that blocks everything would pass",
+    PointRow { name: "allowed", of: "a hook bound to a gate, unless it is a rule", when: "it allowed", why: "otherwise, a guard that blocks everything would pass",
         lacks: "a case in which {} allows", has: Has::Hook(|hook, spec| spec.blocks && !hook.is_rule(), |seen| seen.has_allowed()) },
     PointRow { name: "failed", of: "a hook with `on_failure`", when: "it failed, in any way", why: "`on_failure` only matters then",
         lacks: "a case in which {} fails", has: Has::Hook(|hook, _| hook.on_failure.is_some(), |seen| seen.has_failed()) },

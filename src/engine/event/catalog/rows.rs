@@ -451,7 +451,7 @@ pub static EVENTS: &[EventSpec] = events! {
     "push.pre" GIT_GATE "commits are about to be pushed",
         also ["pre-push"],
         has [REMOTE URL PUSHED_REFS CHANGES CURRENT_BRANCH OPERATION CWD];
-    "push.checkout" GIT_GATE "a push is about to change what is checked out",
+    "push.checkout" GIT_GATE "a push is about to update the checked-out branch",
         also ["push-to-checkout"],
         has [NEW_SHA CWD];
     "receive.pre" GIT_GATE "pushed commits are about to be accepted",

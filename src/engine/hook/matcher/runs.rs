@@ -62,7 +62,7 @@ impl RunsForm {
         let words =
             shell_words::split(written).map_err(|_| Complaint::new("a quote is not closed"))?;
         let Some((program, rest)) = words.split_first() else {
-            return Err(Complaint::new("it names no program"));
+            return Err(Complaint::new("it does not name a program"));
         };
         if program.starts_with('-') || matches!(program.as_str(), "$" | "**") {
             return Err(Complaint::new(
