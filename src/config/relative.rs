@@ -38,16 +38,16 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
             None => all.push(word.clone()),
         }
     }
+    // `sh -c '…'` and `env -S '…'` have a command line.
+    let is_shell = interpreter.is_some_and(|at| base_name(&words[at]).ends_with("sh"));
+    for (option, line) in words.iter().zip(&all[1..]) {
+        if is_shell && is_cluster_of_c(option) || option == "-S" {
+            check_line(line)?;
+        }
+    }
     let Some(interpreter) = interpreter else {
         return Ok(all);
     };
-    // `sh -c '…'` is a shell command line.
-    let lines = words[interpreter + 1..]
-        .iter()
-        .filter(|word| word.contains(char::is_whitespace));
-    for line in lines {
-        check_line(line)?;
-    }
     let scripts = scripts(&all[interpreter + 1..]);
     // `bash -n {files}` checks files of the event.
     let is_found = scripts
@@ -122,10 +122,7 @@ fn base_name(word: &str) -> &str {
 /// The operands of an interpreter, usually with its script first; empty if unknown.
 fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     let words = || arguments.iter().map(AsRef::as_ref);
-    let is_inline = |word: &str| {
-        let is_cluster = word.starts_with('-') && !word.starts_with("--") && word.ends_with('c');
-        INLINE.contains(&word) || is_cluster
-    };
+    let is_inline = |word: &str| INLINE.contains(&word) || is_cluster_of_c(word);
     if words().any(|word| is_inline(word) || word.contains(['$', '`', '~'])) {
         return Vec::new();
     }
@@ -136,7 +133,12 @@ fn scripts<W: AsRef<str>>(arguments: &[W]) -> Vec<&str> {
     operands.map(|(word, _)| word).collect()
 }
 
-/// The program `./x` or script in a shell command line that the working directory resolves.
+/// Whether an option such as `-c` or `-euc` takes a command line.
+fn is_cluster_of_c(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')
+}
+
+/// The program `bin/x` or script in a shell command line that the working directory resolves.
 pub(crate) fn adrift(line: &str) -> Option<String> {
     shell::read(line).commands.iter().find_map(|command| {
         // An unknown word keeps its prefix: `"$HOME"/x`.
@@ -152,8 +154,17 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
             })
             .collect();
         let program = words[0];
-        if is_dotted(program) {
+        let is_of_folder = ["$PWD", "${PWD}"]
+            .iter()
+            .any(|pwd| program.starts_with(pwd));
+        if is_of_folder || program.contains('/') && is_adrift(program) {
             return Some(program.to_string());
+        }
+        let mut inputs = command.redirects.iter().filter(|one| one.operator == "<");
+        if is_interpreter(base_name(program))
+            && let Some(input) = inputs.find(|input| is_adrift(input.target.shown()))
+        {
+            return Some(input.target.shown().to_string());
         }
         if matches!(program, "." | "source") {
             return words

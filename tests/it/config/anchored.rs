@@ -68,6 +68,18 @@ fn words_that_name_something_beside_the_file_become_absolute() {
     }
     assert_eq!(config.hooks.len(), rows.len(), "{:?}", config.problems);
     for command in [
+        "sh -c 'tools/x --y'",
+        "bash -ec 'exec tools/x'",
+        "env -S 'bash tools/x'",
+        "timeout 5 sh -c tools/none",
+    ] {
+        let found = tables(&[command], false).problems(&[]);
+        assert!(
+            found[0].contains("tools/") && found[0].contains("in the event"),
+            "{found:?}"
+        );
+    }
+    for command in [
         "sh none.sh",
         "bash none",
         "env sh ./none.sh",
@@ -111,6 +123,18 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
         ("cat <<E\n./x\nE", None),
         ("ls # ./x; sh guard.sh", None),
         ("f() { ./\"$1\"; }; f a", Some("./\"$1\"")),
+        // A program in a folder, however it is started.
+        ("tools/guard.sh || exit 2", Some("tools/guard.sh")),
+        ("A=b timeout 5 tools/x --all", Some("tools/x")),
+        ("exec tools/x", Some("tools/x")),
+        ("if true; then ( tools/x ); fi", Some("tools/x")),
+        ("echo a | tools/x", Some("tools/x")),
+        ("\"$PWD\"/tools/x", Some("$PWD\"/tools/x")),
+        ("${PWD}/tools/x", Some("${PWD}/tools/x")),
+        ("bash < tools/x", Some("tools/x")),
+        ("env -S 'bash tools/x'", Some("tools/x")),
+        ("grep -r x src/a < src/b", None),
+        ("/opt/tools/x a/b", None),
         ("git commit -m '(./x)'", None),
     ];
     let found = tables(&rows.map(|(line, _)| line), true).problems(&[]);
