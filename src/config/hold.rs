@@ -225,7 +225,7 @@ impl<'j> TrustJudge<'j> {
                 problems.push(Complaint::new(why).warning(&report.folder, None));
                 continue;
             }
-            if report.has_changed() {
+            if report.may_lack_guards() {
                 // Changed files must not decide which events are checked.
                 problems.push(Complaint::new(&*why).in_file(&report.folder, None));
             }

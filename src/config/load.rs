@@ -372,7 +372,7 @@ fn set_warm_imports(hooks: &mut [Hook], layers: &[LoadedLayer]) {
 fn closed_events(catalog: Catalog, layers: &[LoadedLayer], trust: &ProjectTrust) -> Catalog {
     let changed = layers.iter().filter(|one| {
         let report = trust.report_against(&one.layer);
-        report.is_some_and(TrustReport::has_changed)
+        report.is_some_and(TrustReport::may_lack_guards)
     });
     let files = changed.flat_map(|one| &one.files);
     let names = files.flat_map(|(_, manifest)| &manifest.events.declared);

@@ -34,7 +34,7 @@ pub enum TrustState {
     Trusted,
     /// Nothing of this repository was trusted yet.
     Unknown,
-    /// Other content of this repository was trusted: a guard may be missing.
+    /// Other content of this repository was trusted.
     Changed,
     Unreadable(Arc<SetError>),
 }
@@ -55,6 +55,8 @@ pub struct TrustReport {
     pub changed: Vec<String>,
     /// Why the followed branch does not approve them.
     pub not_of_branch: Option<String>,
+    /// Content of this repository was trusted before: a guard may be missing.
+    had_trust: bool,
 }
 
 /// The files of trusted hooks when they were checked.
@@ -267,6 +269,7 @@ pub(crate) fn judge(
         parts: project.parts,
         changed: Vec::new(),
         not_of_branch: None,
+        had_trust: false,
     };
     let mut listed = policy.paths.iter();
     if listed.any(|path| report.folder.starts_with(path)) {
@@ -282,6 +285,7 @@ pub(crate) fn judge(
         }
         Err(error) => {
             report.state = TrustState::Unreadable(Arc::new(error));
+            report.had_trust = store.is_some_and(|store| store.had_trust(&report));
             return (report, None);
         }
     };
@@ -301,8 +305,9 @@ pub(crate) fn judge(
         return (report, Some(seal));
     }
     if let Some(store) = store
-        && (store.has_records(&report.repository) || store.had_hooks(&report.folder))
+        && store.had_trust(&report)
     {
+        report.had_trust = true;
         report.state = TrustState::Changed;
         report.changed = report.changes(store).unwrap_or_default();
     }
@@ -359,6 +364,12 @@ pub(crate) fn is_about_trust(complaint: &str) -> bool {
     complaint.starts_with(CHANGED) || complaint.starts_with(UNKNOWN)
 }
 
+impl TrustStore {
+    fn had_trust(&self, report: &TrustReport) -> bool {
+        self.has_records(&report.repository) || self.had_hooks(&report.folder)
+    }
+}
+
 impl TrustReport {
     /// Reads the files.
     ///
@@ -383,9 +394,9 @@ impl TrustReport {
         matches!(self.state, TrustState::Trusted)
     }
 
-    /// Whether other content of the repository was trusted before.
-    pub(crate) fn has_changed(&self) -> bool {
-        matches!(self.state, TrustState::Changed)
+    /// Whether a guard that was trusted may be missing, so that every gate must close.
+    pub(crate) fn may_lack_guards(&self) -> bool {
+        self.had_trust && !self.is_trusted()
     }
 
     /// The instruction, and why the hooks do not run; `None` if they are trusted.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use toml::de::DeTable;
 
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
-use crate::engine::exec::command::{FileStamp, stamp_of};
+use crate::engine::exec::command::{FileStamp, stamp_of, words_of_first_line};
 use crate::engine::names::hex;
 
 /// Larger sets are rejected, because each file is checked for every event.
@@ -75,6 +76,20 @@ fn is_read_as_toml(path: &Path) -> bool {
     name == MANIFEST || name == LOCAL || is_of_event
 }
 
+/// Whether the first line of a script names a program, or another script, in the working directory.
+fn has_relative_interpreter(script: &[u8]) -> bool {
+    let start = &script[..script.len().min(256)];
+    let Some(line) = start.strip_prefix(b"#!").map(String::from_utf8_lossy) else {
+        return false;
+    };
+    let (program, argument) = words_of_first_line(&line);
+    let argument = argument.unwrap_or_default();
+    let mut words = iter::once(program).chain(argument.split([' ', '\t']));
+    let is_path = |word: &str| word.contains('/') && !word.starts_with('/');
+    words.any(|word| is_path(word.rsplit('=').next().unwrap_or_default()))
+        || !program.ends_with("/env") && !argument.is_empty() && !argument.starts_with(['-', '/'])
+}
+
 /// A document's values without comments and whitespace; `None` if it is not TOML.
 fn without_comments(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
@@ -94,6 +109,8 @@ pub enum SetError {
     Special(PathBuf),
     #[error("{} has more than {MOST_FILES} files, or folders more than {DEEPEST} levels deep", .0.display())]
     TooLarge(PathBuf),
+    #[error("the first line of {} names a program by a relative path, which every working directory resolves differently; name it by an absolute path, or a program in PATH by `#!/usr/bin/env NAME`", .0.display())]
+    RelativeInterpreter(PathBuf),
     #[error("the files of {} are larger than {} MiB", .0.display(), MOST_BYTES >> 20)]
     TooLong(PathBuf),
 }
@@ -155,6 +172,9 @@ impl ListedFile {
                 *left = left
                     .checked_sub(bytes.len() as u64)
                     .ok_or_else(|| SetError::TooLong(folder.to_path_buf()))?;
+                if self.is_program && has_relative_interpreter(&bytes) {
+                    return Err(SetError::RelativeInterpreter(folder.join(path)));
+                }
                 if is_exact {
                     hex(&Sha256::digest(&bytes))
                 } else {

@@ -234,6 +234,18 @@ const ATTACKS: &[Attack] = &[
     Attack { name: "a pipe among the files", make: with_lib, change: |at| {
         assert!(Command::new("mkfifo").arg(at.join("hooks.d/lib/pipe")).status().unwrap().success());
     } },
+    Attack { name: "one guard taken away, and a link to itself", make: with_lib, change: |at| {
+        fs::remove_file(at.join(HOOK)).unwrap();
+        symlink("l", at.join("hooks.d/lib/l")).unwrap();
+    } },
+    Attack { name: "one guard taken away, and a pipe", make: with_lib, change: |at| {
+        fs::remove_file(at.join(HOOK)).unwrap();
+        assert!(Command::new("mkfifo").arg(at.join("hooks.d/lib/pipe")).status().unwrap().success());
+    } },
+    Attack { name: "all guards taken away, and a pipe as the lock", make: project, change: |at| {
+        fs::remove_dir_all(at.join("hooks.d")).unwrap();
+        assert!(Command::new("mkfifo").arg(at.join("hookrun.lock")).status().unwrap().success());
+    } },
     Attack { name: "a forged repository", make: repository, change: |at| {
         fs::rename(at.join(".git"), at.join("real")).unwrap();
         fs::write(at.join(".git"), "gitdir: real\n").unwrap();
@@ -943,5 +955,25 @@ fn a_person_may_say_that_there_are_no_hooks_any_more() {
         let words: Vec<&str> = words.iter().copied().chain(digest).collect();
         sandbox.hookrun(&words, b"").exits(0);
         sandbox.gate().allows();
+    }
+}
+
+/// The system looks for the interpreter in the working directory, which the agent chooses.
+#[test]
+fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
+    for line in [
+        "bin/interp",
+        "/usr/bin/env bin/interp",
+        "/usr/bin/env -S bin/interp -x",
+        "/usr/bin/env -S node --import=./hook.js",
+        "/bin/bash tools/prelude",
+        "/bin/sh prelude",
+    ] {
+        let sandbox = Sandbox::new().without_trust();
+        let sandbox = sandbox.script(HOOK, &format!("#!{line}\ntrue\n"));
+        let shown = sandbox.hookrun(&["trust", "--show"], b"");
+        assert!(!shown.stdout.contains("sha256:"), "{line}: {shown:?}");
+        let ran = sandbox.gate();
+        ran.exits(2).says("names a program by a relative path");
     }
 }
