@@ -7,6 +7,7 @@ mod preparation;
 mod staged;
 mod surroundings;
 
+use std::ptr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -538,7 +539,7 @@ impl Chain<'_> {
                 self.inputs = HookInputs::default();
                 self.rewrites += 1;
                 let mut turned = self.turned.iter_mut();
-                if let Some(own) = turned.find(|one| one.hook.name == hook.name) {
+                if let Some(own) = turned.find(|one| ptr::eq(Arc::as_ptr(&one.hook), hook)) {
                     own.rewrites = self.rewrites;
                     own.has_rewritten = true;
                     self.rewriter = Some(Arc::clone(&own.hook));

@@ -245,12 +245,16 @@ impl Hook {
         self.is_rule() || self.fixes.is_some()
     }
 
-    /// Returns true if another hook of its dialect runs the same command in the same way.
+    /// Returns true if another hook of its dialect runs the same command in the same way. Files in
+    /// other folders may have other commands under the same words.
     pub(crate) fn runs_the_same(&self, other: &Hook) -> bool {
         self.convention_names() == other.convention_names()
             && self.handler == other.handler
             && self.variables == other.variables
             && self.folder == other.folder
+            && self.source.file.parent() == other.source.file.parent()
+            && (&self.root, &self.scope) == (&other.root, &other.scope)
+            && (&self.limits, self.on_failure) == (&other.limits, other.on_failure)
     }
 
     /// Decides whether it runs for `event`. Fails with the mismatch.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::{Ran, Sandbox};
+use crate::sandbox::{Ran, Sandbox, USER_FILE};
 
 const MAKE_RM: &str =
     "# hookrun: rewrite\necho '{\"update\":{\"toolInput\":{\"command\":\"rm -rf x\"}}}'";
@@ -195,4 +195,38 @@ fn our_guards_are_asked_again_whatever_the_host_does() {
             .exits(0);
         assert_eq!(sandbox.read("seen"), "x\n", "{dialect}");
     }
+}
+
+#[test]
+fn a_rewrite_by_a_hook_with_the_name_of_a_guard_does_not_hide_the_guard() {
+    let sandbox = Sandbox::new().hook("guard", MAKE_RM);
+    let trust = sandbox.read(USER_FILE);
+    let rule =
+        "[[rule]]\nname = \"guard\"\nevent = \"tool.pre\"\nruns = \"rm -rf\"\ndeny = \"no rm\"\n";
+    let sandbox = sandbox.file(USER_FILE, &format!("{rule}{trust}"));
+    ls(&sandbox).blocks("no rm");
+}
+
+/// The same words may name another file, and another limit may let a failure pass.
+#[test]
+fn a_repeated_command_runs_again_if_anything_about_it_differs() {
+    let command = "[[hook]]\nname = \"check\"\nevent = \"tool.pre\"\ndialect = \"claude\"\nshell = true\n\
+                   command = '\"$HOOKRUN_HOOK_DIR\"/guard.sh'\n";
+    let sandbox = Sandbox::new()
+        .script("home/.config/hookrun/guard.sh", "#!/bin/sh\ntrue\n")
+        .script("guard.sh", "#!/bin/sh\necho 'no rm' >&2; exit 2\n")
+        .file("hookrun.toml", command);
+    let trust = sandbox.read(USER_FILE);
+    let sandbox = sandbox.file(USER_FILE, &format!("{command}{trust}"));
+    ls(&sandbox).blocks("no rm");
+
+    let slow = "[[hook]]\nname = \"NAME\"\nevent = \"tool.pre\"\ndialect = \"claude\"\nshell = true\n\
+                command = 'exit 3'\n";
+    let lenient = format!(
+        "{}on_failure = \"allow\"\n",
+        slow.replace("NAME", "lenient")
+    );
+    let sandbox = Sandbox::new().file("hookrun.toml", &(lenient + &slow.replace("NAME", "strict")));
+    let ran = ls(&sandbox);
+    ran.exits(2).says("strict");
 }
