@@ -88,7 +88,7 @@ Examples:
     Check(CheckArgs),
     /// Run as a server: JSON-RPC on stdio, HTTP, or MCP
     #[command(
-        after_help = "Exit status: 0 stopped, 2 could not open a listener. Each answer is the same as that of `hookrun run`, with the current hooks and settings. The server exits on a signal or, with --stdio or --mcp, when stdin ends, and ends hooks that are still running.
+        after_help = "Exit status: 0 stopped, 2 could not open a listener. It replies as `hookrun run` does, with the current hooks and settings. The server exits on a signal or, with --stdio or --mcp, when stdin ends, and ends hooks that are still running.
 
 Examples:
   hookrun serve --stdio
@@ -176,7 +176,7 @@ Examples:
     /// Manage shared hook sets: declare, lock, verify
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 done, 1 a set is unusable, 2 error. Only `add`, `update` and `verify` use the network. A missing set blocks every gate until `verify` has fetched it."
+        after_help = "Exit status: 0 done, 1 a set is unusable or outdated, 2 error. All commands except `list` may use the network. A missing set blocks every gate until `verify` has fetched it."
     )]
     Sets(SetsArgs),
     /// Review and trust this project's hooks

@@ -211,8 +211,8 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
     }
     if named.is_none() && inside.state.is_none() && inside.session.is_none() {
         return Err(Complaint::with_cure(
-            "no session: run this in a hook",
-            "name one: `--session ID`",
+            "no session: this is not a hook",
+            "run it in a hook, or pass `--session ID`",
         ));
     }
     let sent = Outbox::in_folder(&folder.made()?).put(&message);
@@ -223,8 +223,8 @@ fn send(args: &SendArgs, env: &Environment, inside: &Inside, out: &mut dyn Write
 fn message(args: &SendArgs, hook: Option<String>) -> Result<Message> {
     let details = match &args.details {
         Some(text) => Some(serde_json::from_str(text).map_err(|error| {
-            let cause = format!("--details does not parse: {error}");
-            Complaint::with_cure(cause, "give it JSON: --details '{\"exit\": 1}'")
+            let cause = format!("`--details` is not valid JSON: {error}");
+            Complaint::with_cure(cause, "pass JSON: --details '{\"exit\": 1}'")
         })?),
         None => None,
     };
@@ -262,7 +262,7 @@ fn state(args: &StateArgs, inside: &Inside, out: &mut dyn Write) -> Result {
     let Some(own) = &inside.state else {
         return Err(Complaint::with_cure(
             "no state folder: HOOKRUN_STATE_DIR is not set",
-            "run it in a hook that hookrun started",
+            "run `hookrun hook state` in a hook",
         ));
     };
     let folder = if args.shared {

@@ -279,8 +279,8 @@ fn a_message_says_its_sort_who_sees_it_and_what_is_for_the_host() {
     in_hook(&sandbox, &["hook", "send", "plain"]).exits(0);
     let ran = in_hook(&sandbox, &["hook", "send", "text", "--details", "{exit}"]);
     ran.exits(2)
-        .says("--details does not parse")
-        .says("give it JSON");
+        .says("`--details` is not valid JSON")
+        .says("pass JSON");
     let taken = in_hook(&sandbox, &["hook", "send", "--take"]).stdout;
     let messages: Vec<serde_json::Value> = taken
         .lines()
@@ -333,7 +333,7 @@ fn a_key_that_could_not_be_listed_on_a_line_is_rejected() {
             &["remove", key],
         ] {
             let ran = in_hook(&sandbox, &[&["hook", "state"], arguments].concat());
-            ran.exits(2).says("a key must be one line, and not empty");
+            ran.exits(2).says("a key must be a single non-empty line");
         }
     }
     prints(&sandbox, &["hook", "state", "list"], "");

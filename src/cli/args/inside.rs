@@ -19,7 +19,7 @@ pub(crate) enum HookCommand {
     /// Ask a person at the terminal, or show a message
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 answered; 1 cancelled, too late, or no terminal; 2 error. For `confirm`, 0 is yes, and 1 is everything else. `notify` and `status` exit with 0 even without a terminal."
+        after_help = "Exit status: 0 answered; 1 cancelled, timed out, or no terminal; 2 error. For `confirm`, 0 is yes, and 1 is everything else. `notify` and `status` exit with 0 even without a terminal."
     )]
     Ui {
         #[command(subcommand)]
@@ -27,13 +27,13 @@ pub(crate) enum HookCommand {
     },
     /// Send a message to the session, or print the pending messages
     #[command(
-        after_help = "Exit status: 0 sent or printed, 2 error. A host that embeds hookrun receives the message immediately; any other takes it with `send --take`."
+        after_help = "Exit status: 0 sent or printed, 2 error. A host that embeds hookrun receives the message immediately; other hosts fetch it with `send --take`."
     )]
     Send(SendArgs),
     /// Store text for later runs of a hook
     #[command(
         disable_help_subcommand = true,
-        after_help = "Exit status: 0 done, 1 no such key, 2 error. Text is stored for each session and hook, or with --shared for each session."
+        after_help = "Exit status: 0 done, 1 no such key, 2 error. Text is stored for each session and hook or, with --shared, for the whole session."
     )]
     State(StateArgs),
 }
@@ -143,7 +143,7 @@ pub(crate) struct SendArgs {
     #[arg(long, conflicts_with_all = ["text", "attach", "custom_type", "hidden", "details"])]
     pub(crate) take: bool,
 
-    /// The session [default: the hook's, else that of events without a session]
+    /// The session [default: the hook's, else the one for events without a session]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 }
@@ -199,7 +199,7 @@ pub(crate) enum StateAction {
 /// Rejects a key that `list` could not print on one line.
 fn state_key(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains(['\n', '\r']) {
-        return Err("a key must be one line, and not empty".to_string());
+        return Err("a key must be a single non-empty line".to_string());
     }
     Ok(text.to_string())
 }
@@ -213,7 +213,7 @@ pub(crate) struct JsonArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum DocumentFormat {
-    /// YAML 1.2; `yes` and `on` are true too
+    /// YAML 1.2, but `yes` and `on` also mean true
     Yaml,
     /// TOML
     Toml,

@@ -92,8 +92,8 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Recordings, decision logs or lines of a replay, optionally compressed (gzip, zstd); stdin by
-    /// default, and for `-`
+    /// Recordings, decision logs or replay output, optionally compressed (gzip, zstd); without
+    /// FILE, or with `-`, stdin
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
@@ -121,11 +121,11 @@ pub(crate) struct WhyArgs {
 
     /// Show N decisions [default: 1, or 10 with -f]
     ///
-    /// The newest last.
+    /// The newest comes last.
     #[arg(short = 'n', long = "number", value_name = "N")]
     pub(crate) number: Option<usize>,
 
-    /// Show all decisions; with -n only the newest
+    /// Show all decisions or, with -n, the newest N
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -137,7 +137,7 @@ pub(crate) struct WhyArgs {
     #[arg(short, long, conflicts_with_all = ["all", "stats"])]
     pub(crate) follow: bool,
 
-    /// Print statistics of each hook: its decisions, and its time
+    /// Print statistics for each hook: its decisions and its run time
     #[arg(long)]
     pub(crate) stats: bool,
 
@@ -199,7 +199,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<String>,
 
-    /// Only decisions with a failure of a hook, or of hookrun itself
+    /// Only decisions in which a hook or hookrun itself failed
     #[arg(long)]
     pub(crate) failed: bool,
 

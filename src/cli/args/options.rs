@@ -66,7 +66,7 @@ impl SourceArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct HooksArgs {
-    /// Load the hooks as this host does
+    /// Load the hooks as for an event of this host
     #[arg(long = "host", value_name = "NAME", value_parser = dialect_name(), default_value = native::NAME, hide_default_value = true, hide_possible_values = true)]
     pub(crate) dialect: String,
 

@@ -18,7 +18,7 @@ pub(crate) struct RunArgs {
     /// The event, or a host's name for it; optional if the context names it
     pub(crate) event: Option<String>,
 
-    /// Only for --host git: the arguments of git's hook, after `--`
+    /// Only for --host git: the arguments that git passes to its hook, after `--`
     #[arg(value_name = "ARG")]
     pub(crate) arguments: Vec<OsString>,
 
@@ -72,7 +72,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with = "from")]
     pub(crate) all: bool,
 
-    /// Check what has changed since this commit, or since the merge base
+    /// Check the changes since this commit, or since its merge base with --to
     #[arg(long, value_name = "COMMIT")]
     pub(crate) from: Option<String>,
 
@@ -116,7 +116,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = own_address)]
     pub(crate) http: Option<SocketAddr>,
 
-    /// HTTP on this socket, for programs of the same user
+    /// HTTP on this Unix socket, for programs of the same user
     #[arg(long, value_name = "PATH")]
     pub(crate) unix: Option<PathBuf>,
 
@@ -144,7 +144,7 @@ pub(crate) struct DecidingArgs {
     #[arg(long, value_name = "DIGEST", value_parser = digest)]
     pub(crate) trust: Vec<String>,
 
-    /// How many hooks may run in parallel [default: twice the processors, at most 16]
+    /// How many hooks may run in parallel [default: twice the number of processors, at most 16]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<usize>,
 

@@ -127,7 +127,7 @@ fn percent(text: &str) -> Result<u8, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct WritePlace {
-    /// Write into this folder instead of the project's; hookrun creates it
+    /// Write into this folder instead of the project's; created if missing
     ///
     /// A folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself.
     #[arg(long, value_name = "DIR")]
@@ -143,11 +143,11 @@ pub(crate) struct NewArgs {
     /// The name of the hook, without file extension
     pub(crate) name: String,
 
-    /// The event of the hook: its name, a host's name for it, or one to declare
+    /// The event of the hook: its name, a host's name for it, or `command.NAME`
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
-    /// The language of the hook: sh, bash or python [default: that of the name's extension, else sh]
+    /// The language of the hook: sh, bash or python [default: from the name's extension, else sh]
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Option<String>,
 
@@ -166,7 +166,7 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "NAMES")]
     pub(crate) guard: Vec<String>,
 
-    /// Write your own hooks and settings, for all projects, instead of this project's
+    /// Set up your user configuration, for all projects, instead of this project
     #[arg(long)]
     pub(crate) user: bool,
 
@@ -184,7 +184,7 @@ pub(crate) struct ImportArgs {
     /// The tool to import from
     pub(crate) tool: String,
 
-    /// Its file [default: its files in the project]
+    /// The tool's file [default: its files in the project]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
@@ -194,7 +194,7 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The hooks, gates or rules to add, by the names in --list
+    /// The hooks, gates or rules to add; --list shows their names
     #[arg(value_name = "NAMES")]
     pub(crate) names: Vec<String>,
 
@@ -222,7 +222,7 @@ pub(crate) struct TrustArgs {
     #[arg(long)]
     pub(crate) revoke: bool,
 
-    /// Trust hooks that are on this remote branch, as of the last fetch: `origin/main`
+    /// Trust hooks that are on this remote branch as of the last fetch, such as `origin/main`
     #[arg(long, value_name = "BRANCH")]
     pub(crate) follow: Option<String>,
 
@@ -236,7 +236,7 @@ pub(crate) struct InstallArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// Install for every event of the host, even without a hook; implied by `--scope user`
+    /// Install for every event of the host, even events without hooks; implied by `--scope user`
     #[arg(long)]
     pub(crate) all_events: bool,
 
@@ -251,7 +251,7 @@ pub(crate) struct PlaceArgs {
     #[arg(value_parser = installable_name())]
     pub(crate) host: Option<String>,
 
-    /// The settings to change [default: the project's, if the host reads any there]
+    /// The settings to change [default: project, or user if the host has no project settings]
     #[arg(long, value_enum)]
     pub(crate) scope: Option<SettingsScope>,
 
@@ -311,7 +311,7 @@ pub(crate) enum SetsAction {
     Update(UpdatedSets),
     /// Check the files of all locked sets, and fetch missing ones; the lock does not change
     Verify,
-    /// Show which locked sets of these projects are outdated; exit with 1 if one is
+    /// Show which locked sets of these projects are outdated; exit with 1 if any is
     Outdated(OutdatedSets),
     /// Show the sets, and whether they are usable
     List {
