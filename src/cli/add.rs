@@ -120,11 +120,7 @@ fn list(hooks: &Path, format: TextFormat, out: &mut dyn Write) -> Result {
     for (sort, title) in SORTS {
         writeln!(out, "{BOLD}{title}{BOLD:#}")?;
         for one in shipped.iter().filter(|one| one.sort == *sort) {
-            let here = if is_here(one, hooks) {
-                "(written) "
-            } else {
-                ""
-            };
+            let here = if is_here(one, hooks) { "(added) " } else { "" };
             writeln!(
                 out,
                 "  {:<widest$}  {DIM}{here}{DIM:#}{}",

@@ -58,7 +58,7 @@ fn list(hosts: Vec<&Host>, command: &str, out: &mut dyn Write) -> Result {
     if hosts.is_empty() {
         return Err(Complaint::with_cure(
             format!("no agent was found here for `hookrun {command}`"),
-            format!("name one: `hookrun {command} HOST`, `hookrun {command} git`"),
+            format!("name a host: `hookrun {command} HOST` or `hookrun {command} git`"),
         ));
     }
     for host in hosts {
@@ -90,7 +90,7 @@ fn install_into(
     if rows.is_empty() {
         return Err(Complaint::with_cure(
             format!("no hook uses an event of {}", host.title),
-            "`hookrun add no-force-push` writes one; --all-events installs without hooks",
+            "`hookrun add no-force-push` adds one; `--all-events` installs without hooks",
         ));
     }
     let launch = Launch::of(scope, env)?;

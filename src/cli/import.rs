@@ -99,7 +99,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
     };
     if files.is_empty() {
         let help = format!(
-            "`hookrun import` looks for {}; if the file is elsewhere, name it",
+            "`hookrun import` looks for {}; if the file is elsewhere, pass its path",
             tool.files.join(", ")
         );
         let cause = match &args.file {
@@ -287,7 +287,7 @@ fn anchored(line: &str, folder: &str) -> std::result::Result<String, String> {
         };
         line.replace_range(at..at + word.len(), &anchored);
     }
-    Err("its file paths are relative to the folder that it runs in".to_string())
+    Err("its file paths are relative to its working directory".to_string())
 }
 
 /// The offset of a whole word in a line, and the character before it.

@@ -186,7 +186,7 @@ impl InitPlan {
             }
         }
         if self.hosts.is_empty() {
-            let later = "`hookrun install HOST` installs into one later";
+            let later = "to install into one later, run `hookrun install HOST`";
             writeln!(out, "no agent was found here; {later}")?;
         }
         Ok(())

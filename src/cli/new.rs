@@ -55,8 +55,8 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let Some(language) = language else {
         let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
         return Err(Complaint::with_cure(
-            "the template for this event does not exist in that language",
-            format!("`--lang` takes {}", names.join(", ")),
+            "this event has no template in that language",
+            format!("`--lang` accepts {}", names.join(", ")),
         ));
     };
     let ending = format!(".{}", language.ending);
@@ -98,12 +98,12 @@ fn check_name(name: &str, stem: &str, file: &str, spec: &EventSpec) -> Result<()
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     let cure = match command_name(&spec.name) {
-        _ if !is_plain => "use letters, digits, `-`, `_` and `.`: `10-guard`".to_string(),
+        _ if !is_plain => "use letters, digits, `-`, `_` and `.`, such as `10-guard`".to_string(),
         _ if is_passed_over(stem.as_ref()) || is_passed_over(file.as_ref()) => {
-            "hookrun ignores files with such names in hooks.d".to_string()
+            "choose another name: hookrun ignores such files in hooks.d".to_string()
         }
         Some(command) if command != stem => format!(
-            "a command's file has the command's name: `hookrun new {command} --event {}`",
+            "name the hook after its command: `hookrun new {command} --event {}`",
             spec.name
         ),
         _ => return Ok(()),
@@ -162,7 +162,7 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints a value of it.";
+const FIELD: &str = "The most common values are in the environment (HOOKRUN_*); the event is on stdin\n# as JSON, and `hookrun hook field KEY` prints one of its values.";
 
 const CASES: &str = "# Test cases of @FILE@; run them with `hookrun test --suite`.
 
@@ -181,7 +181,7 @@ fn languages(sort: &TemplateSort) -> impl Iterator<Item = &'static Language> {
 fn text_of(sort: &TemplateSort, spec: &EventSpec, language: &Language, file: &str) -> String {
     let rule = match (spec.blocks, spec.on_failure.name()) {
         (false, _) => {
-            "This event cannot be blocked. Its output is shown; a failure is reported, and the\n# host continues."
+            "This event cannot be blocked. The hook's output is shown; a failure is reported, and the\n# host continues."
         }
         (true, "allow") => {
             "Exit 0 allows. Any other status blocks, and stderr is the reason. Here a hook that hangs,\n# crashes or is killed does not block."
@@ -237,7 +237,7 @@ macro_rules! written {
 const SORTS: &[TemplateSort] = &[
     TemplateSort {
         fits: |spec| command_name(&spec.name).is_some(),
-        directive: "description=\"say what it does\"",
+        directive: "description=\"describe what it does\"",
         about: "the host's list of commands shows the description.",
         ..written!("command": "sh" "py")
     },

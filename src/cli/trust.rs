@@ -45,7 +45,7 @@ impl SeenProject {
     fn look(store: TrustStore, env: &Environment) -> Result<SeenProject> {
         let mut sets = Vec::new();
         for report in reports(env) {
-            let files = report.read().map_err(failed("the hooks cannot be read"))?;
+            let files = report.read().map_err(failed("cannot read the hooks"))?;
             let before = store.latest(&report.repository, &report.folder, &files);
             sets.push(SeenSet {
                 report,
@@ -312,7 +312,7 @@ impl SeenSet {
                 (Some(old), Some(new)) if old.mode == new.mode && old.link == new.link => {
                     "changed".to_string()
                 }
-                (Some(old), Some(new)) => format!("{} is {} now", described(old), described(new)),
+                (Some(old), Some(new)) => format!("{} is now {}", described(old), described(new)),
             };
             let _ = writeln!(text, "{}: {what}", plain(path));
             let old = old

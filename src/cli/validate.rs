@@ -83,7 +83,7 @@ impl Findings {
                 && hook.enabled
             {
                 let cause = format!("`{}` never runs: {why}", hook.name);
-                let cure = "rename or remove it or the hook that shadows it";
+                let cure = "rename or remove this hook or the one that shadows it";
                 self.add(warning(&hook.source.file, cause, cure));
             }
         }

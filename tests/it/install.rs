@@ -679,7 +679,7 @@ fn a_new_hook_on_an_event_that_an_installed_host_does_not_tell_is_said() {
     install(&sandbox, &HOSTS[0], "project").exits(0);
     let ran = sandbox.hookrun(&["list"], b"");
     assert!(!ran.exits(0).stdout.contains("does not tell"), "{ran:?}");
-    let said = "hookrun gets no agent.stop from Claude Code: run `hookrun install claude`\n";
+    let said = "Claude Code does not send agent.stop to hookrun: run `hookrun install claude`\n";
     sandbox
         .hookrun(&["new", "done", "--event", "agent.stop"], b"")
         .exits(0)

@@ -110,7 +110,7 @@ impl Launch {
             Err(error) => return Err(format!("cannot start `{name}`: {error}")),
         };
         if output.status.code() == Some(127) {
-            return Err("it is in none of the folders that were searched".to_string());
+            return Err("it is not in PATH or the usual install folders".to_string());
         }
         let printed = String::from_utf8_lossy(&output.stdout).trim().to_string();
         if printed.starts_with("hookrun ") {

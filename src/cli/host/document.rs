@@ -98,7 +98,7 @@ impl Document {
         }
         let body = unmarked(&self.source);
         if body.len() < self.source.len() && !self.shape.takes_mark {
-            let complaint = Complaint::with_cure("begins with a byte order mark", "fix it");
+            let complaint = Complaint::with_cure("begins with a byte order mark", "remove it");
             return Some(fault(&self.file, None, complaint));
         }
         match self.shape.comments {
@@ -198,7 +198,7 @@ impl Document {
         };
         let table = self.shape.table();
         if is_twice(&object, table) {
-            return Some(format!("`{table}` appears twice in it"));
+            return Some(format!("`{table}` appears twice"));
         }
         let property = object.get(table)?;
         if self.shape.event_key().is_some() {
@@ -211,7 +211,7 @@ impl Document {
         hooks.properties().iter().find_map(|property| {
             let event = property.decoded_name().unwrap_or_default();
             if is_twice(&hooks, &event) {
-                return Some(format!("`{table}.{event}` appears twice in it"));
+                return Some(format!("`{table}.{event}` appears twice"));
             }
             let is_list =
                 property.array_value().is_some() || self.shape.beside.contains(&event.as_str());
@@ -251,7 +251,7 @@ fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
     let error = serde_json::from_str::<Value>(text).err()?;
     let message = error.to_string();
     let cause = format!("is not plain JSON: {}", message.split(" at line ").next()?);
-    let cure = "fix it: no comments, no trailing commas";
+    let cure = "remove comments and trailing commas";
     let at = Position {
         line: error.line(),
         column: error.column(),
@@ -278,7 +278,7 @@ fn toml_hooks(text: &str) -> Result<String, Complaint> {
         Complaint::with_cure(format!("does not parse: {}", wrong.message()), "fix it")
     })?;
     if DeTable::parse(&format!("{text}\n[[hooks]]\n")).is_err() {
-        let cure = "write each hook as a table `[[hooks]]`";
+        let cure = "write each hook as a `[[hooks]]` table";
         return Err(Complaint::with_cure("cannot add a table to `hooks`", cure));
     }
     Ok(Tree::of_toml(&document).to_json().to_string())

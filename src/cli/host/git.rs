@@ -119,7 +119,7 @@ fn check_scope(args: &PlaceArgs) -> Result<()> {
     if matches!(args.scope, None | Some(SettingsScope::Project)) {
         return Ok(());
     }
-    let cure = "omit --scope, and run it in each repository";
+    let cure = "omit `--scope`, and run the command in each repository";
     Err(Complaint::with_cure(
         "git hooks belong to one repository",
         cure,
@@ -211,7 +211,7 @@ impl Repository {
         }
         let Some(base) = base.map(PathBuf::from) else {
             let cause = format!("`{}` is not in a git repository", env.cwd.display());
-            return Err(Complaint::with_cure(cause, "change into one"));
+            return Err(Complaint::with_cure(cause, "change to a git repository"));
         };
         let hooks = ask_path(&base, &["--git-path", "hooks"])?;
         let data = ask_path(&base, &["--git-common-dir"])?;
@@ -242,7 +242,7 @@ fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
     let words = [&["rev-parse", "--path-format=absolute"], words].concat();
     match ask(base, &words)? {
         Some(path) => Ok(base.join(path)),
-        None => Err(Complaint::new("git does not print the path of its hooks")),
+        None => Err(Complaint::new("git did not print the path of its hooks")),
     }
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn ask(folder: &Path, words: &[&str]) -> Result<Option<OsString>> {
     arguments.extend(words.iter().map(OsString::from));
     let Output { status, stdout, .. } = Errand::new("git", &arguments, PATIENCE)
         .output()
-        .map_err(failed("git cannot be run"))?
+        .map_err(failed("cannot run git"))?
         .ok_or_else(|| Complaint::new("git did not answer within 10s"))?;
     let mut answer = stdout;
     if answer.last() == Some(&b'\n') {

@@ -234,7 +234,7 @@ pub(crate) fn missing_events(config: &Config, env: &Environment) -> Vec<String> 
             let events = events.join(", ");
             let again = install_again(host, first.file.scope);
             lines.push(format!(
-                "hookrun gets no {events} from {title}: run {again}"
+                "{title} does not send {events} to hookrun: run {again}"
             ));
         }
     }

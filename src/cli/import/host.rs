@@ -77,7 +77,7 @@ fn entry(source: &ImportSource<'_>, hook: &Hook, wanted: &WantedEvents) -> Entry
         ));
     }
     if !hook.variables.is_empty() || hook.folder.is_some() {
-        return Err("its variables or folder have no equivalent in hookrun".to_string());
+        return Err("its variables or working directory cannot be imported".to_string());
     }
     let Handler::Words { words, .. } = &hook.handler else {
         return Err("it has no command".to_string());

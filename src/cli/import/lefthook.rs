@@ -98,7 +98,7 @@ fn jobs_of(
         imported.leave(format!("{place}.{key}"), "it has no equivalent in hookrun");
     }
     if table["piped"] == true {
-        let why = "write `stop = \"group\"` into the event's table; the imported jobs already run one after the other";
+        let why = "add `stop = \"group\"` to the event's table; the imported jobs already run one after the other";
         imported.leave(format!("{place}.piped"), why);
     }
     let mut found: Vec<(String, Value)> = Vec::new();

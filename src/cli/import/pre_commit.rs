@@ -53,7 +53,7 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
     let config = source.value()?;
     for key in others(&config, OF_FILE) {
         let why = match key {
-            "fail_fast" => "write `stop = \"first\"` into `[event.\"commit.pre\"]`",
+            "fail_fast" => "add `stop = \"first\"` to `[event.\"commit.pre\"]`",
             _ => "it has no equivalent in hookrun",
         };
         imported.leave(format!("{}, {key}", source.shown()), why);
@@ -84,7 +84,7 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
                     "commit" | "push" | "merge-commit" => format!("pre-{stage}"),
                     stage => stage.to_string(),
                 };
-                let place = format!("{}, {} at {stage}", source.shown(), text(hook, "id"));
+                let place = format!("{}, {} ({stage})", source.shown(), text(hook, "id"));
                 let taken = match git::find(&stage) {
                     Some(at) => of_hook(source, &config, repo, hook, at),
                     None => Err(format!("`{stage}` is not a git hook")),

@@ -154,7 +154,7 @@ impl FetchedRepository {
         }
         Err(Complaint::with_cure(
             format!("git cannot clone `{url}`: {}", on_one_line(&output.stderr)),
-            "`git ls-remote` with this URL shows whether you may read it",
+            "run `git ls-remote` with this URL to check your access",
         ))
     }
 
@@ -170,7 +170,7 @@ impl FetchedRepository {
             let cause = format!(
                 "the tag `{rev}` of the set `{name}` has moved: the lock has {was}, the repository has {now}"
             );
-            let cure = format!("ask its authors, or accept: `hookrun sets update {name} --moved`");
+            let cure = format!("ask its authors; `hookrun sets update {name} --moved` accepts it");
             return Err(Complaint::with_cure(cause, cure));
         }
         Ok(now)

@@ -157,7 +157,7 @@ fn what_is_there_is_never_written_over() {
     add(&sandbox, &["no-sudos"])
         .exits(2)
         .says("did you mean `no-sudo`?");
-    add(&sandbox, &["--list"]).prints("no-sudo                   (written) Root privileges");
+    add(&sandbox, &["--list"]).prints("no-sudo                   (added) Root privileges");
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
         ("PreToolUse[5].hooks[0]", "it already runs hookrun"),
         (
             "Stop[4].hooks[0]",
-            "its file paths are relative to the folder",
+            "its file paths are relative to its working directory",
         ),
     ] {
         ran.prints(&format!("  x/settings.json, hooks.{place}: {why}"));
@@ -343,7 +343,7 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
         .prints("6 hooks imported")
         .prints("`hookrun install git` makes them run");
     ran.prints("count at manual: `manual` is not a git hook");
-    ran.prints("none at pre-commit: it has no command");
+    ran.prints("none (pre-commit): it has no command");
     ran.prints("fail_fast: write `stop = \"first\"`");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let written = sandbox.read("hookrun.toml");

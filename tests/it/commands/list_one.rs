@@ -98,7 +98,7 @@ fn an_unknown_hook_is_rejected_with_the_nearest_one() {
     );
     assert_eq!(
         said("zzz"),
-        "error: no hook `zzz`\n  help: `hookrun list` shows what is configured\n"
+        "error: no hook `zzz`\n  help: `hookrun list` shows all hooks\n"
     );
     let sandbox = sandbox.hook("20-env.sh", "# hookrun: path=.env|.env.*");
     for command in [
