@@ -218,7 +218,7 @@ impl DecisionView {
         let summary = match catalog::find(&line.event) {
             Some(spec) => spec.summary.as_ref(),
             None if line.event.is_empty() => "no event was named",
-            None => "an event that you declare",
+            None => "a custom event",
         };
         report.event = event_name(&line.event).into();
         let mut origin = vec![("at", line.time.clone())];
@@ -452,7 +452,7 @@ impl<'a> ChosenDecisions<'a> {
         if self.read > 0 {
             let read = counted(self.read, "decision");
             let help = match &self.project {
-                Some(_) => "  help: only this project counts; --everywhere includes all\n",
+                Some(_) => "  help: only this project is searched; --everywhere searches all\n",
                 None => "",
             };
             return format!("no match in the log ({read} searched)\n{help}");

@@ -83,7 +83,7 @@ fn catalog_table(specs: &[&EventSpec], out: &mut dyn Write) -> Result<()> {
             table_line(&spec.name, widest, spec.blocks, &spec.summary, out)?;
         }
     }
-    let more = "`hookrun events NAME` shows one in full";
+    let more = "`hookrun events NAME` shows an event in full";
     writeln!(out, "\n{DIM}gate: a hook may block it. {more}.{DIM:#}")?;
     Ok(())
 }
@@ -214,7 +214,7 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
     for (binding, name) in bindings.iter().zip(&names) {
         table_line(name, widest, binding.row.blocks, binding.row.event, out)?;
     }
-    let more = format!("`hookrun events NAME --host {}` shows one", host.name);
+    let more = format!("`hookrun events NAME --host {}` shows an event", host.name);
     writeln!(
         out,
         "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"

@@ -89,7 +89,7 @@ fn command_text(args: &ExplainArgs) -> Result<String> {
     match text.trim_end() {
         "" => Err(Complaint::with_cure(
             "no command given",
-            "give one in quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
+            "pass one in quotes: `hookrun explain 'git push'`; `hookrun why` explains the last \
              decision",
         )),
         text => Ok(text.to_string()),
@@ -254,7 +254,7 @@ impl ExplainReport {
     /// Writes matching hooks, then the others.
     fn hooks(&self, out: &mut dyn Write) -> Result<()> {
         let event = plain(&self.event);
-        writeln!(out, "\n{BOLD}hooks that run at {event}{BOLD:#}")?;
+        writeln!(out, "\n{BOLD}hooks that run for {event}{BOLD:#}")?;
         if !self.hooks.iter().any(|hook| hook.runs) {
             writeln!(out, "  none")?;
         }

@@ -49,7 +49,7 @@ pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<Con
         let is_end = match read_some(&stdin, &mut bytes, deadline, abort)? {
             Ok(count) => count == 0,
             Err(Errno::BADF) => return Err(no_event("stdin is closed")),
-            Err(error) => return Err(no_event(&format!("stdin cannot be read: {error}"))),
+            Err(error) => return Err(no_event(&format!("cannot read stdin: {error}"))),
         };
         let framed = scanner.scan(&bytes);
         if is_end || !matches!(framed, FrameState::Empty | FrameState::Open) {
@@ -93,7 +93,7 @@ pub(crate) fn read_lines(deadline: Budget, abort: Option<&Abort>) -> Result<Vec<
         match read_some(&stdin, &mut bytes, deadline, abort)? {
             Ok(0) | Err(Errno::BADF) => return Ok(bytes),
             Ok(_) => {}
-            Err(error) => return Err(failed("stdin cannot be read")(error)),
+            Err(error) => return Err(failed("cannot read stdin")(error)),
         }
     }
 }

@@ -110,7 +110,7 @@ fn hooks_called(name: &str, hooks: Vec<Arc<Hook>>, config: &Config) -> Result<Ve
     }
     let names = hooks.iter().map(|hook| hook.name.as_str());
     let help = did_you_mean(nearest_hook(name, names), || {
-        "`hookrun list` shows what is configured".to_string()
+        "`hookrun list` shows all hooks".to_string()
     });
     Err(Complaint::with_cure(format!("no hook `{name}`"), help))
 }

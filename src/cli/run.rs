@@ -62,7 +62,7 @@ pub(crate) type Ground = (Abort, Option<Subreaper>);
 pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
     if let Some(argument) = args.arguments.first() {
         return Err(Complaint::with_cure(
-            format!("`{}` is not expected here", argument.display()),
+            format!("unexpected argument `{}`", argument.display()),
             "only `--host git` takes arguments after the event; send the context on stdin",
         ));
     }

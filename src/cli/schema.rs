@@ -49,7 +49,7 @@ pub const NAMED: &[NamedSchema] = &[
     NamedSchema { name: "suite-report", about: "the output of hookrun test --format json", keywords: report::<SuiteReport> },
     NamedSchema { name: "list-report", about: "the output of hookrun list --format json", keywords: report::<ListReport> },
     NamedSchema { name: "explain-report", about: "the output of hookrun explain --format json", keywords: report::<ExplainReport> },
-    NamedSchema { name: "validate-report", about: "the output of hookrun validate --format json, and of hookrun doctor", keywords: report::<FilesReport> },
+    NamedSchema { name: "validate-report", about: "the output of hookrun validate or doctor --format json", keywords: report::<FilesReport> },
 ];
 
 impl NamedSchema {

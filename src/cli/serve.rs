@@ -35,7 +35,7 @@ pub(crate) fn serve(args: &ServeArgs, env: &Environment) -> Result {
     let decider = DecisionServer::new(door, args.clone(), env, abort, subreaper)?;
     let http = HttpDoor::open(&decider, args, env)?;
     if args.stdio || args.mcp {
-        let door = LineDoor::open(Arc::new(decider)).map_err(failed("stdout cannot be used"))?;
+        let door = LineDoor::open(Arc::new(decider)).map_err(failed("cannot use stdout"))?;
         if args.mcp {
             door.serve(&McpProtocol);
         } else {

@@ -154,7 +154,7 @@ fn request_on_stdin(context: Option<&Context>, args: &TestArgs) -> Result<EventR
     let Some(context) = context else {
         return Err(Complaint::with_cure(
             "no event given, and stdin is empty",
-            "name one to use its sample: `hookrun test EVENT < /dev/null`",
+            "to use an event's sample, run `hookrun test EVENT < /dev/null`",
         ));
     };
     let host = args.dialect.as_deref();
@@ -168,7 +168,7 @@ fn request_on_stdin(context: Option<&Context>, args: &TestArgs) -> Result<EventR
     let EventRequest { name, .. } = &request;
     let host = request.host();
     streams::remark(&format!(
-        "note: testing this as `{name}` of {host}; `--host` and EVENT override that\n"
+        "note: testing this as the {host} event `{name}`; `--host` and EVENT override that\n"
     ));
     Ok(request)
 }

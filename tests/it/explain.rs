@@ -50,7 +50,7 @@ paths
   .env
   build/.env
 
-hooks that run at tool.pre
+hooks that run for tool.pre
   30-sudo.sh  hooks.d/tool.pre/30-sudo.sh
     matches command /sudo/
   hookrun.toml:1
@@ -79,12 +79,12 @@ fn what_cannot_be_read_is_uncertain_and_may_run_anything_at_a_gate() {
     let ran = project().hookrun(&["explain", "rm 'x"], b"");
     ran.exits(0)
         .prints("runs\n  uncertain: it cannot be parsed at `'x`");
-    ran.prints("hooks that run at tool.pre\n  hookrun.toml:1\n")
+    ran.prints("hooks that run for tool.pre\n  hookrun.toml:1\n")
         .prints("deny: cannot tell ");
     let nothing = Sandbox::new().hookrun(&["explain", "# a comment"], b"");
     assert_eq!(
         nothing.stdout,
-        "runs\n  nothing\n\nhooks that run at tool.pre\n  none\n"
+        "runs\n  nothing\n\nhooks that run for tool.pre\n  none\n"
     );
 }
 
@@ -139,7 +139,7 @@ fn another_event_tool_and_host_have_their_own_hooks() {
     };
     assert!(explain(&["--tool", "mcp__a__run"]).contains("10-mcp.sh"));
     assert!(!explain(&[]).contains("10-mcp.sh"));
-    assert!(explain(&["--event", "tool.post"]).contains("hooks that run at tool.post\n  late.sh"));
+    assert!(explain(&["--event", "tool.post"]).contains("hooks that run for tool.post\n  late.sh"));
     assert!(explain(&["--host", "claude"]).contains("claude.sh"));
     assert!(explain(&["--host", "claude", "--event", "PostToolUse"]).contains("late.sh"));
 }

@@ -598,7 +598,7 @@ fn arguments_are_only_for_a_host_that_gives_them() {
     sandbox
         .hookrun(&["run", "tool.pre", "more"], b"{}")
         .exits(2)
-        .says("`more` is not expected here");
+        .says("unexpected argument `more`");
     let unnamed = sandbox.hookrun(&["run", "--host", "git"], b"{}");
     unnamed
         .exits(2)

@@ -368,8 +368,7 @@ fn a_helper_that_is_killed_while_it_decides_blocks() {
     let ran = (0..3).map(|_| decide()).find(is_by_helper).unwrap();
     assert_eq!(ran.status, 2, "{ran:?}");
     assert!(
-        ran.stdout
-            .contains("did not decide the event: it has ended"),
+        ran.stdout.contains("did not decide the event: it exited"),
         "{ran:?}"
     );
 }

@@ -23,7 +23,7 @@ fn an_event_may_be_in_a_file_and_name_nothing() {
         let ran = sandbox.hookrun(&[&["test"], arguments].concat(), b"");
         ran.exits(1).prints("command  ls").prints("event    ");
         assert_eq!(
-            ran.stderr.contains("testing this as `tool.pre` of native"),
+            ran.stderr.contains("the native event `tool.pre`"),
             arguments.len() == 1,
             "{ran:?}"
         );

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &RunArgs, env: &Environment) -> Result {
 pub(crate) fn check(args: &CheckArgs, env: &Environment) -> Result {
     let top = work_tree(&env.cwd).ok_or_else(|| {
         let cause = format!("`{}` is not in a git repository", env.cwd.display());
-        Complaint::with_cure(cause, "change into one: `hookrun check` uses git")
+        Complaint::with_cure(cause, "run `hookrun check` in a git repository")
     })?;
     let run = RunArgs {
         dialect: Some(git::NAME.to_string()),

@@ -186,7 +186,7 @@ impl<'a> Helper<'a> {
             read_decision(&stream, &mut lines, longest, abort).map_err(|error| {
                 let cause =
                     format!("the helper process for warm hooks did not decide the event: {error}");
-                Complaint::with_cure(cause, "try again; `warm = \"off\"` decides without it")
+                Complaint::with_cure(cause, "try again, or set `warm = \"off\"`")
             }),
         )
     }
@@ -268,7 +268,7 @@ fn read_decision(
     let mut line = String::new();
     lines.read_line(&mut line)?;
     let HelperDecision { reply, is_needed } = serde_json::from_str(&line)
-        .map_err(|_| io::Error::new(ErrorKind::UnexpectedEof, "it has ended"))?;
+        .map_err(|_| io::Error::new(ErrorKind::UnexpectedEof, "it exited"))?;
     Ok(EventDecision::of_reply(reply, is_needed))
 }
 

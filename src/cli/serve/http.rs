@@ -322,7 +322,7 @@ fn read_token(file: &Path) -> Result<String> {
         "other users can read the token file `{shown}`, or its token is shorter than {least} characters or not ASCII"
     );
     let quoted = shell_words::quote(&file.to_string_lossy()).into_owned();
-    let cure = format!("run `rm {quoted}`, and a new one is created");
+    let cure = format!("run `rm {quoted}`; hookrun then creates a new one");
     Err(Complaint::with_cure(cause, cure))
 }
 

@@ -71,7 +71,7 @@ impl ClientPlace {
         {
             let shown = project.display();
             return Err(format!(
-                "the project `{shown}` is not the absolute path of a folder here"
+                "the project `{shown}` is not the absolute path of an existing folder"
             ));
         }
         Ok(ClientPlace::OfContext { project })

@@ -31,10 +31,10 @@ impl SocketFile {
             .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         make_private(folder, folder).map_err(|error| {
-            let cause = format!("the folder of `{shown}` cannot be used: {error}");
+            let cause = format!("cannot use the folder of `{shown}`: {error}");
             Complaint::with_cure(
                 cause,
-                "name a folder that you own, with mode 0700, or a new one",
+                "use a folder that you own with mode 0700, or a new one",
             )
         })?;
         if path.as_os_str().len() > LONGEST_PATH_BYTES {
@@ -99,7 +99,7 @@ fn clear(path: &Path) -> Result<()> {
             let cause = format!("another server uses `{shown}`");
             Err(Complaint::with_cure(
                 cause,
-                "stop that server, or name another file",
+                "stop that server, or use another path",
             ))
         }
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {

@@ -295,7 +295,7 @@ fn a_mistake_in_the_action_stops_the_job() {
             &[("ACTION_ARGS", "--help")],
             "nothing was decided: hookrun ended with status 0%0A",
         ),
-        (&[("ACTION_ARGS", "two")], "`two` is not expected here"),
+        (&[("ACTION_ARGS", "two")], "unexpected argument `two`"),
         (
             &[("ACTION_EVENT", "--help")],
             "the input event is no name of an event: --help",

@@ -208,7 +208,7 @@ fn a_folder_or_a_file_as_stdin_is_no_problem() {
             .ended()
             .ran
     };
-    run("exec \"$@\" < .").blocks_saying("stdin cannot be read");
+    run("exec \"$@\" < .").blocks_saying("cannot read stdin");
     run("exec \"$@\" < event.json").allows();
     run("exec \"$@\" < /dev/null").blocks_saying("no event on stdin");
 }

@@ -121,7 +121,7 @@ impl HttpService {
         let host = headers.get(HOST).and_then(|value| value.to_str().ok());
         let host = host.unwrap_or_default();
         if !is_loopback(host) {
-            let reason = format!("`Host` is `{host}`: only local names are served");
+            let reason = format!("`Host` is `{host}`, which is not a loopback name or address");
             return Err(HttpFault::new(StatusCode::FORBIDDEN, reason));
         }
         let authorization = headers.get(AUTHORIZATION);
@@ -260,7 +260,7 @@ fn hook_question(
     let mut projects = headers.get_all(PROJECT).iter();
     let project = projects.next().map(|value| PathBuf::from(text_of(value)));
     if projects.next().is_some() {
-        return Err(Complaint::new(format!("`{PROJECT}` appears twice")));
+        return Err(Complaint::new(format!("header `{PROJECT}` appears twice")));
     }
     Ok(ClientQuestion {
         host: Some(host.to_string()),
@@ -274,7 +274,7 @@ fn hook_question(
 /// The question in the body of `/decide`. Without a folder, the context's is used.
 fn question_of(body: &[u8]) -> Result<ClientQuestion, HttpFault> {
     let params: DecideParams<'_> = serde_json::from_slice(body)
-        .map_err(|error| HttpFault::malformed(format!("the body: {error}")))?;
+        .map_err(|error| HttpFault::malformed(format!("invalid body: {error}")))?;
     let mut question = params.question().map_err(HttpFault::malformed)?;
     if matches!(question.place, ClientPlace::OfServer) {
         let place = ClientPlace::of_context(&question.context, None);

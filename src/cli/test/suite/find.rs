@@ -15,7 +15,7 @@ use crate::engine::hook::LayerKind;
 use crate::cli::args::SourceArgs;
 use crate::cli::exit::Result;
 
-const NAME_CASES: &str = "name a test case file, or a folder with some";
+const NAME_CASES: &str = "name a test case file, or a folder of test case files";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CaseFile {
@@ -84,7 +84,7 @@ fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
         }]);
     }
     if !meta.is_dir() {
-        let cause = format!("`{shown}` is not a file");
+        let cause = format!("`{shown}` is not a file or folder");
         return Err(Complaint::with_cure(cause, NAME_CASES));
     }
     let mut files = suites_of(path, true)?;
@@ -92,7 +92,7 @@ fn find_named(path: &Path, written: &Path) -> Result<Vec<CaseFile>> {
         files.extend(toml_files(path, false)?);
     }
     if files.is_empty() {
-        let help = format!("test cases are in `{SUITES}/*.toml` in a folder of hooks");
+        let help = format!("put test cases in `{SUITES}/*.toml` inside the hooks folder");
         let cause = format!("no test case files in `{shown}`");
         return Err(Complaint::with_cure(cause, help));
     }

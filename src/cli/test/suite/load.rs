@@ -148,7 +148,7 @@ impl SuiteLoader<'_> {
         }
         if choice.explicit.is_empty() && choice.settings.is_empty() {
             let Some(folder) = hooks_around(file) else {
-                let cure = "add `hooks = \"…\"` to it, or give --hooks";
+                let cure = "add `hooks = \"…\"` to it, or pass --hooks";
                 let complaint = Complaint::with_cure("this file has no hooks to test", cure);
                 self.problem(complaint.in_file(file, None));
                 return None;
@@ -189,8 +189,8 @@ impl SuiteLoader<'_> {
         if config.hooks.is_empty() {
             let at = choice.explicit.first().or(choice.settings.first());
             let shown = at.map(|at| at.display().to_string()).unwrap_or_default();
-            let cure = "add `hooks = \"…\"` to the test case file, or give --hooks";
-            let complaint = Complaint::with_cure(format!("there are no hooks in `{shown}`"), cure);
+            let cure = "add `hooks = \"…\"` to the test case file, or pass --hooks";
+            let complaint = Complaint::with_cure(format!("no hooks found in `{shown}`"), cure);
             self.problem(complaint.in_file(file, None));
             return None;
         }
@@ -314,8 +314,8 @@ impl LoadedSuite {
             return None;
         }
         if self.cases.is_empty() {
-            let help = "write a table `[[case]]`; hookrun-suite(5) describes it";
-            return Some(Complaint::with_cure("there are no cases", help));
+            let help = "add a `[[case]]` table; see hookrun-suite(5)";
+            return Some(Complaint::with_cure("no test cases found", help));
         }
         let all = self.cases.len();
         let cause = format!("no case matches the selection ({all} in all)");
@@ -368,7 +368,7 @@ pub(crate) fn unknown_hook(name: &str, known: &[&str], event: &str) -> Complaint
     let help = match nearest_hook(name, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None if known.is_empty() => format!("no hook is bound to `{event}`"),
-        None => format!("bound to `{event}`: {}", known.join(", ")),
+        None => format!("hooks bound to `{event}`: {}", known.join(", ")),
     };
     Complaint::with_cure(format!("no hook `{name}` for `{event}`"), help)
 }

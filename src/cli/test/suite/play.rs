@@ -143,7 +143,7 @@ impl SuitePlayer<'_> {
             }
             Err(error) => ended(
                 loaded,
-                End::CouldNot(format!("cannot make its folders: {error}")),
+                End::CouldNot(format!("cannot create its folders: {error}")),
             ),
         };
         if self.abort.times_raised() > 0 {
