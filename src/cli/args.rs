@@ -75,9 +75,9 @@ Examples:
   hookrun test --coverage"
     )]
     Test(TestArgs),
-    /// Run the hooks of a commit on staged files, all files, or the files that you name
+    /// Run the commit.pre hooks on staged files, all files, or the files that you name
     #[command(
-        after_help = "Exit status: 0 allowed, 1 blocked. Runs the hooks of commit.pre; hooks with {files} get the files as arguments. By default it checks the staged content, as in `git commit`; with PATH, --all or --from, the files on disk.
+        after_help = "Exit status: 0 allowed; 1 blocked, or hookrun failed; 2 not in a git repository. Hooks with {files} get the files as arguments. By default it checks the staged content, as in `git commit`; with PATH, --all or --from, the files on disk.
 
 Examples:
   hookrun check
@@ -148,7 +148,7 @@ Examples:
     Validate(ValidateArgs),
     /// Add starter guards with tests, and install hookrun in the agents found here
     #[command(
-        after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. Problems found by `doctor` are shown but do not change the status, because an agent may still be waiting for you to accept its hooks. Every file is listed before it is written. Without a terminal, --yes is required.
+        after_help = "Exit status: 0 done, or only listed; 1 the hooks or their tests failed, or you declined; 2 error. An agent may still wait for you to accept its hooks; `hookrun doctor` shows whether it calls hookrun. Every file is listed before it is written. Without a terminal, --yes is required.
 
 Examples:
   hookrun init
@@ -212,7 +212,7 @@ Examples:
     },
     /// Install hookrun in an agent or in git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, it lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` removes only hookrun's hooks.
+        after_help = "Exit status: 0 done, or nothing to do; 1 for git, if the hooks are not trusted or have errors; 2 error. Without a host, it lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` removes only hookrun's hooks.
 
 Examples:
   hookrun install claude

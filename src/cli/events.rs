@@ -114,7 +114,7 @@ fn catalog_event(mut event: Value, out: &mut dyn Write) -> Result<()> {
         line(out, "timeout", &duration_text(timeout))?;
     }
     key_table("context", &context, out)?;
-    key_table("action, which hookrun adds", &action, out)?;
+    key_table("action, added by hookrun", &action, out)?;
     writeln!(out, "\n{BOLD}sample{BOLD:#}\n  {sample}")?;
     Ok(())
 }

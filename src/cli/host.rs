@@ -39,7 +39,7 @@ pub(crate) fn install(
     };
     let is_git = name == hosts::git::NAME;
     if !is_git && args.budget.is_some() {
-        return Err(Complaint::new("--budget is only for git"));
+        return Err(Complaint::with_cure("--budget is only for git", "omit it"));
     }
     let done = if is_git {
         git::install(args, env, verify, out)?

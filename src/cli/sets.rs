@@ -45,7 +45,7 @@ fn add(args: &AddedSet, config: &Config, env: &Environment, out: &mut dyn Write)
     let file = match (args.user, &env.config_home) {
         (false, _) => file_of_project(config),
         (true, Some(home)) => home.join("hookrun").join(MANIFEST),
-        (true, None) => return Err(Complaint::new(env.why_no_home())),
+        (true, None) => return Err(Complaint::with_cure(env.why_no_home(), "set HOME")),
     };
     let paths = Paths::from(&env.cwd);
     let name = &args.name;

@@ -201,7 +201,7 @@ fn ask(seen: &SeenProject, terminal: &Terminal, env: &Environment, out: &mut dyn
     }
     loop {
         let question = "Run these hooks from now on?\n  y  yes\n  d  show the files first\n  \
-                        n  not now: their events are blocked\ny, d or n: ";
+                        n  not now: their events stay blocked\ny, d or n: ";
         let answer = terminal.answer(&text, question, Instant::now() + PATIENCE);
         match answer.as_deref() {
             Some("y" | "Y" | "yes") => break,

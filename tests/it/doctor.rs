@@ -143,7 +143,7 @@ fn a_command_that_runs_hookrun_in_a_way_of_its_own_is_reported() {
             "matcher": "*", "hooks": [{"type": "command", "command": command}],
         }]}});
         let sandbox = project().file(".claude/settings.json", &hook.to_string());
-        let said = format!("`{command}` of PreToolUse runs hookrun in a custom way");
+        let said = format!("`{command}` for PreToolUse runs hookrun in a custom way");
         for is_installed in [false, true] {
             if is_installed {
                 sandbox.hookrun(&["install", "claude"], b"").exits(0);

@@ -165,7 +165,7 @@ pub(crate) enum ReportFormat {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Which decisions")]
+#[command(next_help_heading = "Filters")]
 pub(crate) struct FilterArgs {
     /// Include decisions of all projects
     #[arg(long)]

@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
 
-    /// Block unless this hook, or with `any` at least one, is bound to the event; repeatable
+    /// Block unless this hook (with `any`, at least one hook) is bound to the event; repeatable
     #[arg(long, value_name = "HOOK")]
     pub(crate) require: Vec<String>,
 

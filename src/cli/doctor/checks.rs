@@ -64,7 +64,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
     }
     for (event, command) in &one.others {
         let cause = format!(
-            "`{command}` of {event} runs hookrun in a custom way: doctor does not check it"
+            "`{command}` for {event} runs hookrun in a custom way, which doctor does not check"
         );
         let cure = format!("remove it, then {again}");
         findings.add(warning(path, cause, cure));

@@ -236,7 +236,7 @@ impl FetchedRepository {
         let NamedCommit { commit, tag, .. } = named;
         let files = self.git.files(&commit, &[]).map_err(|complaint| {
             let cause = format!("the set `{}`: {}", declared.name, complaint.cause);
-            Complaint::with_cure(cause, "a set is a small repository of plain files")
+            Complaint::with_cure(cause, "a set must be a small repository of plain files")
         })?;
         let files = files
             .into_iter()
@@ -329,7 +329,7 @@ fn unreachable(commit: &str) -> Complaint {
 /// Stores files under their digest: writes them elsewhere, checks and renames atomically.
 fn keep(files: &HookFiles, digest: &str, env: &Environment) -> Result<()> {
     let Some(root) = &env.set_store else {
-        return Err(Complaint::new(env.why_no_home()));
+        return Err(Complaint::with_cure(env.why_no_home(), "set HOME"));
     };
     let cannot = || failed(format!("cannot write into `{}`", root.display()));
     session::make_private(root.parent().unwrap_or(root), root).map_err(cannot())?;

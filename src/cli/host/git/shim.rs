@@ -109,7 +109,7 @@ impl HookScript {
                     "`{}` is a new hook, and an older one is kept next to it",
                     self.file.display()
                 ),
-                format!("remove the new one or `{}`", self.kept.display()),
+                format!("remove the new hook or `{}`", self.kept.display()),
             ));
         }
         let before = match &self.kept_text {
