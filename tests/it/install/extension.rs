@@ -388,5 +388,5 @@ fn what_was_interrupted_in_the_host_is_blocked_and_its_hooks_end() {
     let Some(said) = drive(&sandbox, &driver, &[&file, "false", &call]) else {
         return;
     };
-    assert!(said.contains("it was interrupted"), "{said}");
+    assert!(said.contains("hookrun was interrupted"), "{said}");
 }

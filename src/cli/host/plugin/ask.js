@@ -31,7 +31,7 @@ function readLines(stream, take, giveUp) {
   });
 }
 
-// `hookrun serve --stdio`, until it ends or says what cannot be read. `client` has a function for
+// `hookrun serve --stdio`, until it exits or prints an unreadable line. `client` has a function for
 // each method that the server calls in the host.
 function startServer(client) {
   const child = spawn(LAUNCH[0], [...LAUNCH.slice(1), "serve", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
@@ -86,7 +86,7 @@ function startServer(client) {
     // Its remaining output is still read, unless somebody else keeps its stdout open.
     setTimeout(leave, 100);
   });
-  // It does not keep the host from ending.
+  // The server does not keep the host running.
   for (const one of [child, child.stdin, child.stdout]) one.unref?.();
   // Says what the host can show, which it knows from its first event on.
   server.greet = () => {
@@ -126,7 +126,7 @@ function decideCold(event, context, waitMs, take) {
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-  child.on("error", (error) => take({ problem: `hookrun cannot be started: ${error.message}` }));
+  child.on("error", (error) => take({ problem: `cannot start hookrun: ${error.message}` }));
   child.on("close", (status, signal) => take({ status: signal ?? status, stdout, stderr }));
   child.stdin.on("error", () => {});
   child.stdin.end(JSON.stringify(context));
@@ -147,11 +147,11 @@ function decisionOf({ problem, status, stdout, stderr }) {
   try {
     return { block, result: stdout.trim() === "" ? {} : JSON.parse(stdout) };
   } catch (error) {
-    return fail(block ?? `hookrun's reply cannot be read: ${error.message}`);
+    return fail(block ?? `cannot read hookrun's reply: ${error.message}`);
   }
 }
 
-// Calls hookrun: a server that lives as long as the session, and where it does not answer one
+// Calls hookrun: a server that lives as long as the session or, if it does not answer, one
 // `hookrun run` for each event.
 function connect(client) {
   let server;
@@ -197,7 +197,7 @@ function connect(client) {
         if (isLate && server !== undefined && !server.isReady) server.leave();
         resolve({ problem });
       };
-      stop = () => giveUp("it was interrupted", false);
+      stop = () => giveUp("hookrun was interrupted", false);
       const late = `hookrun did not answer within ${waitMs / 1000} s`;
       timer = setTimeout(() => giveUp(late, true), waitMs);
     });

@@ -10,7 +10,7 @@ for path in (event.get("action") or {}).get("paths") or []:
     with open(path, encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, 1):
             if line.startswith("<<<<<<< "):
-                message = "a conflict marker is left"
+                message = "unresolved conflict marker"
                 findings.append({"path": path, "line": number, "level": "error", "message": message})
 if findings:
     print(json.dumps({"findings": findings}))

@@ -5,6 +5,6 @@ set -f
 for path in ${HOOKRUN_ACTION_PATHS-}; do
     [ -f "$path" ] || continue
     grep -n '^<<<<<<< ' "$path" | while IFS=: read -r line _; do
-        printf '%s:%s: a conflict marker is left\n' "$path" "$line"
+        printf '%s:%s: unresolved conflict marker\n' "$path" "$line"
     done
 done

@@ -1,4 +1,4 @@
-# Lists values that are too long for a variable. A value that cannot be checked is blocked.
+# HOOKRUN_TRUNCATED lists values that are too long for a variable. Block what cannot be checked.
 [ -z "${HOOKRUN_TRUNCATED-}" ] || { echo "too long to check: $HOOKRUN_TRUNCATED" >&2; exit 1; }
 
 # One change per line: git's letter and the path. Deleting (D) is allowed; renaming (R) would commit

@@ -1,2 +1,2 @@
-# In this hook's state folder, or in HOOKRUN_SEEN_LOG.
+# Logs to HOOKRUN_SEEN_LOG, by default to seen.log in this hook's state folder.
 echo "$HOOKRUN_EVENT" >>"${HOOKRUN_SEEN_LOG:-${HOOKRUN_STATE_DIR:?}/seen.log}"
