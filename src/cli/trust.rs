@@ -177,7 +177,7 @@ pub(crate) fn offer(env: &Environment, out: &mut dyn Write) -> Result<bool> {
     let Some(terminal) = Terminal::open() else {
         writeln!(
             out,
-            "  to do: `hookrun trust`: this project's hooks run only after you trust them"
+            "  to do: run `hookrun trust`; this project's hooks run only after you trust them"
         )?;
         return Ok(false);
     };

@@ -179,7 +179,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "HOOK")]
     pub(crate) hook: Option<String>,
 
-    /// Only decisions on this event, or a host's name for it
+    /// Only decisions on this event, by its name or a host's name for it
     #[arg(long, value_name = "EVENT")]
     pub(crate) event: Option<String>,
 
@@ -227,7 +227,7 @@ fn moment(text: &str) -> Result<String, String> {
             return Ok(logged(time));
         }
     }
-    Err("write `2h`, `2026-01-31` or `2026-01-31T09:30:00Z` (UTC)".to_string())
+    Err("use `2h`, `2026-01-31` or `2026-01-31T09:30:00Z` (UTC)".to_string())
 }
 
 fn logged(time: SystemTime) -> String {

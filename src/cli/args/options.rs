@@ -104,7 +104,7 @@ pub(super) fn report_format() -> impl TypedValueParser<Value = CheckFormat> {
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(jobs) if (1..=256).contains(&jobs) => Ok(jobs),
-        _ => Err("write a number from 1 to 256".to_string()),
+        _ => Err("use a number from 1 to 256".to_string()),
     }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn digest(text: &str) -> Result<String, String> {
     if digits.len() == 64 && digits.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
         return Ok(text.to_string());
     }
-    Err("write `sha256:` and 64 hex digits, as printed by `hookrun trust --show`".to_string())
+    Err("use `sha256:` and 64 hex digits, as printed by `hookrun trust --show`".to_string())
 }
 
 pub(super) fn dialect_name() -> PossibleValuesParser {

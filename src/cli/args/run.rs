@@ -157,5 +157,5 @@ pub(crate) struct DecidingArgs {
 
 fn own_address(text: &str) -> Result<SocketAddr, String> {
     text.parse()
-        .map_err(|_| "write an address and a port: `127.0.0.1:8123`".to_string())
+        .map_err(|_| "use an address and a port: `127.0.0.1:8123`".to_string())
 }

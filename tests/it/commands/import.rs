@@ -270,7 +270,7 @@ fn an_agent_cannot_make_hooks_trusted_by_importing_them() {
     let alone = sandbox();
     import(&alone, &["claude"])
         .exits(0)
-        .prints("  to do: `hookrun trust`");
+        .prints("  to do: run `hookrun trust`");
     alone.run_shell("ls").blocks_saying("hookrun trust");
     // A terminal can be made: somebody has to answer.
     let unanswered = sandbox();

@@ -113,11 +113,11 @@ fn mistakes_on_the_command_line_are_2_and_print_nothing_on_stdout() {
         ),
         (
             &["run", "tool.pre", "--jobs", "0"],
-            "write a number from 1 to 256",
+            "use a number from 1 to 256",
         ),
         (
             &["run", "tool.pre", "--jobs", "many"],
-            "write a number from 1 to 256",
+            "use a number from 1 to 256",
         ),
         (
             &["run", "tool.pre", "--format", "xml"],

@@ -346,7 +346,7 @@ fn one_command_sets_up_a_clone_with_a_shared_set() {
         .exits(1)
         .prints("fetched base main")
         .prints("/w/.git/hooks/commit-msg\n")
-        .prints("to do: `hookrun trust`");
+        .prints("to do: run `hookrun trust`");
     let shown = git.hookrun("w", &["trust", "--show"]).stdout;
     let at = shown.find("sha256:").unwrap();
     let digest = &shown[at..at + 71];

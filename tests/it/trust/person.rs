@@ -87,7 +87,7 @@ fn a_job_in_the_background_of_a_terminal_is_no_person() {
 fn install_asks_a_person_and_tells_everybody_else() {
     let sandbox = with_event(project());
     let told = sandbox.hookrun(&["install", "claude"], b"");
-    told.exits(0).prints("to do: `hookrun trust`");
+    told.exits(0).prints("to do: run `hookrun trust`");
     sandbox.holds();
     at_terminal(&sandbox, &["install", "claude"], &[at(QUESTION, "y\r")]).exits(0);
     sandbox.runs();
