@@ -186,15 +186,16 @@ fn open_part(file: &Path, path: &Path, meta: &Metadata) -> Option<PathBuf> {
     world_writable_part(file)
 }
 
-/// The path of a file without links, and the file's metadata. With `/proc`, the kernel walks the path
-/// once; `canonicalize` takes one system call for each component.
+/// The path of a file without links, and the file's metadata. If `/proc` shows that there is no link,
+/// the kernel walks the path once; `canonicalize` takes one system call for each component. Another
+/// path in `/proc` may also be that of a file that was renamed after it was opened.
 fn resolved(file: &Path) -> io::Result<(PathBuf, Metadata)> {
     let mut options = File::options();
     options.read(true).custom_flags(LINUX_O_PATH);
     if env::consts::OS == "linux"
         && let Ok(opened) = options.open(file)
         && let Ok(path) = fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd()))
-        && path.is_absolute()
+        && path == file
     {
         return Ok((path, opened.metadata()?));
     }

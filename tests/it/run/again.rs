@@ -226,7 +226,8 @@ fn a_repeated_command_runs_again_if_anything_about_it_differs() {
         "{}on_failure = \"allow\"\n",
         slow.replace("NAME", "lenient")
     );
-    let sandbox = Sandbox::new().file("hookrun.toml", &(lenient + &slow.replace("NAME", "strict")));
+    let strict = format!("{}on_failure = \"block\"\n", slow.replace("NAME", "strict"));
+    let sandbox = Sandbox::new().file("hookrun.toml", &(lenient + &strict));
     let ran = ls(&sandbox);
     ran.exits(2).says("strict");
 }
