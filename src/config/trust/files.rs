@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
-use crate::engine::exec::command::{FileStamp, stamp_of, words_of_first_line};
+use crate::engine::exec::command::{FileStamp, MOST_LINKS, stamp_of, words_of_first_line};
 use crate::engine::names::hex;
 
 /// Larger sets are rejected, because each file is checked for every event.
@@ -117,8 +118,8 @@ pub enum SetError {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedFile {
-    /// The target of a link at its path.
-    link: Option<(PathBuf, FileStamp)>,
+    /// The targets of the link at its path, and of the link there, and so on.
+    links: Vec<(PathBuf, FileStamp)>,
     kind: FileKind,
     stamp: FileStamp,
     is_program: bool,
@@ -132,11 +133,16 @@ impl ListedFile {
             error,
         };
         let mut meta = there(own).map_err(unreadable)?;
-        let mut link = None;
-        if let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
-            let whole = folder.join(path);
-            link = Some((fs::read_link(&whole).map_err(unreadable)?, stamp_of(own)));
-            meta = there(whole.metadata()).map_err(unreadable)?;
+        let mut links = Vec::new();
+        let mut at = folder.join(path);
+        while let Some(own) = meta.as_ref().filter(|meta| meta.is_symlink()) {
+            if links.len() == MOST_LINKS {
+                return Err(unreadable(Errno::LOOP.into()));
+            }
+            let target = fs::read_link(&at).map_err(unreadable)?;
+            links.push((target.clone(), stamp_of(own)));
+            at = at.parent().unwrap_or(folder).join(target);
+            meta = there(at.symlink_metadata()).map_err(unreadable)?;
         }
         let kind = match &meta {
             None => FileKind::Missing,
@@ -145,7 +151,7 @@ impl ListedFile {
             Some(_) => return Err(SetError::Special(folder.join(path))),
         };
         Ok(ListedFile {
-            link,
+            links,
             kind,
             stamp: meta.as_ref().map(stamp_of).unwrap_or_default(),
             is_program: kind == FileKind::File && meta.is_some_and(|meta| meta.mode() & 0o100 != 0),
@@ -183,7 +189,7 @@ impl ListedFile {
             }
         };
         let mut mark = FileMark::of(path, self.is_program, content);
-        mark.link = self.link.as_ref().map(|(to, _)| escaped(to));
+        mark.link = self.links.first().map(|(to, _)| escaped(to));
         Ok(ContentFile {
             path: path.to_path_buf(),
             mark,
@@ -196,14 +202,14 @@ impl ListedFile {
         add_stamp(bytes, path, &self.stamp);
         let kind = [self.kind as i64, i64::from(self.is_program), 0, 0, 0];
         add_stamp(bytes, OsStr::new(""), &kind);
-        if let Some((to, stamp)) = &self.link {
+        for (to, stamp) in &self.links {
             add_stamp(bytes, to.as_os_str(), stamp);
         }
     }
 
     /// Whether it is a folder and no link to one: its files are listed too.
     fn is_plain_folder(&self) -> bool {
-        self.kind == FileKind::Folder && self.link.is_none()
+        self.kind == FileKind::Folder && self.links.is_empty()
     }
 }
 
@@ -313,17 +319,28 @@ impl FileList {
     pub fn changed_since(&self, moment: SystemTime) -> bool {
         let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let moment = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
-        let links = self.listed.values().flat_map(|listed| &listed.link);
+        let links = self.listed.values().flat_map(|listed| &listed.links);
         let stamps = links.map(|(_, stamp)| stamp);
         let mut stamps = stamps.chain(self.listed.values().map(|listed| &listed.stamp));
         stamps.any(|[.., changed]| *changed >= moment)
     }
 
     /// Whether the content can be known by the stamps from now on: no file changed for a minute, and
-    /// the file system writes changes back, so that a write through shared memory leaves a stamp.
+    /// the folder's file system, which has all of them, writes changes back, so that a write through
+    /// shared memory leaves a stamp.
     #[must_use]
     pub(super) fn is_settled(&self, now: SystemTime) -> bool {
-        !self.changed_since(now - WRITTEN_BACK) && writes_back(&self.folder)
+        let device = self
+            .folder
+            .metadata()
+            .map_or(0, |meta| meta.dev().cast_signed());
+        let mut there = self
+            .listed
+            .values()
+            .filter(|file| file.kind != FileKind::Missing);
+        !self.changed_since(now - WRITTEN_BACK)
+            && writes_back(&self.folder)
+            && there.all(|file| file.stamp[0] == device)
     }
 
     /// Reads every file.

@@ -86,13 +86,14 @@ impl Preparation<'_> {
         }
     }
 
-    /// Returns the checked copy of a trusted drop-in. `None` if it must be started by its path.
+    /// Returns the checked copy of a trusted script that is the hook's program. `None` if it must be
+    /// started by its path.
     fn copy_of_script(
         &self,
         hook: &Hook,
         program: &Result<Program, Complaint>,
     ) -> Option<ScriptCopy> {
-        let (Handler::File(_), Ok(program), Some(Callback(sealed))) =
+        let (Handler::File(_) | Handler::Words { .. }, Ok(program), Some(Callback(sealed))) =
             (&hook.handler, program, &self.engine.sealed)
         else {
             return None;

@@ -28,7 +28,7 @@ const LINUX_O_PATH: i32 = 0o10_000_000;
 
 const LARGEST: usize = 3;
 /// Linux follows no more links than this in a path (path_resolution(7)).
-const MOST_LINKS: usize = 40;
+pub(crate) const MOST_LINKS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Program {

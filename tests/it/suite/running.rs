@@ -381,7 +381,7 @@ fn test_alone_plays_the_suite_and_so_does_every_option_of_a_suite() {
     let payload = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash"}"#;
     sandbox
         .hookrun(&["test"], payload)
-        .says("testing this as `PreToolUse` of claude")
+        .says("testing this as the claude event `PreToolUse`")
         .prints("tool.pre  a tool is about to run");
     // Whose event this is, is certain, but not named.
     let certain = br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"},"session_id":"s","transcript_path":"/t","permission_mode":"default"}"#;

@@ -593,6 +593,40 @@ fn what_is_swapped_in_while_events_run_is_never_started() {
     }
 }
 
+#[test]
+fn a_script_that_a_command_starts_runs_as_it_was_checked() {
+    for swapped in ["tools/check.sh", "tools"] {
+        let sandbox = naming("command = \"tools/check.sh\"")
+            .script("tools/check.sh", "#!/bin/sh\necho no >&2; exit 1\n")
+            .trusted();
+        let rest = "tools/check.sh".strip_prefix(swapped).unwrap();
+        let evil = "#!/bin/sh\ntouch \"$HOOKRUN_PROJECT_DIR/evil-ran\"\n";
+        let sandbox = sandbox.script(&format!("other{rest}"), evil);
+        let swapping = Swapping::start(sandbox.at(swapped), sandbox.at("other"));
+        for _ in 0..40 {
+            let ran = sandbox.gate();
+            assert_eq!(ran.status, 2, "{swapped}: {ran:?}");
+        }
+        swapping.stop();
+        sandbox.has_no_file("evil-ran");
+    }
+}
+
+#[test]
+fn a_link_on_the_way_to_a_hook_is_not_changed_and_put_back_unseen() {
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script(
+            "hooks.d/tool.pre/10-swap.sh",
+            "#!/bin/sh\nln -sfn evil.sh mid\n",
+        )
+        .script("real.sh", "#!/bin/sh\necho no >&2; exit 1\n")
+        .script("evil.sh", "#!/bin/sh\nln -sfn real.sh mid\n");
+    symlink("real.sh", sandbox.at("mid")).unwrap();
+    symlink("../../mid", sandbox.at("hooks.d/tool.pre/20-guard.sh")).unwrap();
+    sandbox.trusted().gate().blocks_saying("changed while");
+}
+
 /// A trusted project with this script as its guard.
 fn guarded_by(script: &str) -> Sandbox {
     Sandbox::new()
