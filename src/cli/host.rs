@@ -260,7 +260,8 @@ impl<'a> Site<'a> {
             return Ok(None);
         };
         let text = document.without(&|text| self.is_own(text));
-        if text != current && self.document(&text)?.is_some_and(|it| it.is_bare()) {
+        let is_removable = text != current && !self.target.path.is_symlink();
+        if is_removable && self.document(&text)?.is_some_and(|it| it.is_bare()) {
             return Ok(None);
         }
         Ok(Some(text))

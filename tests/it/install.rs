@@ -791,3 +791,80 @@ fn an_agent_that_would_change_what_install_wrote_is_held_for_a_person() {
         }
     }
 }
+
+/// What others have in the same file stays, also in forms that hookrun does not write.
+#[test]
+fn uninstall_keeps_what_is_not_of_hookrun() {
+    let own = |sandbox: &Sandbox, host: &str| {
+        sandbox.hookrun(&["install", host, "--scope", "project"], b"")
+    };
+    let change = |sandbox: &Sandbox, file: &str, from: &str, to: &str| {
+        let text = sandbox.read(file);
+        assert!(text.contains(from), "{text}");
+        fs::write(sandbox.at(file), text.replacen(from, to, 1)).unwrap();
+    };
+    let sandbox = Sandbox::new().hook("guard", "true");
+    own(&sandbox, "gemini").exits(0);
+    let file = ".gemini/settings.json";
+    change(
+        &sandbox,
+        file,
+        "\"hooks\": {",
+        "\"hooks\": {\n    \"disabled\": [\"theirs\"],",
+    );
+    sandbox.hookrun(&["uninstall", "gemini"], b"").exits(0);
+    assert!(sandbox.read(file).contains("\"disabled\": [\"theirs\"]"));
+
+    let sandbox = Sandbox::new().hook("guard", "true");
+    own(&sandbox, "claude").exits(0);
+    let file = ".claude/settings.json";
+    let other = "{ \"type\": \"command\", \"command\": \"theirs.sh\" }";
+    change(
+        &sandbox,
+        file,
+        "\"hooks\": {",
+        &format!("\"hooks\": {{ \"Stop\": [{other}],"),
+    );
+    sandbox.hookrun(&["uninstall", "claude"], b"").exits(0);
+    assert!(sandbox.read(file).contains(other));
+
+    // Agents differ in which of two equal keys counts.
+    own(&sandbox, "claude").exits(0);
+    change(
+        &sandbox,
+        file,
+        "\"command\": \"theirs.sh\"",
+        "\"command\": \"a\", \"command\": \"b\"",
+    );
+    let ran = sandbox.hookrun(&["uninstall", "claude"], b"");
+    ran.exits(2).says("`command` appears twice");
+
+    // A link to a file that somebody keeps elsewhere.
+    let sandbox = Sandbox::new()
+        .hook("guard", "true")
+        .file("dotfiles/claude.json", "{}\n");
+    fs::create_dir(sandbox.at(".claude")).unwrap();
+    symlink("../dotfiles/claude.json", sandbox.at(file)).unwrap();
+    own(&sandbox, "claude").exits(0);
+    sandbox.hookrun(&["uninstall", "claude"], b"").exits(0);
+    assert!(sandbox.at(file).is_symlink());
+    assert!(!sandbox.read("dotfiles/claude.json").contains("hookrun"));
+}
+
+#[test]
+fn a_table_of_hookrun_is_found_however_its_header_is_written() {
+    let file = "home/.kimi-code/config.toml";
+    for header in ["[[ hooks ]]", "[[\"hooks\"]]"] {
+        let sandbox = Sandbox::new().hook("guard", "true");
+        sandbox
+            .hookrun(&["install", "kimi", "--scope", "user"], b"")
+            .exits(0);
+        let text = sandbox.read(file);
+        fs::write(sandbox.at(file), text.replace("[[hooks]]", header)).unwrap();
+        sandbox
+            .hookrun(&["uninstall", "kimi", "--scope", "user"], b"")
+            .exits(0);
+        let left = fs::read_to_string(sandbox.at(file)).unwrap_or_default();
+        assert!(!left.contains("hookrun"), "{header}: {left}");
+    }
+}

@@ -201,6 +201,9 @@ impl Document {
             return Some(format!("`{table}` appears twice"));
         }
         let property = object.get(table)?;
+        if let Some(name) = property.value().and_then(|value| repeated(&value)) {
+            return Some(format!("`{name}` appears twice in an entry of `{table}`"));
+        }
         if self.shape.event_key().is_some() {
             let is_list = property.array_value().is_some();
             return (!is_list).then(|| format!("`{table}` is not a list"));
@@ -210,14 +213,26 @@ impl Document {
         };
         hooks.properties().iter().find_map(|property| {
             let event = property.decoded_name().unwrap_or_default();
-            if is_twice(&hooks, &event) {
-                return Some(format!("`{table}.{event}` appears twice"));
-            }
             let is_list =
                 property.array_value().is_some() || self.shape.beside.contains(&event.as_str());
             (!is_list).then(|| format!("`{table}.{event}` is not a list"))
         })
     }
+}
+
+/// A key that appears twice in one object: hosts differ in which value counts.
+fn repeated(node: &CstNode) -> Option<String> {
+    if let Some(list) = node.as_array() {
+        return list.elements().iter().find_map(repeated);
+    }
+    let object = node.as_object()?;
+    object.properties().iter().find_map(|property| {
+        let name = property.decoded_name()?;
+        if is_twice(&object, &name) {
+            return Some(name);
+        }
+        repeated(&property.value()?)
+    })
 }
 
 fn is_twice(object: &CstObject, name: &str) -> bool {

@@ -105,7 +105,7 @@ impl Document {
             .iter()
             .all(|one| match one.decoded_name().as_deref() {
                 Some("version") => self.shape.version.is_some(),
-                Some(name) if name == self.shape.table() => self.handlers().is_empty(),
+                Some(name) if name == self.shape.table() => is_empty(one),
                 Some(_) | None => false,
             })
     }
@@ -289,11 +289,12 @@ fn comments_after(table: &str) -> &str {
 }
 
 fn is_hookruns(table: &str, is_own: &dyn Fn(&str) -> bool) -> bool {
+    let table = unmarked(table).trim_start();
     let Ok(hook) = DeTable::parse(table) else {
         return false;
     };
     let hook = Tree::of_toml(&hook).to_json();
-    table.trim_start().starts_with(HEAD) && hook["hooks"][0]["command"].as_str().is_some_and(is_own)
+    table.starts_with("[[") && hook["hooks"][0]["command"].as_str().is_some_and(is_own)
 }
 
 fn table(hook: &Map<String, Value>) -> String {
