@@ -124,7 +124,7 @@ pub(super) fn husky(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> 
         .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.contains("husky.sh"));
     let is_lint_staged = commands
         .next()
-        .is_some_and(|line| line.ends_with("lint-staged"));
+        .is_some_and(|line| line.ends_with("lint-staged") && !line.contains(['&', '|', ';']));
     if at.name == "pre-commit" && is_lint_staged && commands.next().is_none() {
         let why = "it runs lint-staged: `hookrun import lint-staged` imports its hooks";
         imported.leave(source.shown(), why);

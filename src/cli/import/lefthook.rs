@@ -79,7 +79,7 @@ pub(super) fn read(source: &ImportSource<'_>, imported: &mut ImportedHooks) -> R
         let mut jobs = Vec::new();
         jobs_of(table, &place, FIRST, &mut jobs, imported);
         for job in jobs {
-            let taken = of_job(source, &job, &config["templates"], at);
+            let taken = of_job(source, &job, &config, at);
             imported.take(job.place, taken);
         }
     }
@@ -155,7 +155,7 @@ fn jobs_of(
     }
 }
 
-fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &GitHook) -> Entry {
+fn of_job(source: &ImportSource<'_>, job: &LefthookJob, config: &Value, at: &GitHook) -> Entry {
     let value = &job.value;
     for key in others(value, OF_JOB) {
         if !value[key].is_null() && value[key] != false {
@@ -164,7 +164,7 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
     }
     let root = text(value, "root").trim_start_matches("./");
     let root = root.trim_end_matches(['/', '.']);
-    let mut run = command_of(value, at, templates)?;
+    let mut run = command_of(value, at, config)?;
     let placeholder = ["{staged_files}", "{push_files}"]
         .into_iter()
         .find(|name| run.contains(name));
@@ -235,18 +235,18 @@ fn of_job(source: &ImportSource<'_>, job: &LefthookJob, templates: &Value, at: &
 }
 
 /// The command line of a job, with templates and the script's path filled in.
-fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Result<String, String> {
+fn command_of(job: &Value, at: &GitHook, config: &Value) -> std::result::Result<String, String> {
     // A script always gets git's arguments, a command only where it names them.
     let program = match job["script"].as_str() {
-        Some(script) => format!(
-            "{} .lefthook/{}/{script} {{0}}",
-            text(job, "runner"),
-            at.name
-        ),
+        Some(script) => {
+            let folder = config["source_dir"].as_str().unwrap_or(".lefthook");
+            let runner = text(job, "runner");
+            format!("{runner} {folder}/{}/{script} {{0}}", at.name)
+        }
         None => text(job, "run").to_string(),
     };
     let mut run = format!("{program} {}", text(job, "args"));
-    for (name, becomes) in templates.as_object().into_iter().flatten() {
+    for (name, becomes) in config["templates"].as_object().into_iter().flatten() {
         let becomes = becomes.as_str().unwrap_or_default();
         run = run.replace(&format!("{{{name}}}"), becomes);
     }
@@ -272,10 +272,10 @@ fn command_of(job: &Value, at: &GitHook, templates: &Value) -> std::result::Resu
 fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
     let mut filter = Filter::default();
     for glob in texts(&job["glob"]) {
-        filter.paths.push(wide(plain_glob(glob)?));
+        filter.paths.push(wide(plain_glob(glob)?)?);
     }
     for glob in texts(&job["exclude"]) {
-        filter.not.push(wide(plain_glob(glob)?));
+        filter.not.push(wide(plain_glob(glob)?)?);
     }
     filter.types = texts(&job["file_types"])
         .iter()
@@ -291,16 +291,19 @@ fn filter_of(job: &Value, at: &GitHook) -> std::result::Result<Filter, String> {
     Ok(filter)
 }
 
-/// The glob with `**` for lefthook's `*`.
-fn wide(glob: &str) -> String {
-    let glob = glob.strip_prefix("*/").unwrap_or(glob);
-    let Some((folder, name)) = glob.rsplit_once('/') else {
-        return format!("**/{glob}");
-    };
-    match folder.contains('*') || name.starts_with("**") {
-        true => glob.to_string(),
-        false => format!("{folder}/**/{name}"),
+/// The glob with `**` for lefthook's `*`, which also matches `/`.
+fn wide(glob: &str) -> std::result::Result<String, String> {
+    let (folder, name) = glob.rsplit_once('/').unwrap_or(("**", glob));
+    let is_whole = |part: &str| matches!(part, "*" | "**") || !part.contains('*');
+    if !folder.split('/').all(is_whole) || name.trim_start_matches('*').contains('*') {
+        return Err(format!(
+            "in the glob `{glob}`, lefthook's `*` also matches `/`; write `path` by hand"
+        ));
     }
+    Ok(match folder.ends_with("**") || name.starts_with("**") {
+        true => format!("{folder}/{name}"),
+        false => format!("{folder}/**/{name}"),
+    })
 }
 
 /// The conditions of `skip` or `only` as keys of `match`; an error for an unsupported one.
