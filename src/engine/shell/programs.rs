@@ -288,7 +288,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     row(Kind::Trap, "trap", "l! p!"),
     row(Kind::Source, "source .", "p:"),
     // An exact option is never an abbreviation of a longer one.
-    ProgramRow { style: Style::CutByCommand, ..row(Kind::Git, "git", "C/ c: --git-dir: --work-tree/ --namespace: --exec-path: --config-env: \
+    ProgramRow { style: Style::CutByCommand, ..row(Kind::Git, "git", "C/ c: --attr-source: --shallow-file: --git-dir: --work-tree/ --namespace: --exec-path: --config-env: \
         --super-prefix: m: --message: F: --file: o: --push-option: b: B: --orphan: X: --strategy-option: --strategy: --onto: --author: --date: \
         --since: --until: --format: --pretty: --depth: --branch: --origin: --receive-pack: --repo: --expire: --expire-unreachable: --source: \
         --pathspec-from-file: --force --no --all --tag --dry-run --recurse") },

@@ -213,7 +213,15 @@ impl WordReader<'_> {
         }
     }
 
-    fn unquoted(&mut self, text: &str) {
+    fn unquoted(&mut self, mut text: &str) {
+        let prefix = text.split('/').next().unwrap_or_default();
+        if self.word.value.is_empty() && prefix.len() > 1 && prefix.starts_with('~') {
+            // `~+` is the working directory, `~-` the one before it, `~NAME` a user's.
+            text = &text[prefix.len()..];
+            self.word
+                .value
+                .push(if prefix == "~+" { '.' } else { UNKNOWN });
+        }
         for c in text.chars() {
             let before = self.before.replace(c);
             let opens_pattern = c == '(' && before.is_some_and(|c| "@!?+*".contains(c));

@@ -368,6 +368,8 @@ fn a_command_touches_what_is_below_the_folders_that_it_is_about() {
         "rm \"$(pwd)/infra/main.tf\"",
         "rm $(git rev-parse --show-toplevel)/infra/main.tf",
         "rm -rf \"$X/infra/main.tf\"",
+        "rm ~+/infra/a.tf",
+        "echo x > ~-/infra/a.tf",
         "cd infra && rm -rf *",
         "sudo rm -rf infra",
     ] {
