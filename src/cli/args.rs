@@ -88,7 +88,7 @@ Examples:
     Check(CheckArgs),
     /// Run as a server: JSON-RPC on stdio, HTTP, or MCP
     #[command(
-        after_help = "Exit status: 0 stopped, 2 could not open a listener. It replies as `hookrun run` does, with the current hooks and settings. The server exits on a signal or, with --stdio or --mcp, when stdin ends, and ends hooks that are still running.
+        after_help = "Exit status: 0 stopped, 2 could not open a listener. It replies as `hookrun run` does, with the current hooks and settings. The server exits on a signal and, unless it only listens on sockets, at the end of stdin; it stops hooks that are still running.
 
 Examples:
   hookrun serve --stdio

@@ -154,10 +154,7 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
             })
             .collect();
         let program = words[0];
-        let is_of_folder = ["$PWD", "${PWD}"]
-            .iter()
-            .any(|pwd| program.starts_with(pwd));
-        if is_of_folder || program.contains('/') && is_adrift(program) {
+        if program.contains('/') && is_adrift(program) {
             return Some(program.to_string());
         }
         let mut inputs = command.redirects.iter().filter(|one| one.operator == "<");

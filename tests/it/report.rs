@@ -221,7 +221,7 @@ fn the_report_is_of_this_project_and_of_the_filters() {
         &["report", "--format", "jsonl"],
         b"",
     );
-    elsewhere.exits(1).says("--everywhere includes all");
+    elsewhere.exits(1).says("--everywhere searches all");
 }
 
 #[test]

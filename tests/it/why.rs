@@ -427,7 +427,7 @@ fn the_decisions_are_those_of_this_project_unless_everywhere() {
     elsewhere
         .exits(1)
         .says("3 decisions searched")
-        .says("--everywhere includes all");
+        .says("--everywhere searches all");
     in_folder("home", &["why", "--everywhere"])
         .exits(0)
         .prints("/two");

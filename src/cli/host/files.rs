@@ -175,8 +175,7 @@ impl Target {
         let what = format!("cannot remove `{}`", self.path.display());
         fs::remove_file(&self.path).map_err(failed(what))?;
         for folder in self.path.ancestors().skip(1) {
-            let stays = folder == root || !folder.starts_with(root);
-            if stays || fs::remove_dir(folder).is_err() {
+            if folder == root || fs::remove_dir(folder).is_err() {
                 break;
             }
         }

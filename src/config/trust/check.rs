@@ -132,12 +132,12 @@ impl TrustSeal {
 /// How shell scripts learn their own path, or read other code, which may do so.
 const SHELL_SIGNS: &[&str] = words!(
     "$0" "${0" "${!" "${@:" "${*:" "$$" "$_" "${_" "BASH_" "ZSH_" ".sh." "(%" "/proc" "autoload"
-    "caller" "eval" "filetrace" "functrace" "pgrep" "pidof" "ps -" "source" "trap"
+    "/dev/fd" "caller" "eval" "filetrace" "functrace" "pgrep" "pidof" "ps -" "ps a" "source" "trap"
 );
 
 /// How Python scripts learn their own path, or read other code.
 const PYTHON_SIGNS: &[&str] = words!(
-    "__file" "__loader__" "__main__." "argv" "co_filename" "eval" "exec" "from sys" "modules"
+    "__code__" "__file" "__loader__" "__main__." "argv" "co_filename" "eval" "exec" "from sys" "modules"
     ".path[" "/proc" "sys.path"
 );
 

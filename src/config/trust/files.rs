@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use toml::de::DeTable;
 
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
-use crate::engine::exec::command::{FileStamp, MOST_LINKS, stamp_of, words_of_first_line};
+use crate::engine::exec::command::{FileStamp, MOST_LINKS, has_relative_interpreter, stamp_of};
 use crate::engine::names::hex;
 
 /// Larger sets are rejected, because each file is checked for every event.
@@ -75,20 +74,6 @@ fn is_read_as_toml(path: &Path) -> bool {
         && !RESERVED.iter().any(|reserved| folder == *reserved)
         && path.extension().is_some_and(|ending| ending == "toml");
     name == MANIFEST || name == LOCAL || is_of_event
-}
-
-/// Whether the first line of a script names a program, or another script, in the working directory.
-fn has_relative_interpreter(script: &[u8]) -> bool {
-    let start = &script[..script.len().min(256)];
-    let Some(line) = start.strip_prefix(b"#!").map(String::from_utf8_lossy) else {
-        return false;
-    };
-    let (program, argument) = words_of_first_line(&line);
-    let argument = argument.unwrap_or_default();
-    let mut words = iter::once(program).chain(argument.split([' ', '\t']));
-    let is_path = |word: &str| word.contains('/') && !word.starts_with('/');
-    words.any(|word| is_path(word.rsplit('=').next().unwrap_or_default()))
-        || !program.ends_with("/env") && !argument.is_empty() && !argument.starts_with(['-', '/'])
 }
 
 /// A document's values without comments and whitespace; `None` if it is not TOML.

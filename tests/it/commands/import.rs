@@ -342,9 +342,9 @@ fn local_hooks_of_pre_commit_run_by_themselves_and_others_by_pre_commit() {
     ran.exits(0)
         .prints("6 hooks imported")
         .prints("`hookrun install git` makes them run");
-    ran.prints("count at manual: `manual` is not a git hook");
+    ran.prints("count (manual): `manual` is not a git hook");
     ran.prints("none (pre-commit): it has no command");
-    ran.prints("fail_fast: write `stop = \"first\"`");
+    ran.prints("fail_fast: add `stop = \"first\"`");
     assert_eq!(sandbox.problems(&[]), Vec::<String>::new());
     let written = sandbox.read("hookrun.toml");
     for part in [
@@ -442,7 +442,7 @@ fn commands_jobs_and_scripts_of_lefthook_run_for_the_same_files() {
         "pre-commit.all: `{all_files}` has no equivalent",
         "pre-commit.none: it has no command",
         "pre-commit.only: `only: {\"run\":\"z\"}` has no equivalent",
-        "pre-commit.both.piped: write `stop = \"group\"`",
+        "pre-commit.both.piped: add `stop = \"group\"`",
         "assert: it is not a git hook",
     ] {
         ran.prints(&format!("lefthook.yml, {left}"));

@@ -169,7 +169,7 @@ expect = { decision = "block", by = "nobody" }
     let wanted = [
         "F:4:9: unknown event `tool.pree` [did you mean `tool.pre`?",
         "F:9:8: no hook `10-gard.sh` for `tool.pre` [did you mean `10-guard.sh`?",
-        "F:10:37: no hook `nobody` for `tool.pre` [bound to `tool.pre`: 10-guard.sh",
+        "F:10:37: no hook `nobody` for `tool.pre` [hooks bound to `tool.pre`: 10-guard.sh",
     ];
     assert_eq!(told(cases), wanted);
 }

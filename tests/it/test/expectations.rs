@@ -70,7 +70,7 @@ fn an_unknown_hook_is_rejected_with_the_nearest_one() {
     );
     assert_eq!(
         said("redact.sh"),
-        "error: no hook `redact.sh` for `tool.pre`\n  help: bound to `tool.pre`: 10-guard.sh\n"
+        "error: no hook `redact.sh` for `tool.pre`\n  help: hooks bound to `tool.pre`: 10-guard.sh\n"
     );
 }
 

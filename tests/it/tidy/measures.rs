@@ -59,9 +59,9 @@ fn the_house_keeps_its_measures() {
             "lines of src",
             sources.iter().map(lines).sum(),
             66_000,
-            70_200,
+            70_287,
         ),
-        Measure::falling("files of src", sources.len(), 260, 259),
+        Measure::falling("files of src", sources.len(), 260, 258),
         Measure::falling(
             "files of src under 60 lines",
             sources.iter().filter(|source| lines(source) < 60).count(),

@@ -190,7 +190,7 @@ fn a_socket_needs_a_private_folder_and_replaces_only_what_nobody_listens_on() {
         &sandbox,
         &["--unix", &socket],
         "another server uses",
-        "another file",
+        "another path",
     );
     assert_eq!(
         server
