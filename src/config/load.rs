@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::SystemTime;
 
 use super::discover::{self, Choice};
@@ -14,7 +15,7 @@ use super::loader::{ConfigLoader, ConfigScope};
 use super::manifest::{self, LoadedLayer, Manifest};
 use super::problem::{Problem, Severity};
 use super::set_layers::UsedSet;
-use super::trust::{TrustReport, is_about_trust};
+use super::trust::{STEP, TrustReport, is_about_trust};
 use super::{members, reader, set_layers, settings, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
@@ -43,30 +44,28 @@ pub struct LogSettings {
     pub redact: Vec<String>,
 }
 
-/// How often a configuration is read again while it keeps changing.
+/// How often a configuration is read while it keeps changing.
 const MOST_READS: usize = 5;
 
 impl Config {
     pub fn load(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {
-        let mut config = Config::load_once(choice, env, scope);
-        // Read files again that changed meanwhile, until two reads agree.
-        for _ in 0..MOST_READS {
+        let mut reads = 0;
+        loop {
+            let mut config = Config::load_once(choice, env, scope);
+            reads += 1;
+            // What was read before a file changed may not be what was checked.
             if !config.trust.seals.iter().any(|seal| seal.is_recent) {
                 return config;
             }
-            let again = Config::load_once(choice, env, scope);
-            if again.trust.seals == config.trust.seals {
-                return again;
+            if reads == MOST_READS {
+                let cause = "the hook files keep changing, so their version is unknown";
+                let cure = "wait until the program that writes them is done";
+                let problem = Complaint::with_cure(cause, cure).in_file(&config.project, None);
+                config.problems.push(problem);
+                return config;
             }
-            config = again;
+            thread::sleep(STEP);
         }
-        let cause = "the hook files keep changing, so hookrun cannot tell which version would run";
-        let cure = "wait until the program that writes them is done";
-        let complaint = Complaint::with_cure(cause, cure);
-        config
-            .problems
-            .push(complaint.in_file(&config.project, None));
-        config
     }
 
     fn load_once(choice: &Choice, env: &Environment, scope: ConfigScope<'_>) -> Config {

@@ -13,7 +13,9 @@ mod store;
 
 pub use check::TRUST_KEYS;
 pub use check::{KeptTrust, TrustChoice, TrustReport, TrustState};
-pub(crate) use check::{ProjectFiles, TrustPolicy, TrustSeal, TrustTable, is_about_trust, judge};
+pub(crate) use check::{
+    ProjectFiles, STEP, TrustPolicy, TrustSeal, TrustTable, is_about_trust, judge,
+};
 pub use files::{ContentFile, FileList, FileMark, HookFiles, SetError};
 pub(crate) use parts::{parts, same_in_main_work_tree};
 pub use store::{FollowedBranch, TrustRecord, TrustStore, TrustedBy};

@@ -241,7 +241,7 @@ impl SealedFiles for Vec<TrustSeal> {
 
 /// File systems store times in steps of up to 10 ms, so a change within the step of a read is
 /// invisible.
-const STEP: Duration = Duration::from_millis(20);
+pub(crate) const STEP: Duration = Duration::from_millis(20);
 
 /// A project folder's hooks.
 #[derive(Debug, Clone, Default)]

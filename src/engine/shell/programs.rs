@@ -124,7 +124,6 @@ pub(crate) struct ProgramRow {
     /// | `}` | extracts files from an archive |
     ///
     /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
-    /// `-` is that word alone, `#` a number after `-`, and `--*` any long option.
     pub(super) options: &'static str,
     pub(super) style: Style,
     /// Whether all options with a value are listed. Otherwise any option may take the next word.

@@ -627,6 +627,22 @@ fn a_link_on_the_way_to_a_hook_is_not_changed_and_put_back_unseen() {
     sandbox.trusted().gate().blocks_saying("changed while");
 }
 
+#[test]
+fn rules_that_are_swapped_in_while_events_run_never_decide() {
+    let rule = |reason: &str| format!("[[rule]]\ntool = \"bash\"\ndeny = \"{reason}\"\n");
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .file("hookrun.toml", &rule("no"))
+        .trusted()
+        .file("other", &rule("evil"));
+    let swapping = Swapping::start(sandbox.at("hookrun.toml"), sandbox.at("other"));
+    for _ in 0..30 {
+        let ran = sandbox.gate();
+        assert!(ran.status == 2 && !ran.stdout.contains("evil"), "{ran:?}");
+    }
+    swapping.stop();
+}
+
 /// A trusted project with this script as its guard.
 fn guarded_by(script: &str) -> Sandbox {
     Sandbox::new()
