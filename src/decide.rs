@@ -309,7 +309,7 @@ impl EventDecision {
             && self.is_log_broken
             && !run.hooks.is_empty()
         {
-            return Err("the configuration file with the error may contain redaction rules".into());
+            return Err("a configuration file has an error, so redaction rules may be missing; `hookrun validate` shows it".into());
         }
         Redactor::new(self.log.redact.iter().map(String::as_str))
     }

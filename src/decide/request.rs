@@ -299,7 +299,7 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
             let looked: Vec<String> = looked.collect();
             let looked = match looked.as_slice() {
                 [] => "no hookrun.toml was found".to_string(),
-                folders => format!("none of {} declares it", folders.join(", ")),
+                folders => format!("searched: {}", folders.join(", ")),
             };
             let cure = format!(
                 "`hookrun events` lists the events; to declare your own, write [event.\"{name}\"] in a \

@@ -131,8 +131,8 @@ pub(super) fn notices(outcome: &Outcome) -> String {
             NoticeKind::Question => {
                 format!("hook `{hook}` asks (this event cannot be blocked): {text}\n")
             }
-            NoticeKind::Failure => format!("hook `{hook}` {text}\n"),
-            NoticeKind::Own => format!("{hook}: {text}\n"),
+            NoticeKind::Failure if hook != "hookrun" => format!("hook `{hook}` {text}\n"),
+            NoticeKind::Failure | NoticeKind::Own => format!("{hook}: {text}\n"),
         };
         lines.push_str(&line);
     }

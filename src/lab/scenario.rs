@@ -307,8 +307,8 @@ impl CaseReader<'_> {
                 .iter()
                 .for_each(|entry| self.check_words(&entry.tree)),
             TreeValue::Fraction(_) | TreeValue::Other(_) if tree.to_json().is_null() => {
-                let cause = "JSON cannot represent this number";
-                let cure = "use a smaller number, or write the context as JSON in a string";
+                let cause = "this number is not finite, or does not fit in 64 bits";
+                let cure = "use a finite 64-bit number, or write the context as JSON in a string";
                 self.fault(tree.offset, cause, cure);
             }
             TreeValue::Number(_)

@@ -126,7 +126,8 @@ def once(pairs):
     one = dict(pairs)
     if len(one) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} appears twice in one object")
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"`{plain(twice)}` appears twice in one object, and parsers disagree on which one counts")
     return one
 
 

@@ -69,8 +69,8 @@ def why(file):
     try:
         with open(file, "rb") as opened:
             return opened.read(MOST_BYTES).decode("utf-8", "replace").strip() or "no reason given"
-    except OSError:
-        return "cannot read the reason"
+    except OSError as error:
+        return f"cannot read the reason in `{file}`: {error.strerror}"
 
 
 def check(event):

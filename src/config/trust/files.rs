@@ -93,7 +93,7 @@ pub enum SetError {
     Unreadable { path: PathBuf, error: io::Error },
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
-    #[error("{} has more than {MOST_FILES} files, or folders more than {DEEPEST} levels deep", .0.display())]
+    #[error("hookrun found more than {MOST_FILES} hook files in {}, or folders more than {DEEPEST} levels deep", .0.display())]
     TooLarge(PathBuf),
     #[error("the first line of {} names a program by a relative path, which every working directory resolves differently; name it by an absolute path, or a program in PATH by `#!/usr/bin/env NAME`", .0.display())]
     RelativeInterpreter(PathBuf),

@@ -185,7 +185,7 @@ fn set_rewrites(expect: &mut Expect, key: &mut Setting<'_, '_>) -> Result<(), Co
 fn filled<'s>(key: &mut Setting<'s, '_>) -> Result<&'s [TreeEntry], Complaint> {
     let table = key.table()?;
     if table.is_empty() {
-        let cause = format!("`{}` is empty, so it expects nothing", key.name);
+        let cause = format!("`{}` is empty, so it checks nothing", key.name);
         return Err(Complaint::with_cure(cause, "give it a value, or remove it"));
     }
     Ok(table)

@@ -105,7 +105,7 @@ with = [{ x = { text = "x", times = -1 } }]
 "#;
     let no_path =
         "is not the path of a file in the case's folder [write a relative path without `..`";
-    let huge = "JSON cannot represent this number [use a smaller number, or write the context as JSON in a string";
+    let huge = "this number is not finite, or does not fit in 64 bits [use a finite 64-bit number, or write the context as JSON in a string";
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one; the default is the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one; the default is all",
@@ -118,8 +118,8 @@ with = [{ x = { text = "x", times = -1 } }]
         &format!("F:14:31: `a/..` {no_path}"),
         &format!("F:14:44: `/tmp/x` {no_path}"),
         &format!("F:14:59: `{{case.folder}}` {no_path}"),
-        "F:15:40: `files` is empty, so it expects nothing [give it a value, or remove it",
-        "F:15:52: `reply` is empty, so it expects nothing [give it a value, or remove it",
+        "F:15:40: `files` is empty, so it checks nothing [give it a value, or remove it",
+        "F:15:52: `reply` is empty, so it checks nothing [give it a value, or remove it",
         "F:20:37: `times` cannot be -1 [write 0 or more",
     ];
     assert_eq!(told(cases), wanted);
