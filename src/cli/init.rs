@@ -187,7 +187,7 @@ impl InitPlan {
         }
         if self.hosts.is_empty() {
             let later = "to install into one later, run `hookrun install HOST`";
-            writeln!(out, "no agent was found here; {later}")?;
+            writeln!(out, "no agent to install into; {later}")?;
         }
         Ok(())
     }

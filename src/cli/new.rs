@@ -55,7 +55,7 @@ fn hook_of(args: &NewArgs, event: &str, config: &Config, hooks: PathBuf) -> Resu
     let Some(language) = language else {
         let names: Vec<&str> = languages.iter().map(|language| language.name).collect();
         return Err(Complaint::with_cure(
-            "this event has no template in that language",
+            format!("`{event}` has no template in this language"),
             format!("`--lang` accepts {}", names.join(", ")),
         ));
     };

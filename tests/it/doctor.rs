@@ -463,7 +463,7 @@ fn a_file_of_one_person_is_read_too() {
         .exits(0);
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    let cure = "[remove one of them]";
+    let cure = "[remove hookrun from either]";
     assert!(found[0].contains("runs hookrun twice for"), "{found:?}");
     assert!(found[0].ends_with(cure), "{found:?}");
     sandbox

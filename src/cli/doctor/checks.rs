@@ -66,7 +66,7 @@ fn about_file(site: HostSite<'_>, one: &Installation, findings: &mut Findings) {
         let cause = format!(
             "`{command}` for {event} runs hookrun in a custom way, which doctor does not check"
         );
-        let cure = format!("remove it, then {again}");
+        let cure = format!("remove it, then run {again}");
         findings.add(warning(path, cause, cure));
     }
     if host.settings_file().is_none() {
@@ -370,5 +370,5 @@ fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<P
         events.join(", "),
         other.file.path.display()
     );
-    Some(warning(&one.file.path, cause, "remove one of them"))
+    Some(warning(&one.file.path, cause, "remove hookrun from either"))
 }

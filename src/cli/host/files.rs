@@ -146,7 +146,7 @@ impl Target {
         if !real.is_file() {
             return Err(Complaint::with_cure(
                 format!("`{shown}` is not a file"),
-                "move it away, or use another `--scope`",
+                "move it away",
             ));
         }
         let text = utf8(fs::read(&real).map_err(cannot)?).map_err(|at| {

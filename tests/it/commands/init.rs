@@ -118,7 +118,7 @@ fn hosts_are_those_that_a_person_has_and_guards_those_that_are_named() {
         .says("cannot write `hooks.d/");
     init(&Sandbox::new(), &["--dry-run"])
         .exits(0)
-        .prints("no agent was found here");
+        .prints("no agent to install into");
     init(&Sandbox::new(), &["--guard", "x"])
         .exits(2)
         .says("no built-in hook, gate or rule is named `x`");
