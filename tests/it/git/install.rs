@@ -306,7 +306,7 @@ fn hooks_of_all_repositories_are_left_alone() {
         .exits(0);
     git.hookrun("w", &["install", "git"])
         .exits(2)
-        .says("core.hooksPath is set globally");
+        .says("core.hooksPath is set outside this repository");
     git.hookrun("w", &["install", "git", "--scope", "user"])
         .exits(2)
         .says("git hooks belong to one repository");
