@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
+use super::parts::has_relative_interpreter;
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
 use crate::config::tree::Tree;
-use crate::engine::exec::command::{FileStamp, MOST_LINKS, has_relative_interpreter, stamp_of};
+use crate::engine::exec::command::{FileStamp, MOST_LINKS, stamp_of};
 use crate::engine::names::hex;
 
 /// Larger sets are rejected, because each file is checked for every event.

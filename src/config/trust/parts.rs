@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::layer::{HIDDEN, LOCAL, Layer};
 use crate::config::sets::LOCK;
-use crate::engine::exec::command::{is_interpreter, without_version};
+use crate::engine::exec::command::{is_interpreter, without_version, words_of_first_line};
 use crate::engine::hook::Handler;
 use crate::engine::names::words;
 use crate::engine::shell;
@@ -98,6 +98,20 @@ fn files_named(handler: &Handler, base: &Path, folder: &Path, root: &Path) -> BT
 fn is_program(file: &Path) -> bool {
     file.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// Whether the first line of a script names a program, or another script, in the working directory.
+pub(super) fn has_relative_interpreter(script: &[u8]) -> bool {
+    let start = &script[..script.len().min(256)];
+    let Some(line) = start.strip_prefix(b"#!").map(String::from_utf8_lossy) else {
+        return false;
+    };
+    let (program, argument) = words_of_first_line(&line);
+    let argument = argument.unwrap_or_default();
+    let mut words = std::iter::once(program).chain(argument.split([' ', '\t']));
+    let is_path = |word: &str| word.contains('/') && !word.starts_with('/');
+    words.any(|word| is_path(word.rsplit('=').next().unwrap_or_default()))
+        || !program.ends_with("/env") && !argument.is_empty() && !argument.starts_with(['-', '/'])
 }
 
 /// Programs that run a script, besides hookrun's interpreters.

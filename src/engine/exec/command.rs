@@ -491,20 +491,6 @@ pub(crate) fn words_of_first_line(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether the first line of a script names a program, or another script, in the working directory.
-pub(crate) fn has_relative_interpreter(script: &[u8]) -> bool {
-    let start = &script[..script.len().min(256)];
-    let Some(line) = start.strip_prefix(b"#!").map(String::from_utf8_lossy) else {
-        return false;
-    };
-    let (program, argument) = words_of_first_line(&line);
-    let argument = argument.unwrap_or_default();
-    let mut words = iter::once(program).chain(argument.split([' ', '\t']));
-    let is_path = |word: &str| word.contains('/') && !word.starts_with('/');
-    words.any(|word| is_path(word.rsplit('=').next().unwrap_or_default()))
-        || !program.ends_with("/env") && !argument.is_empty() && !argument.starts_with(['-', '/'])
-}
-
 /// Returns the bytes that Linux reads to find the interpreter (`BINPRM_BUF_SIZE`).
 pub(crate) fn first_bytes(file: &Path) -> Option<Vec<u8>> {
     let mut start = Vec::new();
