@@ -177,12 +177,12 @@ fn misspelled(folder: &Path) -> Vec<Problem> {
 /// The layer of a named path: a folder of hooks, or a `hookrun.toml`.
 fn explicit_layer(named: &Path, problems: &mut Vec<Problem>) -> Result<Layer, Complaint> {
     let meta = named.metadata().map_err(|error| {
-        let cause = if error.kind() == io::ErrorKind::NotFound {
-            "no such folder".to_string()
+        let usual = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
+        let (cause, cure) = if error.kind() == io::ErrorKind::NotFound {
+            ("no such file or folder".to_string(), usual)
         } else {
-            format!("cannot read it: {error}")
+            (format!("cannot read it: {error}"), "check its permissions")
         };
-        let cure = "name a folder with hooks.d/ or hookrun.toml, or a hooks.d folder itself";
         Complaint::with_cure(cause, cure)
     })?;
     let kind = LayerKind::Explicit;

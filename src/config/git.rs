@@ -141,11 +141,11 @@ impl GitRepository {
         // Do not search for an enclosing repository.
         errand.command.env("GIT_DIR", &self.folder);
         let ended = errand.output().map_err(|error| {
-            Complaint::with_cure(format!("cannot start git: {error}"), "install it")
+            Complaint::with_cure(format!("cannot start git: {error}"), "install git")
         })?;
         ended.ok_or_else(|| {
             let cause = format!("`git {}` did not finish within 5 minutes", words[0]);
-            let cure = "it cannot ask for a password here: use an SSH agent or a credential helper";
+            let cure = "if it needs a password, use an SSH agent or a credential helper";
             Complaint::with_cure(cause, cure)
         })
     }
@@ -187,7 +187,7 @@ impl TreeLine {
             _ => return Err(format!("`{shown}` has the unsupported mode {mode}")),
         };
         if is_misleading(path) {
-            return Err(format!("`{shown}` is not a safe path"));
+            return Err(format!("`{shown}` has `..`, `.git` or invalid characters"));
         }
         Ok(TreeLine {
             path: path.to_string(),

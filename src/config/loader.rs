@@ -407,7 +407,7 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
         add(cause, "match `path` instead, or bind the hook to tool.pre");
     }
     if hook.matcher.needs_action() && !spec.has_action() {
-        let cause = format!("`{name}` matches tools, but `{event}` has none, so it never runs");
+        let cause = format!("`{name}` matches an action, but `{event}` has none, so it never runs");
         add(
             cause,
             "remove the tool, path and command matchers, or bind it to tool.pre",

@@ -100,7 +100,7 @@ fn in_store(locked: &LockedSet, env: &Environment) -> Result<PathBuf, String> {
         _ if !folder.is_dir() => format!("the set `{name}` is not on this machine yet"),
         Ok(digest) if digest == locked.tree => return Ok(folder),
         Ok(_) => format!("files of the set `{name}` were changed in the store"),
-        Err(cause) => format!("the set `{name}` in the store: {cause}"),
+        Err(cause) => format!("the set `{name}` cannot be checked: {cause}"),
     };
     Err(format!("{fault}; run `hookrun sets verify`"))
 }
@@ -153,8 +153,8 @@ pub(super) fn bind(loader: &mut ConfigLoader<'_>, first: usize, set: &str) {
         hook.source.set = Some(set.to_string());
         if let Some(word) = outside(hook) {
             let cause = format!("`{}` runs `{word}`, which is outside its set", hook.name);
-            let problem = Complaint::new(cause).in_file(&hook.source.file, None);
-            loader.problems.push(problem);
+            let fault = Complaint::with_cure(cause, "move that file into the set");
+            loader.problems.push(fault.in_file(&hook.source.file, None));
         }
     }
 }

@@ -105,7 +105,7 @@ pub(crate) fn check_url(url: &str) -> Result<(), Complaint> {
 
 fn unusable(url: &str) -> Option<&'static str> {
     if url.is_empty() || url.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Some("it is empty or contains a space");
+        return Some("it is empty, or contains white space or a control character");
     }
     if url.starts_with('-') {
         return Some("it looks like an option");

@@ -310,7 +310,7 @@ pub(crate) fn blocked_by_status(
                     match Finding::read(at, one.clone(), &mut notes) {
                         Ok(finding) => verdict.findings.push(finding),
                         Err(problem) => {
-                            notes.push(format!("{problem}, so this finding is ignored"));
+                            notes.push(format!("ignored a finding: {problem}"));
                         }
                     }
                 }

@@ -188,7 +188,7 @@ impl Ending {
                 // Anyone who set another timeout knows how.
                 if *after == DEFAULT_TIMEOUT {
                     return Some(format!(
-                        "{text}; to allow more, set `# hookrun: timeout=60s`"
+                        "{text}; to allow more, set its `timeout`, for example to `60s`"
                     ));
                 }
                 Some(text)

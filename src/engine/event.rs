@@ -98,7 +98,7 @@ impl Event {
         if let Some((found, meant)) = slip(&spec, &host, &context) {
             return Err(Complaint::with_cure(
                 format!("unknown key `{found}`"),
-                format!("did you mean `{meant}`? `hookrun events` lists the keys"),
+                format!("did you mean `{meant}`? `hookrun events EVENT` lists the keys"),
             ));
         }
         spec.check(&host, &context)?;
@@ -113,7 +113,7 @@ impl Event {
             Some(name) => {
                 let expected = &spec.name;
                 return Err(Complaint::new(format!(
-                    "the command names `{expected}`, but the context says `\"event\": \"{name}\"`"
+                    "the event is `{expected}`, but the context says `\"event\": \"{name}\"`"
                 )));
             }
             None => context.set_first("event", &Value::from(spec.name.as_ref())),

@@ -98,7 +98,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     match number.checked_mul(factor) {
         Some(0) => Err(format!("`{text}` is zero; {wanted}")),
         Some(bytes) => Ok(bytes),
-        None => Err(format!("`{text}` is too large; {wanted}")),
+        None => Err(format!("`{text}` is too large; write a smaller size")),
     }
 }
 

@@ -191,7 +191,7 @@ fn distrust(question: &TrustQuestion<'_>) -> Vec<Distrust> {
         found.push(Distrust {
             file: file.clone(),
             cause: format!("Codex skips hookrun: its hook {why} ({events})"),
-            cure: "start `codex` here, and accept the hooks in `/hooks`",
+            cure: "start `codex` here, and accept and enable the hooks in `/hooks`",
         });
     }
     found

@@ -522,7 +522,7 @@ fn a_runner_is_built_from_folders_and_from_hooks_of_every_sort() {
         .build()
         .unwrap_err();
     assert!(
-        missing.to_string().contains("nowhere: no such folder"),
+        missing.to_string().contains("no such file or folder"),
         "{missing}"
     );
 

@@ -77,7 +77,10 @@ fn a_file_of_no_shape_that_is_known_is_an_error() {
             "error 1:3: not valid JSON: key must be a string",
         ),
         ("[]", "error 1:1: the file must be an object, not a list"),
-        ("{\"hooks\": 1}", "error 1:11: `hooks` takes a table, not 1"),
+        (
+            "{\"hooks\": 1}",
+            "error 1:11: `hooks` takes an object, not 1",
+        ),
         ("{\"hook\": {}}", "error 1:2: unknown key `hook`"),
         ("{}", "warning 1:1: it has no `hooks`, so nothing runs"),
     ] {

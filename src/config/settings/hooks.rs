@@ -104,7 +104,7 @@ impl SettingsReader<'_> {
             return;
         }
         let Some(events) = section.entries() else {
-            return self.wrong(section, "hooks", "a table", "write { \"EVENT\": [ … ] }");
+            return self.wrong(section, "hooks", "an object", "write { \"EVENT\": [ … ] }");
         };
         for event in events {
             if file.beside.contains(&event.key.as_str()) {

@@ -98,7 +98,7 @@ pub enum SetError {
     TooLarge(PathBuf),
     #[error("the first line of {} names a program by a relative path, which every working directory resolves differently; name it by an absolute path, or a program in PATH by `#!/usr/bin/env NAME`", .0.display())]
     RelativeInterpreter(PathBuf),
-    #[error("the files of {} are larger than {} MiB", .0.display(), MOST_BYTES >> 20)]
+    #[error("the files of {} are larger than {} MiB in total", .0.display(), MOST_BYTES >> 20)]
     TooLong(PathBuf),
 }
 

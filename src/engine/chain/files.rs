@@ -256,7 +256,7 @@ impl EditedFile {
                     "the event's `{}` cannot be written to `{shown}`: {error}",
                     field.field
                 ),
-                "free some disk space",
+                "check the free disk space and the permissions of that folder",
             )
         })?;
         Ok(file)

@@ -73,7 +73,7 @@ fn granted(
     let mut granted = Vec::new();
     for path in paths {
         let Some(named) = below_home(path, home) else {
-            notes.push(format!("sandbox: `{path}` is ignored: HOME is not set"));
+            notes.push(format!("sandbox: `{path}` is ignored: no home folder"));
             continue;
         };
         let resolved = project.join(named);

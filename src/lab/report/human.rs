@@ -8,8 +8,8 @@ use anstyle::Style;
 use serde_json::Value;
 
 use super::style::{
-    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, cut, decision_style, label, prose, short,
-    text,
+    ADDED, BAD, BOLD, DIM, DOUBT, GOOD, REMOVED, column, counted, cut, decision_style, label,
+    prose, short, text,
 };
 use crate::engine::event::Context;
 use crate::engine::harmless::plain;
@@ -319,9 +319,9 @@ fn stream(out: &mut dyn Write, name: &str, stream: &StreamReport) -> io::Result<
     let shown = &lines[..lines.len().min(STREAM_LINES)];
     text(out, name, &shown.join("\n"))?;
     if lines.len() > shown.len() || stream.cut {
-        let hidden = lines.len() - shown.len();
+        let more = counted(lines.len() - shown.len(), "more line");
         let bytes = stream.bytes;
-        let more = format!("… {hidden} more lines, {bytes} bytes in all; --format json shows them");
+        let more = format!("… {more}, {bytes} bytes in all; --format json shows them");
         label(out, "", &more)?;
     }
     Ok(())

@@ -248,8 +248,8 @@ fn last_lines(text: &str) -> String {
     let hidden = all.len().saturating_sub(MOST_LINES);
     let mut lines: Vec<String> = all[hidden..].iter().map(|line| cut(&plain(line))).collect();
     if hidden > 0 {
-        let above = format!("… {hidden} earlier lines; --format json shows them");
-        lines.insert(0, above);
+        let above = counted(hidden, "earlier line");
+        lines.insert(0, format!("… {above}; --format json shows them"));
     }
     lines.join("\n")
 }

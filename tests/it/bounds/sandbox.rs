@@ -191,7 +191,7 @@ fn what_does_not_exist_is_left_out_with_a_note() {
     let run = ["run", "tool.pre", "--format", "json", "--trust", &digest];
     let homeless = homeless.variable("HOME", "").hookrun(&run, b"{}").stdout;
     let homeless: Value = serde_json::from_str(&homeless).unwrap();
-    assert_eq!(notes(&homeless, 0)[0], left_out("~", "HOME is not set"));
+    assert_eq!(notes(&homeless, 0)[0], left_out("~", "no home folder"));
 }
 
 #[test]

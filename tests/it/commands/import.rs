@@ -225,7 +225,7 @@ fn what_entries_cannot_say_is_named_with_the_reason() {
     import(&pipe, &["claude"])
         .exits(2)
         .says("cannot read `.claude/settings.json`: it is not a regular file");
-    other("{\"hooks\": [1]}").says("x.json:1:11: `hooks` takes a table, not a list");
+    other("{\"hooks\": [1]}").says("x.json:1:11: `hooks` takes an object, not a list");
 }
 
 #[test]

@@ -349,9 +349,7 @@ fn a_hook_that_can_never_match_is_a_warning() {
     let sandbox = Sandbox::new().hook_for("turn.start", "x.sh", "# hookrun: tool=bash");
     let problems = sandbox.problems(&[]);
     assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(
-        problems[0].contains("`x.sh` matches tools, but `turn.start` has none, so it never runs")
-    );
+    assert!(problems[0].contains("`x.sh` matches an action, but `turn.start` has none, so"));
     validate(&sandbox, "human")
         .exits(0)
         .prints("ok, 1 warning: 2 files, 1 hook");

@@ -173,11 +173,11 @@ fn an_explicit_folder_that_is_not_there_closes_gates() {
 
     sandbox
         .hookrun(&["run", "tool.pre", "--hooks", "nowhere"], b"{}")
-        .blocks_saying("nowhere: no such folder");
+        .blocks_saying("nowhere: no such file or folder");
     sandbox
         .hookrun(&["list", "--hooks", "nowhere"], b"")
         .exits(1)
-        .says("error: nowhere: no such folder\n  help: name a folder with hooks.d/");
+        .says("error: nowhere: no such file or folder\n  help: name a folder with hooks.d/");
 }
 
 #[test]

@@ -396,7 +396,7 @@ fn settings_without_effect_are_warnings_and_close_nothing() {
     assert_eq!(
         sandbox.problems(&[]),
         [
-            "warning hookrun.toml:1:1: `x` matches tools, but `turn.start` has none, so it \
+            "warning hookrun.toml:1:1: `x` matches an action, but `turn.start` has none, so it \
                 never runs [remove the tool, path and command matchers, or bind it to tool.pre]",
             "warning hookrun.toml:1:1: `on_failure = \"block\"` has no effect: `turn.start` \
              cannot be blocked [remove it]",

@@ -254,7 +254,7 @@ fn a_misspelt_directive_blocks_the_gate() {
 #[test]
 fn a_folder_of_hooks_that_is_not_there_blocks() {
     let ran = Sandbox::new().hookrun(&["run", "tool.pre", "--hooks", "nowhere"], b"{}");
-    ran.blocks_saying("nowhere").says("no such folder");
+    ran.blocks_saying("nowhere").says("no such file or folder");
 }
 
 #[test]

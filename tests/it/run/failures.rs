@@ -21,7 +21,7 @@ fn a_hook_that_is_still_running_at_its_timeout_blocks() {
 fn the_timeout_is_five_seconds_unless_the_hook_says_otherwise() {
     let sandbox = Sandbox::new().hook("hook", "sleep 600");
     let started = std::time::Instant::now();
-    sandbox.run("tool.pre").blocks("hook `hook` failed: timed out after 5s; to allow more, set `# hookrun: timeout=60s` (fail closed)");
+    sandbox.run("tool.pre").blocks("hook `hook` failed: timed out after 5s; to allow more, set its `timeout`, for example to `60s` (fail closed)");
     assert!(started.elapsed().as_secs() >= 5 && started.elapsed() < NOT_HUNG);
 }
 

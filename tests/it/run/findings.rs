@@ -113,7 +113,7 @@ fn annotations_tell_which_findings_are_not_used() {
         ran.stdout,
         "::error file=a,title=guard::seen\n\
          ::error file=c,title=guard::m\n\
-         ::warning title=guard::`findings.1`: missing field `message`, so this finding is ignored\n\
+         ::warning title=guard::ignored a finding: `findings.1`: missing field `message`\n\
          ::warning title=guard::ignored the unknown key `findings.*.code`\n\
          ::error title=guard blocked tool.pre::hook `guard` exited with status 1 and gave no reason\n\
          hookrun: tool.pre is blocked\n"
@@ -144,7 +144,7 @@ fn the_keys_of_a_finding_are_read_as_those_of_an_answer() {
         let report = sandbox.report("tool.pre", "{}");
         assert_eq!(
             report["hooks"][0]["notes"][0],
-            format!("{problem}, so this finding is ignored")
+            format!("ignored a finding: {problem}")
         );
     }
     let print =

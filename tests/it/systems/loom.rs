@@ -180,7 +180,7 @@ fn stdout_that_parses_as_json_is_a_structured_result() {
 fn a_timeout_always_blocks_and_the_default_is_5_s() {
     let sandbox = registered(&[("slow", "tool.pre", "echo '{\"continue\": true}'; sleep 600")]);
     let ran = fire(&sandbox, &context("tool.pre"));
-    ran.blocks("hook `slow` failed: timed out after 5s; to allow more, set `# hookrun: timeout=60s` (fail closed)");
+    ran.blocks("hook `slow` failed: timed out after 5s; to allow more, set its `timeout`, for example to `60s` (fail closed)");
 }
 
 #[test]
