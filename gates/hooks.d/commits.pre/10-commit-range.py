@@ -333,7 +333,7 @@ def is_here(cwd):
 def check(event):
     check_keys(event)
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Blocked(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"`cwd` is `{event['cwd']}`, which is not a folder")
     if git("rev-parse", "--is-shallow-repository").strip() != b"false":
         raise Blocked("this clone is shallow; fetch the full history with `git fetch --unshallow`")
     base, head = commit_of(event["base"]), commit_of(event.get("head", "HEAD"))

@@ -674,7 +674,7 @@ def check(event):
     if (base is None) == (base_path is None):
         raise Blocked('the event needs either `base` or `basePath`: {"path": "package-lock.json", "base": "origin/main"}')
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Blocked(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"`cwd` is `{event['cwd']}`, which is not a folder")
     left_out = allowed()
     choice("HOOKRUN_LOCK_NEW", ["notice", "block"])
     text = read(path)

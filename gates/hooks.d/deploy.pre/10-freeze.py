@@ -77,7 +77,7 @@ def check(event):
     """Why nothing is deployed; nothing without a freeze."""
     check_keys(event)
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Blocked(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"`cwd` is `{event['cwd']}`, which is not a folder")
     for folder in (os.environ["HOOKRUN_PROJECT_DIR"], "."):
         file = os.path.join(folder, os.environ.get("HOOKRUN_FREEZE") or "FREEZE")
         if is_there(file):

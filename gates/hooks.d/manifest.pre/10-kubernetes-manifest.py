@@ -522,7 +522,7 @@ def check(event):
     check_keys(event)
     path, left_out = event["path"], allowed()
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Blocked(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"`cwd` is `{event['cwd']}`, which is not a folder")
     try:
         with open(path, encoding="utf-8-sig") as file:
             text = file.read()

@@ -826,7 +826,7 @@ def check(event):
     check_keys(event)
     path, sources, left_out = event["path"], event.get("sources"), allowed()
     if "cwd" in event and not is_here(event["cwd"]):
-        raise Blocked(f"there is no folder `{event['cwd']}`")
+        raise Blocked(f"`cwd` is `{event['cwd']}`, which is not a folder")
     if sources is not None and not os.path.isdir(sources):
         raise Blocked(f"`sources` must be the folder of the root module, but there is no folder `{sources}`")
     plan, findings = read_plan(path), []
