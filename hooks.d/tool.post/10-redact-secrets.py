@@ -191,7 +191,7 @@ def main():
         block(f"the message contains a secret and was not sent: {kinds}\ninstead: remove the secret, and say where it is stored")
     answer = json.dumps({"update": redacted, "additionalContext": f"Redacted in the {', '.join(redacted)}: {kinds}."})
     if len(answer) >= ANSWER_LIMIT:
-        return keep_back(event, carried, f"it contains a secret ({kinds}) and is too long to redact; use a smaller part")
+        return keep_back(event, carried, f"the text contains a secret ({kinds}) and is too long to redact; use a smaller part")
     print(answer)
 
 

@@ -21,7 +21,6 @@ use super::problem::Problem;
 use super::trust::TrustChoice;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::{Context, catalog};
-use crate::engine::exec::command::access_cure;
 use crate::engine::hook::LayerKind;
 use crate::hosts::{self, HostFolders};
 
@@ -355,5 +354,6 @@ fn own_in_shared(folder: &Path, meta: &Metadata) -> Option<Problem> {
     })?;
     let cause =
         format!("any user can create files in this folder, so hookrun ignores its `{name}`");
-    Some(Complaint::with_cure(cause, access_cure(folder)).in_file(folder, None))
+    let cure = "move it to a folder that only you can write to, or remove it";
+    Some(Complaint::with_cure(cause, cure).in_file(folder, None))
 }

@@ -142,7 +142,7 @@ impl GitHook {
     /// Why files that hooks stage do not get into the commit; `None` if they do. In a merge or a
     /// patch git commits the tree it had before.
     pub fn no_fixes(&self) -> Option<&'static str> {
-        let why = "and git does not include fixes here; to include them, finish a merge with `git commit`";
+        let why = "and git does not include fixes here; fix the files, or finish a merge with `git commit`";
         (self.name != "pre-commit").then_some(why)
     }
 
