@@ -182,7 +182,7 @@ fn judge(binding: Binding, printed: &Printed<'_>, permit: Permit<'_>) -> (Ending
             Ok(_) | Err(_) => {
                 let host = binding.dialect.name;
                 let note = format!(
-                    "status {status} does not block in {host}: only a block in the output does"
+                    "status {status} does not block in {host}; to block, exit with status 2"
                 );
                 let verdict = Verdict::new(Decision::Allow, ContractRule::PassingExit);
                 answered(verdict, vec![note])
