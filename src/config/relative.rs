@@ -40,7 +40,7 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
     }
     // `sh -c '…'` and `env -S '…'` have a command line.
     let is_shell = interpreter.is_some_and(|at| base_name(&words[at]).ends_with("sh"));
-    for (option, line) in words.iter().zip(&all[1..]) {
+    for (option, line) in words.iter().zip(all.iter().skip(1)) {
         if is_shell && is_cluster_of_c(option) || option == "-S" {
             check_line(line)?;
         }
