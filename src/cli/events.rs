@@ -84,7 +84,7 @@ fn catalog_table(specs: &[&EventSpec], out: &mut dyn Write) -> Result<()> {
         }
     }
     let more = "`hookrun events NAME` shows an event in full";
-    writeln!(out, "\n{DIM}gate: a hook may block it. {more}.{DIM:#}")?;
+    writeln!(out, "\n{DIM}gate: hooks can block it. {more}.{DIM:#}")?;
     Ok(())
 }
 
@@ -217,7 +217,7 @@ fn host_table(host: &'static Host, bindings: &[Binding], out: &mut dyn Write) ->
     let more = format!("`hookrun events NAME --host {}` shows an event", host.name);
     writeln!(
         out,
-        "\n{DIM}gate: it can be blocked. {more} in full.{DIM:#}"
+        "\n{DIM}gate: a hook can block the event. {more} in full.{DIM:#}"
     )?;
     Ok(())
 }

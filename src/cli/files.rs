@@ -61,7 +61,7 @@ impl FileWrite {
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
             let cause = format!("cannot add to `{}`: {}", path.display(), error.message());
-            let help = "`hookrun validate` shows the error; nothing was written";
+            let help = "fix it, or write its inline tables as sections; nothing was written";
             return Err(Complaint::with_cure(cause, help));
         }
         Ok(FileWrite {

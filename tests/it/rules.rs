@@ -109,7 +109,7 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
     for (command, said) in [
         (
             "git push $x",
-            "cannot tell what `$x` is in `git push $x`\ninstead: write the command out in full, without variables",
+            "cannot tell what `$x` is in `git push $x`\ninstead: write it without variables, or as shorter commands",
         ),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
         ("echo 'git push", "cannot tell what the command line runs"),
@@ -304,7 +304,7 @@ fn many_rules_that_an_event_is_not_for_are_named_together() {
     let context = json!({"toolName": "bash", "toolInput": {"command": "e"}}).to_string();
     let ran = sandbox.hookrun(&["test", "tool.pre"], context.as_bytes());
     ran.exits(1)
-        .prints("skip    4 do not match (`--hook NAME` shows why): a, b, c, d\n")
+        .prints("skip    4 do not match (`--format json` shows why): a, b, c, d\n")
         .prints("BLOCK   e");
     let one = ["test", "tool.pre", "--hook", "a"];
     sandbox

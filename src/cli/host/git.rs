@@ -35,7 +35,7 @@ pub(super) fn install(
     if repository.is_for_all {
         return Err(Complaint::with_cure(
             "core.hooksPath is set outside this repository, so it cannot have its own hooks",
-            "set core.hooksPath for this repository first: `git config core.hooksPath .git/hooks`",
+            "set core.hooksPath for this repository first: `git config core.hooksPath \"$(git rev-parse --path-format=absolute --git-common-dir)/hooks\"`",
         ));
     }
     let config = usable_config(args, env, &repository, verify, out)?;

@@ -63,7 +63,7 @@ pub fn run(
     if is_long {
         let count = unmatched.len();
         let names = column(&unmatched.join(", "), NAMES_COLUMNS);
-        let why = "do not match (`--hook NAME` shows why)";
+        let why = "do not match (`--format json` shows why)";
         writeln!(out, "{DIM}skip  {DIM:#}  {count} {why}: {names}\n")?;
     }
     rewrites(&run.rewrites, out)?;
