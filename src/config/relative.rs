@@ -40,9 +40,13 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
     }
     // `sh -c '…'` and `env -S '…'` have a command line.
     let is_shell = interpreter.is_some_and(|at| base_name(&words[at]).ends_with("sh"));
-    for (option, line) in words.iter().zip(all.iter().skip(1)) {
-        if is_shell && is_cluster_of_c(option) || option == "-S" {
-            check_line(line)?;
+    let mut awaits_line = false;
+    for (before, word) in words.iter().zip(all.iter().skip(1)) {
+        awaits_line |= is_shell && is_cluster_of_c(before) || before == "-S";
+        let is_option = word.starts_with(['-', '+']) || WITH_VALUES.contains(&before.as_str());
+        if awaits_line && !is_option {
+            check_line(word)?;
+            break;
         }
     }
     let Some(interpreter) = interpreter else {
