@@ -316,17 +316,13 @@ impl FileList {
     /// shared memory leaves a stamp.
     #[must_use]
     pub(super) fn is_settled(&self, now: SystemTime) -> bool {
-        let device = self
-            .folder
-            .metadata()
-            .map_or(0, |meta| meta.dev().cast_signed());
-        let mut there = self
-            .listed
-            .values()
-            .filter(|file| file.kind != FileKind::Missing);
+        let device = self.folder.metadata().map_or(0, |it| it.dev());
+        let mut files = self.listed.values();
         !self.changed_since(now - WRITTEN_BACK)
             && writes_back(&self.folder)
-            && there.all(|file| file.stamp[0] == device)
+            && files.all(|file| {
+                file.kind == FileKind::Missing || file.stamp[0].cast_unsigned() == device
+            })
     }
 
     /// Reads every file.

@@ -109,7 +109,8 @@ pub(super) fn has_relative_interpreter(script: &[u8]) -> bool {
     let (program, argument) = words_of_first_line(&line);
     let argument = argument.unwrap_or_default();
     let mut words = std::iter::once(program).chain(argument.split([' ', '\t']));
-    let is_path = |word: &str| word.contains('/') && !word.starts_with('/');
+    let is_path =
+        |word: &str| word.contains('/') && !word.starts_with('/') && !word.contains("://");
     words.any(|word| is_path(word.rsplit('=').next().unwrap_or_default()))
         || !program.ends_with("/env") && !argument.is_empty() && !argument.starts_with(['-', '/'])
 }

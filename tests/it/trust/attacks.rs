@@ -1026,4 +1026,9 @@ fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
         let ran = sandbox.gate();
         ran.exits(2).says("names a program by a relative path");
     }
+    let line = "/usr/bin/env -S deno run --allow-net=a.example https://a.example/hook.ts";
+    let sandbox = Sandbox::new().without_trust();
+    let sandbox = sandbox.script(HOOK, &format!("#!{line}\ntrue\n"));
+    let shown = sandbox.hookrun(&["trust", "--show"], b"");
+    assert!(shown.stdout.contains("sha256:"), "{shown:?}");
 }
