@@ -255,11 +255,6 @@ const SORTS: &[TemplateSort] = &[
         about: "how long this hook may run; path=GLOB would limit\n# it to changes in matching paths.",
         ..written!("paths": "sh" "py")
     },
-    // A prompt, read from a variable.
-    TemplateSort {
-        fits: |spec| spec.blocks && spec.carries("prompt"),
-        ..written!("prompt": "sh" "py")
-    },
     // Keeps an agent from stopping until the tests pass.
     TemplateSort {
         fits: |spec| spec.blocks && spec.conduct.most_blocks.is_some(),
@@ -304,6 +299,7 @@ fn never(_: &EventSpec) -> bool {
 /// Keys that policies usually check, with sample words; the first in the event is used.
 const LOOKED_AT: &[(&str, &str)] = &[
     ("command", "rm -rf"),
+    ("prompt", "password"),
     ("content", "password"),
     ("lastAssistantMessage", "to be done"),
     ("message", "wip"),
