@@ -49,7 +49,7 @@ pub(crate) fn read(deadline: Budget, abort: Option<&Abort>) -> Result<Option<Con
         let is_end = match read_some(&stdin, &mut bytes, deadline, abort)? {
             Ok(count) => count == 0,
             Err(Errno::BADF) => return Err(no_event("stdin is closed")),
-            Err(error) => return Err(no_event(&format!("cannot read stdin: {error}"))),
+            Err(error) => return Err(unreadable(&error)),
         };
         let framed = scanner.scan(&bytes);
         if is_end || !matches!(framed, FrameState::Empty | FrameState::Open) {
@@ -93,7 +93,7 @@ pub(crate) fn read_lines(deadline: Budget, abort: Option<&Abort>) -> Result<Vec<
         match read_some(&stdin, &mut bytes, deadline, abort)? {
             Ok(0) | Err(Errno::BADF) => return Ok(bytes),
             Ok(_) => {}
-            Err(error) => return Err(failed("cannot read stdin")(error)),
+            Err(error) => return Err(unreadable(&error)),
         }
     }
 }
@@ -112,12 +112,18 @@ fn read_some(
         let read = rustix::io::read(stdin, rustix::buffer::spare_capacity(bytes));
         // Check even a complete event, which may arrive in one large piece.
         if bytes.len() > LONGEST_EVENT_BYTES {
-            return Err(no_event("the event on stdin is longer than 256 MiB"));
+            let cause = "the input on stdin is longer than 256 MiB";
+            return Err(Complaint::with_cure(cause, "shorten it"));
         }
         if !matches!(read, Err(Errno::INTR | Errno::AGAIN)) {
             return Ok(read);
         }
     }
+}
+
+fn unreadable(error: &Errno) -> Complaint {
+    let cause = format!("cannot read stdin: {error}");
+    Complaint::with_cure(cause, "connect stdin to a file or a pipe")
 }
 
 pub(crate) fn no_event(problem: &str) -> Complaint {
@@ -161,7 +167,7 @@ fn wait(stdin: &Stdin, deadline: Budget, abort: Option<&Abort>) -> Result<()> {
     loop {
         if abort.is_some_and(|abort| abort.times_raised() > 0) {
             let by = interruption(abort.and_then(Abort::signal));
-            return Err(Complaint::new(format!("{by} before the event was read")));
+            return Err(Complaint::new(format!("{by} before stdin was read")));
         }
         let fds: Vec<BorrowedFd<'_>> = std::iter::once(stdin.as_fd())
             .chain(abort.map(AsFd::as_fd))
@@ -171,11 +177,12 @@ fn wait(stdin: &Stdin, deadline: Budget, abort: Option<&Abort>) -> Result<()> {
             Ok(Some(_)) => {}
             Ok(None) => {
                 let after = duration_text(deadline.whole);
-                return Err(no_event(&format!(
-                    "no complete event arrived on stdin within {after}"
-                )));
+                return Err(Complaint::with_cure(
+                    format!("no complete input arrived on stdin within {after}"),
+                    "check the program that writes it, and whether it closes its end of the pipe",
+                ));
             }
-            Err(error) => return Err(no_event(&format!("cannot wait for stdin: {error}"))),
+            Err(error) => return Err(failed("cannot wait for stdin")(error)),
         }
     }
 }

@@ -88,7 +88,7 @@ fn an_event_that_never_comes_is_awaited_for_the_budget_only() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     drop(pipe);
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
-    ran.says("no complete event arrived on stdin within 5s");
+    ran.says("no complete input arrived on stdin within 5s");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn every_signal_before_the_hook_blocks() {
         let mut running = waiting(&sandbox);
         let stdin = running.stdin();
         end(running.pid(), signal);
-        let reason = format!("hookrun was interrupted by {name} before the event was read");
+        let reason = format!("hookrun was interrupted by {name} before stdin was read");
         running.ended().ran.blocks(&reason);
         sandbox.has_no_file("ran");
         drop(stdin);

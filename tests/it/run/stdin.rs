@@ -120,7 +120,7 @@ fn an_event_that_does_not_become_complete_blocks_in_time() {
         let mut stdin = running.stdin();
         stdin.write_all(begun).unwrap();
         let ran = running.ended().ran;
-        ran.blocks_saying("no complete event arrived on stdin within 300ms");
+        ran.blocks_saying("no complete input arrived on stdin within 300ms");
         drop(stdin);
     }
 }
@@ -148,7 +148,7 @@ fn a_stream_without_end_blocks() {
     // What can be told at once is, however late it comes; the others end at the timeout.
     for (stream, timeout, why) in [
         ("yes", "20s", "is not a JSON object"),
-        ("yes '  '", "700ms", "no complete event arrived"),
+        ("yes '  '", "700ms", "no complete input arrived"),
         ("printf '{\"a\":\"'; yes", "700ms", ""),
         ("printf '{\"a\":['; yes '[],'", "700ms", ""),
         (
@@ -385,7 +385,7 @@ fn an_event_of_more_than_256_mib_is_blocked_whether_or_not_it_ends() {
         file.set_len(limit + 2).unwrap();
         file.rewind().unwrap();
         let ran = run_from(file, &["--stdin-timeout", "50s"]);
-        ran.blocks_saying("the event on stdin is longer than 256 MiB");
+        ran.blocks_saying("the input on stdin is longer than 256 MiB");
     }
 }
 
