@@ -324,8 +324,10 @@ fn about_local_files(config: &Config, findings: &mut Findings) -> Result<()> {
         let is_tracked = file.exists()
             && ask(&layer.folder, &["ls-files", "--error-unmatch", "--", LOCAL])?.is_some();
         if is_tracked {
-            let cause = "git tracks this file, so it would disable hooks for everyone";
-            let cure = format!("`git rm --cached {LOCAL}`, and add it to .gitignore");
+            let cause = "git tracks this file, so the hooks that it disables are disabled for \
+                everyone";
+            let shown = file.display();
+            let cure = format!("run `git rm --cached {shown}`, and add the file to .gitignore");
             findings.add(warning(&file, cause, cure));
         }
     }

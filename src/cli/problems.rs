@@ -226,7 +226,7 @@ pub(crate) fn no_hooks(config: &Config, choice: &Choice, env: &Environment) -> O
     let shown = places.iter().map(|place| place.display().to_string());
     let shown = shown.collect::<Vec<_>>().join(", ");
     let cause = format!("no hooks were found; looked in {shown}");
-    let cure = "put an executable file in hooks.d/EVENT/, or name the folder with --hooks";
+    let cure = "put an executable file in hooks.d/EVENT/; `hookrun init` adds starter guards";
     let complaint = Complaint::with_cure(cause, cure);
     Some(complaint.warning(places.first()?, None))
 }

@@ -713,5 +713,5 @@ fn a_local_file_that_is_committed_is_reported() {
     fs::write(git.sandbox.at("w/hookrun.local.toml"), local).unwrap();
     git.run("w", &["add", "-f", "hookrun.local.toml"]).exits(0);
     let ran = git.hookrun("w", &["doctor", "git"]);
-    ran.prints("git tracks this file, so it would disable hooks for everyone");
+    ran.prints("git tracks this file, so the hooks that it disables are disabled for everyone");
 }
