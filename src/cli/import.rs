@@ -7,7 +7,7 @@ mod pre_commit;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::config::discover::MANIFEST;
@@ -98,15 +98,7 @@ pub(crate) fn import(args: &ImportArgs, env: &Environment, out: &mut dyn Write) 
         None => files_of(&tool, &config),
     };
     if files.is_empty() {
-        let help = format!(
-            "`hookrun import` looks for {}; if the file is elsewhere, pass its path",
-            tool.files.join(", ")
-        );
-        let cause = match &args.file {
-            Some(file) => format!("no such file: `{}`", file.display()),
-            None => format!("no {} settings found here", tool.name),
-        };
-        return Err(Complaint::with_cure(cause, help));
+        return Err(no_files(args, &tool, env));
     }
     let mut imported = ImportedHooks::default();
     for file in &files {
@@ -181,6 +173,27 @@ fn files_in(path: &Path) -> Vec<PathBuf> {
     files
 }
 
+fn no_files(args: &ImportArgs, tool: &ImportTool, env: &Environment) -> Complaint {
+    let usual = tool.files.join(", ");
+    let Some(file) = &args.file else {
+        let cause = format!("no {} settings found here", tool.name);
+        let cure =
+            format!("`hookrun import` looks for {usual}; if the file is elsewhere, pass its path");
+        return Complaint::with_cure(cause, cure);
+    };
+    let shown = file.display();
+    let cause = match env.cwd.join(file).metadata() {
+        Ok(_) => format!("no files in `{shown}`"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("no such file: `{shown}`")
+        }
+        Err(error) => format!("cannot read `{shown}`: {error}"),
+    };
+    let name = tool.name;
+    let cure = format!("check the path; without one, `hookrun import {name}` looks for {usual}");
+    Complaint::with_cure(cause, cure)
+}
+
 /// Numbers hooks with equal names, in the same way for each import.
 fn number_names(hooks: &mut [ImportedHook]) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -250,11 +263,18 @@ impl ImportSource<'_> {
         } else if ending == "yml" || ending == "yaml" {
             yaml_documents(&text)
         } else {
-            return read_value(self.file)
-                .ok_or_else(|| Complaint::with_cure(format!("`{shown}` is not JSON"), "fix it"));
+            return read_value(self.file).ok_or_else(|| {
+                let cause = format!("`{shown}` is not JSON");
+                let cure =
+                    "fix its syntax; if it is YAML or TOML, rename it to end in .yaml or .toml";
+                Complaint::with_cure(cause, cure)
+            });
         };
         let documents = read.map_err(|SyntaxError { line, message, .. }| {
-            Complaint::with_cure(format!("`{shown}`: line {line}: {message}"), "fix it")
+            Complaint::with_cure(
+                format!("`{shown}`: line {line}: {message}"),
+                "fix its syntax",
+            )
         })?;
         Ok(documents.first().map(Tree::to_json).unwrap_or_default())
     }
