@@ -146,8 +146,11 @@ fn lock_of(place: &Path, config: &Config) -> Lock {
 
 fn update(args: &UpdatedSets, config: &Config, env: &Environment, out: &mut dyn Write) -> Result {
     let sets = named(config, args.name.as_deref())?;
-    if sets.is_empty() {
+    if config.sets.is_empty() {
         streams::remark(NONE_DECLARED);
+    } else if sets.is_empty() {
+        let why = "you cannot write to the folder of the hookrun.toml that declares it";
+        streams::remark(&format!("no set was updated: for each set, {why}\n"));
     }
     let mut locks: Vec<(PathBuf, Lock)> = Vec::new();
     let mut needs_trust = false;
