@@ -242,7 +242,13 @@ fn ask_path(base: &Path, words: &[&str]) -> Result<PathBuf> {
     let words = [&["rev-parse", "--path-format=absolute"], words].concat();
     match ask(base, &words)? {
         Some(path) => Ok(base.join(path)),
-        None => Err(Complaint::new("git did not print the path of its hooks")),
+        None => {
+            let cause = format!("git cannot find its folders for `{}`", base.display());
+            Err(Complaint::with_cure(
+                cause,
+                "check that `git status` works there",
+            ))
+        }
     }
 }
 
