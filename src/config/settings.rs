@@ -61,7 +61,7 @@ struct SettingsReader<'r> {
 impl SettingsReader<'_> {
     fn document(&mut self, text: &str) {
         let path = self.reader.file;
-        let document = if path.extension().is_some_and(|ending| ending == "toml") {
+        let document = if self.is_toml() {
             let document = self.reader.toml(text, |_| None);
             self.reader.problems.is_empty().then_some(document)
         } else {
@@ -102,7 +102,7 @@ impl SettingsReader<'_> {
             }
         }
         let cause = "it has no `hooks`, so nothing runs";
-        self.warning(document.offset, cause, "add a `hooks` section to it");
+        self.warning(document.offset, cause, "add `hooks` to it");
     }
 
     /// Parses the document, with comments only if its host reads them.
@@ -125,7 +125,7 @@ impl SettingsReader<'_> {
         };
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
-        let cure = "fix it; JSON has no comments or trailing commas";
+        let cure = "fix the syntax; this file cannot have comments or trailing commas";
         let complaint = Complaint::with_cure(format!("not valid JSON: {text}"), cure);
         let problem = complaint.in_file(self.reader.file, Some(at));
         self.reader.problems.push(problem);
@@ -172,8 +172,13 @@ impl SettingsReader<'_> {
 
     fn table<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Vec<&'t TreeEntry>> {
         let Some(entries) = tree.entries() else {
-            let cause = format!("{what} must be an object, not {}", described(tree));
-            self.fault(tree.offset, cause, "write it in braces: { … }");
+            let (kind, cure) = if self.is_toml() {
+                ("a table", "write it as a table")
+            } else {
+                ("an object", "write it in braces: { … }")
+            };
+            let cause = format!("{what} must be {kind}, not {}", described(tree));
+            self.fault(tree.offset, cause, cure);
             return None;
         };
         let mut unique: Vec<&TreeEntry> = Vec::with_capacity(entries.len());
@@ -190,10 +195,24 @@ impl SettingsReader<'_> {
 
     fn text(&mut self, tree: &Tree, key: &str) -> Option<String> {
         if tree.text().is_none() {
-            let cure = format!("write `\"{key}\": \"text\"`");
+            let cure = format!("write `{}`", self.entry(key, "\"text\""));
             self.wrong(tree, key, "a string", &cure);
         }
         tree.text().map(str::to_string)
+    }
+
+    /// A key and its value in the syntax of the file.
+    fn entry(&self, key: &str, value: &str) -> String {
+        if self.is_toml() {
+            format!("{key} = {value}")
+        } else {
+            format!("\"{key}\": {value}")
+        }
+    }
+
+    fn is_toml(&self) -> bool {
+        let ending = self.reader.file.extension();
+        ending.is_some_and(|ending| ending == "toml")
     }
 
     fn wrong(&mut self, tree: &Tree, key: &str, takes: &str, cure: &str) {

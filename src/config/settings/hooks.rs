@@ -85,14 +85,19 @@ impl SettingsReader<'_> {
         };
         if let Some(key) = file.event_key() {
             let Some(items) = section.items() else {
-                let cure = format!("write [ {{ \"{key}\": \"PreToolUse\", … }} ]");
+                let cure = if self.is_toml() {
+                    "write each hook as a `[[hooks]]` table".to_string()
+                } else {
+                    format!("write [ {{ \"{key}\": \"PreToolUse\", … }} ]")
+                };
                 return self.wrong(section, "hooks", "a list of hooks", &cure);
             };
             for (number, item) in items.iter().enumerate() {
                 let Some(event) = item.at(&[key]).and_then(|tree| Some((tree.text()?, tree)))
                 else {
                     let cause = format!("the hook has no `{key}`");
-                    self.fault(item.offset, cause, format!("add \"{key}\": \"PreToolUse\""));
+                    let cure = format!("add `{}`", self.entry(key, "\"PreToolUse\""));
+                    self.fault(item.offset, cause, cure);
                     self.reject("PreToolUse", item.offset);
                     continue;
                 };
@@ -104,7 +109,12 @@ impl SettingsReader<'_> {
             return;
         }
         let Some(events) = section.entries() else {
-            return self.wrong(section, "hooks", "an object", "write { \"EVENT\": [ … ] }");
+            let (kind, cure) = if self.is_toml() {
+                ("a table", "write each hook as a `[[hooks.EVENT]]` table")
+            } else {
+                ("an object", "write { \"EVENT\": [ … ] }")
+            };
+            return self.wrong(section, "hooks", kind, cure);
         };
         for event in events {
             if file.beside.contains(&event.key.as_str()) {
@@ -116,7 +126,12 @@ impl SettingsReader<'_> {
             };
             let Some(items) = event.tree.items() else {
                 self.reject(row.name, event.at);
-                self.wrong(&event.tree, &event.key, "a list of hooks", "write [ … ]");
+                let cure = if self.is_toml() {
+                    format!("write each hook as a `[[hooks.{}]]` table", event.key)
+                } else {
+                    "write [ … ]".to_string()
+                };
+                self.wrong(&event.tree, &event.key, "a list of hooks", &cure);
                 continue;
             };
             let mut place = place(row);
@@ -140,7 +155,8 @@ impl SettingsReader<'_> {
             };
             let key = path.join(".");
             let Some(flag) = switch.flag() else {
-                let cure = format!("write `\"{key}\": true`");
+                let last = path.last().unwrap_or(&"");
+                let cure = format!("write `{}`", self.entry(last, &(!disables).to_string()));
                 self.wrong(switch, &key, "true or false", &cure);
                 continue;
             };
@@ -177,9 +193,13 @@ impl SettingsReader<'_> {
         }
         let hooks = item.at(&["hooks"]);
         let Some(items) = hooks.and_then(Tree::items) else {
-            let cure = "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]";
+            let cure = if self.is_toml() {
+                format!("add a `[[hooks.{}.hooks]]` table", place.row.name)
+            } else {
+                "write \"hooks\": [ { \"type\": \"command\", \"command\": \"…\" } ]".to_string()
+            };
             match hooks {
-                Some(tree) => self.wrong(tree, "hooks", "a list of hooks", cure),
+                Some(tree) => self.wrong(tree, "hooks", "a list of hooks", &cure),
                 None => self.fault(item.offset, "the group has no `hooks`", cure),
             }
             return self.reject(place.row.name, item.offset);
@@ -268,7 +288,8 @@ impl SettingsReader<'_> {
                 _ => "milliseconds",
             };
             let takes = format!("a number of {unit} greater than 0");
-            let cure = format!("write `\"{}\": {}`", entry.key, 10 * file.per_second);
+            let example = (10 * file.per_second).to_string();
+            let cure = format!("write `{}`", self.entry(&entry.key, &example));
             self.wrong(&entry.tree, &entry.key, &takes, &cure);
             return usual;
         };
@@ -285,7 +306,8 @@ impl SettingsReader<'_> {
             (Some("allow" | "continue"), _) | (_, Some(false)) => Some(OnFailure::Allow),
             _ => {
                 let takes = format!("{} or \"allow\"", hook.place.file.closed);
-                let cure = format!("write `\"{}\": {}`", entry.key, hook.place.file.closed);
+                let example = self.entry(&entry.key, hook.place.file.closed);
+                let cure = format!("write `{example}`");
                 self.wrong(&entry.tree, &entry.key, &takes, &cure);
                 None
             }
@@ -346,10 +368,15 @@ impl SettingsReader<'_> {
                 Some(text) if is_name && !text.contains('\0') => {
                     variables.push((entry.key.clone(), text.to_string()));
                 }
+                _ if !is_name => {
+                    let cause = format!("`{}` cannot be the name of a variable", entry.key);
+                    self.fault(entry.at, cause, "use a name without `=`");
+                }
                 _ => {
                     let cause =
-                        format!("the value of the variable `{}` is not a string", entry.key);
-                    self.fault(entry.at, cause, "write \"NAME\": \"value\"");
+                        format!("the variable `{}` must be a string without NUL", entry.key);
+                    let cure = format!("write `{}`", self.entry(&entry.key, "\"value\""));
+                    self.fault(entry.at, cause, cure);
                 }
             }
         }
@@ -395,7 +422,8 @@ impl SettingsReader<'_> {
         let Some(entry) = program.or(command) else {
             let own = file.key(HostHookKey::Command).unwrap_or("command");
             let cause = format!("the hook has no `{own}`");
-            self.fault(hook.at, cause, format!("add \"{own}\": \"…\""));
+            let cure = format!("add `{}`", self.entry(own, "\"…\""));
+            self.fault(hook.at, cause, cure);
             return None;
         };
         let line = self.text(&entry.tree, &entry.key)?;
@@ -409,7 +437,8 @@ impl SettingsReader<'_> {
             let items = arguments.tree.items().unwrap_or_default();
             words.extend(items.iter().filter_map(Tree::text).map(str::to_string));
             if arguments.tree.items().is_none() || words.len() != items.len() + 1 {
-                let cure = format!("write `\"{}\": [\"one\", \"two\"]`", arguments.key);
+                let example = self.entry(&arguments.key, "[\"one\", \"two\"]");
+                let cure = format!("write `{example}`");
                 self.wrong(&arguments.tree, &arguments.key, "a list of strings", &cure);
                 return None;
             }
