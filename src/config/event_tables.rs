@@ -112,7 +112,12 @@ fn read_settings(
     }
     if table.is_empty() {
         let cause = format!("`[event.\"{name}\"]` sets nothing");
-        reader.fault(entry.at, cause, "add `stop` or `timeout`, or remove it");
+        let cure = if known.blocks {
+            "add `stop` or `timeout`, or remove the table"
+        } else {
+            "add `timeout`, or remove the table"
+        };
+        reader.fault(entry.at, cause, cure);
     }
     let mut draft = EventDraft::default();
     reader.take(table, settings, "", &mut draft);
@@ -132,7 +137,7 @@ fn check_stop(
 ) {
     if draft.stop.is_some() && !is_gate {
         let cause = format!("`stop` has no effect: `{}` cannot be blocked", entry.key);
-        reader.fault(entry.at, cause, "remove it");
+        reader.fault(entry.at, cause, "remove `stop`");
     }
 }
 

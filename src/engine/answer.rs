@@ -19,6 +19,7 @@ use crate::engine::ending::{CapturedStream, Ending, Exit};
 use crate::engine::event::json::{raw_entries, string_text};
 use crate::engine::hook::contract::{Contract, Native, decision_values, foreign_decision};
 use crate::engine::hook::{Permit, Printed};
+use crate::engine::outcome::merge::failed_words;
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
 pub(crate) use crash::crash;
 
@@ -283,7 +284,7 @@ pub(crate) fn failed_after(reason: Option<String>, failure: Ending) -> (Ending, 
         return (failure, Vec::new());
     };
     let verdict = Verdict::new(Decision::Block { reason }, ContractRule::ContinueFalse);
-    let note = format!("it blocked, then failed: {words}");
+    let note = format!("it blocked, then {}", failed_words(&words));
     (Ending::Answered(verdict), vec![note])
 }
 

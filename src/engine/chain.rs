@@ -343,8 +343,9 @@ impl Chain<'_> {
             .state_folder(session.as_deref(), &hook.name)
             .map_err(|error| {
                 Complaint::with_cure(
-                    format!("its state folder cannot be used: {error}"),
-                    "set XDG_STATE_HOME to a folder that only you can write to",
+                    format!("hookrun cannot create a state folder for it: {error}"),
+                    "check the free disk space and the permissions of hookrun's state folder, or \
+                     set XDG_STATE_HOME to another folder",
                 )
             })?;
         let unique = format!("{}-{}", self.trace.span, self.runs.len());

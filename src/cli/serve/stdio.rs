@@ -272,7 +272,7 @@ impl SessionSink for RpcClient {
         );
         if self.shows("notify") && how != SESSION_IS_OVER {
             let again = restarts_in.map(|pause| format!("; it starts again in {pause:.0?}"));
-            let message = format!("{hook} has ended: {how}{}", again.unwrap_or_default());
+            let message = format!("{hook} is not running: {how}{}", again.unwrap_or_default());
             let shown = json!({
                 "session": session, "hook": hook, "message": message, "kind": "warning",
             });

@@ -27,8 +27,19 @@ pub(crate) fn crash(status: i32, stderr: &str, permit: Permit<'_>) -> Option<Str
         let last = lines.last().unwrap_or(meaning);
         Some(format!("{last} (status {status})"))
     })?;
-    Some(words[..words.floor_char_boundary(WORDS_BYTES)].to_string())
+    let words = &words[..words.floor_char_boundary(WORDS_BYTES)];
+    if NO_HOOKRUN.iter().any(|missing| words.contains(missing)) {
+        return Some(format!("{words}; add the folder of hookrun to PATH"));
+    }
+    Some(words.to_string())
 }
+
+/// How shells report that a hook calls `hookrun`, which is not in PATH.
+const NO_HOOKRUN: [&str; 3] = [
+    "hookrun: not found",
+    "hookrun: command not found",
+    "command not found: hookrun",
+];
 
 /// Returns the interpreter's error message if it stopped in the hook's file.
 fn last_words(status: i32, lines: &[&str], hook: &Hook) -> Option<String> {

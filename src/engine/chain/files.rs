@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::engine::complaint::Complaint;
 use crate::engine::event::Event;
 use crate::engine::hook::EditedField;
+use crate::engine::outcome::merge::failed_words;
 use crate::engine::outcome::{Decision, Verdict};
 use crate::engine::run::{CapturedStream, Ending, Exit, Trace};
 
@@ -139,7 +140,7 @@ pub(super) fn together(calls: Vec<Trace>, fails_closed: bool) -> Option<Trace> {
     }
     whole
         .notes
-        .extend(note.map(|failure| format!("one of its calls failed: {failure}")));
+        .extend(note.map(|failure| format!("one of its calls {}", failed_words(&failure))));
     Some(Trace {
         ending,
         exit,

@@ -353,8 +353,7 @@ impl Live {
         excess: Option<Ending>,
     ) -> (Ending, Vec<String>) {
         let Some(exit) = exit else {
-            let problem =
-                "another part of the embedding program collected its exit status".to_string();
+            let problem = "another part of the embedding program collected it".to_string();
             return answer::failed(Ending::Lost { problem }, stdout, job.permit);
         };
         if let Some(excess) = excess {

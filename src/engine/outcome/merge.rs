@@ -12,6 +12,15 @@ use crate::engine::event::{EventSpec, Merge, OnFailure, Stop};
 /// Prefix of crash messages, which get no `failed:`.
 pub const CRASHED: &str = "crashed: ";
 
+/// A failure's message for use after its subject: `failed: …`, or `crashed: …`.
+pub(crate) fn failed_words(failure: &str) -> String {
+    if failure.starts_with(CRASHED) {
+        failure.to_string()
+    } else {
+        format!("failed: {failure}")
+    }
+}
+
 const BLOCKED: &str = "the event was blocked";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,11 +123,7 @@ impl<'s> Merger<'s> {
     }
 
     fn failure(&mut self, hook: &str, on_failure: OnFailure, words: &str) -> Flow {
-        let words = if words.starts_with(CRASHED) {
-            words.to_string()
-        } else {
-            format!("failed: {words}")
-        };
+        let words = failed_words(words);
         if self.spec.blocks && on_failure == OnFailure::Block {
             let reason = format!("hook `{hook}` {words} (fail closed)");
             return self.settle(Some(hook), reason, Cause::Failure);
