@@ -207,7 +207,7 @@ impl CoverageReport {
         let CoverageReport {
             percent, covered, ..
         } = self;
-        format!("covered {percent:.1} %: {covered} of {points}")
+        format!("covered {percent:.1}%: {covered} of {points}")
     }
 }
 
@@ -410,7 +410,7 @@ fn add_coverage(covered: &CoverageReport, checks: &mut Vec<Check>) {
             checks.push(further(COVERAGE, name, place, Some(problem)));
         }
     } else if let Some(first) = covered.parts.first() {
-        let name = format!("{}; at least {least} %", covered.line());
+        let name = format!("{}; at least {least}%", covered.line());
         let place = CheckPlace {
             file: plain(&first.who.file.to_string_lossy()),
             line: 1,

@@ -256,7 +256,7 @@ impl Coverage {
         covered * 100 >= all * usize::from(percent)
     }
 
-    /// The coverage in tenths of a percent, rounded down, so that only full coverage is 100 %.
+    /// The coverage in tenths of a percent, rounded down, so that only full coverage is 100%.
     pub fn permille(&self) -> usize {
         let (covered, all) = self.counts();
         (covered * 1000).checked_div(all).unwrap_or(1000)

@@ -85,7 +85,7 @@ fn every_event_gets_one(language: &str) {
     sandbox
         .hookrun(&["test", "--suite", "--coverage=100"], b"")
         .exits(0)
-        .prints("covered 100.0 %");
+        .prints("covered 100.0%");
 }
 
 #[test]

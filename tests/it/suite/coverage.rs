@@ -31,7 +31,7 @@ fn missing(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
 fn cases_that_show_everything_cover_a_hundred_percent() {
     let sandbox = guarded(&both());
     let ran = suite(&sandbox, &["--coverage=100"]);
-    ran.exits(0).prints("covered 100.0 %: 3 of 3 points\n");
+    ran.exits(0).prints("covered 100.0%: 3 of 3 points\n");
     assert!(
         ran.stdout.lines().all(|line| line.chars().count() <= 80),
         "{ran:?}"
@@ -130,10 +130,10 @@ fn settings_that_no_case_has_used_are_told_with_the_line_of_their_table() {
 fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
     let ran = suite(&sandbox, &["--coverage=66"]);
-    ran.exits(0).prints("covered 66.6 %: 2 of 3 points");
+    ran.exits(0).prints("covered 66.6%: 2 of 3 points");
     let ran = suite(&sandbox, &["--coverage=67"]);
     ran.exits(1)
-        .prints("covered 66.6 %: 2 of 3 points; it must be at least 67 %");
+        .prints("covered 66.6%: 2 of 3 points; it must be at least 67%");
     ran.prints("missing blocked (tool.pre): hooks.d/tool.pre/10-guard.sh:1\n");
     ran.prints("        write    a case in which 10-guard.sh blocks, or changes the event\n");
     ran.prints("\nFAILED (coverage is too low): 1 case");
@@ -154,13 +154,13 @@ fn too_little_coverage_is_not_as_expected_and_says_what_to_write() {
 #[test]
 fn enough_coverage_is_told_in_every_format() {
     let sandbox = guarded(&case("it", "good", "decision = 'allow'"));
-    let name = "covered 66.6 %: 2 of 3 points; at least 60 %";
+    let name = "covered 66.6%: 2 of 3 points; at least 60%";
     for (format, parts) in [
         (
             "junit",
             ["<testsuite name=\"policy coverage\" tests=\"1\"", name],
         ),
-        ("github", ["covered 66.6 %: 2 of 3 points\n", "1 case\n"]),
+        ("github", ["covered 66.6%: 2 of 3 points\n", "1 case\n"]),
     ] {
         let ran = suite(&sandbox, &["--coverage=60", "--format", format]);
         parts

@@ -185,7 +185,7 @@ fn coverage(covered: &CoverageReport, out: &mut dyn Write) -> io::Result<()> {
     };
     let least = covered.least.filter(|_| !covered.ok);
     let least = least
-        .map(|least| format!("; it must be at least {least} %"))
+        .map(|least| format!("; it must be at least {least}%"))
         .unwrap_or_default();
     let line = covered.line();
     let line = line.strip_prefix("covered").unwrap_or(&line);
