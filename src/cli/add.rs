@@ -22,7 +22,7 @@ pub(crate) fn add(args: &AddArgs, env: &Environment, out: &mut dyn Write) -> Res
         return list(&hooks, args.format, out);
     }
     if args.names.is_empty() {
-        let help = "`hookrun add --list` lists them";
+        let help = "`hookrun add --list` lists what you can add";
         return Err(Complaint::with_cure("no hook, gate or rule given", help));
     }
     let mut plan = plan_of(&args.names, &config, &hooks)?;
@@ -54,7 +54,8 @@ pub(super) fn plan_of(names: &[String], config: &Config, hooks: &Path) -> Result
             .iter()
             .find(|change| change.path.symlink_metadata().is_ok());
         if changes.iter().all(FileWrite::is_done) {
-            plan.hints.push(format!("{name} already exists, unchanged"));
+            plan.hints
+                .push(format!("{name} already exists; nothing was changed"));
         } else if let Some(existing) = existing {
             let cause = format!("`{}` already exists", existing.path.display());
             let help = "move it away to add the built-in version; nothing was written";

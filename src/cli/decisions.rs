@@ -70,7 +70,7 @@ pub(crate) fn why(args: &WhyArgs, env: &Environment, out: &mut dyn Write) -> Res
     }
     // Otherwise an older decision would look like the last one.
     if let Some(Err(error)) = chosen.log.as_ref().map(DecisionLog::check) {
-        streams::remark(&format!("newer decisions are not logged: {error}\n"));
+        streams::remark(&format!("decisions are no longer logged: {error}\n"));
     }
     if args.stats {
         let report = stats.report();
@@ -391,8 +391,8 @@ impl<'a> ChosenDecisions<'a> {
             }
         }
         if self.skipped > MOST_PROBLEMS {
-            let more = self.skipped - MOST_PROBLEMS;
-            streams::remark(&format!("skipped {more} similar lines\n"));
+            let more = counted(self.skipped - MOST_PROBLEMS, "similar line");
+            streams::remark(&format!("skipped {more}\n"));
         }
         Ok(())
     }
@@ -452,7 +452,9 @@ impl<'a> ChosenDecisions<'a> {
         if self.read > 0 {
             let read = counted(self.read, "decision");
             let help = match &self.project {
-                Some(_) => "  help: only this project is searched; --everywhere searches all\n",
+                Some(_) => {
+                    "  help: only this project is searched; --everywhere searches all projects\n"
+                }
                 None => "",
             };
             return format!("no match in the log ({read} searched)\n{help}");

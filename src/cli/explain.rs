@@ -36,7 +36,7 @@ pub(crate) fn explain(args: &ExplainArgs, env: &Environment, out: &mut dyn Write
     let mut event = request.sample(&config, &env.cwd)?.event;
     if !event.spec().carries("toolInput") {
         let name = &event.spec().name;
-        let cause = format!("`{name}` is not a tool event, so it runs no command");
+        let cause = format!("`{name}` is not a tool event, so it has no command to explain");
         return Err(Complaint::with_cure(
             cause,
             "omit --event, or name a tool event such as `tool.post`",

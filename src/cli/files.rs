@@ -61,7 +61,8 @@ impl FileWrite {
         let text = format!("{before}{gap}{text}");
         if let Err(error) = DeTable::parse(&text) {
             let cause = format!("cannot add to `{}`: {}", path.display(), error.message());
-            let help = "fix it, or write its inline tables as sections; nothing was written";
+            let help = "fix its syntax, or replace its inline tables with `[table]` headers; \
+                nothing was written";
             return Err(Complaint::with_cure(cause, help));
         }
         Ok(FileWrite {

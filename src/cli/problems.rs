@@ -78,7 +78,7 @@ pub(crate) fn problems_of(hook: &Hook, env: &Environment) -> Vec<Problem> {
             "`hookrun run` does not start `{}`, because the hook runs for a whole session (`lives = \"session\"`)",
             hook.name
         );
-        let cure = "it needs a program that runs for the whole session, such as `hookrun serve`";
+        let cure = "use a program that runs for the whole session, such as `hookrun serve`";
         let line = line.or_else(|| line_of_directive(&hook.source.file, "lives"));
         let complaint = Complaint::with_cure(cause, cure);
         found.push(problem(hook, Severity::Note, line, complaint));

@@ -239,8 +239,12 @@ fn verified(set: &UsedSet, env: &Environment) -> Result<String> {
         (Some(locked), _) => locked,
         (None, Err(cause)) => return Err(Complaint::new(cause.clone())),
         (None, Ok(_)) => {
-            let cause = format!("the set `{}` is not locked", set.declared.name);
-            return Err(Complaint::new(cause));
+            let name = &set.declared.name;
+            let cause = format!("the set `{name}` is not locked");
+            return Err(Complaint::with_cure(
+                cause,
+                format!("run `hookrun sets update {name}`"),
+            ));
         }
     };
     if set.folder.is_ok() {

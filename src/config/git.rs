@@ -97,7 +97,7 @@ impl GitRepository {
         let mut files = Vec::new();
         for entry in entries {
             let Some(bytes) = next_object(&mut rest, entry.size) else {
-                let cause = format!("git did not print all files of {commit}");
+                let cause = format!("git did not print all files of commit {commit}");
                 return Err(Complaint::new(cause));
             };
             files.push(CommittedFile {
@@ -187,7 +187,9 @@ impl TreeLine {
             _ => return Err(format!("`{shown}` has the unsupported mode {mode}")),
         };
         if is_misleading(path) {
-            return Err(format!("`{shown}` has `..`, `.git` or invalid characters"));
+            return Err(format!(
+                "the path `{shown}` contains `..`, `.git` or invalid characters"
+            ));
         }
         Ok(TreeLine {
             path: path.to_string(),

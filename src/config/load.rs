@@ -302,7 +302,7 @@ fn own_events(
                 Some(known) if known == spec => {}
                 Some(_) => {
                     let cause = format!("`{}` is declared differently elsewhere", spec.name);
-                    let cure = "make the declarations equal, or remove one";
+                    let cure = "make the declarations identical, or remove one";
                     problems.push(Complaint::with_cure(cause, cure).in_file(file, Some(*at)));
                 }
             }

@@ -357,7 +357,7 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
         return None;
     }
     let cause = format!(
-        "`{}` has no key `{key}`: nothing fills `{{{field}}}`",
+        "`{}` has no key `{key}`, so `{{{field}}}` has no value",
         spec.name
     );
     let keys = spec.context.iter().map(|key| key.name.as_ref());

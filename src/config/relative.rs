@@ -77,7 +77,8 @@ pub(super) fn check_line(line: &str) -> Result<(), Complaint> {
         "the shell would look for `{word}` in the event's working directory, not next to this file"
     );
     let path = word.trim_start_matches("./");
-    let cure = format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`: the folder of this file");
+    let cure =
+        format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`; the variable names the folder of this file");
     Err(Complaint::with_cure(cause, cure))
 }
 

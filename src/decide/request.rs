@@ -321,11 +321,11 @@ fn recognised_in(context: &Context, command: &str) -> Result<EventRequest<'stati
                 format!("name the host: `hookrun {command} --host HOST`")
             }
             signs::Doubt::Unnamed { dialect } => {
-                format!("name it: `hookrun {command} EVENT --host {dialect}`")
+                format!("name the event: `hookrun {command} EVENT --host {dialect}`")
             }
             signs::Doubt::Nobodys => {
                 let command = format!("hookrun {command} EVENT");
-                format!("name it: `{command}`, or `{command} --host HOST`")
+                format!("name the event: `{command}`, or `{command} --host HOST`")
             }
         };
         Complaint::with_cure(doubt.to_string(), cure)

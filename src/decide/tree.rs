@@ -366,7 +366,9 @@ pub(super) fn read_line(line: &[u8]) -> Result<(u8, String, String, PathBuf), Co
             let path = path_of(path);
             Ok((tag.as_bytes()[0], mode.to_string(), blob.to_string(), path))
         }
-        _ => Err(Complaint::new(format!("git printed: `{head}`"))),
+        _ => Err(Complaint::new(format!(
+            "cannot parse this line from git: `{head}`"
+        ))),
     }
 }
 

@@ -134,7 +134,9 @@ pub(crate) fn verdict_of_rule(
         _ => None,
     };
     if let Some(doubt) = doubt {
-        let text = format!("{doubt}\ninstead: write it without variables, or as shorter commands");
+        let text = format!(
+            "{doubt}\ninstead: write the command without variables, or as shorter commands"
+        );
         let asks = matches!(decision, Decision::Ask { .. });
         let decision = match matcher.doubt {
             Some(OnDoubt::Allow) => Decision::Allow,

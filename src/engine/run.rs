@@ -208,7 +208,7 @@ impl ColdReason {
                 "its interpreter is a script, such as a pyenv shim; name the real interpreter, or put its folder first in PATH"
             }
             ColdReason::Options => {
-                "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u"
+                "its interpreter has options other than -b, -B, -E, -I, -O, -P, -q, -s, -S and -u, or its first line passes quotes, variables or assignments to `env`"
             }
             ColdReason::Variables => {
                 "a variable such as PYTHONPATH changes how its interpreter starts"

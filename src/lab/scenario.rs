@@ -97,7 +97,7 @@ impl CaseReader<'_> {
             .collect();
         if tables.is_empty() || tables.len() < items.len() {
             let prefix = if key == "case" { "" } else { "case." };
-            let cause = format!("`{key}` is not a list of at least one table");
+            let cause = format!("`{key}` is not a non-empty list of tables");
             let cure = format!("write a table `[[{prefix}{key}]]`, or remove it");
             self.fault(tree.offset, cause, cure);
         }

@@ -420,7 +420,7 @@ fn a_full_disk_is_a_warning_and_the_attempt_leaves_nothing() {
     // Whoever asks for the last decision is told that there may be a newer one.
     let script = "ulimit -f 1; exec \"$0\" why";
     let ran = sandbox.hookrun_by_shell(script, b"");
-    ran.exits(0).says("newer decisions are not logged");
+    ran.exits(0).says("decisions are no longer logged");
     let ran = sandbox.hookrun(&["why"], b"");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
 }
@@ -463,7 +463,7 @@ fn a_file_of_one_person_is_read_too() {
         .exits(0);
     let (status, found) = problems(&sandbox, "claude");
     assert_eq!((status, found.len()), (0, 1), "{found:?}");
-    let cure = "[remove hookrun from either]";
+    let cure = "[remove hookrun from one of them]";
     assert!(found[0].contains("runs hookrun twice for"), "{found:?}");
     assert!(found[0].ends_with(cure), "{found:?}");
     sandbox

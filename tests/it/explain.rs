@@ -62,7 +62,7 @@ hooks that run for tool.pre
   hookrun.toml:10
     matches runs git push
     deny: cannot tell what `$P` runs
-      instead: write it without variables, or as shorter commands
+      instead: write the command without variables, or as shorter commands
 
 hooks that do not run
   10-write.sh  hooks.d/tool.pre/10-write.sh

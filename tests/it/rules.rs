@@ -109,7 +109,7 @@ fn doubt_is_a_match_on_a_gate_and_is_said() {
     for (command, said) in [
         (
             "git push $x",
-            "cannot tell what `$x` is in `git push $x`\ninstead: write it without variables, or as shorter commands",
+            "cannot tell what `$x` is in `git push $x`\ninstead: write the command without variables, or as shorter commands",
         ),
         ("$TOOL push", "cannot tell what `$TOOL` runs"),
         ("echo 'git push", "cannot tell what the command line runs"),
@@ -212,7 +212,7 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         (
             "[[rule]]\nruns = 'rm'\ndeny = '{comand}'\n",
             3,
-            "nothing fills `{comand}`",
+            "so `{comand}` has no value",
         ),
         (
             "[[rule]]\nruns = 'rm'\ndeny = 'a {b c} d'\n",

@@ -370,5 +370,9 @@ fn runs_twice(host: &Host, one: &Installation, other: &Installation) -> Option<P
         events.join(", "),
         other.file.path.display()
     );
-    Some(warning(&one.file.path, cause, "remove hookrun from either"))
+    Some(warning(
+        &one.file.path,
+        cause,
+        "remove hookrun from one of them",
+    ))
 }

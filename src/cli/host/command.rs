@@ -142,7 +142,7 @@ pub(crate) fn own_path(env: &Environment) -> Result<String> {
         Some(text) if !text.contains(char::is_control) => Ok(text.to_string()),
         _ => Err(Complaint::with_cure(
             format!(
-                "hookrun's path `{}` has control characters or is not UTF-8",
+                "hookrun's path `{}` contains control characters or is not UTF-8",
                 path.display()
             ),
             "move hookrun to a folder with a simple name",

@@ -296,7 +296,7 @@ impl GitRequest<'_> {
             ..GitInput::default()
         };
         let (Some(file), Some(text)) = (self.hook.message_file(&given), message.as_str()) else {
-            return Err(Complaint::new("the rewritten `message` is not text"));
+            return Err(Complaint::new("the rewritten `message` is not a string"));
         };
         let now = fs::read(file).unwrap_or_default();
         if String::from_utf8_lossy(&now) == text {

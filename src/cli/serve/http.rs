@@ -111,7 +111,7 @@ impl HttpDoor {
     fn serve_tcp(&mut self, address: SocketAddr, token: &Path) -> Result<String> {
         if !address.ip().is_loopback() {
             let cause = format!("`--http {address}` is reachable from other machines");
-            let cure = "use 127.0.0.1, with a TLS proxy in front if others must reach it";
+            let cure = "use 127.0.0.1, with a TLS proxy in front if other machines must reach it";
             return Err(Complaint::with_cure(cause, cure));
         }
         let cannot = || failed(format!("cannot listen on {address}"));

@@ -170,7 +170,9 @@ impl FetchedRepository {
             let cause = format!(
                 "the tag `{rev}` of the set `{name}` has moved: the lock has {was}, the repository has {now}"
             );
-            let cure = format!("ask its authors; `hookrun sets update {name} --moved` accepts it");
+            let cure = format!(
+                "ask its authors why; `hookrun sets update {name} --moved` accepts the new commit"
+            );
             return Err(Complaint::with_cure(cause, cure));
         }
         Ok(now)

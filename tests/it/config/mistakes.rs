@@ -381,7 +381,7 @@ fn two_declarations_of_one_event_must_agree() {
         other.problems(&[]),
         [
             "error hookrun.toml:1:8: `deploy` is declared differently elsewhere \
-          [make the declarations equal, or remove one]"
+          [make the declarations identical, or remove one]"
         ]
     );
 }

@@ -252,8 +252,8 @@ fn in_doubt_run_blocks_and_names_the_candidates_and_the_cure() {
     ran.exits(2);
     assert_eq!(
         ran.stderr,
-        "the context is in copilot's format, which does not name the event; name it: `hookrun run \
-         EVENT --host copilot`\n"
+        "the context is in copilot's format, which does not name the event; name the event: \
+         `hookrun run EVENT --host copilot`\n"
     );
 }
 

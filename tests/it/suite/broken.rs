@@ -75,7 +75,7 @@ with = []
         "F:3:8: the row at line 6 has no value for `{b}` [add `b = …` to it; for literal braces, write `{{b}}`",
         "F:6:20: the value `c` is not used in the case [write `{c}` where it belongs, or remove it",
         "F:10:41: `{case.foldr}` is not a known placeholder [the placeholders are {case.folder}, {case.home}, {suite.folder}",
-        "F:16:8: `with` is not a list of at least one table [write a table `[[case.with]]`, or remove it",
+        "F:16:8: `with` is not a non-empty list of tables [write a table `[[case.with]]`, or remove it",
     ];
     assert_eq!(told(cases), wanted);
 }
@@ -109,7 +109,7 @@ with = [{ x = { text = "x", times = -1 } }]
     let wanted = [
         "F:2:9: `hooks` is an empty list [name one; the default is the folder that `tests` is in",
         "F:4:8: `hook` is an empty list [name one; the default is all",
-        "F:8:8: `step` is not a list of at least one table [write a table `[[case.step]]`, or remove it",
+        "F:8:8: `step` is not a non-empty list of tables [write a table `[[case.step]]`, or remove it",
         "F:11:8: `skip` is empty [say why the case is skipped, or remove it",
         &format!("F:13:17: {huge}"),
         &format!("F:13:44: {huge}"),
@@ -143,7 +143,7 @@ fn a_file_whose_list_of_cases_is_empty_is_not_passed_by() {
     );
     let ran = suite(&sandbox, &[]);
     ran.exits(2)
-        .prints("guard.toml:1:8: `case` is not a list of at least one table\n  help: write a table `[[case]]`");
+        .prints("guard.toml:1:8: `case` is not a non-empty list of tables\n  help: write a table `[[case]]`");
 }
 
 #[test]

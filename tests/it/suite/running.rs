@@ -352,7 +352,7 @@ fn an_event_is_chosen_by_any_of_its_names() {
         let ran = suite(&sandbox, &["--event", "tool.pre", "--event", name]);
         ran.exits(2)
             .says(&format!("unknown event `{name}`"))
-            .says("`hookrun events` lists them");
+            .says("`hookrun events` lists all events");
     }
 }
 

@@ -55,7 +55,7 @@ impl CheckedFiles<'_> {
     /// When a word names neither a hook nor a path.
     pub(super) fn choose(&self, hooks: &mut Vec<Hook>) -> Result<Vec<PathBuf>> {
         if hooks.is_empty() {
-            let cure = "`hookrun doctor` shows where hookrun looks for hooks";
+            let cure = "`hookrun new NAME --event commit.pre` writes one";
             return Err(Complaint::with_cure("commit.pre has no hooks", cure));
         }
         let mut named: Vec<&str> = Vec::new();

@@ -307,7 +307,10 @@ impl LoadedSuite {
             let is_declared = configs.any(|config| config.catalog.find(name).is_ok());
             if !is_declared && events_called(name).is_empty() {
                 let cause = format!("unknown event `{name}`");
-                return Some(Complaint::with_cure(cause, "`hookrun events` lists them"));
+                return Some(Complaint::with_cure(
+                    cause,
+                    "`hookrun events` lists all events",
+                ));
             }
         }
         if !cases.is_empty() {

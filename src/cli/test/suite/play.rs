@@ -481,7 +481,7 @@ impl Workspace {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => format!("failed ({status})"),
             Ok(None) if abort.times_raised() > 0 => {
-                "was ended because hookrun was interrupted".to_string()
+                "was stopped because hookrun was interrupted".to_string()
             }
             Ok(None) => "was still running after 60s".to_string(),
             Err(error) => format!("could not be started: {error}"),
