@@ -88,7 +88,7 @@ Examples:
     Check(CheckArgs),
     /// Run as a server: JSON-RPC on stdio, HTTP, or MCP
     #[command(
-        after_help = "Exit status: 0 stopped, 2 could not open a listener. It replies as `hookrun run` does, with the current hooks and settings. The server exits on a signal and, unless it only listens on sockets, at the end of stdin; it stops hooks that are still running.
+        after_help = "Exit status: 0 stopped, 2 could not open a listener. The server replies as `hookrun run` does, with the current hooks and settings. It exits on a signal and, unless it only listens on sockets, at the end of stdin; it stops hooks that are still running.
 
 Examples:
   hookrun serve --stdio
@@ -183,7 +183,7 @@ Examples:
     #[command(
         after_help = "A project's hooks run only after you trust them; until then, the events that they would decide are blocked. You trust the content of hookrun.toml, of the files in hooks.d and of the files that commands name. Test cases, and comments in hookrun.toml and rule files, need no approval. Trust applies to the repository in all its worktrees, and approved content stays trusted.
 
-Exit status: 0 trusted, or done; 1 not trusted; 2 error. It needs an interactive terminal, except with --digest, --show and --revoke.
+Exit status: 0 trusted, or done; 1 not trusted; 2 error. `trust` needs an interactive terminal, except with --digest, --show and --revoke.
 
 Examples:
   hookrun trust
@@ -212,7 +212,7 @@ Examples:
     },
     /// Install hookrun in an agent or in git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 1 for git, if the hooks are not trusted or have errors; 2 error. Without a host, it lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` removes only hookrun's hooks.
+        after_help = "Exit status: 0 done, or nothing to do; 1 for git, if the hooks are not trusted or have errors; 2 error. Without a host, `install` lists the hosts found here. In project scope, the installed command looks for hookrun in PATH and in the folders into which cargo, npm and uv install programs, so you can commit the settings. `uninstall` removes only hookrun's hooks.
 
 Examples:
   hookrun install claude
@@ -221,7 +221,7 @@ Examples:
     Install(InstallArgs),
     /// Remove hookrun from an agent or from git
     #[command(
-        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, it lists the hosts that run hookrun."
+        after_help = "Exit status: 0 done, or nothing to do; 2 error. Without a host, `uninstall` lists the hosts that run hookrun."
     )]
     Uninstall(PlaceArgs),
     /// Check that agents call hookrun and that hooks run

@@ -457,7 +457,7 @@ impl<'a> ChosenDecisions<'a> {
                 }
                 None => "",
             };
-            return format!("no match in the log ({read} searched)\n{help}");
+            return format!("no decision matches ({read} searched)\n{help}");
         }
         let Some(log) = &self.log else {
             let files: Vec<String> = self.files.iter().map(|file| paths.show(file)).collect();

@@ -163,7 +163,7 @@ impl Replay<'_> {
         if events + sum.unreadable == 0 {
             return Err(Complaint::with_cure(
                 format!("no events in {names}"),
-                "`hookrun run --record FILE` records them",
+                "`hookrun run --record FILE` records events",
             ));
         }
         let events_text = counted(events, "event");

@@ -197,7 +197,7 @@ fn without_decisions_there_is_no_report() {
         .says("cannot read none.jsonl");
     let none = report(&sandbox, &["--file", "log.jsonl", "--session", "x"]);
     none.exits(1)
-        .says("no match in the log (3 decisions searched)\n");
+        .says("no decision matches (3 decisions searched)\n");
     assert_eq!(none.stdout, "");
     report(&sandbox, &[]).exits(1).says("no decisions in `");
     let sandbox = sandbox.file("log.jsonl", &format!("{}not JSON\n", some(3)));

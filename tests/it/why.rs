@@ -138,7 +138,7 @@ fn decisions_are_found_by_what_is_known_of_them() {
     assert_eq!(all(&["--until", "2020-01-01"]), Vec::<String>::new());
     why(&sandbox, &["--host", "claude"])
         .exits(1)
-        .says("no match in the log (6 decisions searched)");
+        .says("no decision matches (6 decisions searched)");
     why(&sandbox, &["--host", "cluade"])
         .exits(2)
         .says("'claude'");

@@ -313,14 +313,15 @@ fn read_token(file: &Path) -> Result<String> {
     let read = opened.take(LONGEST_TOKEN_BYTES).read_to_string(&mut text);
     read.map_err(cannot())?;
     let token = text.trim();
-    let is_token = token.len() >= 2 * TOKEN_BYTES && token.bytes().all(|it| it.is_ascii_graphic());
-    if is_token && meta.mode() & 0o077 == 0 {
-        return Ok(token.to_string());
-    }
     let least = 2 * TOKEN_BYTES;
-    let cause = format!(
-        "other users can read the token file `{shown}`, or its token is shorter than {least} characters or not ASCII"
-    );
+    let is_token = token.len() >= least && token.bytes().all(|it| it.is_ascii_graphic());
+    let cause = if meta.mode() & 0o077 != 0 {
+        format!("other users can read the token file `{shown}`")
+    } else if !is_token {
+        format!("the token in `{shown}` is shorter than {least} characters or not ASCII")
+    } else {
+        return Ok(token.to_string());
+    };
     let quoted = shell_words::quote(&file.to_string_lossy()).into_owned();
     let cure = format!("run `rm {quoted}`; hookrun then creates a new one");
     Err(Complaint::with_cure(cause, cure))

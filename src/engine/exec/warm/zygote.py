@@ -434,7 +434,7 @@ class _Zygote:
                 entries = ()  # Python finds no modules there either.
             for entry in entries:
                 if entry.partition(".")[0] in self.preloaded:
-                    raise ValueError("a file there has the name of a library module")
+                    raise ValueError("a file in the script's folder has the name of a library module")
             sys.path.insert(0, folder)
         with open(file, "rb") as opened:
             source = opened.read()
@@ -443,7 +443,7 @@ class _Zygote:
         if sys.version_info >= (3, 9):
             shown = os.path.join(os.getcwd(), shown)
         if b"\0" in source or source[:2] == b"PK":
-            raise ValueError("no source text")
+            raise ValueError("the script is not source text")
         known, code = self.scripts.get(file, (None, None))
         if known != source or shown != file:
             # A cold start reports syntax errors.
@@ -483,7 +483,7 @@ class _Zygote:
         marks = [name + b"=" + environment[name] for name in _MARKS if name in environment]
         marks = b"\0".join(marks)
         if len(marks) >= room:
-            raise ValueError("no room for the marks")
+            raise ValueError("its run id and name are too long")
         marks = marks.ljust(room, b"\0")
         memory = os.open("/proc/self/mem", os.O_WRONLY)
         os.pwrite(memory, marks, start)
