@@ -45,7 +45,7 @@ impl SeenProject {
     fn look(store: TrustStore, env: &Environment) -> Result<SeenProject> {
         let mut sets = Vec::new();
         for report in reports(env) {
-            let files = report.read().map_err(failed("cannot read the hooks"))?;
+            let files = report.read().map_err(failed("cannot review the hooks"))?;
             let before = store.latest(&report.repository, &report.folder, &files);
             sets.push(SeenSet {
                 report,

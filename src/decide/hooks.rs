@@ -72,10 +72,8 @@ impl LoadedHooks {
                 continue;
             }
             let cause = format!("the hook `{name}` is required, but is not bound to {event}");
-            let mut cure = self.places();
-            if let Some(nearest) = nearest_hook(name, bound.iter().map(String::as_str)) {
-                cure = format!("did you mean `{nearest}`? {cure}");
-            }
+            let nearest = nearest_hook(name, bound.iter().map(String::as_str));
+            let cure = spelling::did_you_mean(nearest, || self.places());
             return Err(Complaint::with_cure(cause, cure));
         }
         Ok(())

@@ -272,7 +272,7 @@ impl SocketState {
         match sent {
             Ok(Ok(())) => DialogAnswer::Done,
             Ok(Err(why)) => DialogAnswer::Rejected(why),
-            Err(_) => DialogAnswer::Rejected("the host could not accept it".to_string()),
+            Err(_) => DialogAnswer::Rejected("its message handler panicked".to_string()),
         }
     }
 }

@@ -132,7 +132,8 @@ impl HostHooks {
         let spec = match binding {
             Some(binding) => Arc::new(self.catalog.settled(binding.spec())),
             None => self.catalog.find(event).map_err(|_| {
-                Complaint::new(format!("unknown event `{event}`; declare it again"))
+                let cause = format!("unknown event `{event}`");
+                Complaint::with_cure(cause, "declare it again in hookrun.toml")
             })?,
         };
         Event::new(spec, record.host.clone(), context)
