@@ -227,7 +227,7 @@ fn has_refused_first(scenario: &Scenario, run: &Run) -> bool {
             .is_some_and(|block| block.cause == Cause::Policy)
         && notes
             .iter()
-            .any(|note| note.starts_with("it blocked, then failed"))
+            .any(|note| note.starts_with("it blocked, then "))
 }
 
 /// The trace of the hook that refused.
