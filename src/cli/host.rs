@@ -314,6 +314,8 @@ impl<'a> Site<'a> {
 fn complaint_of(problem: Problem) -> Complaint {
     Complaint {
         cause: format!("{}: {}", problem.place(), problem.cause),
-        cure: problem.cure,
+        cure: problem
+            .cure
+            .map(|cure| format!("{cure}; the file was not changed")),
     }
 }

@@ -288,7 +288,7 @@ fn about_events(
         findings.add(warning(
             &first.file.path,
             lack,
-            "use another event of the host",
+            "bind the hooks to another event of the host",
         ));
     }
 }

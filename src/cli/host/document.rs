@@ -85,7 +85,7 @@ impl Document {
             file: file.to_path_buf(),
         };
         if let Some(cause) = document.misshaped() {
-            let complaint = Complaint::with_cure(cause, "fix it by hand");
+            let complaint = Complaint::with_cure(cause, "correct it in an editor");
             return Err(fault(file, None, complaint));
         }
         Ok(document)
@@ -255,11 +255,7 @@ pub(super) fn unmarked(text: &str) -> &str {
 }
 
 fn fault(file: &Path, at: Option<Position>, complaint: Complaint) -> Box<Problem> {
-    let mut problem = complaint.in_file(file, at);
-    if let Some(cure) = &mut problem.cure {
-        cure.push_str("; the file was not changed");
-    }
-    Box::new(problem)
+    Box::new(complaint.in_file(file, at))
 }
 
 fn plain_json(file: &Path, text: &str) -> Option<Box<Problem>> {
@@ -284,13 +280,20 @@ fn unreadable(file: &Path, error: &ParseError) -> Box<Problem> {
         column: error.column_display(),
     };
     let cause = format!("does not parse: {kind}");
-    fault(file, Some(at), Complaint::with_cure(cause, "fix it"))
+    fault(
+        file,
+        Some(at),
+        Complaint::with_cure(cause, "fix its syntax"),
+    )
 }
 
 /// The `[[hooks]]` tables of a TOML file, as JSON.
 fn toml_hooks(text: &str) -> Result<String, Complaint> {
     let document = DeTable::parse(text).map_err(|wrong| {
-        Complaint::with_cure(format!("does not parse: {}", wrong.message()), "fix it")
+        Complaint::with_cure(
+            format!("does not parse: {}", wrong.message()),
+            "fix its syntax",
+        )
     })?;
     if DeTable::parse(&format!("{text}\n[[hooks]]\n")).is_err() {
         let cure = "write each hook as a `[[hooks]]` table";
