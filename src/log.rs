@@ -339,8 +339,8 @@ impl<'l> DecisionLine<'l> {
         match serde_json::from_slice(line) {
             Ok(LineVersion { hookrun: version }) if version > VERSION => {
                 let cause = format!(
-                    "it was written by a newer hookrun, in format version {version}, but this one \
-                     reads {VERSION}"
+                    "it was written by a newer version of hookrun, in format {version}, but this \
+                     version reads format {VERSION}"
                 );
                 Err(Complaint::with_cure(cause, "update hookrun"))
             }

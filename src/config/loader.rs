@@ -307,7 +307,7 @@ fn contradiction(draft: &HookDraft, hook: &Hook, spec: &EventSpec) -> Option<Com
         let cause = format!("`{event}` cannot be blocked, so a rule has no effect");
         return Some(Complaint::with_cure(
             cause,
-            "bind it to a gate, or write a hook",
+            "bind the rule to a gate, or write a hook",
         ));
     }
     if hook.lives == Lives::Session && (spec.blocks || command_name(event).is_some()) {

@@ -127,7 +127,7 @@ impl GitCall<'_> {
         let printed = String::from_utf8_lossy(&output.stderr);
         let is_outside = printed.contains("usage: git diff --no-index");
         let why = if is_outside {
-            "this is not a repository"
+            "this is not a git repository"
         } else {
             printed.trim_end()
         };

@@ -159,7 +159,8 @@ impl Decider {
         };
         let host = &record.host;
         if host != native::NAME && hosts::find(host).is_none() {
-            let why = format!("this hookrun does not know the host `{host}`; update hookrun");
+            let why =
+                format!("this version of hookrun does not know the host `{host}`; update hookrun");
             return Ok(Err(why));
         }
         let context = Context::parse(text);
@@ -210,7 +211,8 @@ fn recorded(record: &DecisionLine<'_>) -> Result<ComparedOutcome, Complaint> {
     let report = record.report()?;
     let decision = &report.decision;
     if !["allow", "ask", "block"].contains(&decision.as_ref()) {
-        let problem = format!("its decision is `{decision}`, which this hookrun does not know");
+        let problem =
+            format!("its decision is `{decision}`, which this version of hookrun does not know");
         return Err(no_record(problem));
     }
     let has_notice = |kind| report.notices.iter().any(|notice| notice.kind == kind);

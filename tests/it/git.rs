@@ -573,7 +573,7 @@ fn a_failure_of_git_itself_blocks() {
         .sandbox
         .hookrun(&["run", "--host", "git", "pre-commit"], b"");
     ran.exits(1)
-        .says("git cannot list the changes: this is not a repository\n");
+        .says("git cannot list the changes: this is not a git repository\n");
     let ran = git
         .sandbox
         .hookrun(&["run", "--host", "git", "pre-push"], b"not four words\n");

@@ -240,7 +240,7 @@ fn what_is_no_record_is_named_and_passed_over() {
     assert_eq!((ran.status, ran.stdout.lines().count()), (0, 2));
     for wanted in [
         "skipped events.jsonl:3: it is not a line of hookrun's decision log",
-        "skipped events.jsonl:4: it was written by a newer hookrun, in format version 9",
+        "skipped events.jsonl:4: it was written by a newer version of hookrun, in format 9",
         "skipped events.jsonl:6: the line is cut off",
     ] {
         ran.says(wanted);

@@ -142,7 +142,7 @@ fn about_launch(launch: &Launch, site: HostSite<'_>, file: &Path, again: &str) -
         Ok(version) if version == own => None,
         Ok(version) => {
             let cause = format!("it runs {version}, but this is {own}");
-            Some(warning(file, cause, "update one of them"))
+            Some(warning(file, cause, "update the older one"))
         }
         Err(why) => {
             let cause = format!("{} cannot start hookrun: {why}", site.host.title);

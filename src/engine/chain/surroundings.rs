@@ -307,8 +307,9 @@ pub(super) fn whole(
     if !may_look {
         return Ok(program);
     }
-    let problem =
-        format!("its environment cannot hold {names}: too long, or with a NUL or a line break");
+    let problem = format!(
+        "its environment cannot hold {names}: a value is too long, or contains a NUL or a line break"
+    );
     let cure = "read the event on stdin instead, and add `# hookrun: reads=stdin`; \
                 or `reads=none` if it does not use the event";
     Err(Complaint::with_cure(problem, cure))

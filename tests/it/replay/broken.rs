@@ -25,7 +25,7 @@ fn lines_that_cannot_be_read_are_named_and_the_others_decided() {
     let ran = replay(&sandbox, &["events.jsonl"]);
 
     ran.exits(2)
-        .prints(r#""line":1,"result":"unreadable","why":"it was written by a newer hookrun, in format version 2"#)
+        .prints(r#""line":1,"result":"unreadable","why":"it was written by a newer version of hookrun, in format 2"#)
         .prints(r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log"#)
         .prints(r#""line":5,"result":"unreadable","why":"the line is cut off"#)
         .prints(r#""line":4,"result":"changed""#)
@@ -133,9 +133,9 @@ fn what_nobody_knows_is_not_decided_by_guessing() {
     let sandbox = sandbox.file("odd.jsonl", &format!("{host}\n{word}\n"));
     replay(&sandbox, &["odd.jsonl"])
         .exits(2)
-        .prints("this hookrun does not know the host `zzz`")
+        .prints("this version of hookrun does not know the host `zzz`")
         .prints(
-            r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log: its decision is `maybe`, which this hookrun does not know"#,
+            r#""line":2,"result":"unreadable","why":"it is not a line of hookrun's decision log: its decision is `maybe`, which this version of hookrun does not know"#,
         );
 }
 
