@@ -34,7 +34,7 @@ pub(super) fn install(
     let repository = Repository::around(env)?;
     if repository.is_for_all {
         return Err(Complaint::with_cure(
-            "core.hooksPath is set outside this repository, so this repository has no hooks folder of its own",
+            "core.hooksPath is set outside this repository, so this repository has no separate hooks folder",
             "set core.hooksPath for this repository first: `git config core.hooksPath \"$(git rev-parse --path-format=absolute --git-common-dir)/hooks\"`",
         ));
     }

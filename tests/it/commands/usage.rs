@@ -60,7 +60,7 @@ fn each_command_speaks_of_itself() {
             .stdout
             .contains("`install`")
     );
-    hookrun(&["install", "--help"]).prints("Without a host, it");
+    hookrun(&["install", "--help"]).prints("Without a host, `install`");
 }
 
 #[test]

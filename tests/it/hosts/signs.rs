@@ -245,7 +245,7 @@ fn in_doubt_run_blocks_and_names_the_candidates_and_the_cure() {
     assert_eq!(
         ran.stderr,
         "no event was given, and the context does not identify the event or the host; name \
-         it: `hookrun run EVENT`, or `hookrun run EVENT --host HOST`\n"
+         the event: `hookrun run EVENT`, or `hookrun run EVENT --host HOST`\n"
     );
     let copilots = br#"{"sessionId":"s","timestamp":1,"cwd":"/p","toolName":"bash","toolArgs":{}}"#;
     let ran = sandbox.hookrun(&["run"], copilots);

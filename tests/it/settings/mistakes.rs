@@ -180,7 +180,7 @@ fn a_file_in_toml_that_is_nearly_settings_closes_gates() {
         (
             ".codex/config.toml",
             "hooks = \"x\"\n",
-            "`hooks` takes an object, not \"x\"",
+            "`hooks` takes a table, not \"x\"",
         ),
     ] {
         let sandbox = Sandbox::new().file(file, text);
