@@ -8,6 +8,9 @@ use super::line::{ShellWord, SourceWord, TOP_FOLDER, UNKNOWN_PART, WordPiece, Wo
 /// so real text does not contain it; text that does is unknown.
 pub(super) const UNKNOWN: char = '\u{10fffd}';
 
+/// Stands for a group of bash's `extglob`, such as `!(a|b)`.
+const GROUP: char = '\u{10fff9}';
+
 const TOP: char = '\u{10fffb}';
 
 /// Value of a variable of which only [`ShellWord::is_plain`] is known.
@@ -165,12 +168,29 @@ pub(super) fn evaluate(source: &SourceWord, constants: Option<&Constants>) -> Wo
             .iter()
             .any(|piece| piece.written.contains(']')),
         before: None,
+        open_groups: 0,
     };
     for piece in &source.pieces {
         reader.piece(piece);
         reader.word.written.push_str(&piece.written);
     }
+    if reader.word.value.contains(GROUP) {
+        reader.word.value = without_groups(&reader.word.value);
+    }
     reader.word
+}
+
+/// A pattern that matches what its groups match. At the start of a name, one may match nothing, or a
+/// dot, which `*` does not.
+fn without_groups(value: &str) -> String {
+    let names = value.split('/').map(|name| {
+        if name.starts_with(GROUP) {
+            "[!!]*".to_string()
+        } else {
+            name.replace(GROUP, "*")
+        }
+    });
+    names.collect::<Vec<_>>().join("/")
 }
 
 struct WordReader<'w> {
@@ -179,6 +199,8 @@ struct WordReader<'w> {
     has_bracket: bool,
     /// The unquoted character before.
     before: Option<char>,
+    /// Parentheses of a group such as `!(a|b)` that are still open.
+    open_groups: usize,
 }
 
 impl WordReader<'_> {
@@ -194,6 +216,9 @@ impl WordReader<'_> {
     fn piece(&mut self, piece: &WordPiece) {
         if piece.unquoted().is_none() {
             self.before = None;
+            if self.open_groups > 0 {
+                return;
+            }
         }
         match &piece.kind {
             WordPieceKind::Text(text) if piece.is_quoted => self.push(text),
@@ -224,13 +249,22 @@ impl WordReader<'_> {
         }
         for c in text.chars() {
             let before = self.before.replace(c);
-            let opens_pattern = c == '(' && before.is_some_and(|c| "@!?+*".contains(c));
-            let is_pattern =
-                opens_pattern || matches!(c, '*' | '?') || c == '[' && self.has_bracket;
-            self.word.is_pattern |= is_pattern;
+            if self.open_groups > 0 {
+                self.open_groups += usize::from(c == '(');
+                self.open_groups -= usize::from(c == ')');
+                continue;
+            }
+            if c == '(' && before.is_some_and(|c| "@!?+*".contains(c)) {
+                self.word.is_pattern = true;
+                self.word.value.pop();
+                self.word.value.push(GROUP);
+                self.open_groups = 1;
+                continue;
+            }
+            self.word.is_pattern |= matches!(c, '*' | '?') || c == '[' && self.has_bracket;
             self.word.may_split |= c == UNKNOWN;
+            self.word.value.push(c);
         }
-        self.push(text);
     }
 
     fn output(&mut self, commands: &str, is_quoted: bool) {
@@ -285,7 +319,7 @@ fn new_file(commands: &str) -> Option<String> {
 
 /// Returns true if an unquoted value may be split or expanded.
 fn may_split(value: &str) -> bool {
-    value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '\\'])
+    value.is_empty() || value.contains([' ', '\t', '\n', '*', '?', '[', '(', '\\'])
 }
 
 /// Commands that may change a variable without naming it, or change how it expands.

@@ -259,7 +259,7 @@ pub(super) fn may_be_both(form: &str, word: &str) -> bool {
     if !word.contains(['*', '?', '[']) {
         return has_form(form, word);
     }
-    let is_hidden = form.starts_with('.') && !word.starts_with('.');
+    let is_hidden = form.starts_with('.') && !word.starts_with(['.', '[']);
     !is_hidden && have_a_name_in_common(&signs(form), &signs(word))
 }
 
