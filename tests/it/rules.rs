@@ -200,6 +200,11 @@ fn mistakes_in_a_rule_name_its_line_and_close_the_gate() {
         ),
         ("[[rule]]\nruns = 'rm'\ndeny = ''\n", 3, "it is empty"),
         (
+            "[[rule]]\nruns = 'x --f*=1'\ndeny = 'x'\n",
+            2,
+            "the name of an option with a value cannot have",
+        ),
+        (
             "[[rule]]\nruns = '-f'\ndeny = 'x'\n",
             2,
             "it must begin with a program",

@@ -85,6 +85,22 @@ fn operands_options_and_values_are_told_apart() {
         ("rm -r|-R|--recursive", "rm -fR x", Some(true)),
         ("rm -r|-R|--recursive", "rm --rec x", Some(true)),
         ("rm -r|-R|--recursive", "rm notes.txt", Some(false)),
+        (
+            "rsync --del|--delete-*",
+            "rsync -a --delete-after a b",
+            Some(true),
+        ),
+        (
+            "rsync --del|--delete-*",
+            "rsync -a --delay-updates a b",
+            Some(false),
+        ),
+        ("rsync --delete-*", "rsync --delete$x a b", None),
+        (
+            "terraform apply -auto*",
+            "terraform apply -auto-approve",
+            Some(true),
+        ),
         ("rm -rf", "rm -f -r x", Some(true)),
         ("rm -rf", "rm -r x", Some(false)),
         ("rm -r", "rm -- -r", Some(false)),

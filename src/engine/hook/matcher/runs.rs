@@ -86,7 +86,14 @@ impl RunsForm {
                     ));
                 }
                 _ if all.iter().all(is_option) => {
-                    options.push(all.iter().map(|one| OptionForm::read(one)).collect());
+                    let forms: Vec<OptionForm> =
+                        all.iter().map(|one| OptionForm::read(one)).collect();
+                    if forms.iter().any(|one| one.value.is_some() && one.is_form()) {
+                        return Err(Complaint::new(
+                            "the name of an option with a value cannot have `*`, `?` or `[`",
+                        ));
+                    }
+                    options.push(forms);
                 }
                 _ if all.iter().any(is_option) => {
                     return Err(Complaint::new(
@@ -266,6 +273,9 @@ impl OptionForm {
     }
 
     fn fit(&self, words: &[OptionWord<'_>]) -> Fit {
+        if self.is_form() {
+            return self.fit_form(words);
+        }
         let letters = self
             .name
             .strip_prefix('-')
@@ -285,6 +295,25 @@ impl OptionForm {
         let each = letters.chars().take(wanted);
         let each = each.map(|letter| self.fit_words(letter.encode_utf8(&mut [0; 4]), words));
         whole.max(each.min().unwrap_or(Fit::No))
+    }
+
+    fn is_form(&self) -> bool {
+        self.name.contains(['*', '?', '['])
+    }
+
+    /// Matches a name with `*`, `?` or `[…]` as it is written, abbreviations included.
+    fn fit_form(&self, words: &[OptionWord<'_>]) -> Fit {
+        let mut fit = Fit::No;
+        for word in words {
+            let name = word.text.split('=').next().unwrap_or_default();
+            if has_form(&self.name, name) {
+                return Fit::Yes;
+            }
+            if word.is_open && may_have_form(&self.name, word.text) {
+                fit = Fit::Maybe;
+            }
+        }
+        fit
     }
 
     fn fit_words(&self, name: &str, words: &[OptionWord<'_>]) -> Fit {
