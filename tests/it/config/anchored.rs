@@ -78,6 +78,16 @@ fn words_that_name_something_beside_the_file_become_absolute() {
         ),
         ("env -S 'bash tools/x'", "tools/x", "in the event"),
         ("timeout 5 sh -c tools/none", "tools/none", "in the event"),
+        ("timeout 5 tools/none", "tools/none", "in the event"),
+        ("nice env A=1 tools/none", "tools/none", "in the event"),
+        ("bash -c 'sh -e guard'", "guard", "in the event"),
+        ("env -S'bin/x.py a'", "bin/x.py", "in the event"),
+        ("flock /tmp/l -c 'bin/x.py a'", "bin/x.py", "in the event"),
+        (
+            "env BASH_ENV=bin/x.py bash -c true",
+            "bin/x.py",
+            "in the event",
+        ),
         ("sh none.sh", "none", "is not next to"),
         ("bash none", "none", "is not next to"),
         ("env sh ./none.sh", "none", "is not next to"),
@@ -88,7 +98,11 @@ fn words_that_name_something_beside_the_file_become_absolute() {
         assert!(found.first().is_some_and(is_meant), "{command}: {found:?}");
     }
     // What a script is given is data.
-    for command in ["sh guard.sh 'a/b c'", "sh -c true 'a/b c'"] {
+    for command in [
+        "sh guard.sh 'a/b c'",
+        "sh -c true 'a/b c'",
+        "perl -pe s/a/b/",
+    ] {
         let found = tables(&[command], false).problems(&[]);
         assert!(found.is_empty(), "{command}: {found:?}");
     }
@@ -137,16 +151,53 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
         ("grep -r x src/a < src/b", None),
         ("/opt/tools/x a/b", None),
         ("git commit -m '(./x)'", None),
+        // Options of an interpreter that are not code, and its start-up file.
+        ("sh -e guard", Some("guard")),
+        ("exec bash -p bin/none", Some("bin/none")),
+        ("timeout 5 sh -e guard", Some("guard")),
+        ("eval \"sh -e guard\"", Some("guard")),
+        ("bash -eo pipefail /abs/x", None),
+        ("bash --rcfile guard.sh -i -c true", Some("guard.sh")),
+        // Whatever runs or reads a program that is next to the file.
+        ("$SHELL bin/x.py", Some("bin/x.py")),
+        ("${SHELL:-sh} guard.sh", Some("guard.sh")),
+        ("ionice -c 3 bin/x.py", Some("bin/x.py")),
+        ("cat bin/x.py | sh", Some("bin/x.py")),
+        ("exec < guard.sh; sh", Some("guard.sh")),
+        (
+            "for g in bin/*.py; do sh \"$g\" || exit 1; done",
+            Some("bin/*.py"),
+        ),
+        (
+            "ls *.sh | while read -r g; do sh \"$g\"; done",
+            Some("*.sh"),
+        ),
+        ("BASH_ENV=bin/x.py bash -c true", Some("bin/x.py")),
+        ("PATH=bin:$PATH x.py", Some("bin")),
+        ("PATH=.:$PATH; x.py", Some(".")),
+        ("PATH=$PWD/node_modules/.bin:$PATH eslint", None),
+        ("echo $x/bin/x.py \"${y}bin/x.py\" host:bin/x.py", None),
+        ("cat bin/none.py rules/*.json | wc -l", None),
+        // Code, commands and modules are no scripts.
+        ("perl -ne 'exit 1 if /x/'", None),
+        ("perl -lane 'print'", None),
+        ("python3 -Im json.tool", None),
+        ("bun run lint && deno task check", None),
+        ("pwsh -Command Get-Item", None),
+        // Their files are elsewhere.
+        ("docker run --rm x python bin/x.py", None),
+        ("ssh host python3 bin/x.py", None),
+        ("cd \"$HOOKRUN_HOOK_DIR\" && ./guard.sh", None),
+        ("cd \"${HOOKRUN_PROJECT_DIR}\" || exit 2; sh bin/x.py", None),
     ];
     let found = tables(&rows.map(|(line, _)| line), true).problems(&[]);
     for (place, (line, wanted)) in rows.into_iter().enumerate() {
-        let at = format!(
-            "hookrun.toml:{}:1: the shell would look for `",
-            LINES * place + 1
-        );
-        let told = found
-            .iter()
-            .find_map(|one| one.split_once(&at)?.1.split_once("` in the event"));
+        let at = format!("hookrun.toml:{}:1: `", LINES * place + 1);
+        let told = found.iter().find_map(|one| {
+            one.split_once(&at)?
+                .1
+                .split_once("` would be looked up in the event")
+        });
         assert_eq!(told.map(|(word, _)| word), wanted, "{line}: {found:#?}");
     }
 }

@@ -322,28 +322,28 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         (
             "sh -c './guard.sh; exit 1'",
             false,
-            "would look for `./guard.sh` in the event's",
+            "`./guard.sh` would be looked up in the event's",
         ),
         ("sh lost.sh", false, "`lost.sh` is not next to the file"),
         (
             "./guard.sh",
             true,
-            "would look for `./guard.sh` in the event's",
+            "`./guard.sh` would be looked up in the event's",
         ),
         (
             "sh guard.sh || exit 1",
             true,
-            "would look for `guard.sh` in the event's",
+            "`guard.sh` would be looked up in the event's",
         ),
         (
             "cat | sh guard.sh",
             true,
-            "would look for `guard.sh` in the event's",
+            "`guard.sh` would be looked up in the event's",
         ),
         (
             ". ./guard.sh",
             true,
-            "would look for `./guard.sh` in the event's",
+            "`./guard.sh` would be looked up in the event's",
         ),
         (
             "\"$HOOKRUN_HOOK_DIR\"/guard.sh | cat; exit 1",
@@ -362,7 +362,7 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         assert_eq!(ran.status, 2, "{command}: {ran:?}");
         assert!(ran.stderr.contains(reason), "{command}: {ran:?}");
         sandbox.has_no_file("agent/decoy");
-        let is_wrong = reason.contains("would look for") || reason.contains("not next to");
+        let is_wrong = reason.contains("would be looked up") || reason.contains("not next to");
         let problems = sandbox.problems(&["--hooks", "policy"]);
         assert_eq!(!problems.is_empty(), is_wrong, "{command}: {problems:?}");
     }
