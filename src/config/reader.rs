@@ -2,12 +2,14 @@
 //!
 //! A table's keys are a list of [`KeyRow`]s, each with the function that reads its value.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use toml::de::DeTable;
 
 use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
@@ -85,13 +87,26 @@ pub fn names<T, R: AsRef<KeyRow<T>>>(rows: &[R]) -> Vec<&'static str> {
     rows.iter().map(|row| row.as_ref().name).collect()
 }
 
-/// Reads a file; fails for a pipe, which could block.
-pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
-    let meta = file.metadata()?;
-    if meta.is_file() || meta.is_dir() {
-        return fs::read(file);
+/// Opens a file, and nothing that could keep a reader waiting or never end, such as a pipe.
+pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        return Ok(file);
     }
-    Err(io::Error::other("it is not a regular file"))
+    Err(if kind.is_dir() {
+        Errno::ISDIR.into()
+    } else {
+        io::Error::other("it is not a regular file")
+    })
+}
+
+/// Reads a regular file.
+pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_plain(file)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reports a world-writable file or folder: others could add hooks or disable them.

@@ -10,7 +10,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -18,6 +17,7 @@ use toml::de::DeTable;
 
 use super::parts::has_relative_interpreter;
 use crate::config::layer::{DROP_INS, HIDDEN, LOCAL, MANIFEST, RESERVED, SUITES};
+use crate::config::reader::open_plain;
 use crate::config::tree::Tree;
 use crate::engine::exec::command::{FileStamp, MOST_LINKS, stamp_of};
 use crate::engine::names::hex;
@@ -340,17 +340,6 @@ impl FileList {
         }
         Ok(HookFiles { files })
     }
-}
-
-/// Opens a file, and nothing that could keep a reader waiting or never end: it may have been swapped
-/// for a pipe or a device since it was listed.
-pub(super) fn open_plain(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::other("it is not a regular file"))
 }
 
 /// Reads a file of at most `most` bytes, or one byte more.

@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::config::layer::{HIDDEN, LOCAL, Layer};
 use crate::config::sets::LOCK;
@@ -100,7 +100,7 @@ fn is_program(file: &Path) -> bool {
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether the first line of a script names a program, or another script, in the working directory.
+/// Whether the first line of a script may run a program, or another script, in the working directory.
 pub(super) fn has_relative_interpreter(script: &[u8]) -> bool {
     let start = &script[..script.len().min(256)];
     let Some(line) = start.strip_prefix(b"#!").map(String::from_utf8_lossy) else {
@@ -108,11 +108,50 @@ pub(super) fn has_relative_interpreter(script: &[u8]) -> bool {
     };
     let (program, argument) = words_of_first_line(&line);
     let argument = argument.unwrap_or_default();
-    let mut words = std::iter::once(program).chain(argument.split([' ', '\t']));
-    let is_path =
-        |word: &str| word.contains('/') && !word.starts_with('/') && !word.contains("://");
-    words.any(|word| is_path(word.rsplit('=').next().unwrap_or_default()))
-        || !program.ends_with("/env") && !argument.is_empty() && !argument.starts_with(['-', '/'])
+    if !program.starts_with('/') {
+        return true;
+    }
+    if !program.ends_with("/env") {
+        return !argument.is_empty() && !argument.starts_with(['-', '/']);
+    }
+    // `env` also has escapes, and may change the folder.
+    let of_env = argument.strip_prefix("-S").unwrap_or(argument).trim_start();
+    of_env.contains('\\') || of_env.starts_with('-') || words_run_relative(of_env)
+}
+
+/// Whether words that `env` runs name a relative path, or a script of an interpreter.
+fn words_run_relative(words: &str) -> bool {
+    let mut interpreter = None;
+    let mut is_value = false;
+    for word in words.split_ascii_whitespace() {
+        let path = word.rsplit('=').next().unwrap_or_default();
+        if path.contains('/') && !path.starts_with('/') && !path.contains("://") {
+            return true;
+        }
+        // `PATH=.`, `BASH_ENV=run`
+        if let Some((name, value)) = word.split_once('=')
+            && !name.starts_with('-')
+        {
+            let names_code = name.ends_with("PATH") || name.ends_with("ENV");
+            if names_code && !value.starts_with('/') {
+                return true;
+            }
+        } else if is_interpreter(path.rsplit('/').next().unwrap_or_default()) {
+            interpreter = path.rsplit('/').next();
+        } else if word.starts_with(['-', '+']) {
+            is_value = !word.starts_with("--") && word.ends_with(['o', 'O', 'W', 'X']);
+        } else if let Some(name) = interpreter
+            && !is_value
+            && !word.starts_with('/')
+            && !word.contains("://")
+        {
+            // `deno run`, `bun run`
+            return !matches!(name, "deno" | "bun");
+        } else {
+            is_value = false;
+        }
+    }
+    false
 }
 
 /// Programs that run a script, besides hookrun's interpreters.
@@ -266,7 +305,9 @@ fn in_repository(word: &str, base: &Path, folder: &Path, root: &Path) -> Option<
         return None;
     }
     if !Path::new(word).is_absolute() && base.starts_with(folder) {
-        return Some(base.strip_prefix(folder).unwrap_or(base).join(word));
+        let part = base.strip_prefix(folder).unwrap_or(base).join(word);
+        let names = part.components().filter(|name| *name != Component::CurDir);
+        return Some(names.collect());
     }
     let found = whole.canonicalize().unwrap_or(whole);
     Some(up_to(folder, root).join(found.strip_prefix(root).ok()?))

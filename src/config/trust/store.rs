@@ -12,10 +12,9 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::files::{
-    ContentFile, FileMark, HookFiles, MOST_BYTES, SeenFiles, open_plain, read_up_to,
-};
+use super::files::{ContentFile, FileMark, HookFiles, MOST_BYTES, SeenFiles, read_up_to};
 use crate::config::env::Environment;
+use crate::config::reader::open_plain;
 use crate::engine::exec::command::{everyone_may_write, is_open_to_everyone};
 use crate::engine::names::hex;
 
@@ -173,7 +172,8 @@ impl TrustStore {
     }
 
     pub fn has_records(&self, repository: &Path) -> bool {
-        !files_in(&self.of_repository(repository)).is_empty()
+        let folder = self.of_repository(repository);
+        !files_in(&folder).is_empty() || may_be_there(&folder) && fs::read_dir(&folder).is_err()
     }
 
     fn mark(&self, folder: &Path) -> PathBuf {
@@ -198,7 +198,7 @@ impl TrustStore {
     }
 
     pub fn had_hooks(&self, folder: &Path) -> bool {
-        self.mark(folder).exists()
+        may_be_there(&self.mark(folder))
     }
 
     /// Remembers that a folder has trusted hooks, to notice their removal.
@@ -242,6 +242,12 @@ impl TrustStore {
     pub fn trusted_text(&self, sha256: &str) -> Option<String> {
         fs::read_to_string(self.text(sha256)).ok()
     }
+}
+
+/// Whether a path exists, or cannot be looked at.
+fn may_be_there(path: &Path) -> bool {
+    path.try_exists()
+        .unwrap_or_else(|error| error.kind() != io::ErrorKind::NotADirectory)
 }
 
 /// Whether a file exists and only its owner could write it.

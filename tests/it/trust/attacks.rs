@@ -262,6 +262,15 @@ const ATTACKS: &[Attack] = &[
         fs::rename(at.join(".git"), at.join("real")).unwrap();
         fs::rename(at.join(HOOK), at.join("hooks.d/README")).unwrap();
     } },
+    Attack { name: "all hooks taken away, and records that cannot be read", make: project, change: |at| {
+        let trust = at.join("home/.local/state/hookrun/trust");
+        fs::rename(&trust, at.join("records")).unwrap();
+        symlink("trust", trust).unwrap();
+        fs::remove_dir_all(at.join("hooks.d")).unwrap();
+    } },
+    Attack { name: "a pipe instead of rules", make: project, change: |at| {
+        assert!(Command::new("mkfifo").arg(at.join("hooks.d/tool.pre/00-rules.toml")).status().unwrap().success());
+    } },
     Attack { name: "records that everyone may write", make: project, change: |at| {
         let trust = at.join("home/.local/state/hookrun/trust");
         for folder in fs::read_dir(trust).unwrap().flatten() {
@@ -595,8 +604,12 @@ fn what_is_swapped_in_while_events_run_is_never_started() {
 
 #[test]
 fn a_script_that_a_command_starts_runs_as_it_was_checked() {
-    for swapped in ["tools/check.sh", "tools"] {
-        let sandbox = naming("command = \"tools/check.sh\"")
+    for (command, swapped) in [
+        ("tools/check.sh", "tools/check.sh"),
+        ("tools/check.sh", "tools"),
+        ("./tools/check.sh", "tools/check.sh"),
+    ] {
+        let sandbox = naming(&format!("command = \"{command}\""))
             .script("tools/check.sh", "#!/bin/sh\necho no >&2; exit 1\n")
             .trusted();
         let rest = "tools/check.sh".strip_prefix(swapped).unwrap();
@@ -1018,6 +1031,16 @@ fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
         "/usr/bin/env -S node --import=./hook.js",
         "/bin/bash tools/prelude",
         "/bin/sh prelude",
+        "python3",
+        "/usr/bin/env -S sh run",
+        "/usr/bin/env -S sh -e run",
+        "/usr/bin/env -S bash -eo pipefail run",
+        "/usr/bin/env -S A=1 sh run",
+        "/usr/bin/env -Ssh\\_run",
+        "/usr/bin/env -S timeout 5 sh run",
+        "/usr/bin/env -S BASH_ENV=run bash",
+        "/usr/bin/env -S PATH=. python3",
+        "/usr/bin/env -S -C sub sh",
     ] {
         let sandbox = Sandbox::new().without_trust();
         let sandbox = sandbox.script(HOOK, &format!("#!{line}\ntrue\n"));
@@ -1026,9 +1049,17 @@ fn a_first_line_that_the_working_directory_resolves_is_never_trusted() {
         let ran = sandbox.gate();
         ran.exits(2).says("names a program by a relative path");
     }
-    let line = "/usr/bin/env -S deno run --allow-net=a.example https://a.example/hook.ts";
-    let sandbox = Sandbox::new().without_trust();
-    let sandbox = sandbox.script(HOOK, &format!("#!{line}\ntrue\n"));
-    let shown = sandbox.hookrun(&["trust", "--show"], b"");
-    assert!(shown.stdout.contains("sha256:"), "{shown:?}");
+    for line in [
+        "/usr/bin/env -S deno run --allow-net=a.example https://a.example/hook.ts",
+        "/usr/bin/env -S uv run --script",
+        "/usr/bin/env -S bash -euo pipefail",
+        "/usr/bin/env -S A=1 python3 -W ignore -u",
+        "/usr/bin/env bash",
+        "/usr/bin/awk -f",
+    ] {
+        let sandbox = Sandbox::new().without_trust();
+        let sandbox = sandbox.script(HOOK, &format!("#!{line}\ntrue\n"));
+        let shown = sandbox.hookrun(&["trust", "--show"], b"");
+        assert!(shown.stdout.contains("sha256:"), "{line}: {shown:?}");
+    }
 }
