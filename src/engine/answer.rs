@@ -50,7 +50,7 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
     let mut line = 1;
     let mut rest = stdout;
     while !rest.is_empty() {
-        let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\0');
+        let text = rest.trim_start_matches(|c: char| c.is_whitespace() || "\0\u{feff}".contains(c));
         let blanks = &rest[..rest.len() - text.len()];
         line += breaks(blanks);
         let mut is_answer = false;
@@ -77,7 +77,7 @@ pub(crate) fn read(stdout: &str, cut_bytes: Option<u64>, contract: &dyn Contract
                 }
             }
         }
-        let after = text[end..].trim_start_matches([' ', '\t']);
+        let after = text[end..].trim_start_matches([' ', '\t', ',']);
         let next = if end > 0 && after.starts_with(['{', '[']) {
             text.len() - after.len()
         } else {

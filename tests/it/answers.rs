@@ -335,6 +335,8 @@ fn two_answers_are_malformed_unless_one_blocks() {
         "line 3: a second answer, after the one on line 1; print only one"
     );
     for said in [
+        format!("{{\"continue\":true}} , {BLOCK}"),
+        format!("log\n\u{feff}{BLOCK}"),
         format!("{{\"continue\":true}}\n{BLOCK}"),
         format!("{BLOCK}\n{{\"continue\":true}}"),
         format!("{BLOCK}{{\"continue\":true}}"),
