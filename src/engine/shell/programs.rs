@@ -214,7 +214,7 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     // Other environments.
     ProgramRow { assigns: true, ..words("env", "- 0 a: C/ i S% u: v --argv0: --block-signal --chdir/ --debug --default-signal \
         --help! --ignore-environment --ignore-signal --list-signal-handling --null --split-string% --unset: --version!") },
-    words("nice", "# n: --adjustment: --help! --version!"),
+    words("nice gnice", "# n: --adjustment: --help! --version!"),
     after(1, "timeout gtimeout", "f k: p s: v --foreground --kill-after: --preserve-status --signal: --verbose --help! --version!"),
     words("nohup", "--help! --version!"),
     words("setsid", "c f w --ctty --fork --wait --help! --version!"),
@@ -236,14 +236,30 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     words("unbuffer", "p"),
     words("caffeinate", "d i m s t: u w:"),
     words("xvfb-run", "a e: f: l n: p: s: w: --auto-servernum --server-args: --server-num: --*"),
+    words("ionice", "c: n: P: p: t u: --class: --classdata: --ignore --pgid: --pid: --uid: --help! --version!"),
+    words("prlimit", "p: --pid: --*"),
+    words("numactl", "C: H! N: a b i: l m: p: s! --all --balancing --cpunodebind: --hardware! --interleave: --localalloc --membind: \
+        --physcpubind: --preferred: --preferred-many: --show! --help! --version!"),
+    words("setpriv", "d! --ambient-caps: --apparmor-profile: --bounding-set: --clear-groups --dump! --egid: --euid: --groups: \
+        --inh-caps: --init-groups --keep-groups --list-caps! --no-new-privs --pdeathsig: --regid: --reset-env --reuid: --rgid: --ruid: \
+        --securebits: --selinux-label: --help! --version!"),
+    words("cpulimit", "P: b e: f i l: m p: q r s: v z --background --exe: --foreground --include-children --lazy --limit: --path: --pid: \
+        --quiet --verbose --help!"),
+    after(1, "taskset", "a c p! --all-tasks --cpu-list --pid! --help! --version!"),
+    after(1, "chrt", "D: P: R T: a b d f i m! o p! r v --all-tasks --batch --deadline --fifo --idle --max! --other --pid! \
+        --reset-on-fork --rr --sched-deadline: --sched-period: --sched-runtime: --verbose --help! --version!"),
+    or_shell(words("unshare", "C G: R/ S: T U c f i k? m n p r u w/ --cgroup? --fork --ipc? --keep-caps --kill-child? \
+        --map-auto --map-current-user --map-group: --map-groups: --map-root-user --map-user: --map-users: --mount-proc? --mount? --net? \
+        --pid? --propagation: --root/ --setgid: --setgroups: --setuid: --time? --user? --uts? --wd/ --help! --version!")),
     // Rare programs: any option leaves the command in doubt.
-    or_shell(words("pkexec run0 unshare nsenter firejail fakeroot proot", "")),
-    words("ionice setpriv prlimit systemd-inhibit numactl bwrap tini choom cgexec cpulimit linux32 linux64 i386 x86_64 \
-        dbus-run-session sshpass strace ltrace valgrind", ""),
-    after(1, "chrt taskset setarch mosh", ""),
+    or_shell(words("pkexec run0 nsenter firejail fakeroot proot", "")),
+    words("systemd-inhibit bwrap tini choom cgexec linux32 linux64 i386 x86_64 arch dbus-run-session sshpass strace ltrace \
+        valgrind eatmydata catchsegv chronic dumb-init proxychains tsp winpty", ""),
+    after(1, "setarch mosh", ""),
     words("busybox toybox", "--help! --install! --list! --list-full! --long! --show!:"),
     // Projects, containers and packages.
-    program("git-submodule git-bisect perf tmux nix op doppler aws-vault mise asdf direnv poetry pipenv pdm rye bundle conda", ""),
+    program("git-submodule git-bisect perf tmux nix op doppler aws-vault mise asdf direnv poetry pipenv pdm rye bundle conda \
+        hatch pixi devbox mamba micromamba dotenvx", ""),
     row(Kind::Text, "git-submodule-foreach", "q --quiet --recursive"),
     words("git-bisect-run", ""),
     row(Kind::Texts, "git-rebase", "x$ --exec$ --onto:"),
@@ -252,10 +268,10 @@ pub(super) static PROGRAMS: &[ProgramRow] = &[
     row(Kind::After(&["-c", "--command"]), "nix-develop", ""),
     after(1, "kubectl-exec oc-exec", "c: i n: q t --container: --context: --namespace: --*"),
     words("uv-run", "m! p: q v --directory: --env-file: --extra: --group: --package: --project: --python: --with: --with-requirements: --*"),
-    words("uvx poetry-run pipenv-run pdm-run rye-run conda-run bundle-exec", "n: p: --from: --name: --python: --with: --*"),
+    words("uvx poetry-run pipenv-run pdm-run rye-run conda-run mamba-run micromamba-run hatch-run pixi-run devbox-run bundle-exec", "n: p: --from: --name: --python: --with: --*"),
     words("npx bunx pnpx npm-exec npm-x pnpm-exec pnpm-dlx yarn-exec yarn-dlx bun-x", "c$ p: q y --call$ --package: --*"),
     after(1, "direnv-exec", ""),
-    row(Kind::AfterDashes, "mise-exec mise-x dotenv op-run doppler-run aws-vault-exec", ""),
+    row(Kind::AfterDashes, "mise-exec mise-x dotenv dotenvx-run op-run doppler-run aws-vault-exec", ""),
     words("rlwrap torsocks proxychains4 perf-stat perf-record", "a d e: g o: q r: --*"),
     row(Kind::Text, "hyperfine", "i m: n: r: w: --export-json: --prepare: --runs: --warmup: --*"),
     row(Kind::Text, "tmux-send-keys tmux-send", "l R t:"),
