@@ -25,22 +25,17 @@ pub(super) fn anchored(words: &[String], base: &Path) -> Result<Vec<String>, Com
         }
     }
     check_script(&all, interpreter, base)?;
-    Ok(all)
-}
-
-/// Rejects anchored words with which a wrapper, `sh -c '…'` or `env -S '…'` runs a file of the
-/// event's working directory.
-pub(super) fn check_words(words: &[String], base: &Path) -> Result<(), Complaint> {
-    let mut line = words.to_vec();
-    line[0] = joined(base, &words[0]);
-    let mut texts = words.iter().filter(|word| {
+    // What wrappers run, and the lines of `sh -c '…'` and `env -S '…'`.
+    let mut line = all.clone();
+    line[0] = joined(base, &all[0]);
+    let mut texts = all.iter().filter(|word| {
         let is_assignment = word.contains('=') && !word.starts_with('-');
         is_assignment || word.contains(char::is_whitespace)
     });
     let wrong = adrift(&shell_words::join(&line))
         .or_else(|| texts.find_map(|text| program_beside(text, base)));
     let Some(word) = wrong else {
-        return Ok(());
+        return Ok(all);
     };
     let cure = format!("put it in {}, or write its absolute path", base.display());
     Err(in_working_folder(&word, cure))
@@ -83,10 +78,8 @@ pub(super) fn check_line(line: &str, base: &Path) -> Result<(), Complaint> {
         return Ok(());
     };
     let path = word.trim_start_matches("./");
-    let cure = format!(
-        "write `\"$HOOKRUN_HOOK_DIR\"/{path}`, or begin the line with `cd \"$HOOKRUN_HOOK_DIR\" &&`; \
-         the variable names the folder of this file"
-    );
+    let cure =
+        format!("write `\"$HOOKRUN_HOOK_DIR\"/{path}`; the variable names the folder of this file");
     Err(in_working_folder(&word, cure))
 }
 

@@ -234,10 +234,7 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
         return;
     }
     let mut draft = table.draft.clone();
-    // git starts its hooks at the root of the work tree, so no event chooses their folder.
-    let is_at_root =
-        draft.hook.scope.is_some() || bound.iter().all(|(event, _)| git::find(event).is_some());
-    draft.hook.handler = anchored(loader, file, table, is_at_root);
+    draft.hook.handler = anchored(loader, file, table);
     draft.hook.source = HookSource {
         layer,
         file: file.to_path_buf(),
@@ -249,38 +246,24 @@ fn bind_table(loader: &mut ConfigLoader<'_>, layer: LayerKind, file: &Path, tabl
     }
 }
 
-/// A table's handler, with relative paths resolved from its file. `is_at_root`: no event chooses the
-/// working directory.
-fn anchored(
-    loader: &mut ConfigLoader<'_>,
-    file: &Path,
-    table: &HookTable,
-    is_at_root: bool,
-) -> Handler {
+/// A table's handler, with relative paths resolved from its file.
+fn anchored(loader: &mut ConfigLoader<'_>, file: &Path, table: &HookTable) -> Handler {
     let written = &table.draft.hook.handler;
     if !table.is_anchored {
         return written.clone();
     }
     let checked = match written {
         Handler::Words { words, base } => {
-            let all = relative::anchored(words, base).and_then(|words| {
-                if !is_at_root {
-                    relative::check_words(&words, base)?;
-                }
-                Ok(words)
-            });
-            all.map(|words| Handler::Words {
+            relative::anchored(words, base).map(|words| Handler::Words {
                 words,
                 base: base.clone(),
             })
         }
-        Handler::Shell(line) if !is_at_root => {
+        Handler::Shell(line) => {
             let base = file.parent().unwrap_or(Path::new("/"));
             relative::check_line(line, base).map(|()| written.clone())
         }
-        Handler::Shell(_) | Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => {
-            Ok(written.clone())
-        }
+        Handler::File(_) | Handler::Function(_) | Handler::Rule(_) => Ok(written.clone()),
     };
     checked.unwrap_or_else(|complaint| {
         loader.complain(complaint, file, Some(table.at));
