@@ -228,7 +228,8 @@ fn runs_no_file(word: &str, is_shell: bool) -> bool {
     let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
     match (letters, is_shell) {
         (Some("" | "s"), true) | (Some("" | "Command"), false) => true,
-        (Some(letters), true) => letters.ends_with('c'),
+        // `-n` only checks the syntax.
+        (Some(letters), true) => letters.ends_with('c') || letters.contains('n'),
         (Some(letters), false) => letters.ends_with(LETTERS),
         (None, _) => ["--eval", "--print", "--version"]
             .iter()
@@ -271,6 +272,14 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
         if program.contains('/') && is_adrift(program) {
             return Some(program.to_string());
         }
+        // What `find tools -exec sh {} \;` runs.
+        let mut wrappers = command.through.iter();
+        if let Some(find) = wrappers.find(|wrapper| wrapper.name == "find")
+            && let Some(folder) = find.args.first().filter(|word| is_adrift(word.shown()))
+            && runs_found(&words)
+        {
+            return Some(folder.shown().to_string());
+        }
         let mut inputs = command.redirects.iter().filter(|one| one.operator == "<");
         if is_interpreter(base_name(program))
             && let Some(input) = inputs.find(|input| is_adrift(input.target.shown()))
@@ -296,7 +305,20 @@ pub(crate) fn adrift(line: &str) -> Option<String> {
     })
 }
 
+/// Whether a file that `find` prints is the program, or the script of an interpreter.
+fn runs_found(words: &[&str]) -> bool {
+    let script = interpreter(words).and_then(|at| {
+        let scripts = scripts(words[at], &words[at + 1..]);
+        scripts.first().copied()
+    });
+    words[0] == FOUND || script == Some(FOUND)
+}
+
+/// Stands for a file that `find` prints.
+const FOUND: &str = "{}";
+
 fn is_adrift(word: &str) -> bool {
-    const KNOWN: &[char] = &['/', '$', '~', '-', '<', '`'];
-    !word.is_empty() && !word.starts_with(KNOWN) && !word.contains("://") && word != FILES
+    const KNOWN: &[char] = &['/', '$', '~', '-', '<', '`', '…'];
+    let is_known = word.starts_with(KNOWN) || word.contains("://");
+    !word.is_empty() && !is_known && word != FILES && word != FOUND
 }

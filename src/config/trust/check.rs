@@ -243,6 +243,9 @@ impl SealedFiles for Vec<TrustSeal> {
 /// invisible.
 pub(crate) const STEP: Duration = Duration::from_millis(20);
 
+/// How far a file server's clock may be ahead. A later time was set before the clock was set back.
+const MOST_SKEW: Duration = Duration::from_secs(60);
+
 /// A project folder's hooks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ProjectFiles {
@@ -346,7 +349,7 @@ fn look(
         seal.scripts = scripts_of(files);
         seal.is_settled = list.is_settled(read_since);
         seal.is_noted = false;
-        seal.is_recent = list.changed_since(read_since - STEP);
+        seal.is_recent = list.changed_within(read_since - STEP, read_since + MOST_SKEW);
     }
     report.digest.clone_from(&seal.seen.digest);
     Ok(Some(seal))

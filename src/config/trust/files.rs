@@ -300,15 +300,14 @@ impl FileList {
         bytes
     }
 
-    /// Whether a file changed since `moment`. A second change within milliseconds keeps the stamp.
+    /// Whether a file changed in this time. A second change within milliseconds keeps the stamp.
     #[must_use]
-    pub fn changed_since(&self, moment: SystemTime) -> bool {
-        let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let moment = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+    pub fn changed_within(&self, from: SystemTime, to: SystemTime) -> bool {
+        let range = nanoseconds(from)..=nanoseconds(to);
         let links = self.listed.values().flat_map(|listed| &listed.links);
         let stamps = links.map(|(_, stamp)| stamp);
         let mut stamps = stamps.chain(self.listed.values().map(|listed| &listed.stamp));
-        stamps.any(|[.., changed]| *changed >= moment)
+        stamps.any(|[.., changed]| range.contains(changed))
     }
 
     /// Whether the content can be known by the stamps from now on: no file changed for a minute, and
@@ -318,7 +317,8 @@ impl FileList {
     pub(super) fn is_settled(&self, now: SystemTime) -> bool {
         let device = self.folder.metadata().map_or(0, |it| it.dev());
         let mut files = self.listed.values();
-        !self.changed_since(now - WRITTEN_BACK)
+        let last = now + Duration::from_secs(u64::from(u32::MAX));
+        !self.changed_within(now - WRITTEN_BACK, last)
             && writes_back(&self.folder)
             && files.all(|file| {
                 file.kind == FileKind::Missing || file.stamp[0].cast_unsigned() == device
@@ -367,6 +367,11 @@ fn writes_back(folder: &Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn writes_back(_folder: &Path) -> bool {
     false
+}
+
+fn nanoseconds(moment: SystemTime) -> i64 {
+    let since = moment.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 fn add_stamp(bytes: &mut Vec<u8>, path: &OsStr, stamp: &FileStamp) {
@@ -579,6 +584,9 @@ mod tests {
         let mut stamps = list.stamps();
         *stamps.last_mut().unwrap() ^= 1;
         assert!(!matches(&SeenFiles::of(&files, stamps)));
-        assert!(!list.is_settled(SystemTime::now()));
+        let now = SystemTime::now();
+        assert!(!list.is_settled(now));
+        // As after the clock was set back.
+        assert!(!list.changed_within(now - 2 * WRITTEN_BACK, now - WRITTEN_BACK));
     }
 }

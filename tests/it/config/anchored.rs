@@ -178,6 +178,11 @@ fn a_command_line_that_looks_into_the_working_directory_is_found() {
         ("PATH=$PWD/node_modules/.bin:$PATH eslint", None),
         ("echo $x/bin/x.py \"${y}bin/x.py\" host:bin/x.py", None),
         ("cat bin/none.py rules/*.json | wc -l", None),
+        ("find bin -name '*.py' -exec python3 {} +", Some("bin")),
+        ("find . -name '*.sh' -exec {} \\;", Some(".")),
+        ("find . -name '*.sh' -exec bash -n {} +", None),
+        ("git ls-files '*.sh' | xargs -n1 bash -n", None),
+        ("git ls-files '*.sh' | xargs sh", None),
         // Code, commands and modules are no scripts.
         ("perl -ne 'exit 1 if /x/'", None),
         ("perl -lane 'print'", None),
