@@ -123,9 +123,11 @@ fn program_beside(line: &str, base: &Path) -> Option<String> {
     words
         .find(|word| {
             let at = word.as_ptr().addr() - line.as_ptr().addr();
-            // The rest of a word that begins with a variable, an escape or a host.
+            // The rest of a word that begins with a variable, an escape or a host, or a quoted pattern.
             let is_rest = line[..at].ends_with(['$', '}', '~', '\\', '^', ':', '%']);
+            let is_quoted = line[..at].ends_with(['\'', '"']) && word.contains('*');
             !is_rest
+                && !is_quoted
                 && (word.contains('/') || is_shell_script(word))
                 && is_adrift(word)
                 && names_program(&base.join(word))
