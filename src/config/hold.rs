@@ -22,6 +22,8 @@ use crate::engine::outcome::Decision;
 pub struct ProjectTrust {
     pub reports: Vec<TrustReport>,
     pub(crate) seals: Vec<TrustSeal>,
+    /// A project's folder changed while the configuration was read.
+    pub(crate) is_moved: bool,
     pub(crate) policy: TrustPolicy,
     /// Untrusted hooks of events that go on without them.
     held: Vec<HeldHook>,

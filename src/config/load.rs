@@ -20,6 +20,7 @@ use super::{members, reader, set_layers, settings, skip, sources};
 use crate::engine::complaint::Complaint;
 use crate::engine::event::EventSpec;
 use crate::engine::event::catalog::Catalog;
+use crate::engine::exec::command::{FileStamp, stamp_of};
 use crate::engine::hook::{Handler, Hook, LayerKind, Warm};
 
 #[derive(Debug, Clone, Default)]
@@ -54,7 +55,8 @@ impl Config {
             let mut config = Config::load_once(choice, env, scope);
             reads += 1;
             // What was read before a file changed may not be what was checked.
-            if !config.trust.seals.iter().any(|seal| seal.is_recent) {
+            let mut seals = config.trust.seals.iter();
+            if !config.trust.is_moved && !seals.any(|seal| seal.is_recent) {
                 return config;
             }
             if reads == MOST_READS {
@@ -76,6 +78,10 @@ impl Config {
             mut looked,
             mut problems,
         } = discover::find_layers(choice, env);
+        let mut folders_before = Vec::new();
+        for layer in found.iter().filter(|layer| !layer.is_owners()) {
+            folders_before.push((layer.folder.clone(), folder_stamp(&layer.folder)));
+        }
         let mut layers = Vec::new();
         for layer in found {
             let mut files = manifest::read_files(&layer.manifests, &mut problems);
@@ -137,6 +143,10 @@ impl Config {
         });
         let mut trust = trust.unwrap_or_default();
         trust.policy = policy;
+        trust.is_moved = choice.trust.is_some()
+            && folders_before
+                .iter()
+                .any(|(folder, before)| folder_stamp(folder) != *before);
         let mut skipped = Vec::new();
         if choice.trust.is_some() {
             let mut trusted: Vec<&Layer> = layers.iter().map(|one| &one.layer).collect();
@@ -188,6 +198,11 @@ impl Config {
     pub(crate) fn complaint(&self) -> Option<String> {
         complaint_of(self.problems.iter())
     }
+}
+
+/// The stamp of a folder: an exchanged one has another inode, and one that is back another ctime.
+fn folder_stamp(folder: &Path) -> Option<FileStamp> {
+    folder.metadata().ok().map(|meta| stamp_of(&meta))
 }
 
 /// Makes hooks idle that have a mistake: what they would do is not what their author meant. The

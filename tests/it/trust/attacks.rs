@@ -10,6 +10,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::{GUARD, git, project};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::json;
+
 use crate::bounds::{skip, works};
 use crate::nasty::running::wait_until;
 use crate::sandbox::{Sandbox, TOOL};
@@ -638,6 +641,53 @@ fn a_link_on_the_way_to_a_hook_is_not_changed_and_put_back_unseen() {
     symlink("real.sh", sandbox.at("mid")).unwrap();
     symlink("../../mid", sandbox.at("hooks.d/tool.pre/20-guard.sh")).unwrap();
     sandbox.trusted().gate().blocks_saying("changed while");
+}
+
+/// Like [`Swapping`], without a moment at which a path is missing.
+fn exchange(path: &Path, other: &Path, pause: Duration) {
+    let flags = RenameFlags::EXCHANGE;
+    renameat_with(CWD, path, CWD, other, flags).unwrap();
+    thread::sleep(pause);
+}
+
+#[test]
+fn a_project_that_is_exchanged_while_it_is_read_never_decides() {
+    let sandbox = Sandbox::new()
+        .without_trust()
+        .script(
+            "p/hooks.d/tool.pre/20-guard.sh",
+            "#!/bin/sh\necho no >&2; exit 1\n",
+        )
+        .script(
+            "q/hooks.d/tool.pre/20-guard.sh",
+            "#!/bin/sh\n# hookrun: tool=none\nexit 0\n",
+        );
+    let digest = "$(\"$0\" trust --show | grep -o 'sha256:[0-9a-f]*' | head -n 1)";
+    let line = format!("cd p && \"$0\" trust --digest \"{digest}\"");
+    sandbox.hookrun_by_shell(&line, b"").exits(0);
+    let event =
+        json!({ "cwd": sandbox.at("p"), "toolName": "bash", "toolInput": { "command": "x" } });
+    let event = event.to_string();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (path, other) = (sandbox.at("p"), sandbox.at("q"));
+            let mut swaps = 0;
+            while !stop.load(Ordering::Relaxed) {
+                exchange(&path, &other, Duration::from_micros(swaps % 7 * 100));
+                exchange(&path, &other, Duration::from_micros(swaps % 11 * 100));
+                swaps += 1;
+            }
+        });
+        for _ in 0..100 {
+            let ran = sandbox.hookrun(&["run", "tool.pre"], event.as_bytes());
+            if ran.status != 2 {
+                stop.store(true, Ordering::Relaxed);
+            }
+            assert_eq!(ran.status, 2, "{ran:?}");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
