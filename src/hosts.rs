@@ -271,8 +271,11 @@ impl Host {
     /// Limits of the host, and tools that no hook sees.
     pub fn limits(&self) -> Vec<String> {
         let mut limits = Vec::new();
+        let title = self.title;
         if !self.asks() {
-            limits.push("it cannot ask: a question blocks".to_string());
+            limits.push(format!(
+                "{title} cannot ask the user, so a hook that asks blocks"
+            ));
         }
         for (event, what) in [("prompt.submit", "a prompt"), ("agent.stop", "a stop")] {
             if !self.blocks(event) {
@@ -289,7 +292,7 @@ impl Host {
         let open = "the tool runs if hookrun hangs or prints invalid output";
         match self.fails_closed {
             FailsClosed::Never => limits.push(format!(
-                "it has no setting for hook failures: the installed command blocks if hookrun is \
+                "{title} has no setting for hook failures: the installed command blocks if hookrun is \
                  missing or killed, but {open}"
             )),
             FailsClosed::OnCrash => limits.push(open.to_string()),
@@ -301,7 +304,7 @@ impl Host {
         if !self.reads.is_empty() {
             let hosts = self.reads.join("` and `");
             limits.push(format!(
-                "it also runs the hooks in the settings of `{hosts}`, so install hookrun in only one of these agents"
+                "{title} also runs the hooks in the settings of `{hosts}`, so install hookrun in only one of these agents"
             ));
         }
         limits.extend(self.install.cannot.iter().map(ToString::to_string));

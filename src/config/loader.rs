@@ -414,7 +414,7 @@ fn idle_settings(hook: &Hook, spec: &EventSpec) -> Vec<Complaint> {
         );
     }
     if let Some((cause, cure)) = hook.matcher.never_meets() {
-        add(format!("`{name}`: {cause}"), cure);
+        add(format!("`{name}` {cause}"), cure);
     }
     if hook.on_failure == Some(OnFailure::Block) && !spec.blocks {
         let cause = format!("`on_failure = \"block\"` has no effect: `{event}` cannot be blocked");

@@ -61,9 +61,14 @@ fn check_script(
     let shown = word
         .strip_prefix(&format!("{}/", base.display()))
         .unwrap_or(word);
-    let cause = format!("the script `{shown}` is not next to the file that names it");
-    let cure = format!("put it in {}, or write its absolute path", base.display());
-    Err(Complaint::with_cure(cause, cure))
+    let base = base.display();
+    Err(if shown.starts_with('/') {
+        let cause = format!("the script `{shown}` does not exist");
+        Complaint::with_cure(cause, "create it, or correct the path")
+    } else {
+        let cause = format!("the script `{shown}` does not exist in {base}");
+        Complaint::with_cure(cause, "create it there, or write its absolute path")
+    })
 }
 
 /// Rejects a shell command line that runs a file of the event's working directory.

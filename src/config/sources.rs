@@ -287,11 +287,11 @@ fn only_exports(head: &Head, draft: &HookDraft, folder: &str) -> Option<Complain
         .dialect
         .or_else(|| systems().find(|host| words.contains(&host.name)))
         .or_else(|| signs::named_after(folder).first().copied());
-    let whose = host.map_or("its own system", |host| host.name);
+    let whose = host.map_or("an agent's plugin system", |host| host.name);
     let cause = format!(
         "is a module that only {whose} can load; run as a program, it would decide nothing"
     );
-    let cure = "read the event from stdin and print the answer, or move it out of hooks.d";
+    let cure = "make it a program that reads the event from stdin and prints the answer, or move it out of hooks.d";
     Some(Complaint::with_cure(cause, cure))
 }
 

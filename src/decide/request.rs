@@ -286,9 +286,9 @@ pub fn find_event(config: &Config, name: &str) -> Result<Arc<EventSpec>, Complai
             let complaint = config.complaint().unwrap_or_default();
             Complaint::with_cure(format!("unknown event `{name}`"), complaint)
         }
-        None if command_name(name).is_some() => Complaint::with_cure(
-            format!("unknown command `{name}`"),
-            "to add a command, put an executable file with its name into hooks.d/command/",
+        None if let Some(command) = command_name(name) => Complaint::with_cure(
+            format!("unknown command `{command}`"),
+            format!("to add it, create the executable file hooks.d/command/{command}"),
         ),
         Some(nearest) => Complaint::with_cure(
             format!("unknown event `{name}`"),

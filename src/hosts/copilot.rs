@@ -253,7 +253,7 @@ pub(super) static COPILOT: Host = Host {
     install: Install {
         project: ".github/hooks/hookrun.json",
         user: UserFile::Home(".copilot/hooks/hookrun.json"),
-        cannot: &["in the cloud it cannot ask: a question blocks"],
+        cannot: &["in the cloud, nobody can answer, so a hook that asks blocks"],
         ..Install::SETTINGS
     },
     ..Host::PLAIN

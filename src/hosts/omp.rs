@@ -219,7 +219,7 @@ pub(super) static OMP: Host = Host {
         }),
         cannot: &[
             "it waits 30 s for hooks, or longer while a person answers a question about a tool call; then it blocks",
-            "with `-p` it cannot ask: a question blocks",
+            "with `-p`, nobody can answer, so a hook that asks blocks",
             "hooks can rewrite a prompt only at a terminal: elsewhere, a rewrite blocks it",
         ],
         ..Install::NONE

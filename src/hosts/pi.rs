@@ -223,7 +223,7 @@ pub(super) static PI: Host = Host {
             events: PLUGIN_EVENTS,
             text: PLUGIN_TEXT,
         }),
-        cannot: &["with `-p` it cannot ask: a question blocks"],
+        cannot: &["with `-p`, nobody can answer, so a hook that asks blocks"],
         distrust: Some(distrust),
         ..Install::NONE
     },

@@ -73,7 +73,7 @@ pub(super) static QWEN: Host = Host {
     install: Install {
         project: ".qwen/settings.json",
         user: UserFile::Home(".qwen/settings.json"),
-        cannot: &["with `-p` it cannot ask: a question blocks"],
+        cannot: &["with `-p`, nobody can answer, so a hook that asks blocks"],
         ..Install::SETTINGS
     },
     ..FAMILY

@@ -698,7 +698,7 @@ fn what_a_host_cannot_do_and_what_is_left_to_do_is_said() {
     let sandbox = project().hook_for("tool.batch", "all", "exit 0");
     let ran = install(&sandbox, &HOSTS[1], "project");
     ran.prints("Codex has no tool.batch: `all` will not run");
-    ran.prints("it cannot ask")
+    ran.prints("cannot ask the user")
         .prints("to do: trust the project, and accept the hooks in `/hooks`");
     install(&sandbox, &HOSTS[2], "project").prints("to do: trust the folder");
     install(&sandbox, &HOSTS[3], "project").prints("to do: trust the workspace");

@@ -42,8 +42,9 @@ pub(super) const SEARCH: &str = "c=$(pwd -P); r=$c; \
      [ -f \"$d/hookrun\" ] && [ -x \"$d/hookrun\" ] || continue; \
      case $(cd \"$d\" && pwd -P)/ in \"$r\"/*) continue;; esac; ";
 
-pub(super) const MISSING: &str = "hookrun is not installed, but the hooks in these settings need it: \
-     build it with cargo install --path . in a checkout of hookrun";
+pub(super) const MISSING: &str = "the hooks here need hookrun, which was not found in PATH, ~/.cargo/bin \
+     or ~/.local/bin: put it in one of these folders, or install it with cargo install --path . in a \
+     checkout of hookrun";
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Launch {

@@ -144,8 +144,8 @@ fn carry_out(changes: &[(HookScript, Change)], is_dry: bool, out: &mut dyn Write
                 let name = script.hook.name;
                 writeln!(
                     out,
-                    "{name}: unchanged, because hookrun did not write {file}, and the backup {kept} \
-                     already exists"
+                    "{name}: unchanged, because hookrun did not write {file}; to restore the earlier \
+                     hook, rename {kept} to {name}"
                 )?;
                 continue;
             }

@@ -318,7 +318,10 @@ fn read_token(file: &Path) -> Result<String> {
     let cause = if meta.mode() & 0o077 != 0 {
         format!("other users can read the token file `{shown}`")
     } else if !is_token {
-        format!("the token in `{shown}` is shorter than {least} characters or not ASCII")
+        format!(
+            "the token in `{shown}` is shorter than {least} characters, or contains white space or \
+             non-ASCII characters"
+        )
     } else {
         return Ok(token.to_string());
     };

@@ -135,7 +135,9 @@ pub(super) fn failed(exit: Exit, stderr: &CapturedStream) -> Option<Complaint> {
 /// Returns the hook's exit status in its namespace. Without a namespace, returns only errors.
 fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
     let [bounds, path, name, arguments @ ..] = arguments else {
-        return Err(own_fault("it needs limits, a program and a name"));
+        return Err(own_fault(
+            "`hookrun confine` was called without limits, a program and a name",
+        ));
     };
     let bounds: ProcessBounds = serde_json::from_str(&bounds.to_string_lossy())
         .map_err(|error| own_fault(&format!("its limits cannot be read: {error}")))?;
@@ -161,7 +163,7 @@ fn become_hook(arguments: &[OsString]) -> Result<ExitStatus, Complaint> {
         apply(rules).map_err(|problem| {
             Complaint::with_cure(
                 format!("it cannot be sandboxed: {problem}"),
-                "run it on a system that allows sandboxing, or change its `sandbox`",
+                "run it on a system with Landlock and seccomp, or set `required = false` in its `sandbox`",
             )
         })?;
     }

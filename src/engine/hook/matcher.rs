@@ -244,7 +244,10 @@ impl Matcher {
         let never = self.needs_command()
             && words
                 .all(|word| matches!(word, ToolWord::Class(kind) if *kind != ActionKind::Shell));
-        never.then_some(("its tools have no command line", "match `tool=bash`"))
+        never.then_some((
+            "matches command lines, but the tools that it matches have none, so it never runs",
+            "match the tool `bash`, or remove `command` and `runs`",
+        ))
     }
 
     /// Returns literal tool names: neither kinds nor globs.

@@ -88,10 +88,10 @@ fn words_that_name_something_beside_the_file_become_absolute() {
             "bin/x.py",
             "in the event",
         ),
-        ("sh none.sh", "none", "is not next to"),
-        ("bash none", "none", "is not next to"),
-        ("env sh ./none.sh", "none", "is not next to"),
-        ("python3 bin/none.py x", "none", "is not next to"),
+        ("sh none.sh", "none", "does not exist in"),
+        ("bash none", "none", "does not exist in"),
+        ("env sh ./none.sh", "none", "does not exist in"),
+        ("python3 bin/none.py x", "none", "does not exist in"),
     ] {
         let found = tables(&[command], false).problems(&[]);
         let is_meant = |one: &String| one.contains(name) && one.contains(why);

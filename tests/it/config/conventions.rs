@@ -324,7 +324,7 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
             false,
             "`./guard.sh` would be looked up in the event's",
         ),
-        ("sh lost.sh", false, "`lost.sh` is not next to the file"),
+        ("sh lost.sh", false, "`lost.sh` does not exist in"),
         (
             "./guard.sh",
             true,
@@ -362,7 +362,7 @@ fn a_decoy_in_the_working_directory_never_replaces_a_guard() {
         assert_eq!(ran.status, 2, "{command}: {ran:?}");
         assert!(ran.stderr.contains(reason), "{command}: {ran:?}");
         sandbox.has_no_file("agent/decoy");
-        let is_wrong = reason.contains("would be looked up") || reason.contains("not next to");
+        let is_wrong = reason.contains("would be looked up") || reason.contains("does not exist");
         let problems = sandbox.problems(&["--hooks", "policy"]);
         assert_eq!(!problems.is_empty(), is_wrong, "{command}: {problems:?}");
     }
@@ -569,7 +569,11 @@ fn a_module_of_a_hook_system_is_no_hook() {
     for (place, text, whose) in [
         ("hooks.d/tool.pre/guard.mjs", OMP, "omp"),
         ("hooks.d/tool_call/guard.ts", WOLLI, "wolli"),
-        ("hooks.d/tool.pre/guard.mjs", WOLLI, "its own system"),
+        (
+            "hooks.d/tool.pre/guard.mjs",
+            WOLLI,
+            "an agent's plugin system",
+        ),
         (
             "hooks.d/tool.pre/guard.ts",
             &format!("// hookrun: dialect=pi\n{WOLLI}"),

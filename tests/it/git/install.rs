@@ -247,9 +247,9 @@ fn without_hookrun_what_can_be_blocked_is_blocked() {
         fs::write(git.sandbox.at(&path), shim).unwrap();
     }
     git.write("w/a.txt");
-    let why = "pre-commit blocked: hookrun is not installed, but the hooks in these settings need it: build it";
+    let why = "pre-commit blocked: the hooks here need hookrun, which was not found in PATH";
     git.commit(&[]).exits(1).says(why);
-    let told = "post-commit ran no hooks: hookrun is not installed";
+    let told = "post-commit ran no hooks: the hooks here need hookrun";
     git.commit(&["--no-verify"]).exits(0).says(told);
 }
 
@@ -289,7 +289,7 @@ fn hooks_that_are_committed_have_no_path_of_one_machine() {
     git.write("w/a.txt");
     git.commit(&[])
         .exits(1)
-        .says("pre-commit blocked: hookrun is not installed");
+        .says("pre-commit blocked: the hooks here need hookrun");
     let home = git.sandbox.at("home/.cargo/bin");
     fs::create_dir_all(&home).unwrap();
     std::os::unix::fs::symlink(own, home.join("hookrun")).unwrap();

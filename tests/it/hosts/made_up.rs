@@ -131,7 +131,7 @@ fn what_it_can_do_and_how_it_is_installed_comes_from_the_same_place() {
     assert_eq!(settings.subject("rest"), None);
     let limits = OTTER.limits();
     for limit in [
-        "it cannot ask: a question blocks",
+        "Otter cannot ask the user, so a hook that asks blocks",
         "it swims",
         "hooks cannot block a prompt",
     ] {

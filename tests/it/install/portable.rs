@@ -13,8 +13,9 @@ use super::{HOSTS, hooks, install};
 use crate::sandbox::Sandbox;
 
 const OWN: &str = env!("CARGO_BIN_EXE_hookrun");
-const MISSING: &str = "hookrun is not installed, but the hooks in these settings need it: \
-                       build it with cargo install --path . in a checkout of hookrun\n";
+const MISSING: &str = "the hooks here need hookrun, which was not found in PATH, ~/.cargo/bin \
+                       or ~/.local/bin: put it in one of these folders, or install it with cargo \
+                       install --path . in a checkout of hookrun\n";
 
 /// A repository of a team, with a guard and hookrun for Claude Code.
 fn team() -> Sandbox {

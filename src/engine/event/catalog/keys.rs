@@ -49,7 +49,7 @@ keys! {
     ARGS "args" String r#""""# "the text after the command"
     STOP_HOOK_ACTIVE "stopHookActive" Boolean "false"
         "the agent continues because a hook blocked its stop"
-    LOOP_COUNT "loopCount" Integer "0" "the number of such blocks in a row"
+    LOOP_COUNT "loopCount" Integer "0" "how many times in a row hooks blocked this stop"
     LAST_ASSISTANT_MESSAGE "lastAssistantMessage" String r#""Done.""# "the model's last message"
     AGENT_ID "agentId" String r#""a-1""# "the subagent"
     AGENT_TYPE "agentType" String r#""general-purpose""# "its kind"

@@ -228,7 +228,7 @@ pub fn check_path(written: &str) -> Result<(), Complaint> {
     } else if written.starts_with('~') {
         "`~` is not expanded; write the absolute path"
     } else if written.starts_with('!') {
-        "a glob cannot be negated"
+        "a glob cannot be negated; `not` has the globs of paths to ignore"
     } else if matches!(below, "" | ".") {
         "it matches nothing"
     } else if below.split('/').any(|part| part == ".." || part == ".") {
