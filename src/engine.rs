@@ -27,5 +27,4 @@ pub mod runner;
 pub mod session;
 pub(crate) mod session_hooks;
 pub mod shell;
-pub mod spelling;
 pub mod ui;

@@ -49,9 +49,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::{Conduct, Context, EventSpec, OnFailure, catalog};
-use crate::engine::spelling;
 use settings::{FailsClosed, HostFile, HostForm, Plugin, UserFile};
 
 pub use event::{Gather, HostEvent, LATEST, MARGIN, StandIn, Wait};
@@ -186,12 +185,12 @@ impl Host {
     }
 
     pub fn nearest(&'static self, name: &str) -> Option<&'static str> {
-        spelling::nearest(name, self.all_events().iter().map(|row| row.name))
+        complaint::nearest(name, self.all_events().iter().map(|row| row.name))
     }
 
     pub(crate) fn unknown_event(&'static self, name: &str) -> Complaint {
         let cause = format!("`{name}` is not an event of {}", self.name);
-        let cure = spelling::did_you_mean(self.nearest(name), || {
+        let cure = complaint::did_you_mean(self.nearest(name), || {
             format!("its events are {}", self.names().join(", "))
         });
         Complaint::with_cure(cause, cure)

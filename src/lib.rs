@@ -153,7 +153,7 @@ pub use cli::main;
 pub mod internals {
     pub use crate::engine::{
         answer, chain, complaint, event, exec, harmless, hook, interceptor, names, outcome, plan,
-        registry, reminder, run, runner, session, shell, spelling, ui,
+        registry, reminder, run, runner, session, shell, ui,
     };
     #[cfg(feature = "cli")]
     pub use crate::{

@@ -10,8 +10,7 @@ use crate::cli::args::{AddArgs, TextFormat};
 use crate::cli::exit::{ExitStatus, Result};
 use crate::config::discover::MANIFEST;
 use crate::config::{Config, ConfigScope, Environment};
-use crate::engine::complaint::Complaint;
-use crate::engine::spelling;
+use crate::engine::complaint::{self, Complaint};
 use crate::lab::report::style::{BOLD, DIM};
 
 /// Adds built-in hooks, or lists them: 0 done or nothing to do, 2 error.
@@ -84,8 +83,8 @@ pub(super) fn find(name: &str) -> Result<ShippedHook> {
     if let Some(at) = known.iter().position(|one| one.name == name) {
         return Ok(known.swap_remove(at));
     }
-    let nearest = spelling::nearest(name, known.iter().map(|one| one.name.as_str()));
-    let help = spelling::did_you_mean(nearest, || "`hookrun add --list` shows all".to_string());
+    let nearest = complaint::nearest(name, known.iter().map(|one| one.name.as_str()));
+    let help = complaint::did_you_mean(nearest, || "`hookrun add --list` shows all".to_string());
     Err(Complaint::with_cure(
         format!("no built-in hook, gate or rule is named `{name}`"),
         help,

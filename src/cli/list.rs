@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{Complaint, did_you_mean};
 use crate::engine::event::catalog::Catalog;
 use crate::engine::event::{EventSpec, OnFailure, Schedule};
 use crate::engine::exec::command;
@@ -21,7 +21,6 @@ use crate::engine::hook::{
 };
 use crate::engine::plan::Plan;
 use crate::engine::registry::Registry;
-use crate::engine::spelling::did_you_mean;
 use crate::hosts::{self, Binding, Host};
 use crate::lab::report::style::{BOLD, DIM, members};
 use crate::lab::report::{Paths, plain, write_json};

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use crate::config::discover;
 use crate::config::{Choice, Config, Environment, Position, Problem, Severity, line_of_directive};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::action::TOOLS;
 use crate::engine::exec::command;
 use crate::engine::hook::matcher::kind;
 use crate::engine::hook::{Handler, Hook, Lives};
-use crate::engine::spelling;
 
 use crate::engine::errand::Errand;
 
@@ -113,7 +112,7 @@ pub(crate) fn tool_problems(hook: &Hook) -> Vec<Problem> {
         let known = TOOLS
             .iter()
             .flat_map(|class| class.names.iter().copied().chain([class.word]));
-        let Some(nearest) = spelling::nearest(tool, known) else {
+        let Some(nearest) = complaint::nearest(tool, known) else {
             continue;
         };
         let cause = format!("no known host has a tool `{tool}`");

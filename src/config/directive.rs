@@ -14,8 +14,7 @@ use super::problem::Problem;
 use super::reader::{DocumentReader, KeyRow, Setting, names};
 use super::tree::{Tree, TreeValue};
 use super::value::KeyValue;
-use crate::engine::complaint::Complaint;
-use crate::engine::spelling;
+use crate::engine::complaint::{self, Complaint};
 use crate::hosts::signs::{self, WrittenFor};
 
 const MARK: &str = "hookrun:";
@@ -305,7 +304,7 @@ fn unknown(name: &str) -> Complaint {
         .iter()
         .find(|known| known.ends_with(&format!(".{name}")));
     let unless = name.strip_prefix("unless.");
-    let nearest = spelling::nearest(unless.unwrap_or(name), known.iter().map(String::as_str));
+    let nearest = complaint::nearest(unless.unwrap_or(name), known.iter().map(String::as_str));
     let cure = match (nearest, in_group) {
         (Some(nearest), _) if unless.is_some() => format!("did you mean `unless.{nearest}`?"),
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use super::draft::{BoundEvent, HookDraft};
 use super::layer::{self, DropIn};
 use super::problem::{Position, Problem};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::catalog::{Catalog, UnknownEvent, command_name};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{
     Background, Containment, DEFAULT_PRIORITY, Hook, Lives, PLACEHOLDERS, Reads, Sees, Warm,
 };
-use crate::engine::spelling;
 use crate::hosts::git::{self, Changes, GIT_HOOKS};
 use crate::hosts::{Binding, Host, dialects};
 
@@ -361,7 +360,7 @@ fn of_placeholder(spec: &EventSpec, field: &str) -> Option<Complaint> {
         spec.name
     );
     let keys = spec.context.iter().map(|key| key.name.as_ref());
-    let cure = match spelling::nearest(key, keys.chain(PLACEHOLDERS.iter().copied())) {
+    let cure = match complaint::nearest(key, keys.chain(PLACEHOLDERS.iter().copied())) {
         Some(nearest) => format!("did you mean `{{{nearest}}}`?"),
         None => "write `{command}`, `{program}`, `{path}`, `{tool}` or a field".to_string(),
     };
@@ -384,7 +383,7 @@ fn of_field(hook: &Hook, spec: &EventSpec, field: &str, at: Position) -> Option<
         hook.name
     );
     let known = spec.context.iter().map(|key| key.name.as_ref());
-    Some(match spelling::nearest(key, known) {
+    Some(match complaint::nearest(key, known) {
         Some(nearest) => {
             let cure = format!("did you mean `where.{nearest}{rest}`?");
             Complaint::with_cure(cause, cure).in_file(file, Some(at))

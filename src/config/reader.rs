@@ -15,10 +15,9 @@ use toml::de::DeTable;
 use super::problem::{LineIndex, PlacedValue, Position, Problem, utf8};
 use super::tree::{Tree, TreeEntry, TreeValue};
 use super::value::{KeySpec, KeyValue, unknown};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::exec::command::{access_cure, world_writable_part};
 use crate::engine::names::{parse_duration, parse_size};
-use crate::engine::spelling;
 
 #[derive(Debug)]
 pub struct KeyRow<T> {
@@ -215,7 +214,7 @@ impl<'r> DocumentReader<'r> {
                     .find(|row| row.takes.keys().contains(&key.as_str()));
                 let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
                 self.meant
-                    .extend(spelling::nearest(key, known.iter().copied()));
+                    .extend(complaint::nearest(key, known.iter().copied()));
                 self.complain(*at, unknown(&known, key, group.map(|row| row.name)));
                 continue;
             };

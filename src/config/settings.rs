@@ -13,9 +13,8 @@ use super::manifest::{HookTable, Manifest};
 use super::problem::{Position, Problem, Severity};
 use super::reader::DocumentReader;
 use super::tree::{Tree, TreeEntry, without_comments};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::hook::Hook;
-use crate::engine::spelling;
 use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::{Comments, HostFile};
 use crate::hosts::{HostEvent, settings_file, settings_files};
@@ -96,7 +95,7 @@ impl SettingsReader<'_> {
     /// Reports a file without `hooks`; a similar key is an error, which blocks gates.
     fn no_hooks(&mut self, document: &Tree) {
         for entry in document.entries().unwrap_or_default() {
-            if spelling::nearest(&entry.key, ["hooks"]).is_some() {
+            if complaint::nearest(&entry.key, ["hooks"]).is_some() {
                 let cause = format!("unknown key `{}`", entry.key);
                 return self.fault(entry.at, cause, "did you mean `hooks`?");
             }

@@ -10,9 +10,8 @@ use super::loader::ConfigScope;
 use super::problem::{PlacedValue, Problem, Severity};
 use super::reader::{self, DocumentReader, KeyRow, Setting, specs};
 use super::value::KeyValue;
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint, did_you_mean};
 use crate::engine::hook::{Hook, LayerKind};
-use crate::engine::spelling::{self, did_you_mean};
 use crate::hosts::git;
 
 const VARIABLE: &str = "HOOKRUN_SKIP";
@@ -113,7 +112,7 @@ pub(super) fn switch_off(
             }
             if own.is_empty() && scope == ConfigScope::All {
                 let cause = format!("no hook of this project is named `{name}`");
-                let nearest = spelling::nearest(&name, names.iter().map(String::as_str));
+                let nearest = complaint::nearest(&name, names.iter().map(String::as_str));
                 let cure = did_you_mean(nearest, || "remove it".to_string());
                 problems.push(Complaint::with_cure(cause, cure).warning(&file, Some(at)));
             }

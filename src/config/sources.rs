@@ -16,11 +16,10 @@ use super::loader::{ConfigLoader, ConfigScope, bad_command, unknown_event};
 use super::manifest::{HookTable, LoadedLayer, Manifest};
 use super::problem::{Position, Problem};
 use super::{directive, manifest, reader, relative};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::catalog::{COMMAND_PREFIX, command_event, command_name, is_command_name};
 use crate::engine::event::{EventSpec, OnFailure};
 use crate::engine::hook::{Handler, Hook, HookSource, LayerKind};
-use crate::engine::spelling;
 use crate::hosts::{git, signs, systems};
 
 /// The extension of a rule file.
@@ -62,7 +61,7 @@ pub(super) fn load_drop_ins(loader: &mut ConfigLoader<'_>, layer: LayerKind, roo
                 continue;
             }
             Err(mut unknown) => {
-                let reserved = spelling::nearest(&name, RESERVED.iter().copied());
+                let reserved = complaint::nearest(&name, RESERVED.iter().copied());
                 unknown.nearest = reserved.map(str::to_string).or(unknown.nearest);
                 if !loader.is_misdeclared(&name) {
                     loader.complain(unknown_event(&unknown), path, None);

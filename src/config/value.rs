@@ -1,9 +1,8 @@
 //! The types of keys: their descriptions and suggestions for messages and docs; and splitting a
 //! command into words without a shell.
 
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::hook::FILES;
-use crate::engine::spelling;
 
 /// A key without its reading function.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +91,7 @@ impl KeyValue {
         } else {
             return format!("write `{key} = {example}`");
         };
-        match spelling::nearest(written, words.iter().copied()) {
+        match complaint::nearest(written, words.iter().copied()) {
             Some(meant) if matches!(self, KeyValue::Flag) => format!("write `{key} = {meant}`"),
             Some(meant) => format!("write `{key} = \"{meant}\"`"),
             None if written.is_empty() => format!("write `{key} = {example}`"),
@@ -107,7 +106,7 @@ pub(crate) fn words<T>(names: &[(T, &'static str)]) -> Vec<&'static str> {
 
 /// The error for an unknown key. `group` is the table that has a key of this name.
 pub(super) fn unknown(known: &[&'static str], name: &str, group: Option<&str>) -> Complaint {
-    let cure = match (spelling::nearest(name, known.iter().copied()), group) {
+    let cure = match (complaint::nearest(name, known.iter().copied()), group) {
         (Some(nearest), _) => format!("did you mean `{nearest}`?"),
         (None, Some(group)) => format!("write `{group} = {{ {name} = … }}`"),
         (None, None) if known.contains(&"where") => format!(

@@ -8,12 +8,11 @@ use crate::config::trust::TrustChoice;
 use crate::config::{Choice, Config, ConfigScope, Environment, Problem, Severity};
 use crate::config::{block_reason, complaint_of};
 use crate::engine::chain::Surroundings;
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::EventSpec;
 use crate::engine::exec::{Callback, OwnProgram};
 use crate::engine::registry::Registry;
 use crate::engine::runner::{Broken, Runner};
-use crate::engine::spelling;
 
 const ANY: &str = "any";
 
@@ -73,7 +72,7 @@ impl LoadedHooks {
             }
             let cause = format!("the hook `{name}` is required, but is not bound to {event}");
             let nearest = nearest_hook(name, bound.iter().map(String::as_str));
-            let cure = spelling::did_you_mean(nearest, || self.places());
+            let cure = complaint::did_you_mean(nearest, || self.places());
             return Err(Complaint::with_cure(cause, cure));
         }
         Ok(())
@@ -114,7 +113,7 @@ pub fn nearest_hook<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Opt
             return Some(*known);
         }
     }
-    spelling::nearest(name, names)
+    complaint::nearest(name, names)
 }
 
 /// Errors in the configuration, with file and line.

@@ -16,8 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
-use crate::engine::complaint::Complaint;
-use crate::engine::spelling::{near_misses, plain};
+use crate::engine::complaint::{Complaint, near_misses, plain};
 use action::{Effect, GuessedCommand, PathChange};
 use catalog::Catalog;
 use json::scalar_text;

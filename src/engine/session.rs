@@ -4,7 +4,7 @@
 //! and replaced atomically, so that parallel hooks lose nothing. Links are not followed, since
 //! sandboxed hooks may write these folders.
 
-pub(crate) mod store;
+mod store;
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use store::{PATIENCE, Store, StoreError, careful, release};
+pub use store::{PATIENCE, Store, StoreError};
 
 /// Folder shared by a session's hooks. A hook's folder never begins with a dot.
 const SHARED: &str = ".shared";

@@ -15,8 +15,8 @@ use rustix::process::{Resource, getrlimit};
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
 use crate::engine::complaint::Complaint;
-use crate::engine::session::store::{HELD, lock_within};
-use crate::engine::session::{careful, make_private, release};
+use crate::engine::lock::{HELD, careful, lock_within, release};
+use crate::engine::session::make_private;
 
 const NAME: &str = "decisions.jsonl";
 

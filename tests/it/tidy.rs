@@ -11,35 +11,26 @@ mod measures;
 /// What each module of the library may use (ARCHITECTURE.md); nothing else.
 const MAY_USE: &[(&str, &[&str])] = &[
     // The engine.
-    ("spelling", &[]),
     ("harmless", &[]),
     ("complaint", &[]),
     ("lock", &[]),
     ("names", &[]),
-    ("event", &["complaint", "names", "shell", "spelling"]),
+    ("event", &["complaint", "names", "shell"]),
     ("outcome", &["names", "event"]),
     ("reminder", &["lock", "names", "outcome"]),
     ("ending", &["complaint", "names", "outcome"]),
     (
         "hook",
-        &[
-            "complaint",
-            "names",
-            "ending",
-            "outcome",
-            "event",
-            "shell",
-            "spelling",
-        ],
+        &["complaint", "names", "ending", "outcome", "event", "shell"],
     ),
     (
         "answer",
-        &["names", "hook", "ending", "outcome", "event", "spelling"],
+        &["complaint", "names", "hook", "ending", "outcome", "event"],
     ),
     ("registry", &["lock", "hook", "event"]),
     ("plan", &["hook", "event"]),
     ("run", &["names", "hook", "ending", "outcome", "event"]),
-    ("session", &[]),
+    ("session", &["lock"]),
     ("errand", &[]),
     ("shell", &[]),
     ("ui", &["session", "lock"]),
@@ -55,7 +46,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "run",
             "outcome",
             "event",
-            "spelling",
         ],
     ),
     (
@@ -179,7 +169,6 @@ const PURE: &[&str] = &[
     "answer",
     "plan",
     "reminder",
-    "spelling",
     "harmless",
 ];
 

@@ -8,10 +8,9 @@ use super::SettingsReader;
 use crate::config::draft::HookDraft;
 use crate::config::problem::{Position, Severity};
 use crate::config::tree::{Tree, TreeEntry};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::OnFailure;
 use crate::engine::hook::{Background, Handler};
-use crate::engine::spelling;
 use crate::hosts::HostEvent;
 use crate::hosts::rules::WantedEvents;
 use crate::hosts::settings::{HostFile, HostHookKey, MatcherSubject};
@@ -250,7 +249,7 @@ impl SettingsReader<'_> {
 
     fn unknown_key(&mut self, entry: &TreeEntry, known: impl Iterator<Item = &'static str>) {
         let cause = format!("unknown key `{}`", entry.key);
-        let cure = spelling::did_you_mean(spelling::nearest(&entry.key, known), || {
+        let cure = complaint::did_you_mean(complaint::nearest(&entry.key, known), || {
             "check its spelling; hookrun ignores unknown keys".to_string()
         });
         self.warning(entry.at, cause, &cure);
@@ -460,7 +459,7 @@ fn other_kind(hook: &SettingsHook<'_>) -> Option<String> {
     let kind = hook
         .get(HostHookKey::Kind)
         .and_then(|entry| entry.tree.text());
-    if let Some(kind) = kind.filter(|kind| spelling::nearest(kind, [COMMAND]).is_none()) {
+    if let Some(kind) = kind.filter(|kind| complaint::nearest(kind, [COMMAND]).is_none()) {
         return Some(format!("a hook of type `{kind}`"));
     }
     let runs = [

@@ -13,7 +13,7 @@ mod rows;
 use std::sync::Arc;
 
 use super::spec::{Conduct, ContextKey, EventSpec, OnFailure, Stop};
-use crate::engine::spelling;
+use crate::engine::complaint;
 use keys::{ARGS, CWD, SESSION_ID};
 use rows::GATE;
 
@@ -119,12 +119,12 @@ impl Catalog {
             .map(|spec| spec.name.as_ref())
             .find(|canonical| {
                 let turned: String = canonical.rsplit('.').collect();
-                spelling::plain(&turned) == spelling::plain(name)
+                complaint::plain(&turned) == complaint::plain(name)
             });
         let names = self.iter().flat_map(|spec| {
             std::iter::once(spec.name.as_ref()).chain(spec.aliases.iter().copied())
         });
-        let nearest = turned.or_else(|| spelling::nearest(name, names));
+        let nearest = turned.or_else(|| complaint::nearest(name, names));
         Err(UnknownEvent {
             name: name.to_string(),
             nearest: nearest.map(str::to_string),

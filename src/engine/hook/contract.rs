@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::spec::Permit;
+use crate::engine::complaint::plain;
 use crate::engine::event::JsonType::{self, Array, Boolean, Object, String as Text};
 use crate::engine::outcome::{ContractRule, Decision, Finding, Verdict};
-use crate::engine::spelling::plain;
 
 pub(crate) const NO_REASON: &str = "blocked without a reason";
 

@@ -1,15 +1,15 @@
 //! A file shared by processes: locked, replaced atomically, without following links.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::fs::OFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::engine::lock::{HELD, careful, lock_within, release};
 
 /// Maximum file size; files are read into memory.
 pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
@@ -28,26 +28,6 @@ pub struct StoreError {
 pub struct Store {
     folder: PathBuf,
     name: &'static str,
-}
-
-pub(crate) const HELD: &str = "another process holds the lock";
-
-pub(crate) fn lock_within(file: &File, patience: Duration) -> Result<(), TryLockError> {
-    let started = Instant::now();
-    loop {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) if started.elapsed() < patience => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            done => return done,
-        }
-    }
-}
-
-/// Unlocks immediately. Closing is not enough: until exec, a child that another thread is spawning
-/// holds the descriptor too.
-pub fn release(lock: &File) {
-    let _ = lock.unlock();
 }
 
 impl Store {
@@ -171,12 +151,4 @@ fn is_missing(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
-}
-
-/// Opens for the owner only, without following links or blocking on a FIFO.
-pub fn careful(options: &mut OpenOptions) -> &mut OpenOptions {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    options
-        .mode(0o600)
-        .custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
 }

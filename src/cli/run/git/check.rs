@@ -10,9 +10,8 @@ use crate::cli::args::CheckArgs;
 use crate::cli::exit::Result;
 use crate::decide::git::EventGit;
 use crate::decide::hooks::nearest_hook;
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{Complaint, did_you_mean};
 use crate::engine::hook::{Hook, Sees};
-use crate::engine::spelling::did_you_mean;
 use crate::hosts::git;
 
 /// Appended to the reason of a hook that fixes files.

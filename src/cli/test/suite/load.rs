@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use crate::config::reader;
 use crate::config::{Choice, Config, ConfigScope, Environment, Position, Problem, Severity};
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::hook::{Background, Hook, Lives};
 use crate::engine::registry::Registry;
-use crate::engine::spelling;
 use crate::hosts::{events_called, native};
 use crate::lab::report::problems::CheckedFile;
 use crate::lab::scenario::coverage::Who;
@@ -247,7 +246,7 @@ impl SuiteLoader<'_> {
             .keys()
             .map(String::as_str)
             .filter(|key| !own.contains(key));
-        for (key, meant) in spelling::near_misses(keys, known.into_iter()) {
+        for (key, meant) in complaint::near_misses(keys, known.into_iter()) {
             let cause = format!("`{}` has no key `{key}`", step.event.value);
             let help = format!("did you mean `{meant}`? To send it as written, use `stdin`");
             self.fault(file, at, Complaint::with_cure(cause, help));

@@ -3,9 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::engine::complaint::Complaint;
+use crate::engine::complaint::{self, Complaint};
 use crate::engine::event::FileFacts;
-use crate::engine::spelling;
 
 /// A file type: name, endings, and interpreters of such scripts.
 type FileType = (
@@ -66,7 +65,7 @@ impl WantedType {
     pub(super) fn read(written: &str) -> Result<WantedType, Complaint> {
         let found = names().find(|name| *name == written);
         found.map(WantedType).ok_or_else(|| {
-            let problem = match spelling::nearest(written, names()) {
+            let problem = match complaint::nearest(written, names()) {
                 Some(nearest) => format!("unknown file type; did you mean `{nearest}`?"),
                 None => format!(
                     "unknown file type; the types are {}",
